@@ -1,0 +1,136 @@
+"""What can be stored, as values: a commit is a list of these, all done or none.
+
+Every change is conditional. One that was made `before` → `after` holds only while the stored
+entity has `before.revision`; an `Add…` only while there is none. The counts of a connection
+follow from the changes of its records (`domain.counts`); nobody writes them by hand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from domain.apps import ApiKey, App
+    from domain.connection import Connection
+    from domain.queued_request import QueuedRequest
+    from domain.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class AddRequest:
+    """Store a new record, its request (XML text) and the text that a search looks in."""
+
+    record: QueuedRequest
+    request_xml: str
+    search_text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRequest:
+    """Change a record; with `response_xml` store the response, with `search_text` replace that text.
+
+    The store sets `response_size` and `response_parts` of what it writes: they describe its storage.
+    """
+
+    before: QueuedRequest
+    after: QueuedRequest
+    response_xml: str | None = None
+    search_text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveRequest:
+    """Delete a record and its bodies; a tombstone stays."""
+
+    before: QueuedRequest
+    deleted_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class RequireConnection:
+    """Hold only while the connection exists, belongs to the app and has this default webhook URL.
+
+    The `Conflict` carries the stored connection (None when there is none or it is another app's).
+    """
+
+    connection_id: str
+    app_id: str
+    webhook_url: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AddConnection:
+    """Store a new connection."""
+
+    connection: Connection
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeConnection:
+    """Change a connection."""
+
+    before: Connection
+    after: Connection
+
+
+@dataclass(frozen=True, slots=True)
+class AddSession:
+    """Store a new session."""
+
+    session: Session
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSession:
+    """Change a session; one that has `ended` is no longer found by the sweeper."""
+
+    before: Session
+    after: Session
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimIdempotencyKey:
+    """Bind an app's idempotency key to a record and the hash of its body for 24 hours.
+
+    Holds when the key is free or expired (`now` and `expires_at` in Unix seconds).
+    The `Conflict` carries the stored claim.
+    """
+
+    app_id: str
+    key: str
+    body_hash: str
+    record_id: str
+    now: int
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class PutApp:
+    """Store an app; `before` is None for a new one."""
+
+    before: App | None
+    after: App
+
+
+@dataclass(frozen=True, slots=True)
+class PutApiKey:
+    """Store an API key; `before` is None for a new one."""
+
+    before: ApiKey | None
+    after: ApiKey
+
+
+Change: TypeAlias = (
+    AddRequest
+    | ChangeRequest
+    | RemoveRequest
+    | RequireConnection
+    | AddConnection
+    | ChangeConnection
+    | AddSession
+    | ChangeSession
+    | ClaimIdempotencyKey
+    | PutApp
+    | PutApiKey
+)

@@ -1,0 +1,55 @@
+"""The connection: one company file of one app, with its Web Connector credentials and facts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A company file that an app reaches through its own Web Connector user.
+
+    The Web Connector's user name is the connection's id: one read finds it.
+    `password_hash` is a scrypt string or None until a password was set. `owner_id` and `file_id`
+    are the GUIDs (no braces, upper case) of the `.qwc` file and never change. `session_ticket` is
+    the hash of the live session's ticket, None when there is no session.
+    `last_error` is `{"code", "message", "at", …}` as last reported by the Web Connector.
+    """
+
+    id: str
+    app_id: str
+    owner_id: str
+    file_id: str
+    inserted_at: str
+    updated_at: str
+    name: str | None = None
+    company_file: str | None = None
+    webhook_url: str | None = None
+    password_hash: str | None = None
+    session_ticket: str | None = None
+    last_connected_at: str | None = None
+    qbxml_version: str | None = None
+    quickbooks_product_name: str | None = None
+    country: str | None = None
+    company_file_seen: str | None = None
+    file_id_seen: str | None = None
+    last_error: dict[str, Any] | None = None
+    deleted_at: str | None = None
+    revision: int = 1
+
+    @property
+    def username(self) -> str:
+        """The Web Connector user name."""
+        return self.id
+
+    @property
+    def status(self) -> str:
+        """`never_connected`, `connected` or `error` (contract §4)."""
+        if self.last_error is not None:
+            return "error"
+        return "connected" if self.last_connected_at else "never_connected"
+
+    def changed(self, now: str, **fields: Any) -> Connection:
+        """Return the connection with `fields` changed, `updated_at` (a timestamp) and `revision` moved on."""
+        return replace(self, **fields, updated_at=now, revision=self.revision + 1)

@@ -1,0 +1,221 @@
+"""What the domain needs from outside, named for the business. `adapters/` and the tests' fakes implement it.
+
+One writer, `Store.commit`; the rest reads. Reads by id are consistent. Reads of an index
+(`queue_front`, `index_entries`, `search_texts`) are eventually consistent: an entry may be late
+or already wrong, and whoever acts on one names the revision that it saw.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from domain.apps import ApiKey, App
+    from domain.changes import Change
+    from domain.connection import Connection
+    from domain.counts import DayCounts
+    from domain.queued_request import QueuedRequest, State, StoredRequest, Tombstone, WebhookState
+    from domain.session import Session
+
+
+class Clock(Protocol):
+    """The time: aware, UTC."""
+
+    def __call__(self) -> datetime:
+        """Return the present moment."""
+
+
+class Ids(Protocol):
+    """A source of new identifiers: lower-case UUID strings."""
+
+    def __call__(self) -> str:
+        """Return an identifier never returned before."""
+
+
+class Secrets(Protocol):
+    """A source of random bytes fit for secrets."""
+
+    def __call__(self, size: int) -> bytes:
+        """Return `size` random bytes."""
+
+
+class Store(Protocol):
+    """The only way to change anything."""
+
+    def commit(self, *changes: Change) -> None:
+        """Do all `changes` or none, and keep the counts exact.
+
+        Raises Conflict, naming the first change that does not hold; TooManyRequests when
+        others kept changing the same things through every retry.
+        """
+
+
+class Requests(Protocol):
+    """Queued requests by id, and the front of a connection's queue."""
+
+    def request(self, request_id: str) -> QueuedRequest | Tombstone | None:
+        """Return the record alone."""
+
+    def stored_request(self, request_id: str) -> StoredRequest | Tombstone | None:
+        """Return the record with its bodies, whole."""
+
+    def stored_requests(self, request_ids: Sequence[str], *, largest_response: int) -> Mapping[str, StoredRequest]:
+        """Return the records that exist, by id; a response of more than `largest_response` bytes is None."""
+
+    def request_xml(self, request_id: str) -> str:
+        """Return the request's text. Raises NotFound when there is none."""
+
+    def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
+        """Return what is sent next (waiting or retryable), at most `limit` records, from an index."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What one webhook attempt needs. Bodies over the webhook's limit are left out (None)."""
+
+    stored: StoredRequest
+    secrets: tuple[str, ...]
+
+
+class Deliveries(Protocol):
+    """What a webhook attempt reads, in one round trip."""
+
+    def delivery(
+        self, request_id: str, app_id: str, *, response_parts: int, largest_response: int
+    ) -> Delivery | Tombstone | None:
+        """Return the record as it is now, its bodies and the app's active webhook secrets."""
+
+
+class Connections(Protocol):
+    """Connections by id and by app."""
+
+    def connection(self, connection_id: str) -> Connection | None:
+        """Return a connection; deleted ones too (`deleted_at`)."""
+
+    def connections_of(self, app_id: str, offset: int, limit: int) -> tuple[Sequence[Connection], int]:
+        """Return one page of an app's connections, oldest first, and how many there are in all."""
+
+    def deleted_connections(self, limit: int) -> Sequence[Connection]:
+        """Return connections whose records are still to be removed."""
+
+    def purge(self, connection: Connection, limit: int) -> bool:
+        """Remove up to `limit` records of a deleted connection with all that belongs to them.
+
+        Returns True when nothing is left and the connection itself is gone. Can be repeated.
+        """
+
+
+class Sessions(Protocol):
+    """Web Connector sessions by the hash of their ticket."""
+
+    def session(self, ticket: str) -> Session | None:
+        """Return the session whose ticket has this hash."""
+
+    def silent_sessions(self, before: str, limit: int) -> Sequence[Session]:
+        """Return open sessions whose last call was before the timestamp, from an index."""
+
+
+class Apps(Protocol):
+    """Apps and their API keys."""
+
+    def app(self, app_id: str) -> App | None:
+        """Return an app."""
+
+    def api_key(self, key_hash: str) -> ApiKey | None:
+        """Return the key with this hash, revoked or not."""
+
+    def api_keys_of(self, app_id: str) -> Sequence[ApiKey]:
+        """Return an app's keys, oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEntry:
+    """What a listing index knows of a record: its id and the moment it is sorted by."""
+
+    id: str
+    moment: str
+    state: State | None = None
+    webhook_state: WebhookState | None = None
+
+
+class Listing(Protocol):
+    """What lists are made from."""
+
+    def day_counts(self, connection_id: str) -> Sequence[DayCounts]:
+        """Return the connection's counts, oldest day first."""
+
+    def index_entries(
+        self,
+        connection_id: str,
+        *,
+        sort: str,
+        state: State | None,
+        webhook_state: WebhookState | None,
+        use: str,
+        first_day: str,
+        last_day: str,
+        descending: bool,
+        skip: int,
+        limit: int,
+    ) -> Sequence[IndexEntry]:
+        """Return entries `skip` … `skip + limit` of the days `first_day` … `last_day` (inclusive).
+
+        `sort` is `inserted_at` or `updated_at`; ties are in order of id. `use` names the index:
+        `connection`, `state` or `webhook_state`; a filter that is not its key is applied to what it yields.
+        """
+
+    def search_texts(self, connection_id: str, days: Sequence[str]) -> Iterable[tuple[str, str]]:
+        """Yield (id, search text) of every record inserted on these days, in no order, read in parallel."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpAnswer:
+    """What a webhook receiver answered; `retry_after` is the header's text, `body` is cut to 4 KiB."""
+
+    status: int
+    body: str
+    retry_after: str | None = None
+
+
+class WebhookSender(Protocol):
+    """Dials a webhook URL, checks the resolved address and posts."""
+
+    def post(self, url: str, headers: Mapping[str, str], body: bytes, timeout_seconds: float) -> HttpAnswer:
+        """Return the receiver's answer, whatever its status.
+
+        Raises DeliveryFailed with the reason in words when there is none.
+        """
+
+
+class DeliveryFailed(Exception):  # noqa: N818 - the receiver's failure, not ours
+    """No answer came: refused address, no route, time-out, broken TLS. Its text is for the app's owner.
+
+    `permanent` is True when trying again cannot help (the address is not allowed).
+    """
+
+    def __init__(self, reason: str, *, permanent: bool = False) -> None:
+        super().__init__(reason)
+        self.permanent = permanent
+
+
+@dataclass(frozen=True, slots=True)
+class RetryTicket:
+    """One planned delivery attempt. The record decides whether it is still wanted."""
+
+    request_id: str
+    app_id: str
+    webhook_round: int
+    webhook_tries: int
+    response_parts: int
+    not_before: datetime
+
+
+class RetryQueue(Protocol):
+    """Plans delivery attempts for later."""
+
+    def plan(self, ticket: RetryTicket) -> None:
+        """Have `retry_webhook` called with this ticket at `not_before` or a little after."""

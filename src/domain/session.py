@@ -1,0 +1,56 @@
+"""A Web Connector session: from `authenticate` to `closeConnection`, known by its ticket.
+
+The ticket is a bearer credential, so only its SHA-256 is stored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from domain.queued_request import QueuedRequest
+
+SILENCE_SECONDS = 30 * 60
+"""A session without a call for this long is released: QuickBooks may need many minutes for one request
+(`web_connector_protocol.md` §4), so that less would take work away from a live session."""
+
+KEPT_SECONDS = 24 * 60 * 60
+"""How long an ended session is kept, to answer late calls; then DynamoDB's TTL removes it."""
+
+
+def ticket_hash(ticket: str) -> str:
+    """Return the stored form of a ticket: SHA-256, hexadecimal."""
+    return hashlib.sha256(ticket.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One Web Connector session.
+
+    `in_flight` is the record this session holds, as it is stored: `ticketed` until it is handed
+    out, then `sent`; nobody else changes a record in these states. `last_answered` is the id of
+    the record whose response was stored last: a repeated `receiveResponseXML` is acknowledged
+    by it. `answered` counts the responses stored. `facts_read` tells whether the first
+    `sendRequestXML` was seen. `last_call_at` is a timestamp, `expires_at` in Unix seconds.
+    """
+
+    ticket: str
+    connection_id: str
+    app_id: str
+    opened_at: str
+    last_call_at: str
+    expires_at: int
+    in_flight: QueuedRequest | None = None
+    last_answered: str | None = None
+    last_progress: int = 0
+    answered: int = 0
+    facts_read: bool = False
+    last_error: str | None = None
+    ended: bool = False
+    revision: int = 1
+
+    def changed(self, now: str, **fields: Any) -> Session:
+        """Return the session with `fields` changed; the call that did it was at `now` (a timestamp)."""
+        return replace(self, **fields, last_call_at=now, revision=self.revision + 1)
