@@ -166,7 +166,7 @@ class TooManyRequests(ServiceError):
         self.retry_after_seconds = retry_after_seconds
 
 
-class Conflict(Exception):  # noqa: N818 - it is an outcome that callers expect, not a failure
+class Conflict(Exception):
     """A change in a commit did not hold; nothing of the commit was stored.
 
     `change` is the first change that did not hold, `current` the entity that is stored in its

@@ -8,11 +8,11 @@ or already wrong, and whoever acts on one names the revision that it saw.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
 
     from domain.apps import ApiKey, App
     from domain.changes import Change
@@ -191,7 +191,7 @@ class WebhookSender(Protocol):
         """
 
 
-class DeliveryFailed(Exception):  # noqa: N818 - the receiver's failure, not ours
+class DeliveryFailed(Exception):
     """No answer came: refused address, no route, time-out, broken TLS. Its text is for the app's owner.
 
     `permanent` is True when trying again cannot help (the address is not allowed).

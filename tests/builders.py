@@ -1,0 +1,103 @@
+"""Entities for tests, valid as they come; a test names only the fields that its rule is about."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from domain.connection import Connection
+from domain.queued_request import QueuedRequest, timestamp
+from domain.session import KEPT_SECONDS, Session
+
+NOON = datetime(2026, 3, 14, 12, 0, 0, tzinfo=UTC)
+APP_ID = "a0000000-0000-4000-8000-000000000001"
+OTHER_APP_ID = "a0000000-0000-4000-8000-000000000002"
+CONNECTION_ID = "c0000000-0000-4000-8000-000000000001"
+REQUEST_XML = (
+    '<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerQueryRq requestID="1">'
+    "<MaxReturned>10</MaxReturned></CustomerQueryRq></QBXMLMsgsRq></QBXML>"
+)
+RESPONSE_XML = (
+    '<?xml version="1.0" ?>\n<QBXML>\n<QBXMLMsgsRs>\n<CustomerQueryRs requestID="1" statusCode="0" '
+    'statusSeverity="Info" statusMessage="Status OK">\n<CustomerRet>\n<ListID>80000001-1</ListID>\n'
+    "<Name>Ann</Name>\n</CustomerRet>\n</CustomerQueryRs>\n</QBXMLMsgsRs>\n</QBXML>\n"
+)
+
+
+@dataclass
+class FixedClock:
+    """A clock that stands until a test moves it."""
+
+    now: datetime = NOON
+
+    def __call__(self) -> datetime:
+        """Return the moment it stands at."""
+        return self.now
+
+    def advance(self, **duration: float) -> datetime:
+        """Move on by a `timedelta(**duration)` and return the new moment."""
+        self.now += timedelta(**duration)
+        return self.now
+
+
+@dataclass
+class SequentialIds:
+    """Identifiers that count up, so that a failing test shows the same ones each time."""
+
+    last: int = 0
+
+    def __call__(self) -> str:
+        """Return the next identifier, a version 4 UUID in form."""
+        self.last += 1
+        return str(uuid.UUID(int=self.last, version=4))
+
+
+_ids = SequentialIds(last=1_000_000)
+
+
+def counting_bytes(size: int) -> bytes:
+    """Return bytes that are the same each time: for tests a secret needs no chance."""
+    return bytes(i % 256 for i in range(size))
+
+
+def a_record(**fields: Any) -> QueuedRequest:
+    """Return a waiting customer query of the connection, inserted at noon."""
+    values: dict[str, Any] = {
+        "id": _ids(),
+        "connection_id": CONNECTION_ID,
+        "app_id": APP_ID,
+        "request_name": "CustomerQueryRq",
+        "request_label": "1",
+        "qbxml_version": "13.0",
+        "inserted_at": timestamp(NOON),
+        "updated_at": timestamp(NOON),
+    }
+    return QueuedRequest(**(values | fields))
+
+
+def a_connection(**fields: Any) -> Connection:
+    """Return a connection without a password that was never connected."""
+    values: dict[str, Any] = {
+        "id": CONNECTION_ID,
+        "app_id": APP_ID,
+        "owner_id": "57F3B9B1-86F1-4FCC-B1EE-566DE1813D20",
+        "file_id": "90A44FB5-33D9-4815-AC85-BC87A7E7D1EB",
+        "inserted_at": timestamp(NOON),
+        "updated_at": timestamp(NOON),
+    }
+    return Connection(**(values | fields))
+
+
+def a_session(**fields: Any) -> Session:
+    """Return an open session of the connection that holds nothing."""
+    values: dict[str, Any] = {
+        "ticket": "00" * 32,
+        "connection_id": CONNECTION_ID,
+        "app_id": APP_ID,
+        "opened_at": timestamp(NOON),
+        "last_call_at": timestamp(NOON),
+        "expires_at": int(NOON.timestamp()) + KEPT_SECONDS,
+    }
+    return Session(**(values | fields))

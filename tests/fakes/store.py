@@ -1,0 +1,317 @@
+"""The store in memory: every condition of a commit is checked before anything is changed."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from domain.changes import (
+    AddConnection,
+    AddRequest,
+    AddSession,
+    Change,
+    ChangeConnection,
+    ChangeRequest,
+    ChangeSession,
+    ClaimIdempotencyKey,
+    PutApiKey,
+    PutApp,
+    RemoveRequest,
+    RequireConnection,
+)
+from domain.counts import INSERTED, CountKey, DayCounts, Pair, count_changes
+from domain.errors import Conflict, NotFound
+from domain.ports import Delivery, IndexEntry
+from domain.queued_request import QUEUED, QueuedRequest, State, StoredRequest, Tombstone, WebhookState, day_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from domain.apps import ApiKey, App
+    from domain.connection import Connection
+    from domain.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class StoredClaim:
+    """An idempotency key as it is stored."""
+
+    body_hash: str
+    record_id: str
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Bodies:
+    request_xml: str
+    search_text: str
+    response_xml: str | None = None
+
+
+class FakeStore:
+    """Implements Store, Requests, Deliveries, Connections, Sessions, Apps and Listing."""
+
+    def __init__(self) -> None:
+        self.records: dict[str, QueuedRequest | Tombstone] = {}
+        self.bodies: dict[str, _Bodies] = {}
+        self.connections: dict[str, Connection] = {}
+        self.sessions: dict[str, Session] = {}
+        self.apps: dict[str, App] = {}
+        self.api_keys: dict[str, ApiKey] = {}
+        self.claims: dict[tuple[str, str], StoredClaim] = {}
+        self.counts: Counter[CountKey] = Counter()
+        self._purged: set[str] = set()
+        self._lock = threading.RLock()
+
+    # --- Store
+
+    def commit(self, *changes: Change) -> None:
+        """Check every condition, then do every change."""
+        with self._lock:
+            for change in changes:
+                self._check(change)
+            self.counts.update(count_changes(changes))
+            self.counts = Counter({key: number for key, number in self.counts.items() if number})
+            for change in changes:
+                self._do(change)
+
+    def _check(self, change: Change) -> None:  # noqa: C901 - one row for each kind of change
+        """Raise Conflict when the change does not hold."""
+        current: object | None
+        match change:
+            case AddRequest(record=record):
+                current = self.records.get(record.id)
+                held = current is None
+            case ChangeRequest(before=before) | RemoveRequest(before=before):
+                current = self.records.get(before.id)
+                held = isinstance(current, QueuedRequest) and current.revision == before.revision
+            case AddConnection(connection=connection):
+                current = self.connections.get(connection.id)
+                held = current is None
+            case ChangeConnection(before=connection):
+                current = self.connections.get(connection.id)
+                held = current is not None and current.revision == connection.revision
+            case RequireConnection():
+                found = self.connections.get(change.connection_id)
+                current = found if found and found.app_id == change.app_id and not found.deleted_at else None
+                held = current is not None and found is not None and found.webhook_url == change.webhook_url
+            case AddSession(session=session):
+                current = self.sessions.get(session.ticket)
+                held = current is None
+            case ChangeSession(before=session):
+                current = self.sessions.get(session.ticket)
+                held = current is not None and current.revision == session.revision
+            case ClaimIdempotencyKey():
+                claim = self.claims.get((change.app_id, change.key))
+                current = claim
+                held = claim is None or claim.expires_at <= change.now
+            case PutApp(before=app, after=after):
+                stored = self.apps.get(after.id)
+                current = stored
+                held = (stored.revision if stored else None) == (app.revision if app else None)
+            case PutApiKey(before=key, after=key_after):
+                stored_key = self.api_keys.get(key_after.hash)
+                current = stored_key
+                held = (stored_key.revision if stored_key else None) == (key.revision if key else None)
+        if not held:
+            raise Conflict(change, current)
+
+    def _do(self, change: Change) -> None:  # noqa: C901 - one row for each kind of change
+        match change:
+            case AddRequest(record=record):
+                self.records[record.id] = record
+                self.bodies[record.id] = _Bodies(change.request_xml, change.search_text)
+            case ChangeRequest(after=after):
+                bodies = self.bodies[after.id]
+                if change.response_xml is not None:
+                    bodies = replace(bodies, response_xml=change.response_xml)
+                    after = replace(after, response_size=len(change.response_xml.encode()))
+                if change.search_text is not None:
+                    bodies = replace(bodies, search_text=change.search_text)
+                self.records[after.id], self.bodies[after.id] = after, bodies
+            case RemoveRequest(before=before):
+                self.records[before.id] = Tombstone(before.id, before.connection_id, before.app_id, change.deleted_at)
+                del self.bodies[before.id]
+            case AddConnection(connection=connection) | ChangeConnection(after=connection):
+                self.connections[connection.id] = connection
+            case AddSession(session=session) | ChangeSession(after=session):
+                self.sessions[session.ticket] = session
+            case ClaimIdempotencyKey():
+                self.claims[change.app_id, change.key] = StoredClaim(
+                    change.body_hash, change.record_id, change.expires_at
+                )
+            case PutApp(after=app):
+                self.apps[app.id] = app
+            case PutApiKey(after=key):
+                self.api_keys[key.hash] = key
+            case RequireConnection():
+                pass
+
+    # --- Requests
+
+    def request(self, request_id: str) -> QueuedRequest | Tombstone | None:
+        """Return the record alone."""
+        return self.records.get(request_id)
+
+    def stored_request(self, request_id: str) -> StoredRequest | Tombstone | None:
+        """Return the record with its bodies."""
+        with self._lock:
+            record = self.records.get(request_id)
+            if not isinstance(record, QueuedRequest):
+                return record
+            bodies = self.bodies[request_id]
+            return StoredRequest(record, bodies.request_xml, bodies.response_xml)
+
+    def stored_requests(self, request_ids: Sequence[str], *, largest_response: int) -> Mapping[str, StoredRequest]:
+        """Return the records that exist, by id."""
+        found = {request_id: self.stored_request(request_id) for request_id in request_ids}
+        return {
+            request_id: stored
+            if stored.record.response_size <= largest_response
+            else StoredRequest(stored.record, stored.request_xml)
+            for request_id, stored in found.items()
+            if isinstance(stored, StoredRequest)
+        }
+
+    def request_xml(self, request_id: str) -> str:
+        """Return the request's text."""
+        bodies = self.bodies.get(request_id)
+        if bodies is None:
+            raise NotFound("There is no such request.")
+        return bodies.request_xml
+
+    def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
+        """Return what is sent next."""
+        with self._lock:
+            queued = [record for record in self._records_of(connection_id) if record.state in QUEUED]
+        queued.sort(key=lambda record: (record.queue_priority, record.inserted_at, record.id))
+        return queued[:limit]
+
+    def _records_of(self, connection_id: str) -> list[QueuedRequest]:
+        return [
+            record
+            for record in self.records.values()
+            if isinstance(record, QueuedRequest) and record.connection_id == connection_id
+        ]
+
+    # --- Deliveries
+
+    def delivery(
+        self,
+        request_id: str,
+        app_id: str,
+        *,
+        response_parts: int,  # noqa: ARG002 - only a real store keeps a response in parts
+        largest_response: int,
+    ) -> Delivery | Tombstone | None:
+        """Return what one webhook attempt needs."""
+        stored = self.stored_request(request_id)
+        if not isinstance(stored, StoredRequest):
+            return stored
+        if stored.record.response_size > largest_response:
+            stored = StoredRequest(stored.record, stored.request_xml)
+        app = self.apps.get(app_id)
+        return Delivery(stored, app.webhook_secrets if app else ())
+
+    # --- Connections
+
+    def connection(self, connection_id: str) -> Connection | None:
+        """Return a connection; deleted ones too."""
+        return self.connections.get(connection_id)
+
+    def connections_of(self, app_id: str, offset: int, limit: int) -> tuple[Sequence[Connection], int]:
+        """Return one page of an app's connections and how many there are."""
+        mine = [found for found in self.connections.values() if found.app_id == app_id and not found.deleted_at]
+        mine.sort(key=lambda found: (found.inserted_at, found.id))
+        return mine[offset : offset + limit], len(mine)
+
+    def deleted_connections(self, limit: int) -> Sequence[Connection]:
+        """Return connections whose records are still to be removed."""
+        return [found for found in self.connections.values() if found.deleted_at and found.id not in self._purged][
+            :limit
+        ]
+
+    def purge(self, connection: Connection, limit: int) -> bool:
+        """Remove up to `limit` records of a deleted connection."""
+        with self._lock:
+            mine = [record.id for record in self._records_of(connection.id)]
+            for request_id in mine[:limit]:
+                del self.records[request_id], self.bodies[request_id]
+            if len(mine) > limit:
+                return False
+            self.counts = Counter({k: n for k, n in self.counts.items() if k.connection_id != connection.id})
+            self._purged.add(connection.id)
+            return True
+
+    # --- Sessions
+
+    def session(self, ticket: str) -> Session | None:
+        """Return the session whose ticket has this hash."""
+        return self.sessions.get(ticket)
+
+    def silent_sessions(self, before: str, limit: int) -> Sequence[Session]:
+        """Return open sessions whose last call was before the timestamp."""
+        silent = [found for found in self.sessions.values() if not found.ended and found.last_call_at < before]
+        return sorted(silent, key=lambda found: found.last_call_at)[:limit]
+
+    # --- Apps
+
+    def app(self, app_id: str) -> App | None:
+        """Return an app."""
+        return self.apps.get(app_id)
+
+    def api_key(self, key_hash: str) -> ApiKey | None:
+        """Return the key with this hash."""
+        return self.api_keys.get(key_hash)
+
+    def api_keys_of(self, app_id: str) -> Sequence[ApiKey]:
+        """Return an app's keys, oldest first."""
+        mine = [key for key in self.api_keys.values() if key.app_id == app_id]
+        return sorted(mine, key=lambda key: (key.inserted_at, key.hash))
+
+    # --- Listing
+
+    def day_counts(self, connection_id: str) -> Sequence[DayCounts]:
+        """Return the connection's counts, oldest day first."""
+        inserted: dict[str, dict[Pair, int]] = {}
+        updated: dict[str, dict[Pair, int]] = {}
+        for key, number in self.counts.items():
+            if key.connection_id == connection_id:
+                by_day = inserted if key.sort == INSERTED else updated
+                by_day.setdefault(key.day, {})[key.state, key.webhook_state] = number
+        return [
+            DayCounts(day, inserted.get(day, {}), updated.get(day, {})) for day in sorted(inserted.keys() | updated)
+        ]
+
+    def index_entries(
+        self,
+        connection_id: str,
+        *,
+        sort: str,
+        state: State | None,
+        webhook_state: WebhookState | None,
+        use: str,  # noqa: ARG002 - every index of a list in memory is the list itself
+        first_day: str,
+        last_day: str,
+        descending: bool,
+        skip: int,
+        limit: int,
+    ) -> Sequence[IndexEntry]:
+        """Return entries of these days."""
+        entries = [
+            IndexEntry(record.id, moment, record.state, record.webhook_state)
+            for record in self._records_of(connection_id)
+            if state in (None, record.state)
+            and webhook_state in (None, record.webhook_state)
+            and first_day <= day_of(moment := getattr(record, sort)) <= last_day
+        ]
+        entries.sort(key=lambda entry: (entry.moment, entry.id), reverse=descending)
+        return entries[skip : skip + limit]
+
+    def search_texts(self, connection_id: str, days: Sequence[str]) -> Iterable[tuple[str, str]]:
+        """Yield (id, search text) of every record inserted on these days."""
+        for record in self._records_of(connection_id):
+            if day_of(record.inserted_at) in days:
+                yield record.id, self.bodies[record.id].search_text
