@@ -1,0 +1,277 @@
+"""What `template.yaml` declares, read as SAM and CloudFormation would read it.
+
+The intrinsic functions that the template uses are resolved here, so that the local stack and the
+tests have the very tables, routes and event sources that are deployed. A reference to a resource
+stands for its logical id (`!Ref AppsTable` → `AppsTable`), an attribute for `LogicalId.Attribute`
+(`!GetAtt RetryQueue.Arn` → `RetryQueue.Arn`), unless `references` says otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PSEUDO_PARAMETERS: Mapping[str, str] = {
+    "AWS::AccountId": "123456789012",
+    "AWS::Partition": "aws",
+    "AWS::Region": "us-east-1",
+    "AWS::StackId": "arn:aws:cloudformation:us-east-1:123456789012:stack/local/0",
+    "AWS::StackName": "local",
+    "AWS::URLSuffix": "amazonaws.com",
+}
+
+_NO_VALUE = object()
+_SUBSTITUTION = re.compile(r"\$\{(!?)([A-Za-z0-9:._]+)\}")
+
+
+class TemplateError(Exception):
+    """The template says something that is not understood here."""
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML with CloudFormation's short forms: `!Ref x`, `!Sub …`, `!GetAtt a.b`, `!If […]`."""
+
+
+def _short_form(loader: _Loader, suffix: str, node: yaml.Node) -> dict[str, Any]:
+    if isinstance(node, yaml.ScalarNode):
+        value: Any = loader.construct_scalar(node)
+        if suffix == "GetAtt":
+            value = str(value).split(".", 1)
+    elif isinstance(node, yaml.SequenceNode):
+        value = loader.construct_sequence(node, deep=True)
+    elif isinstance(node, yaml.MappingNode):
+        value = loader.construct_mapping(node, deep=True)
+    else:
+        raise TemplateError(f"!{suffix} of an unknown kind")
+    return {suffix if suffix in {"Ref", "Condition"} else f"Fn::{suffix}": value}
+
+
+_Loader.add_multi_constructor("!", _short_form)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What triggers a function: SAM's event `type` (`Api`, `DynamoDB`, `SQS`, `Schedule`…) and its properties."""
+
+    name: str
+    type: str
+    properties: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A Lambda function; `environment` and `timeout_seconds` have the template's Globals merged in."""
+
+    logical_id: str
+    handler: str
+    code_uri: str
+    timeout_seconds: int
+    environment: Mapping[str, str]
+    events: tuple[Event, ...]
+    properties: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A template with values for its parameters."""
+
+    document: Mapping[str, Any]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    references: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, path: str | Path = "template.yaml", parameters: Mapping[str, Any] | None = None) -> Template:
+        """Read the template at `path`; `parameters` override the defaults that it declares."""
+        # The loader derives from SafeLoader: it makes plain values only.
+        document = yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 - see above
+        given = dict(parameters or {})
+        declared = document.get("Parameters", {})
+        unknown = sorted(set(given) - set(declared))
+        if unknown:
+            raise TemplateError(f"{path} has no parameter {', '.join(unknown)}")
+        values = {name: given.get(name, facts.get("Default")) for name, facts in declared.items()}
+        missing = sorted(name for name, value in values.items() if value is None)
+        if missing:
+            raise TemplateError(f"{path} needs a value for {', '.join(missing)}")
+        return cls(document, values)
+
+    def with_references(self, references: Mapping[str, str]) -> Template:
+        """Return the template with values for `LogicalId` or `LogicalId.Attribute` where these are known."""
+        return replace(self, references={**self.references, **references})
+
+    def resources(self, resource_type: str) -> dict[str, dict[str, Any]]:
+        """Return the resolved properties of all resources of a type that are wanted, by logical id."""
+        return {
+            logical_id: self.resolve(resource.get("Properties", {}))
+            for logical_id, resource in self.document["Resources"].items()
+            if resource["Type"] == resource_type and self._wanted(resource)
+        }
+
+    def table_definitions(self) -> list[dict[str, Any]]:
+        """Return keyword arguments for boto3's `create_table`, one per table, named by logical id."""
+        kept = ("AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes", "LocalSecondaryIndexes", "BillingMode")
+        definitions = []
+        for logical_id, properties in self.resources("AWS::DynamoDB::Table").items():
+            definition = {"TableName": logical_id, **{name: properties[name] for name in kept if name in properties}}
+            if "StreamSpecification" in properties:
+                # CloudFormation has no StreamEnabled: naming the view type enables the stream.
+                definition["StreamSpecification"] = {"StreamEnabled": True, **properties["StreamSpecification"]}
+            definitions.append(definition)
+        return definitions
+
+    def time_to_live_attributes(self) -> dict[str, str]:
+        """Return the attribute that holds the expiry (Unix seconds) of each table that has one."""
+        return {
+            logical_id: properties["TimeToLiveSpecification"]["AttributeName"]
+            for logical_id, properties in self.resources("AWS::DynamoDB::Table").items()
+            if properties.get("TimeToLiveSpecification", {}).get("Enabled")
+        }
+
+    def functions(self) -> list[Function]:
+        """Return the functions that the template deploys."""
+        shared = self.resolve(self.document.get("Globals", {}).get("Function", {}))
+        functions = []
+        for logical_id, own in self.resources("AWS::Serverless::Function").items():
+            properties = _merged(shared, own)
+            events = properties.get("Events", {})
+            functions.append(
+                Function(
+                    logical_id=logical_id,
+                    handler=properties["Handler"],
+                    code_uri=properties["CodeUri"],
+                    timeout_seconds=int(properties.get("Timeout", 3)),  # Lambda's default
+                    environment={
+                        name: str(value)
+                        for name, value in properties.get("Environment", {}).get("Variables", {}).items()
+                    },
+                    events=tuple(
+                        Event(name, event["Type"], event.get("Properties", {})) for name, event in events.items()
+                    ),
+                    properties=properties,
+                )
+            )
+        return functions
+
+    def api(self) -> dict[str, Any]:
+        """Return the properties of the one `AWS::Serverless::Api`, Globals merged in."""
+        apis = self.resources("AWS::Serverless::Api")
+        if len(apis) != 1:
+            raise TemplateError(f"expected one AWS::Serverless::Api, found {len(apis)}")
+        (own,) = apis.values()
+        properties: dict[str, Any] = _merged(self.resolve(self.document.get("Globals", {}).get("Api", {})), own)
+        return properties
+
+    def resolve(self, value: Any) -> Any:
+        """Return `value` with every intrinsic function in it replaced by what it stands for.
+
+        Raises TemplateError for a function that is not known here.
+        """
+        if isinstance(value, list):
+            return [resolved for item in value if (resolved := self.resolve(item)) is not _NO_VALUE]
+        if not isinstance(value, dict):
+            return value
+        if len(value) == 1:
+            (name, argument) = next(iter(value.items()))
+            if name == "Ref":
+                return self._reference(argument)
+            if name.startswith("Fn::"):
+                return self._call(name.removeprefix("Fn::"), argument)
+        return {name: resolved for name, item in value.items() if (resolved := self.resolve(item)) is not _NO_VALUE}
+
+    def condition(self, name: str) -> bool:
+        """Return whether a condition of the template holds."""
+        return self._truth(self.document["Conditions"][name])
+
+    def _wanted(self, resource: Mapping[str, Any]) -> bool:
+        return "Condition" not in resource or self.condition(resource["Condition"])
+
+    def _reference(self, name: str) -> Any:
+        if name == "AWS::NoValue":
+            return _NO_VALUE
+        for known in (self.references, PSEUDO_PARAMETERS):
+            if name in known:
+                return known[name]
+        if name in self.parameters:
+            value = self.parameters[name]
+            listed = "List" in self.document["Parameters"][name]["Type"] and isinstance(value, str)
+            return value.split(",") if listed else value
+        # SAM makes resources of its own (`Api` + `ProdStage`); they stand for themselves too.
+        return name
+
+    def _call(self, function: str, argument: Any) -> Any:  # noqa: PLR0911 - one return per function
+        match function:
+            case "GetAtt":
+                name = argument if isinstance(argument, str) else ".".join(argument)
+                return self.references.get(name, name)
+            case "Sub":
+                return self._substituted(argument)
+            case "Join":
+                separator, parts = argument
+                return separator.join(str(part) for part in self.resolve(parts))
+            case "Select":
+                position, items = argument
+                return self.resolve(items)[int(position)]
+            case "Split":
+                separator, text = argument
+                return self.resolve(text).split(separator)
+            case "If":
+                condition, then, otherwise = argument
+                return self.resolve(then if self.condition(condition) else otherwise)
+            case "FindInMap":
+                mapping, first, second = (self.resolve(part) for part in argument)
+                return self.document["Mappings"][mapping][first][second]
+            case "Equals" | "And" | "Or" | "Not":
+                return self._truth({f"Fn::{function}": argument})
+            case _:
+                raise TemplateError(f"Fn::{function} is not known to local/template.py")
+
+    def _truth(self, condition: Any) -> bool:
+        (name, argument) = next(iter(condition.items()))
+        match name:
+            case "Condition":
+                return self.condition(argument)
+            case "Fn::Equals":
+                first, second = (self.resolve(part) for part in argument)
+                return str(first) == str(second)
+            case "Fn::Not":
+                return not self._truth(argument[0])
+            case "Fn::And":
+                return all(self._truth(part) for part in argument)
+            case "Fn::Or":
+                return any(self._truth(part) for part in argument)
+            case _:
+                raise TemplateError(f"{name} is no condition")
+
+    def _substituted(self, argument: Any) -> str:
+        text, values = (argument, {}) if isinstance(argument, str) else argument
+
+        def value_of(match: re.Match[str]) -> str:
+            literal, name = match.groups()
+            if literal:
+                return f"${{{name}}}"
+            if name in values:
+                return str(self.resolve(values[name]))
+            return str(self._call("GetAtt", name) if "." in name else self._reference(name))
+
+        return _SUBSTITUTION.sub(value_of, text)
+
+
+def _merged(shared: Any, own: Any) -> Any:
+    """Merge Globals into a resource as SAM does: objects member by member, lists added, else the own value."""
+    if isinstance(shared, dict) and isinstance(own, dict):
+        return {
+            name: _merged(shared[name], own[name])
+            if name in shared and name in own
+            else own.get(name, shared.get(name))
+            for name in {**shared, **own}
+        }
+    if isinstance(shared, list) and isinstance(own, list):
+        return [*shared, *own]
+    return own
