@@ -1,0 +1,48 @@
+"""The limits of a request that need no schema, for XML and JSON alike."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_DEPTH = 20
+"""How deep elements nest, the request element counted as 1 (contract §4)."""
+
+MAX_REQUEST_ID = 50
+"""Characters of a `requestID`; QuickBooks answers a longer one with status 1060 (`qbxml.md` §2)."""
+
+ON_ERROR = ("stopOnError", "continueOnError", "rollbackOnError")
+RESPONSE_DATA = ("includeAll", "includeNone")
+
+MESSAGE_SET_IDS = ("newMessageSetID", "oldMessageSetID")
+MESSAGE_SET_IDS_RESERVED = (
+    "is set by this service, which asks QuickBooks for the stored answer when one got lost. Leave it out."
+)
+
+is_name = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*\Z").match
+"""An XML name that plain ASCII can write, as every QBXML name is."""
+
+is_version = re.compile(r"(?:[A-Z]{2})?[0-9]{1,2}\.[0-9]\Z").match
+"""A QBXML version: `13.0`, or `CA3.0` with the edition before it (`qbxml.md` §1)."""
+
+# XML 1.0 allows tab, line feed and carriage return; C1 controls are legal there but never meant.
+find_bad_character = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]").search
+
+
+def bad_character(text: str) -> str | None:
+    """Return words for the first character that no request may hold, or None."""
+    found = find_bad_character(text)
+    if found is None:
+        return None
+    return f"Character U+{ord(found.group()):04X} is a control character or no character; remove it."
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """Return "Did you mean …?" with the names nearest to `name`, or None."""
+    by_lower = {candidate.lower(): candidate for candidate in names}
+    close = [by_lower[found] for found in get_close_matches(name.lower(), by_lower, n=3, cutoff=0.7)]
+    return f"Did you mean {' or '.join(close)}?" if close else None
