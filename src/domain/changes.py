@@ -90,11 +90,20 @@ class ChangeSession:
 
 
 @dataclass(frozen=True, slots=True)
+class IdempotencyClaim:
+    """An idempotency key as it is stored: the hash of the first body and the record that it made."""
+
+    body_hash: str
+    record_id: str
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True)
 class ClaimIdempotencyKey:
     """Bind an app's idempotency key to a record and the hash of its body for 24 hours.
 
     Holds when the key is free or expired (`now` and `expires_at` in Unix seconds).
-    The `Conflict` carries the stored claim.
+    The `Conflict` carries the stored `IdempotencyClaim`.
     """
 
     app_id: str

@@ -16,6 +16,7 @@ from domain.changes import (
     ChangeRequest,
     ChangeSession,
     ClaimIdempotencyKey,
+    IdempotencyClaim,
     PutApiKey,
     PutApp,
     RemoveRequest,
@@ -35,15 +36,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredClaim:
-    """An idempotency key as it is stored."""
-
-    body_hash: str
-    record_id: str
-    expires_at: int
-
-
-@dataclass(frozen=True, slots=True)
 class _Bodies:
     request_xml: str
     search_text: str
@@ -60,7 +52,7 @@ class FakeStore:
         self.sessions: dict[str, Session] = {}
         self.apps: dict[str, App] = {}
         self.api_keys: dict[str, ApiKey] = {}
-        self.claims: dict[tuple[str, str], StoredClaim] = {}
+        self.claims: dict[tuple[str, str], IdempotencyClaim] = {}
         self.counts: Counter[CountKey] = Counter()
         self._purged: set[str] = set()
         self._lock = threading.RLock()
@@ -139,7 +131,7 @@ class FakeStore:
             case AddSession(session=session) | ChangeSession(after=session):
                 self.sessions[session.ticket] = session
             case ClaimIdempotencyKey():
-                self.claims[change.app_id, change.key] = StoredClaim(
+                self.claims[change.app_id, change.key] = IdempotencyClaim(
                     change.body_hash, change.record_id, change.expires_at
                 )
             case PutApp(after=app):

@@ -1,0 +1,361 @@
+"""Entities as DynamoDB items and back: every key and attribute of every table is written here.
+
+An item is a mapping of names to attribute values (`{"S": …}`), as boto3's client and a stream's
+images have it. An attribute that is None is left out: that is what makes the sparse indexes sparse.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from domain.apps import ApiKey, App, Scope
+from domain.changes import IdempotencyClaim
+from domain.connection import Connection
+from domain.counts import INSERTED, CountKey, DayCounts, Pair
+from domain.queued_request import (
+    QUEUED,
+    QueuedRequest,
+    RequestError,
+    State,
+    Tombstone,
+    WebhookAttempt,
+    WebhookState,
+)
+from domain.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+AttributeValue: TypeAlias = dict[str, Any]
+Item: TypeAlias = dict[str, AttributeValue]
+
+BODY = "body"
+"""The sort key of the payload item that holds the request, a small response and the text to search."""
+
+PURGE = "purge"
+"""The one partition of the sparse index of deleted connections; there are few at any time."""
+
+LIVE = "live"
+"""The one partition of the sparse index of open sessions. Each Web Connector call rewrites one entry:
+a partition takes 1,000 writes a second (DynamoDB), some thousands of connectors at work at once."""
+
+TOMBSTONE_DAYS = 90
+"""How long a deleted record answers 410 before it answers 404."""
+
+STATE_CODES = {
+    State.WAITING: "w",
+    State.RETRYABLE: "y",
+    State.TICKETED: "t",
+    State.SENT: "s",
+    State.RESPONSE_RECEIVED: "r",
+    State.ERROR: "e",
+    State.DISCARDED: "d",
+}
+WEBHOOK_STATE_CODES = {
+    WebhookState.NOT_APPLICABLE: "n",
+    WebhookState.PENDING: "p",
+    WebhookState.SUCCEEDED: "s",
+    WebhookState.FAILED: "f",
+}
+"""One letter each in the names of count attributes: a list reads every day's row, so that each byte
+of a name is paid for thousands of times. `irs` = inserted, response_received, succeeded."""
+
+_PAIRS: dict[str, Pair] = {
+    code + webhook_code: (state, webhook_state)
+    for state, code in STATE_CODES.items()
+    for webhook_state, webhook_code in WEBHOOK_STATE_CODES.items()
+}
+
+
+def item_of(values: Mapping[str, str | int | bool | bytes | None]) -> Item:
+    """Return the item with these attributes; those that are None are left out."""
+    return {name: _attribute(value) for name, value in values.items() if value is not None}
+
+
+def _attribute(value: str | float | bytes) -> AttributeValue:
+    match value:
+        case bool():
+            return {"BOOL": value}
+        case str():
+            return {"S": value}
+        case bytes():
+            return {"B": value}
+        case _:
+            return {"N": str(value)}
+
+
+def text(item: Item, name: str) -> str | None:
+    """Return a text attribute, or None when the item has none."""
+    value = item.get(name)
+    return None if value is None else str(value["S"])
+
+
+def number(item: Item, name: str, default: int = 0) -> int:
+    """Return a whole number attribute."""
+    value = item.get(name)
+    return default if value is None else int(value["N"])
+
+
+# --- queued_requests
+
+
+def record_item(record: QueuedRequest) -> Item:
+    """Return the record's item, about 1 KB without its bodies."""
+    return item_of(
+        {
+            "id": record.id,
+            "connection_id": record.connection_id,
+            "app_id": record.app_id,
+            "request_name": record.request_name,
+            "request_label": record.request_label,
+            "qbxml_version": record.qbxml_version,
+            "inserted_at": record.inserted_at,
+            "updated_at": record.updated_at,
+            "state": record.state.value,
+            "webhook_state": record.webhook_state.value,
+            "webhook_url": record.webhook_url,
+            "webhook_attempts": _json([[attempt.attempted_at, attempt.response] for attempt in record.webhook_attempts])
+            if record.webhook_attempts
+            else None,
+            "webhook_error": record.webhook_error,
+            "webhook_round": record.webhook_round,
+            "webhook_tries": record.webhook_tries,
+            "error": _json(record.error.as_dict()) if record.error else None,
+            "page": record.page,
+            "first_page_id": record.first_page_id,
+            # In the index only while there is something to send.
+            "queue_priority": record.queue_priority if record.state in QUEUED else None,
+            "priority": record.queue_priority,
+            "sessions": record.sessions,
+            "last_ticket": record.last_ticket,
+            "response_size": record.response_size,
+            "response_parts": record.response_parts,
+            "revision": record.revision,
+        }
+    )
+
+
+def record_from_item(item: Item) -> QueuedRequest:
+    """Return the record of an item that is no tombstone."""
+    attempts = text(item, "webhook_attempts")
+    error = text(item, "error")
+    return QueuedRequest(
+        id=item["id"]["S"],
+        connection_id=item["connection_id"]["S"],
+        app_id=item["app_id"]["S"],
+        request_name=item["request_name"]["S"],
+        request_label=item["request_label"]["S"],
+        qbxml_version=item["qbxml_version"]["S"],
+        inserted_at=item["inserted_at"]["S"],
+        updated_at=item["updated_at"]["S"],
+        state=State(item["state"]["S"]),
+        webhook_state=WebhookState(item["webhook_state"]["S"]),
+        webhook_url=text(item, "webhook_url"),
+        webhook_attempts=tuple(WebhookAttempt(*attempt) for attempt in json.loads(attempts)) if attempts else (),
+        webhook_error=text(item, "webhook_error"),
+        webhook_round=number(item, "webhook_round"),
+        webhook_tries=number(item, "webhook_tries"),
+        error=RequestError(**json.loads(error)) if error else None,
+        page=number(item, "page", 1),
+        first_page_id=text(item, "first_page_id"),
+        queue_priority=number(item, "priority"),
+        sessions=number(item, "sessions"),
+        last_ticket=text(item, "last_ticket"),
+        response_size=number(item, "response_size"),
+        response_parts=number(item, "response_parts"),
+        revision=number(item, "revision"),
+    )
+
+
+def tombstone_item(record: QueuedRequest, deleted_at: str, expires_at: int) -> Item:
+    """Return what stays of a deleted record. Without its moments it is in no index, so in no list."""
+    return item_of(
+        {
+            "id": record.id,
+            "connection_id": record.connection_id,
+            "app_id": record.app_id,
+            "deleted_at": deleted_at,
+            "expires_at": expires_at,
+        }
+    )
+
+
+def request_from_item(item: Item) -> QueuedRequest | Tombstone:
+    """Return the record or what is left of it."""
+    if "deleted_at" in item:
+        return Tombstone(item["id"]["S"], item["connection_id"]["S"], item["app_id"]["S"], item["deleted_at"]["S"])
+    return record_from_item(item)
+
+
+# --- counts
+
+
+def count_attribute(key: CountKey) -> str:
+    """Return the name of the attribute that holds a count."""
+    sort = "i" if key.sort == INSERTED else "u"
+    return sort + STATE_CODES[key.state] + WEBHOOK_STATE_CODES[key.webhook_state]
+
+
+def day_counts_from_items(items: Iterable[Item]) -> list[DayCounts]:
+    """Return the rows of a connection, which come in order of day; counts of zero are left out."""
+    return [
+        DayCounts(item["day"]["S"], inserted=_counts_of(item, "i"), updated=_counts_of(item, "u")) for item in items
+    ]
+
+
+def _counts_of(item: Item, sort: str) -> dict[Pair, int]:
+    counts = {pair: number(item, sort + code) for code, pair in _PAIRS.items() if sort + code in item}
+    return {pair: count for pair, count in counts.items() if count}
+
+
+# --- connections
+
+
+def connection_item(connection: Connection) -> Item:
+    """Return the connection's item."""
+    values = asdict(connection)
+    values["last_error"] = _json(connection.last_error) if connection.last_error else None
+    values["purge"] = PURGE if connection.deleted_at else None
+    return item_of(values)
+
+
+def connection_from_item(item: Item) -> Connection:
+    """Return the connection of an item."""
+    last_error = text(item, "last_error")
+    return Connection(
+        id=item["id"]["S"],
+        app_id=item["app_id"]["S"],
+        owner_id=item["owner_id"]["S"],
+        file_id=item["file_id"]["S"],
+        inserted_at=item["inserted_at"]["S"],
+        updated_at=item["updated_at"]["S"],
+        name=text(item, "name"),
+        company_file=text(item, "company_file"),
+        webhook_url=text(item, "webhook_url"),
+        password_hash=text(item, "password_hash"),
+        session_ticket=text(item, "session_ticket"),
+        last_connected_at=text(item, "last_connected_at"),
+        qbxml_version=text(item, "qbxml_version"),
+        quickbooks_product_name=text(item, "quickbooks_product_name"),
+        country=text(item, "country"),
+        company_file_seen=text(item, "company_file_seen"),
+        file_id_seen=text(item, "file_id_seen"),
+        last_error=json.loads(last_error) if last_error else None,
+        deleted_at=text(item, "deleted_at"),
+        revision=number(item, "revision"),
+    )
+
+
+# --- sessions
+
+
+def session_item(session: Session) -> Item:
+    """Return the session's item; the record in flight is kept in it as the item that is stored for it."""
+    return item_of(
+        {
+            "ticket": session.ticket,
+            "connection_id": session.connection_id,
+            "app_id": session.app_id,
+            "opened_at": session.opened_at,
+            "last_call_at": session.last_call_at,
+            "expires_at": session.expires_at,
+            "in_flight": _json(record_item(session.in_flight)) if session.in_flight else None,
+            "last_answered": session.last_answered,
+            "last_progress": session.last_progress,
+            "answered": session.answered,
+            "facts_read": session.facts_read,
+            "last_error": session.last_error,
+            "live": None if session.ended else LIVE,
+            "revision": session.revision,
+        }
+    )
+
+
+def session_from_item(item: Item) -> Session:
+    """Return the session of an item."""
+    in_flight = text(item, "in_flight")
+    return Session(
+        ticket=item["ticket"]["S"],
+        connection_id=item["connection_id"]["S"],
+        app_id=item["app_id"]["S"],
+        opened_at=item["opened_at"]["S"],
+        last_call_at=item["last_call_at"]["S"],
+        expires_at=number(item, "expires_at"),
+        in_flight=record_from_item(json.loads(in_flight)) if in_flight else None,
+        last_answered=text(item, "last_answered"),
+        last_progress=number(item, "last_progress"),
+        answered=number(item, "answered"),
+        facts_read=bool(item["facts_read"]["BOOL"]),
+        last_error=text(item, "last_error"),
+        ended="live" not in item,
+        revision=number(item, "revision"),
+    )
+
+
+# --- idempotency_keys
+
+
+def claim_from_item(item: Item) -> IdempotencyClaim:
+    """Return the claim of an item."""
+    return IdempotencyClaim(item["body_hash"]["S"], item["record_id"]["S"], number(item, "expires_at"))
+
+
+# --- apps
+
+
+def app_item(app: App) -> Item:
+    """Return the app's item."""
+    return item_of(
+        {
+            "id": app.id,
+            "name": app.name,
+            "inserted_at": app.inserted_at,
+            "webhook_secrets": _json(list(app.webhook_secrets)),
+            "revision": app.revision,
+        }
+    )
+
+
+def app_from_item(item: Item) -> App:
+    """Return the app of an item."""
+    return App(
+        id=item["id"]["S"],
+        name=item["name"]["S"],
+        inserted_at=item["inserted_at"]["S"],
+        webhook_secrets=tuple(json.loads(item["webhook_secrets"]["S"])),
+        revision=number(item, "revision"),
+    )
+
+
+def api_key_item(key: ApiKey) -> Item:
+    """Return the key's item. Its id is the hash, so that the authorizer finds it by one read."""
+    return item_of(
+        {
+            "id": key.hash,
+            "key_of": key.app_id,
+            "scope": key.scope.value,
+            "label": key.label,
+            "inserted_at": key.inserted_at,
+            "revoked_at": key.revoked_at,
+            "revision": key.revision,
+        }
+    )
+
+
+def api_key_from_item(item: Item) -> ApiKey:
+    """Return the key of an item."""
+    return ApiKey(
+        hash=item["id"]["S"],
+        app_id=item["key_of"]["S"],
+        scope=Scope(item["scope"]["S"]),
+        label=item["label"]["S"],
+        inserted_at=item["inserted_at"]["S"],
+        revoked_at=text(item, "revoked_at"),
+        revision=number(item, "revision"),
+    )
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

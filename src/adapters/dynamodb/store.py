@@ -1,0 +1,400 @@
+"""The store: each method is one access pattern of `docs/data-model.md`, in the order of `domain.ports`."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from adapters.dynamodb import items, payloads
+from adapters.dynamodb import tables as names
+from adapters.dynamodb.reading import batch_get, query_all
+from adapters.dynamodb.transactions import Transactions
+from domain.errors import NotFound
+from domain.ports import Delivery, IndexEntry
+from domain.queued_request import QueuedRequest, State, StoredRequest, Tombstone, WebhookState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from adapters.dynamodb.items import Item
+    from adapters.dynamodb.tables import TableNames
+    from domain.apps import ApiKey, App
+    from domain.changes import Change
+    from domain.connection import Connection
+    from domain.counts import DayCounts
+    from domain.session import Session
+
+SEARCH_READERS = 8
+"""How many ranges of days a search reads at the same time."""
+
+END_OF_DAY = "T~"
+"""Sorts after every timestamp of the day that it is appended to."""
+
+
+class DynamoDBStore:
+    """Implements Store, Requests, Deliveries, Connections, Sessions, Apps and Listing on DynamoDB.
+
+    `client` is a boto3 DynamoDB client.
+    """
+
+    def __init__(self, client: Any, tables: TableNames, transactions: Transactions | None = None) -> None:
+        self._client = client
+        self._tables = tables
+        self._transactions = transactions or Transactions(client, tables)
+
+    # --- Store
+
+    def commit(self, *changes: Change) -> None:
+        """Do all changes or none in one transaction."""
+        self._transactions.commit(changes)
+
+    # --- Requests
+
+    def request(self, request_id: str) -> QueuedRequest | Tombstone | None:
+        """Return the record alone: one read."""
+        item = self._get(self._tables.queued_requests, {"id": {"S": request_id}})
+        return items.request_from_item(item) if item else None
+
+    def stored_request(self, request_id: str) -> StoredRequest | Tombstone | None:
+        """Return the record with its bodies: one read, a second when a body lies in chunks."""
+        records, bodies = self._records_and_bodies([request_id])
+        if request_id not in records:
+            return None
+        record = records[request_id]
+        if isinstance(record, Tombstone):
+            return record
+        return self._whole(record, bodies[request_id], with_response=True)
+
+    def stored_requests(self, request_ids: Sequence[str], *, largest_response: int) -> Mapping[str, StoredRequest]:
+        """Return the records that exist: two keys each, so that 50 records are one read."""
+        records, bodies = self._records_and_bodies(request_ids)
+        return {
+            request_id: self._whole(
+                record,
+                bodies[request_id],
+                with_response=record.response_size <= largest_response,
+            )
+            for request_id, record in records.items()
+            if isinstance(record, QueuedRequest) and request_id in bodies
+        }
+
+    def request_xml(self, request_id: str) -> str:
+        """Return the request's text: one read, a second when it lies in chunks."""
+        item = self._get(self._tables.payloads, payloads.payload_key(request_id))
+        if item is None:
+            raise NotFound("There is no such request.")
+        return self._request_text(request_id, payloads.body_from_item(item))
+
+    def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
+        """Return what is sent next: one query of the sparse index, which holds whole records."""
+        answer = self._client.query(
+            TableName=self._tables.queued_requests,
+            IndexName=names.QUEUE_INDEX,
+            KeyConditionExpression="connection_id = :connection",
+            ExpressionAttributeValues={":connection": {"S": connection_id}},
+            Limit=limit,
+        )
+        return [items.record_from_item(item) for item in answer["Items"]]
+
+    def _records_and_bodies(
+        self, request_ids: Sequence[str]
+    ) -> tuple[dict[str, QueuedRequest | Tombstone], dict[str, payloads.Body]]:
+        tables = self._tables
+        found = batch_get(
+            self._client,
+            {
+                tables.queued_requests: [{"id": {"S": request_id}} for request_id in request_ids],
+                tables.payloads: [payloads.payload_key(request_id) for request_id in request_ids],
+            },
+        )
+        return (
+            {item["id"]["S"]: items.request_from_item(item) for item in found[tables.queued_requests]},
+            {item["request_id"]["S"]: payloads.body_from_item(item) for item in found[tables.payloads]},
+        )
+
+    def _whole(self, record: QueuedRequest, body: payloads.Body, *, with_response: bool) -> StoredRequest:
+        """Return the record with its texts, reading the chunks that hold them."""
+        response_parts = record.response_parts if with_response else 0
+        keys = [
+            *payloads.chunk_keys(record.id, payloads.REQUEST, body.request_parts),
+            *payloads.chunk_keys(record.id, payloads.RESPONSE, response_parts),
+        ]
+        chunks = self._chunks(keys)
+        request_xml = body.request_xml
+        if request_xml is None:
+            request_xml = payloads.join(chunks, payloads.REQUEST, body.request_parts)
+        response_xml = body.response_xml if with_response else None
+        if response_parts:
+            response_xml = payloads.join(chunks, payloads.RESPONSE, response_parts)
+        return StoredRequest(record, request_xml, response_xml)
+
+    def _request_text(self, request_id: str, body: payloads.Body) -> str:
+        if body.request_xml is not None:
+            return body.request_xml
+        chunks = self._chunks(payloads.chunk_keys(request_id, payloads.REQUEST, body.request_parts))
+        return payloads.join(chunks, payloads.REQUEST, body.request_parts)
+
+    def _chunks(self, keys: Sequence[Item]) -> Mapping[str, Item]:
+        if not keys:
+            return {}
+        return payloads.by_part(batch_get(self._client, {self._tables.payloads: keys})[self._tables.payloads])
+
+    # --- Deliveries
+
+    def delivery(
+        self, request_id: str, app_id: str, *, response_parts: int, largest_response: int
+    ) -> Delivery | Tombstone | None:
+        """Return what one webhook attempt needs: one read over three tables."""
+        tables = self._tables
+        found = batch_get(
+            self._client,
+            {
+                tables.queued_requests: [{"id": {"S": request_id}}],
+                tables.payloads: [
+                    payloads.payload_key(request_id),
+                    *payloads.chunk_keys(request_id, payloads.RESPONSE, response_parts),
+                ],
+                tables.apps: [{"id": {"S": app_id}}],
+            },
+        )
+        if not found[tables.queued_requests]:
+            return None
+        record = items.request_from_item(found[tables.queued_requests][0])
+        if isinstance(record, Tombstone):
+            return record
+        parts = payloads.by_part(found[tables.payloads])
+        body = payloads.body_from_item(parts[items.BODY])
+        request_xml = self._request_text(request_id, body)
+        response_xml = body.response_xml
+        if record.response_size > largest_response:
+            response_xml = None
+        elif record.response_parts:
+            chunks = parts if record.response_parts <= response_parts else self._response_chunks(record)
+            response_xml = payloads.join(chunks, payloads.RESPONSE, record.response_parts)
+        secrets = items.app_from_item(found[tables.apps][0]).webhook_secrets if found[tables.apps] else ()
+        return Delivery(StoredRequest(record, request_xml, response_xml), secrets)
+
+    def _response_chunks(self, record: QueuedRequest) -> Mapping[str, Item]:
+        return self._chunks(payloads.chunk_keys(record.id, payloads.RESPONSE, record.response_parts))
+
+    # --- Connections
+
+    def connection(self, connection_id: str) -> Connection | None:
+        """Return a connection; deleted ones too: one read."""
+        item = self._get(self._tables.connections, {"id": {"S": connection_id}})
+        return items.connection_from_item(item) if item else None
+
+    def connections_of(self, app_id: str, offset: int, limit: int) -> tuple[Sequence[Connection], int]:
+        """Return one page of an app's connections and how many there are: the index, then one batch."""
+        entries = query_all(
+            self._client,
+            TableName=self._tables.connections,
+            IndexName=names.CONNECTIONS_BY_APP_INDEX,
+            KeyConditionExpression="app_id = :app",
+            FilterExpression="attribute_not_exists(deleted_at)",
+            ExpressionAttributeValues={":app": {"S": app_id}},
+        )
+        ids = [entry["id"]["S"] for entry in entries]
+        found = self._connections_by_id(ids[offset : offset + limit])
+        return [found[one] for one in ids[offset : offset + limit] if one in found], len(ids)
+
+    def deleted_connections(self, limit: int) -> Sequence[Connection]:
+        """Return connections whose records are still to be removed, the longest deleted first."""
+        answer = self._client.query(
+            TableName=self._tables.connections,
+            IndexName=names.CONNECTIONS_TO_PURGE_INDEX,
+            KeyConditionExpression="purge = :purge",
+            ExpressionAttributeValues={":purge": {"S": items.PURGE}},
+            Limit=limit,
+        )
+        return list(self._connections_by_id([entry["id"]["S"] for entry in answer["Items"]]).values())
+
+    def _connections_by_id(self, ids: Sequence[str]) -> dict[str, Connection]:
+        if not ids:
+            return {}
+        table = self._tables.connections
+        found = batch_get(self._client, {table: [{"id": {"S": one}} for one in ids]})[table]
+        return {item["id"]["S"]: items.connection_from_item(item) for item in found}
+
+    def purge(self, connection: Connection, limit: int) -> bool:
+        """Remove up to `limit` records of a deleted connection; when none is left its counts and itself."""
+        tables = self._tables
+        entries = query_all(
+            self._client,
+            TableName=tables.queued_requests,
+            IndexName=names.LISTING_INDEXES["connection", "inserted_at"],
+            KeyConditionExpression="connection_id = :connection",
+            ExpressionAttributeValues={":connection": {"S": connection.id}},
+        )
+        ids = [entry["id"]["S"] for entry in islice(entries, limit + 1)]
+        for request_id in ids[:limit]:
+            self._delete_payloads(request_id)
+            self._client.delete_item(TableName=tables.queued_requests, Key={"id": {"S": request_id}})
+        if len(ids) > limit:
+            return False
+        for row in query_all(
+            self._client,
+            TableName=tables.counts,
+            KeyConditionExpression="connection_id = :connection",
+            ProjectionExpression="connection_id, #day",
+            ExpressionAttributeNames={"#day": "day"},
+            ExpressionAttributeValues={":connection": {"S": connection.id}},
+        ):
+            self._client.delete_item(TableName=tables.counts, Key=row)
+        self._client.delete_item(TableName=tables.connections, Key={"id": {"S": connection.id}})
+        return True
+
+    def _delete_payloads(self, request_id: str) -> None:
+        for item in query_all(
+            self._client,
+            TableName=self._tables.payloads,
+            KeyConditionExpression="request_id = :request",
+            ProjectionExpression="request_id, part",
+            ExpressionAttributeValues={":request": {"S": request_id}},
+        ):
+            self._client.delete_item(TableName=self._tables.payloads, Key=item)
+
+    # --- Sessions
+
+    def session(self, ticket: str) -> Session | None:
+        """Return the session whose ticket has this hash: one read."""
+        item = self._get(self._tables.sessions, {"ticket": {"S": ticket}})
+        return items.session_from_item(item) if item else None
+
+    def silent_sessions(self, before: str, limit: int) -> Sequence[Session]:
+        """Return open sessions whose last call was before the timestamp: the sparse index, then one batch."""
+        answer = self._client.query(
+            TableName=self._tables.sessions,
+            IndexName=names.LIVE_SESSIONS_INDEX,
+            KeyConditionExpression="live = :live AND last_call_at < :before",
+            ExpressionAttributeValues={":live": {"S": items.LIVE}, ":before": {"S": before}},
+            Limit=limit,
+        )
+        keys = [{"ticket": entry["ticket"]} for entry in answer["Items"]]
+        if not keys:
+            return []
+        table = self._tables.sessions
+        sessions = [items.session_from_item(item) for item in batch_get(self._client, {table: keys})[table]]
+        return sorted(
+            (session for session in sessions if not session.ended and session.last_call_at < before),
+            key=lambda session: session.last_call_at,
+        )
+
+    # --- Apps
+
+    def app(self, app_id: str) -> App | None:
+        """Return an app: one read."""
+        item = self._get(self._tables.apps, {"id": {"S": app_id}})
+        return items.app_from_item(item) if item and "key_of" not in item else None
+
+    def api_key(self, key_hash: str) -> ApiKey | None:
+        """Return the key with this hash: one read."""
+        item = self._get(self._tables.apps, {"id": {"S": key_hash}})
+        return items.api_key_from_item(item) if item and "key_of" in item else None
+
+    def api_keys_of(self, app_id: str) -> Sequence[ApiKey]:
+        """Return an app's keys, oldest first: the sparse index, which holds them whole."""
+        found = query_all(
+            self._client,
+            TableName=self._tables.apps,
+            IndexName=names.KEYS_OF_APP_INDEX,
+            KeyConditionExpression="key_of = :app",
+            ExpressionAttributeValues={":app": {"S": app_id}},
+        )
+        return [items.api_key_from_item(item) for item in found]
+
+    # --- Listing
+
+    def day_counts(self, connection_id: str) -> Sequence[DayCounts]:
+        """Return the connection's counts, oldest day first: one query, about 200 bytes a day."""
+        return items.day_counts_from_items(
+            query_all(
+                self._client,
+                TableName=self._tables.counts,
+                KeyConditionExpression="connection_id = :connection",
+                ExpressionAttributeValues={":connection": {"S": connection_id}},
+                ConsistentRead=True,
+            )
+        )
+
+    def index_entries(
+        self,
+        connection_id: str,
+        *,
+        sort: str,
+        state: State | None,
+        webhook_state: WebhookState | None,
+        use: str,
+        first_day: str,
+        last_day: str,
+        descending: bool,
+        skip: int,
+        limit: int,
+    ) -> Sequence[IndexEntry]:
+        """Return entries of one index: a query that reads no more than `skip + limit` where nothing is filtered."""
+        keys = {"connection_id": connection_id}
+        filters: dict[str, str] = {}
+        for name, value in (("state", state), ("webhook_state", webhook_state)):
+            if value is not None:
+                (keys if use == name else filters)[name] = value.value
+        used = {**keys, **filters}
+        query: dict[str, Any] = {
+            "TableName": self._tables.queued_requests,
+            "IndexName": names.LISTING_INDEXES[use, sort],
+            "KeyConditionExpression": " AND ".join(
+                [*(f"#{name} = :{name}" for name in keys), "#sort BETWEEN :first AND :last"]
+            ),
+            "ExpressionAttributeNames": {"#sort": sort} | {f"#{name}": name for name in used},
+            "ExpressionAttributeValues": {
+                ":first": {"S": first_day},
+                ":last": {"S": last_day + END_OF_DAY},
+            }
+            | {f":{name}": {"S": value} for name, value in used.items()},
+            "ScanIndexForward": not descending,
+        }
+        if filters:
+            query["FilterExpression"] = " AND ".join(f"#{name} = :{name}" for name in filters)
+        else:
+            query["Limit"] = skip + limit
+        entries = islice(query_all(self._client, **query), skip, skip + limit)
+        return [_entry(item, sort, state, webhook_state) for item in entries]
+
+    def search_texts(self, connection_id: str, days: Sequence[str]) -> Iterable[tuple[str, str]]:
+        """Yield (id, search text) of every record inserted on these days, ranges of days read in parallel."""
+        if not days:
+            return
+        ordered = sorted(days)
+        size = -(-len(ordered) // SEARCH_READERS)
+        ranges = [ordered[start : start + size] for start in range(0, len(ordered), size)]
+        with ThreadPoolExecutor(len(ranges)) as readers:
+            for found in readers.map(lambda part: list(self._search_range(connection_id, part)), ranges):
+                yield from found
+
+    def _search_range(self, connection_id: str, days: Sequence[str]) -> Iterator[tuple[str, str]]:
+        for item in query_all(
+            self._client,
+            TableName=self._tables.payloads,
+            IndexName=names.SEARCH_INDEX,
+            KeyConditionExpression="connection_id = :connection AND inserted_at BETWEEN :first AND :last",
+            ExpressionAttributeValues={
+                ":connection": {"S": connection_id},
+                ":first": {"S": days[0]},
+                ":last": {"S": days[-1] + END_OF_DAY},
+            },
+        ):
+            yield item["request_id"]["S"], items.text(item, "search_text") or ""
+
+    def _get(self, table: str, key: Item) -> Item | None:
+        item: Item | None = self._client.get_item(TableName=table, Key=key, ConsistentRead=True).get("Item")
+        return item
+
+
+def _entry(item: Item, sort: str, state: State | None, webhook_state: WebhookState | None) -> IndexEntry:
+    known_state, known_webhook_state = items.text(item, "state"), items.text(item, "webhook_state")
+    return IndexEntry(
+        id=item["id"]["S"],
+        moment=item[sort]["S"],
+        state=State(known_state) if known_state else state,
+        webhook_state=WebhookState(known_webhook_state) if known_webhook_state else webhook_state,
+    )

@@ -1,0 +1,296 @@
+"""Commits as DynamoDB transactions: one `TransactWriteItems` for everything that belongs together."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+
+from adapters.dynamodb import items, payloads
+from adapters.dynamodb.items import Item, item_of
+from domain.changes import (
+    AddConnection,
+    AddRequest,
+    AddSession,
+    Change,
+    ChangeConnection,
+    ChangeRequest,
+    ChangeSession,
+    ClaimIdempotencyKey,
+    PutApiKey,
+    PutApp,
+    RemoveRequest,
+    RequireConnection,
+)
+from domain.counts import count_changes
+from domain.errors import Conflict, TooManyRequests
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from adapters.dynamodb.tables import TableNames
+
+RETRIES = 10
+"""How often a transaction that met another one on the same item is tried again."""
+
+FIRST_PAUSE_SECONDS = 0.02
+LONGEST_PAUSE_SECONDS = 0.5
+"""Full jitter between nought and 20 ms, doubled at each try up to 500 ms: a transaction takes about 10 ms."""
+
+_CONTENTION = frozenset(
+    {"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded", "RequestLimitExceeded"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One entry of a transaction and the change that it carries out (None: it cannot fail a condition)."""
+
+    entry: dict[str, Any]
+    change: Change | None = None
+
+
+class Transactions:
+    """Carries out commits."""
+
+    def __init__(
+        self,
+        client: Any,
+        tables: TableNames,
+        *,
+        sleep: Callable[[float], None] = time.sleep,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self._client = client
+        self._tables = tables
+        self._sleep = sleep
+        self._chance = chance
+
+    def commit(self, changes: Sequence[Change]) -> None:
+        """Do all changes or none. Raises Conflict or TooManyRequests (see `domain.ports.Store`)."""
+        operations = [operation for change in changes for operation in self._operations(change)]
+        operations += self._count_operations(changes)
+        for attempt in range(RETRIES + 1):
+            if attempt:
+                longest = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0**attempt)
+                self._sleep(longest * self._chance())
+            try:
+                self._client.transact_write_items(TransactItems=[operation.entry for operation in operations])
+            except ClientError as error:
+                if error.response["Error"]["Code"] == "TransactionInProgressException":
+                    continue
+                if error.response["Error"]["Code"] != "TransactionCanceledException":
+                    raise
+                self._judge(error, operations)
+            else:
+                return
+        raise TooManyRequests("Too many changes to this connection at the same time. Try again in a moment.")
+
+    def _judge(self, error: ClientError, operations: Sequence[Operation]) -> None:
+        """Raise Conflict for a condition that did not hold; return when trying again may help."""
+        reasons = error.response.get("CancellationReasons", [])
+        for operation, reason in zip(operations, reasons, strict=False):
+            if reason.get("Code") == "ConditionalCheckFailed" and operation.change is not None:
+                raise Conflict(operation.change, _stored(operation.change, reason.get("Item"))) from None
+        if not any(reason.get("Code") in _CONTENTION for reason in reasons):
+            raise error
+
+    def _operations(self, change: Change) -> list[Operation]:  # noqa: C901, PLR0911 - one row for each kind of change
+        tables = self._tables
+        match change:
+            case AddRequest(record=record):
+                bodies = payloads.new_body_items(record, change.request_xml, change.search_text)
+                return [
+                    self._put_new(tables.queued_requests, "id", items.record_item(record), change),
+                    *(Operation({"Put": {"TableName": tables.payloads, "Item": item}}) for item in bodies),
+                ]
+            case ChangeRequest():
+                return self._change_request(change)
+            case RemoveRequest():
+                return self._remove_request(change)
+            case AddConnection(connection=connection):
+                return [self._put_new(tables.connections, "id", items.connection_item(connection), change)]
+            case ChangeConnection(before=before, after=after):
+                return [self._put(tables.connections, items.connection_item(after), before.revision, change)]
+            case RequireConnection():
+                return [self._require_connection(change)]
+            case AddSession(session=session):
+                return [self._put_new(tables.sessions, "ticket", items.session_item(session), change)]
+            case ChangeSession(before=session, after=later):
+                return [self._put(tables.sessions, items.session_item(later), session.revision, change)]
+            case ClaimIdempotencyKey():
+                return [self._claim(change)]
+            case PutApp(before=app, after=app_after):
+                return [self._put_app(items.app_item(app_after), app.revision if app else None, change)]
+            case PutApiKey(before=key, after=key_after):
+                return [self._put_app(items.api_key_item(key_after), key.revision if key else None, change)]
+
+    def _change_request(self, change: ChangeRequest) -> list[Operation]:
+        """Change the record and, beside it, its body. A large response's chunks go ahead of the transaction.
+
+        They are invisible until the record counts them, and written again alike when it is tried again.
+        """
+        after = change.after
+        sets: dict[str, str | bytes] = {}
+        if change.response_xml is not None:
+            size = len(change.response_xml.encode())
+            packed = payloads.pack(change.response_xml)
+            if size <= payloads.INLINE_RESPONSE_BYTES:
+                sets["response"] = packed
+                after = replace(after, response_size=size, response_parts=0)
+            else:
+                chunks = payloads.chunk_items(after.id, payloads.RESPONSE, packed)
+                for chunk in chunks:
+                    self._client.put_item(TableName=self._tables.payloads, Item=chunk)
+                after = replace(after, response_size=size, response_parts=len(chunks))
+        if change.search_text is not None:
+            sets["search_text"] = change.search_text
+        record = self._put(self._tables.queued_requests, items.record_item(after), change.before.revision, change)
+        return [record, self._set_body(after.id, sets)] if sets else [record]
+
+    def _set_body(self, request_id: str, sets: dict[str, str | bytes]) -> Operation:
+        return Operation(
+            {
+                "Update": {
+                    "TableName": self._tables.payloads,
+                    "Key": payloads.payload_key(request_id),
+                    "UpdateExpression": "SET " + ", ".join(f"{name} = :{name}" for name in sets),
+                    "ExpressionAttributeValues": {f":{name}": value for name, value in item_of(sets).items()},
+                }
+            }
+        )
+
+    def _remove_request(self, change: RemoveRequest) -> list[Operation]:
+        record = change.before
+        expires_at = int(datetime.fromisoformat(change.deleted_at).timestamp()) + items.TOMBSTONE_DAYS * 86_400
+        keys = [
+            payloads.payload_key(record.id),
+            *payloads.chunk_keys(record.id, payloads.RESPONSE, record.response_parts),
+            # A request has three chunks at most: it is at most 1 MiB (contract §4) and zlib adds next to nothing.
+            *payloads.chunk_keys(record.id, payloads.REQUEST, 1_048_576 // payloads.CHUNK_BYTES + 1),
+        ]
+        tombstone = items.tombstone_item(record, change.deleted_at, expires_at)
+        return [
+            self._put(self._tables.queued_requests, tombstone, record.revision, change),
+            *(Operation({"Delete": {"TableName": self._tables.payloads, "Key": key}}) for key in keys),
+        ]
+
+    def _require_connection(self, change: RequireConnection) -> Operation:
+        values = {":app": {"S": change.app_id}}
+        if change.webhook_url is None:
+            same_default = "attribute_not_exists(webhook_url)"
+        else:
+            same_default = "webhook_url = :url"
+            values[":url"] = {"S": change.webhook_url}
+        return Operation(
+            {
+                "ConditionCheck": {
+                    "TableName": self._tables.connections,
+                    "Key": {"id": {"S": change.connection_id}},
+                    "ConditionExpression": f"app_id = :app AND attribute_not_exists(deleted_at) AND {same_default}",
+                    "ExpressionAttributeValues": values,
+                    "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+                }
+            },
+            change,
+        )
+
+    def _claim(self, change: ClaimIdempotencyKey) -> Operation:
+        item = item_of(
+            {
+                "app_id": change.app_id,
+                "key": change.key,
+                "body_hash": change.body_hash,
+                "record_id": change.record_id,
+                "expires_at": change.expires_at,
+            }
+        )
+        return Operation(
+            {
+                "Put": {
+                    "TableName": self._tables.idempotency_keys,
+                    "Item": item,
+                    # TTL removes expired keys within days, not at once (DynamoDB).
+                    "ConditionExpression": "attribute_not_exists(app_id) OR expires_at <= :now",
+                    "ExpressionAttributeValues": {":now": {"N": str(change.now)}},
+                    "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+                }
+            },
+            change,
+        )
+
+    def _put_app(self, item: Item, revision: int | None, change: Change) -> Operation:
+        if revision is None:
+            return self._put_new(self._tables.apps, "id", item, change)
+        return self._put(self._tables.apps, item, revision, change)
+
+    def _put_new(self, table: str, key: str, item: Item, change: Change) -> Operation:
+        return Operation(
+            {
+                "Put": {
+                    "TableName": table,
+                    "Item": item,
+                    "ConditionExpression": f"attribute_not_exists({key})",
+                    "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+                }
+            },
+            change,
+        )
+
+    def _put(self, table: str, item: Item, revision: int, change: Change) -> Operation:
+        return Operation(
+            {
+                "Put": {
+                    "TableName": table,
+                    "Item": item,
+                    "ConditionExpression": "revision = :revision",
+                    "ExpressionAttributeValues": {":revision": {"N": str(revision)}},
+                    "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+                }
+            },
+            change,
+        )
+
+    def _count_operations(self, changes: Sequence[Change]) -> list[Operation]:
+        rows: dict[tuple[str, str], dict[str, int]] = {}
+        for key, change in count_changes(changes).items():
+            rows.setdefault((key.connection_id, key.day), {})[items.count_attribute(key)] = change
+        return [
+            Operation(
+                {
+                    "Update": {
+                        "TableName": self._tables.counts,
+                        "Key": {"connection_id": {"S": connection_id}, "day": {"S": day}},
+                        "UpdateExpression": "ADD " + ", ".join(f"{name} :{name}" for name in row),
+                        "ExpressionAttributeValues": {f":{name}": {"N": str(change)} for name, change in row.items()},
+                    }
+                }
+            )
+            for (connection_id, day), row in rows.items()
+        ]
+
+
+def _stored(change: Change, item: Item | None) -> object | None:  # noqa: PLR0911 - one row for each kind of change
+    """Return the entity that stands where the change did not hold, None when there is none to show."""
+    if not item:
+        return None
+    match change:
+        case AddRequest() | ChangeRequest() | RemoveRequest():
+            return items.request_from_item(item)
+        case AddConnection() | ChangeConnection():
+            return items.connection_from_item(item)
+        case RequireConnection():
+            found = items.connection_from_item(item)
+            return found if found.app_id == change.app_id and not found.deleted_at else None
+        case AddSession() | ChangeSession():
+            return items.session_from_item(item)
+        case ClaimIdempotencyKey():
+            return items.claim_from_item(item)
+        case PutApp():
+            return items.app_from_item(item)
+        case PutApiKey():
+            return items.api_key_from_item(item)
