@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from domain.connection import Connection
     from domain.queued_request import QueuedRequest
 
 SILENCE_SECONDS = 30 * 60
@@ -34,6 +35,10 @@ class Session:
     the record whose response was stored last: a repeated `receiveResponseXML` is acknowledged
     by it. `answered` counts the responses stored. `facts_read` tells whether the first
     `sendRequestXML` was seen. `last_call_at` is a timestamp, `expires_at` in Unix seconds.
+
+    Two members spare a call a read. `connection` is the connection as `authenticate` stored it,
+    until the first `sendRequestXML` writes its facts onto it. `search_text` is what the request in
+    flight is found by, known since it was handed out: what its response adds is appended to it.
     """
 
     ticket: str
@@ -48,6 +53,8 @@ class Session:
     answered: int = 0
     facts_read: bool = False
     last_error: str | None = None
+    connection: Connection | None = None
+    search_text: str = ""
     ended: bool = False
     revision: int = 1
 
