@@ -267,6 +267,8 @@ def session_item(session: Session) -> Item:
             "answered": session.answered,
             "facts_read": session.facts_read,
             "last_error": session.last_error,
+            "connection": _json(connection_item(session.connection)) if session.connection else None,
+            "search_text": session.search_text or None,
             "live": None if session.ended else LIVE,
             "revision": session.revision,
         }
@@ -276,6 +278,7 @@ def session_item(session: Session) -> Item:
 def session_from_item(item: Item) -> Session:
     """Return the session of an item."""
     in_flight = text(item, "in_flight")
+    connection = text(item, "connection")
     return Session(
         ticket=item["ticket"]["S"],
         connection_id=item["connection_id"]["S"],
@@ -289,6 +292,8 @@ def session_from_item(item: Item) -> Session:
         answered=number(item, "answered"),
         facts_read=bool(item["facts_read"]["BOOL"]),
         last_error=text(item, "last_error"),
+        connection=connection_from_item(json.loads(connection)) if connection else None,
+        search_text=text(item, "search_text") or "",
         ended="live" not in item,
         revision=number(item, "revision"),
     )
