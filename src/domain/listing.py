@@ -1,0 +1,187 @@
+"""Lists of a connection's records: pages by number over a database that has no offsets and no counts.
+
+A page is found by the exact counts of each day (`domain.counts`): they tell how many records there
+are, in which days the page lies and how many entries of the first of these days come before it.
+Only those entries are skipped, from whichever end of the day is nearer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from domain.counts import INSERTED, Pair
+from domain.errors import NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from domain.counts import DayCounts
+    from domain.ports import Connections, IndexEntry, Listing, Requests
+    from domain.queued_request import State, StoredRequest, WebhookState
+
+LARGEST_LISTED_RESPONSE = 256 * 1024
+"""A larger response (bytes of UTF-8) is left out of a list item (contract §3)."""
+
+Sort: TypeAlias = Literal["inserted_at", "updated_at"]
+
+
+@dataclass(frozen=True, slots=True)
+class ListQuery:
+    """What a list is asked for. `page` and `page_size` count from 1; `search_phrase` is a substring."""
+
+    connection_id: str
+    page: int = 1
+    page_size: int = 20
+    sort: Sort = "inserted_at"
+    descending: bool = True
+    state: State | None = None
+    webhook_state: WebhookState | None = None
+    search_phrase: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page. `total_pages` is 0 when no record fits; a page past the end has no items."""
+
+    items: Sequence[StoredRequest]
+    page: int
+    total_pages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where a page lies: entries `skip` … `skip + limit` of the days `first_day` … `last_day`.
+
+    `backwards` when the entries are read from the far end, so that fewer are skipped.
+    """
+
+    first_day: str
+    last_day: str
+    skip: int
+    limit: int
+    backwards: bool = False
+
+
+class Lists:
+    """Lists a connection's records."""
+
+    def __init__(self, listing: Listing, requests: Requests, connections: Connections) -> None:
+        self._listing = listing
+        self._requests = requests
+        self._connections = connections
+
+    def page(self, app_id: str, query: ListQuery) -> Page:
+        """Return one page. Raises NotFound when the app has no such connection."""
+        days = self._listing.day_counts(query.connection_id)
+        if query.search_phrase:
+            ids, total = self._found(query, query.search_phrase, days)
+        else:
+            total = sum(number for _, number in matching(days, query))
+            ids = self._ids_of_page(query, days, total)
+        found = self._requests.stored_requests(ids, largest_response=LARGEST_LISTED_RESPONSE) if ids else {}
+        items = [found[one] for one in ids if one in found]
+        self._check_owner(app_id, query.connection_id, items)
+        return Page(items, query.page, -(-total // query.page_size))
+
+    def _check_owner(self, app_id: str, connection_id: str, items: Sequence[StoredRequest]) -> None:
+        """Refuse another app's connection. A record names its app, so that only an empty page costs a read."""
+        if items:
+            mine = items[0].record.app_id == app_id
+        else:
+            connection = self._connections.connection(connection_id)
+            mine = connection is not None and connection.app_id == app_id and not connection.deleted_at
+        if not mine:
+            raise NotFound("There is no such connection.")
+
+    def _ids_of_page(self, query: ListQuery, days: Sequence[DayCounts], total: int) -> list[str]:
+        span = locate(matching(days, query), total, query)
+        if span is None:
+            return []
+        entries = self._entries(query, span, use=rarer_index(days, query))
+        return [entry.id for entry in (reversed(entries) if span.backwards else entries)]
+
+    def _entries(self, query: ListQuery, span: Span, *, use: str) -> Sequence[IndexEntry]:
+        return self._listing.index_entries(
+            query.connection_id,
+            sort=query.sort,
+            state=query.state,
+            webhook_state=query.webhook_state,
+            use=use,
+            first_day=span.first_day,
+            last_day=span.last_day,
+            descending=query.descending != span.backwards,
+            skip=span.skip,
+            limit=span.limit,
+        )
+
+    def _found(self, query: ListQuery, phrase: str, days: Sequence[DayCounts]) -> tuple[list[str], int]:
+        """Return the ids of a page of what a search finds, and how many it finds.
+
+        The texts tell which records fit, the index in which order they stand and what the filters leave.
+        """
+        inserted = [day.day for day in days if day.inserted]
+        needle = phrase.casefold()
+        hits = {one for one, text in self._listing.search_texts(query.connection_id, inserted) if needle in text}
+        candidates = matching(days, query)
+        if not hits or not candidates:
+            return [], 0
+        first, last = sorted((candidates[0][0], candidates[-1][0]))
+        whole = Span(first, last, 0, sum(number for _, number in candidates))
+        entries = self._entries(query, whole, use=rarer_index(days, query))
+        ordered = [entry.id for entry in entries if entry.id in hits]
+        start = (query.page - 1) * query.page_size
+        return ordered[start : start + query.page_size], len(ordered)
+
+
+def matching(days: Iterable[DayCounts], query: ListQuery) -> list[tuple[str, int]]:
+    """Return (day, how many records fit the filters) in the order of the list, without empty days."""
+    counted = [(day.day, _sum(day.of(query.sort), query.state, query.webhook_state)) for day in days]
+    return sorted(((day, number) for day, number in counted if number > 0), reverse=query.descending)
+
+
+def locate(days: Sequence[tuple[str, int]], total: int, query: ListQuery) -> Span | None:
+    """Return where the page lies in `days` (in the order of the list), None when it is past the end."""
+    start = (query.page - 1) * query.page_size
+    if start >= total:
+        return None
+    end = min(start + query.page_size, total)
+    passed = 0
+    touched: list[tuple[str, int]] = []
+    before = 0
+    for day, number in days:
+        if passed + number > start:
+            if not touched:
+                before = passed
+            touched.append((day, number))
+        passed += number
+        if passed >= end:
+            break
+    first_day, last_day = sorted((touched[0][0], touched[-1][0]))
+    skip_ahead, skip_behind = start - before, passed - end
+    backwards = skip_behind < skip_ahead
+    return Span(first_day, last_day, skip_behind if backwards else skip_ahead, end - start, backwards)
+
+
+def rarer_index(days: Iterable[DayCounts], query: ListQuery) -> str:
+    """Return the index to read: by the filter that fewer records fit, when there are two."""
+    if query.state is None and query.webhook_state is None:
+        return "connection"
+    if query.webhook_state is None:
+        return "state"
+    if query.state is None:
+        return "webhook_state"
+    by_state = by_webhook_state = 0
+    for day in days:
+        counts = day.of(INSERTED)
+        by_state += _sum(counts, query.state, None)
+        by_webhook_state += _sum(counts, None, query.webhook_state)
+    return "state" if by_state <= by_webhook_state else "webhook_state"
+
+
+def _sum(counts: Mapping[Pair, int], state: State | None, webhook_state: WebhookState | None) -> int:
+    return sum(
+        number
+        for (one_state, one_webhook_state), number in counts.items()
+        if state in (None, one_state) and webhook_state in (None, one_webhook_state)
+    )

@@ -1,0 +1,253 @@
+"""What an API consumer does with requests: queue, read, discard, delete, have the webhook sent again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from domain import qbxml
+from domain.changes import (
+    AddRequest,
+    Change,
+    ChangeRequest,
+    ClaimIdempotencyKey,
+    IdempotencyClaim,
+    RemoveRequest,
+    RequireConnection,
+)
+from domain.connection import Connection
+from domain.errors import Conflict, Gone, IdempotencyKeyReused, InFlight, InvalidState, NotFound, TooManyRequests
+from domain.queued_request import (
+    ENDED,
+    IN_FLIGHT,
+    QUEUED,
+    QueuedRequest,
+    State,
+    StoredRequest,
+    Tombstone,
+    WebhookState,
+    timestamp,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from domain.ports import Clock, Connections, Ids, Requests, Store
+
+IDEMPOTENCY_SECONDS = 24 * 60 * 60
+"""How long a repeated `Idempotency-Key` answers the first record (contract §4)."""
+
+TRIES = 5
+"""How often a change is made again from what is stored, after somebody else changed it first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Idempotency:
+    """An `Idempotency-Key` with the hash of all that the request asks for."""
+
+    key: str
+    body_hash: str
+
+    @classmethod
+    def of(cls, key: str, connection_id: str, body: object) -> Idempotency:
+        """Return the key for a JSON body: the same asked again has the same hash, however it is spelt."""
+        canonical = json.dumps([connection_id, body], sort_keys=True, separators=(",", ":"))
+        return cls(key, hashlib.sha256(canonical.encode()).hexdigest())
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """A queued request; `repeated` when an idempotency key found the one that was there already."""
+
+    stored: StoredRequest
+    repeated: bool = False
+
+
+class Queueing:
+    """The use cases. Every method takes the caller's app: what is another app's does not exist for it."""
+
+    def __init__(self, store: Store, requests: Requests, connections: Connections, clock: Clock, new_id: Ids) -> None:
+        self._store = store
+        self._requests = requests
+        self._connections = connections
+        self._clock = clock
+        self._new_id = new_id
+        # What a connection's default webhook was when last seen; the commit checks that it still is.
+        self._default_webhooks: dict[str, str | None] = {}
+
+    def queue(
+        self,
+        app_id: str,
+        connection_id: str,
+        request: qbxml.Request,
+        webhook_url: str | None,
+        idempotency: Idempotency | None = None,
+    ) -> Queued:
+        """Queue a request: one commit, which also checks the connection and the idempotency key.
+
+        Without a `webhook_url` the connection's default is taken. Raises NotFound (no such
+        connection), IdempotencyKeyReused.
+        """
+        for _ in range(TRIES):
+            default = self._default_webhooks.get(connection_id)
+            now = self._clock()
+            stored = self._new(app_id, connection_id, request, webhook_url or default, now)
+            changes: list[Change] = [
+                RequireConnection(connection_id, app_id, default),
+                AddRequest(stored.record, stored.request_xml, qbxml.search_text(request)),
+            ]
+            if idempotency:
+                changes.append(_claim(app_id, idempotency, stored.record.id, now))
+            try:
+                self._store.commit(*changes)
+            except Conflict as conflict:
+                if isinstance(conflict.current, IdempotencyClaim) and idempotency:
+                    return self._repeated(app_id, idempotency, conflict.current)
+                self._default_webhooks[connection_id] = _connection_of(conflict).webhook_url
+            else:
+                return Queued(stored)
+        raise TooManyRequests("The connection is being changed. Try again in a moment.")
+
+    def _new(
+        self, app_id: str, connection_id: str, request: qbxml.Request, webhook_url: str | None, now: datetime
+    ) -> StoredRequest:
+        request_id = self._new_id()
+        if not request.request_id:
+            request = request.with_request_id(request_id)
+        moment = timestamp(now)
+        record = QueuedRequest(
+            id=request_id,
+            connection_id=connection_id,
+            app_id=app_id,
+            request_name=request.name,
+            request_label=request.request_id or request_id,
+            qbxml_version=request.version,
+            inserted_at=moment,
+            updated_at=moment,
+            webhook_url=webhook_url,
+            webhook_state=WebhookState.PENDING if webhook_url else WebhookState.NOT_APPLICABLE,
+        )
+        return StoredRequest(record, request.to_xml())
+
+    def _repeated(self, app_id: str, idempotency: Idempotency, claim: IdempotencyClaim) -> Queued:
+        if claim.body_hash != idempotency.body_hash:
+            raise IdempotencyKeyReused(
+                "This Idempotency-Key was used with another body. Take a new key for a new request.",
+                {"record_id": claim.record_id},
+            )
+        return Queued(self.get(app_id, claim.record_id), repeated=True)
+
+    def get(self, app_id: str, request_id: str, connection_id: str | None = None) -> StoredRequest:
+        """Return a record with its bodies. Raises NotFound, or Gone when it was deleted."""
+        stored = self._requests.stored_request(request_id)
+        if isinstance(stored, StoredRequest):
+            _owned(stored.record, app_id, connection_id)
+            return stored
+        if stored is None:
+            raise _not_found()
+        _owned(stored, app_id, connection_id)
+        raise Gone("The request was deleted.", {"deleted_at": stored.deleted_at})
+
+    def discard(self, app_id: str, request_id: str, connection_id: str | None = None) -> StoredRequest:
+        """Take a request out of the queue. Raises InFlight, or InvalidState when it has ended."""
+
+        def discarded(record: QueuedRequest, now: datetime) -> QueuedRequest:
+            return record.moved(State.DISCARDED, now)
+
+        return self._change(app_id, request_id, connection_id, discarded)
+
+    def redeliver(self, app_id: str, request_id: str, connection_id: str | None = None) -> StoredRequest:
+        """Have the webhook of an ended request sent again, in a new round. Raises InvalidState."""
+
+        def pending(record: QueuedRequest, now: datetime) -> QueuedRequest:
+            if not record.webhook_url:
+                raise InvalidState("The request has no webhook_url: there is nothing to deliver.")
+            if record.state not in ENDED:
+                raise InvalidState(
+                    f"The request is {record.state}: its webhook is sent when it has ended.",
+                    {"state": record.state.value},
+                )
+            return record.changed(
+                now,
+                webhook_state=WebhookState.PENDING,
+                webhook_error=None,
+                webhook_round=record.webhook_round + 1,
+                webhook_tries=0,
+            )
+
+        return self._change(app_id, request_id, connection_id, pending)
+
+    def delete(self, app_id: str, request_id: str, connection_id: str | None = None, *, force: bool = False) -> None:
+        """Delete an ended request, with `force` also one that waits. Deleting it again does nothing.
+
+        Raises InvalidState for one that waits, InFlight for one that QuickBooks may be working on.
+        """
+        for _ in range(TRIES):
+            record = self._requests.request(request_id)
+            if record is None:
+                raise _not_found()
+            _owned(record, app_id, connection_id)
+            if isinstance(record, Tombstone):
+                return
+            _refuse_deletion(record, force=force)
+            try:
+                self._store.commit(RemoveRequest(record, timestamp(self._clock())))
+            except Conflict:
+                continue
+            return
+        raise _contended()
+
+    def _change(
+        self,
+        app_id: str,
+        request_id: str,
+        connection_id: str | None,
+        change: Callable[[QueuedRequest, datetime], QueuedRequest],
+    ) -> StoredRequest:
+        """Read, change, commit; again from the start when somebody else was first."""
+        for _ in range(TRIES):
+            stored = self.get(app_id, request_id, connection_id)
+            after = change(stored.record, self._clock())
+            try:
+                self._store.commit(ChangeRequest(stored.record, after))
+            except Conflict:
+                continue
+            return StoredRequest(after, stored.request_xml, stored.response_xml)
+        raise _contended()
+
+
+def _claim(app_id: str, idempotency: Idempotency, record_id: str, now: datetime) -> ClaimIdempotencyKey:
+    seconds = int(now.timestamp())
+    return ClaimIdempotencyKey(
+        app_id, idempotency.key, idempotency.body_hash, record_id, seconds, seconds + IDEMPOTENCY_SECONDS
+    )
+
+
+def _connection_of(conflict: Conflict) -> Connection:
+    if isinstance(conflict.current, Connection):
+        return conflict.current
+    raise NotFound("There is no such connection.") from None
+
+
+def _owned(record: QueuedRequest | Tombstone, app_id: str, connection_id: str | None) -> None:
+    if record.app_id != app_id or connection_id not in (None, record.connection_id):
+        raise _not_found()
+
+
+def _refuse_deletion(record: QueuedRequest, *, force: bool) -> None:
+    details = {"state": record.state.value}
+    if record.state in IN_FLIGHT:
+        raise InFlight(f"The request is {record.state}: QuickBooks may be working on it.", details)
+    if record.state in QUEUED and not force:
+        raise InvalidState(f"The request is {record.state}. Discard it first, or delete it with ?force=true.", details)
+
+
+def _not_found() -> NotFound:
+    return NotFound("There is no such queued request.")
+
+
+def _contended() -> TooManyRequests:
+    return TooManyRequests("The request is being changed. Try again in a moment.")
