@@ -129,7 +129,7 @@ def new_id() -> Ids:
 @_part
 def secrets() -> Secrets:
     """Return the system's source of secret bytes."""
-    return lambda size: system_secrets.token_bytes(size)
+    return lambda size: system_secrets.token_bytes(size)  # noqa: PLW0108 - the port takes a size, never None
 
 
 def aws_client(service: str) -> Any:
@@ -209,7 +209,7 @@ def connections() -> ManagedConnections:
     """Return the use cases of a connection."""
     from domain.connections import ManagedConnections
 
-    return ManagedConnections(store(), store(), store(), clock(), new_id(), secrets())
+    return ManagedConnections(store(), store(), store(), clock=clock(), new_id=new_id(), secrets=secrets())
 
 
 @_part

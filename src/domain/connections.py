@@ -1,0 +1,135 @@
+"""What an API consumer does with its connections: create, list, read, delete, set the password."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from domain import passwords
+from domain.changes import AddConnection, ChangeConnection
+from domain.connection import Connection
+from domain.errors import Conflict, ConnectionActive, InvalidRequest, NotFound, TooManyRequests
+from domain.queued_request import timestamp
+from domain.session import SILENCE_SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from domain.ports import Clock, Connections, Ids, Secrets, Sessions, Store
+
+SHORTEST_PASSWORD = 12
+LONGEST_PASSWORD = 128
+"""Characters of a password that the caller sets (contract §4)."""
+
+TRIES = 5
+"""How often a change is made again after the Web Connector changed the connection first."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionsPage:
+    """One page of an app's connections, oldest first. `total_pages` is 0 when there are none."""
+
+    items: Sequence[Connection]
+    page: int
+    total_pages: int
+
+
+class ManagedConnections:
+    """The use cases. What belongs to another app, and what was deleted, is NotFound."""
+
+    def __init__(
+        self,
+        store: Store,
+        connections: Connections,
+        sessions: Sessions,
+        *,
+        clock: Clock,
+        new_id: Ids,
+        secrets: Secrets,
+    ) -> None:
+        self._store = store
+        self._connections = connections
+        self._sessions = sessions
+        self._clock = clock
+        self._new_id = new_id
+        self._secrets = secrets
+
+    def create(
+        self, app_id: str, *, name: str | None = None, company_file: str | None = None, webhook_url: str | None = None
+    ) -> Connection:
+        """Store a new connection; it has no password yet, so that no Web Connector can use it."""
+        moment = timestamp(self._clock())
+        connection = Connection(
+            id=self._new_id(),
+            app_id=app_id,
+            # GUIDs of the .qwc file: upper case without braces.
+            owner_id=self._new_id().upper(),
+            file_id=self._new_id().upper(),
+            inserted_at=moment,
+            updated_at=moment,
+            name=name,
+            company_file=company_file,
+            webhook_url=webhook_url,
+        )
+        self._store.commit(AddConnection(connection))
+        return connection
+
+    def page(self, app_id: str, page: int, page_size: int) -> ConnectionsPage:
+        """Return one page, counted from 1; one past the end is empty."""
+        items, total = self._connections.connections_of(app_id, (page - 1) * page_size, page_size)
+        return ConnectionsPage(items, page, -(-total // page_size))
+
+    def get(self, app_id: str, connection_id: str) -> Connection:
+        """Return a connection. Raises NotFound."""
+        connection = self._connections.connection(connection_id)
+        if connection is None or connection.app_id != app_id or connection.deleted_at:
+            raise NotFound("There is no such connection.")
+        return connection
+
+    def delete(self, app_id: str, connection_id: str) -> None:
+        """Delete a connection; the sweeper then removes its requests.
+
+        Raises NotFound, ConnectionActive while a Web Connector session is live.
+        """
+
+        def deleted(connection: Connection, now: str) -> Connection:
+            self._refuse_while_active(connection)
+            return connection.changed(now, deleted_at=now, password_hash=None, session_ticket=None)
+
+        self._change(app_id, connection_id, deleted)
+
+    def set_password(self, app_id: str, connection_id: str, password: str | None = None) -> str:
+        """Set the Web Connector's password, a new one without `password`, and return it.
+
+        Raises NotFound, InvalidRequest (12 to 128 characters).
+        """
+        if password is not None and not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
+            raise InvalidRequest.of(
+                "password", f"must have {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters, not {len(password)}"
+            )
+        chosen = password or passwords.generate(self._secrets)
+        password_hash = passwords.hash_password(chosen, self._secrets(passwords.SALT_BYTES))
+        self._change(app_id, connection_id, lambda before, now: before.changed(now, password_hash=password_hash))
+        return chosen
+
+    def _refuse_while_active(self, connection: Connection) -> None:
+        session = self._sessions.session(connection.session_ticket) if connection.session_ticket else None
+        silent_since = timestamp(self._clock() - timedelta(seconds=SILENCE_SECONDS))
+        if session and not session.ended and session.last_call_at > silent_since:
+            raise ConnectionActive(
+                "A Web Connector session of this connection is live. Try again when it has ended.",
+                {"last_call_at": session.last_call_at},
+            )
+
+    def _change(self, app_id: str, connection_id: str, change: Callable[[Connection, str], Connection]) -> None:
+        """Read, change, commit; again from the start when the Web Connector was first."""
+        for _ in range(TRIES):
+            before = self.get(app_id, connection_id)
+            after = change(before, timestamp(self._clock()))
+            try:
+                self._store.commit(ChangeConnection(before, after))
+            except Conflict:
+                continue
+            return
+        raise TooManyRequests("The connection is being changed. Try again in a moment.")
