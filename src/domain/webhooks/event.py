@@ -1,0 +1,64 @@
+"""The body of a webhook (contract §9), built from a record and its bodies."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from domain import views
+from domain.queued_request import State
+from domain.webhooks.defaults import LARGEST_BODY_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from domain.queued_request import StoredRequest
+
+EVENT_STATES: Mapping[State, str] = {
+    State.RESPONSE_RECEIVED: "completed",
+    State.ERROR: "failed",
+    State.DISCARDED: "discarded",
+}
+"""What the three ways to end are called in events."""
+
+
+def event_body(stored: StoredRequest, moment: str) -> bytes:
+    """Return the event's JSON: the same bytes for the same record and `moment`.
+
+    `moment` is a timestamp: when this attempt is made. The text is ASCII, so that no receiver
+    can misread its encoding. Above 1 MiB both response forms are null and `response_omitted` is
+    true; so too when the response was too large to be read (`response_xml` None of a size).
+    Raises KeyError when the record has not ended.
+    """
+    event = _event(stored, moment)
+    if stored.response_xml is None and stored.record.response_size == 0:
+        return _encoded(event)
+    if stored.response_xml is not None:
+        body = _encoded(event)
+        if len(body) <= LARGEST_BODY_BYTES:
+            return body
+    return _encoded(event | {"response_xml": None, "response_json": None, "response_omitted": True})
+
+
+def _event(stored: StoredRequest, moment: str) -> dict[str, Any]:
+    record = stored.record
+    state = EVENT_STATES[record.state]
+    return {
+        "type": f"queued_request.{state}",
+        "timestamp": moment,
+        "id": record.event_id,
+        "page_request_id": record.id,
+        "page": record.page,
+        "state": state,
+        "connection_id": record.connection_id,
+        "request_xml": stored.request_xml,
+        "request_json": views.request_json(stored),
+        "response_xml": stored.response_xml,
+        "response_json": views.response_json(stored),
+        "error": record.error.as_dict() if record.error else None,
+        "links": views.links(record),
+    }
+
+
+def _encoded(event: Mapping[str, Any]) -> bytes:
+    return json.dumps(event, separators=(",", ":"), allow_nan=False).encode()
