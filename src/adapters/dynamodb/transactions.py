@@ -158,7 +158,8 @@ class Transactions:
                 "Update": {
                     "TableName": self._tables.payloads,
                     "Key": payloads.payload_key(request_id),
-                    "UpdateExpression": "SET " + ", ".join(f"{name} = :{name}" for name in sets),
+                    "UpdateExpression": "SET " + ", ".join(f"#{name} = :{name}" for name in sets),
+                    "ExpressionAttributeNames": {f"#{name}": name for name in sets},
                     "ExpressionAttributeValues": {f":{name}": value for name, value in item_of(sets).items()},
                 }
             }
@@ -265,7 +266,8 @@ class Transactions:
                     "Update": {
                         "TableName": self._tables.counts,
                         "Key": {"connection_id": {"S": connection_id}, "day": {"S": day}},
-                        "UpdateExpression": "ADD " + ", ".join(f"{name} :{name}" for name in row),
+                        "UpdateExpression": "ADD " + ", ".join(f"#{name} :{name}" for name in row),
+                        "ExpressionAttributeNames": {f"#{name}": name for name in row},
                         "ExpressionAttributeValues": {f":{name}": {"N": str(change)} for name, change in row.items()},
                     }
                 }

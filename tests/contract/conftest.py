@@ -1,0 +1,82 @@
+"""The implementations under test.
+
+`DYNAMODB_ENDPOINT` adds a real endpoint, such as DynamoDB Local's (`make test-dynamodb`).
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from typing import TYPE_CHECKING, Any
+
+import boto3
+import pytest
+from botocore.config import Config
+from moto import mock_aws
+
+from adapters.dynamodb import DynamoDBStore, TableNames
+from local.emulated_dynamodb import quick_moto
+from local.template import Template
+from tests.fakes import FakeStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ENDPOINT = os.environ.get("DYNAMODB_ENDPOINT")
+CREDENTIALS = {"region_name": "us-east-1", "aws_access_key_id": "local", "aws_secret_access_key": "local"}
+
+
+def dynamodb_client(endpoint: str | None = None) -> Any:
+    """Return a client for the emulation or an endpoint."""
+    return boto3.client(
+        "dynamodb", endpoint_url=endpoint, config=Config(retries={"total_max_attempts": 2}), **CREDENTIALS
+    )
+
+
+def make_tables(client: Any, prefix: str) -> TableNames:
+    """Make the template's tables under names of their own."""
+    for definition in Template.load().table_definitions():
+        client.create_table(**{**definition, "TableName": prefix + definition["TableName"]})
+    return TableNames(
+        queued_requests=f"{prefix}QueuedRequestsTable",
+        payloads=f"{prefix}PayloadsTable",
+        counts=f"{prefix}CountsTable",
+        connections=f"{prefix}ConnectionsTable",
+        sessions=f"{prefix}SessionsTable",
+        apps=f"{prefix}AppsTable",
+        idempotency_keys=f"{prefix}IdempotencyKeysTable",
+    )
+
+
+@pytest.fixture
+def emulated() -> Iterator[DynamoDBStore]:
+    """Yield a store on DynamoDB emulated in the process."""
+    with quick_moto(), mock_aws():
+        client = dynamodb_client()
+        yield DynamoDBStore(client, make_tables(client, ""))
+
+
+@pytest.fixture
+def endpoint() -> Iterator[DynamoDBStore]:
+    """Yield a store on the endpoint that the environment names, with tables of its own."""
+    client = dynamodb_client(ENDPOINT)
+    prefix = f"t{uuid.uuid4().hex[:8]}-"
+    tables = make_tables(client, prefix)
+    yield DynamoDBStore(client, tables)
+    for definition in Template.load().table_definitions():
+        client.delete_table(TableName=prefix + definition["TableName"])
+    client.close()
+
+
+IMPLEMENTATIONS = ["fake", "emulated"]
+if ENDPOINT:
+    IMPLEMENTATIONS.append(pytest.param("endpoint", marks=pytest.mark.dynamodb_local))  # type: ignore[arg-type]
+
+
+@pytest.fixture(params=IMPLEMENTATIONS)
+def store(request: pytest.FixtureRequest) -> FakeStore | DynamoDBStore:
+    """Return each implementation of the ports, empty."""
+    if request.param == "fake":
+        return FakeStore()
+    found: DynamoDBStore = request.getfixturevalue(request.param)
+    return found
