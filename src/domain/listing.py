@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from domain.counts import INSERTED, Pair
 from domain.errors import NotFound
+from domain.searching import folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -121,7 +122,7 @@ class Lists:
         The texts tell which records fit, the index in which order they stand and what the filters leave.
         """
         inserted = [day.day for day in days if day.inserted]
-        needle = phrase.casefold()
+        needle = folded(phrase)
         hits = {one for one, text in self._listing.search_texts(query.connection_id, inserted) if needle in text}
         candidates = matching(days, query)
         if not hits or not candidates:

@@ -7,7 +7,6 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from domain import qbxml
 from domain.changes import (
     AddRequest,
     Change,
@@ -30,11 +29,13 @@ from domain.queued_request import (
     WebhookState,
     timestamp,
 )
+from domain.searching import searchable_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+    from domain import qbxml
     from domain.ports import Clock, Connections, Ids, Requests, Store
 
 IDEMPOTENCY_SECONDS = 24 * 60 * 60
@@ -97,7 +98,7 @@ class Queueing:
             stored = self._new(app_id, connection_id, request, webhook_url or default, now)
             changes: list[Change] = [
                 RequireConnection(connection_id, app_id, default),
-                AddRequest(stored.record, stored.request_xml, qbxml.search_text(request)),
+                AddRequest(stored.record, stored.request_xml, searchable_text(stored.record, request)),
             ]
             if idempotency:
                 changes.append(_claim(app_id, idempotency, stored.record.id, now))

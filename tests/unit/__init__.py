@@ -1,0 +1,1 @@
+"""Rules of the domain, tested in memory; sockets are banned here."""

@@ -1,0 +1,1 @@
+"""Listing: pages by number, filters, search."""

@@ -1,0 +1,1 @@
+"""Queueing: what an API consumer does with requests."""
