@@ -1,0 +1,310 @@
+"""The embedded database answers as plain moto does, and takes concurrent callers."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from functools import cache
+from typing import Any
+
+import boto3
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ClientError
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from moto import mock_aws
+
+from local.emulated_dynamodb import quick_moto
+
+TABLE: dict[str, Any] = {
+    "TableName": "things",
+    "BillingMode": "PAY_PER_REQUEST",
+    "AttributeDefinitions": [
+        {"AttributeName": "owner", "AttributeType": "S"},
+        {"AttributeName": "part", "AttributeType": "S"},
+        {"AttributeName": "state", "AttributeType": "S"},
+        {"AttributeName": "at", "AttributeType": "S"},
+        {"AttributeName": "rank", "AttributeType": "N"},
+    ],
+    "KeySchema": [{"AttributeName": "owner", "KeyType": "HASH"}, {"AttributeName": "part", "KeyType": "RANGE"}],
+    "GlobalSecondaryIndexes": [
+        {
+            "IndexName": "by_state",
+            "KeySchema": [
+                {"AttributeName": "owner", "KeyType": "HASH"},
+                {"AttributeName": "state", "KeyType": "HASH"},
+                {"AttributeName": "at", "KeyType": "RANGE"},
+                {"AttributeName": "part", "KeyType": "RANGE"},
+            ],
+            "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["note"]},
+        },
+        {
+            "IndexName": "by_rank",
+            "KeySchema": [
+                {"AttributeName": "owner", "KeyType": "HASH"},
+                {"AttributeName": "rank", "KeyType": "RANGE"},
+                {"AttributeName": "at", "KeyType": "RANGE"},
+            ],
+            "Projection": {"ProjectionType": "KEYS_ONLY"},
+        },
+    ],
+    "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
+}
+
+owners = st.sampled_from(["ann", "bob"])
+parts = st.sampled_from(["1", "2", "3", "11"])
+moments = st.sampled_from(["01", "02", "021", "03"])
+states = st.sampled_from(["new", "done"])
+ranks = st.sampled_from(["-1", "2", "10", "10.5"])
+keys = st.fixed_dictionaries({"owner": owners.map(lambda v: {"S": v}), "part": parts.map(lambda v: {"S": v})})
+optional = {
+    "state": states.map(lambda v: {"S": v}),
+    "at": moments.map(lambda v: {"S": v}),
+    "rank": ranks.map(lambda v: {"N": v}),
+    "note": st.just({"S": "hello"}),
+    "blob": st.just({"B": b"\x00\xff"}),
+    "facts": st.just({"M": {"a": {"L": [{"N": "1"}, {"NULL": True}]}}}),
+}
+items = st.builds(lambda key, rest: {**key, **rest}, keys, st.fixed_dictionaries({}, optional=optional))
+
+
+def condition(expression: str) -> dict[str, Any]:
+    return {"ConditionExpression": expression} if expression else {}
+
+
+conditions = st.sampled_from(["", "attribute_exists(part)", "attribute_not_exists(part)"]).map(condition)
+updates = st.sampled_from(
+    [
+        {
+            "UpdateExpression": "SET #s = :s, note = :s REMOVE #r",
+            "ExpressionAttributeNames": {"#s": "state", "#r": "rank"},
+            "ExpressionAttributeValues": {":s": {"S": "done"}},
+        },
+        {
+            "UpdateExpression": "ADD #r :one",
+            "ExpressionAttributeNames": {"#r": "rank"},
+            "ExpressionAttributeValues": {":one": {"N": "1"}},
+        },
+        {
+            "UpdateExpression": "SET #a = :a",
+            "ExpressionAttributeNames": {"#a": "at"},
+            "ExpressionAttributeValues": {":a": {"S": "02"}},
+        },
+    ]
+)
+puts = st.builds(lambda item, when: {"Item": item, **when}, items, conditions)
+deletes = st.builds(lambda key, when: {"Key": key, **when}, keys, conditions)
+changes = st.builds(lambda key, update, when: {"Key": key, **update, **when}, keys, updates, conditions)
+checks = st.builds(
+    lambda key, expression: {"Key": key, "ConditionExpression": expression},
+    keys,
+    st.sampled_from(["attribute_exists(part)", "attribute_not_exists(part)"]),
+)
+steps = st.one_of(
+    puts.map(lambda p: ("put_item", p)),
+    deletes.map(lambda p: ("delete_item", p)),
+    changes.map(lambda p: ("update_item", p)),
+    st.lists(
+        st.one_of(
+            puts.map(lambda p: {"Put": p}),
+            deletes.map(lambda p: {"Delete": p}),
+            changes.map(lambda p: {"Update": p}),
+            checks.map(lambda p: {"ConditionCheck": p}),
+        ),
+        min_size=1,
+        max_size=4,
+    ).map(lambda writes: ("transact_write_items", {"TransactItems": writes})),
+)
+
+
+def comparisons(name: str, kind: str, values: st.SearchStrategy[str]) -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
+    one = st.tuples(st.sampled_from(["=", "<", "<=", ">", ">="]), values).map(
+        lambda both: (f"#{name} {both[0]} :{name}", {f":{name}": {kind: both[1]}})
+    )
+    two = st.tuples(values, values).map(
+        lambda both: (f"#{name} BETWEEN :low AND :high", {":low": {kind: both[0]}, ":high": {kind: both[1]}})
+    )
+    begins = values.map(lambda value: (f"begins_with(#{name}, :{name})", {f":{name}": {kind: value}}))
+    return st.one_of(one, two, *([begins] if kind == "S" else []))
+
+
+def query(
+    index: str | None, equal: list[tuple[str, dict[str, Any]]], last: tuple[str, dict[str, Any]] | None, **rest: Any
+) -> dict[str, Any]:
+    expressions = [f"#{name} = :is_{name}" for name, _ in equal]
+    values = {f":is_{name}": value for name, value in equal}
+    if last:
+        expressions.append(last[0])
+        values.update(last[1])
+    expression = " AND ".join(expressions)
+    names = {f"#{name}": name for name in ("owner", "state", "at", "part", "rank") if f"#{name} " in expression}
+    names.update({f"#{name}": name for name in ("at", "part") if f"#{name}," in expression})
+    return {
+        **({"IndexName": index} if index else {}),
+        "KeyConditionExpression": expression,
+        "ExpressionAttributeNames": names,
+        "ExpressionAttributeValues": values,
+        **rest,
+    }
+
+
+def text(name: str, values: st.SearchStrategy[str]) -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
+    return values.map(lambda value: (name, {"S": value}))
+
+
+pages = {"Limit": st.integers(1, 5), "ScanIndexForward": st.booleans()}
+queries = st.one_of(
+    st.builds(query, st.none(), st.tuples(text("owner", owners)), st.none() | comparisons("part", "S", parts), **pages),
+    st.builds(
+        query,
+        st.just("by_state"),
+        st.tuples(text("owner", owners), text("state", states)),
+        st.none() | comparisons("at", "S", moments),
+        **pages,
+    ),
+    st.builds(
+        query,
+        st.just("by_state"),
+        st.tuples(text("owner", owners), text("state", states), text("at", moments)),
+        comparisons("part", "S", parts),
+        **pages,
+    ),
+    st.builds(
+        query,
+        st.just("by_rank"),
+        st.tuples(text("owner", owners)),
+        st.none() | comparisons("rank", "N", ranks),
+        **pages,
+    ),
+)
+
+
+@cache
+def client(service: str) -> Any:
+    # One client for all examples (making one takes longer than an example); moto knows no account-based endpoints.
+    return boto3.client(
+        service,
+        region_name="us-east-1",
+        aws_access_key_id="none",
+        aws_secret_access_key="none",
+        config=Config(account_id_endpoint_mode="disabled"),
+    )
+
+
+def answer(database: Any, operation: str, parameters: dict[str, Any]) -> Any:
+    if operation == "transact_write_items":
+        writes = [
+            {kind: {"TableName": "things", **write}}
+            for each in parameters["TransactItems"]
+            for kind, write in each.items()
+        ]
+        parameters = {"TransactItems": writes}
+    else:
+        parameters = {"TableName": "things", **parameters}
+    try:
+        result = getattr(database, operation)(**parameters)
+    except ClientError as error:
+        return error.response["Error"], error.response.get("CancellationReasons")
+    result.pop("ResponseMetadata")
+    return result
+
+
+def all_pages(database: Any, parameters: dict[str, Any]) -> list[Any]:
+    found = [answer(database, "query", parameters)]
+    while start := found[-1].get("LastEvaluatedKey"):
+        found.append(answer(database, "query", {**parameters, "ExclusiveStartKey": start}))
+    return found
+
+
+def stream(database: Any) -> list[Any]:
+    arn = database.describe_table(TableName="things")["Table"]["LatestStreamArn"]
+    streams = client("dynamodbstreams")
+    shard = streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"][0]["ShardId"]
+    iterator = streams.get_shard_iterator(StreamArn=arn, ShardId=shard, ShardIteratorType="TRIM_HORIZON")
+    records = streams.get_records(ShardIterator=iterator["ShardIterator"])["Records"]
+    for record in records:
+        del record["eventID"]
+        for changing in ("ApproximateCreationDateTime", "SizeBytes"):  # moto counts the moment's digits too
+            del record["dynamodb"][changing]
+    return records
+
+
+def run(script: list[tuple[str, dict[str, Any]]], asked: list[dict[str, Any]], *, quick: bool) -> list[Any]:
+    with ExitStack() as stack:
+        stack.enter_context(mock_aws())
+        if quick:
+            stack.enter_context(quick_moto())
+        database = client("dynamodb")
+        database.create_table(**TABLE)
+        for parameters in asked:
+            all_pages(database, parameters)  # so that the indexes exist and follow every change
+        answers = [answer(database, *step) for step in script]
+        answers.extend(all_pages(database, parameters) for parameters in asked)
+        answers.append(database.scan(TableName="things")["Items"])
+        answers.append(stream(database))
+        return answers
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(steps, min_size=1, max_size=12), st.lists(queries, min_size=1, max_size=6))
+def test_answers_of_any_operations_are_plain_motos(
+    script: list[tuple[str, dict[str, Any]]], asked: list[dict[str, Any]]
+) -> None:
+    plain = run(script, asked, quick=False)
+
+    quick = run(script, asked, quick=True)
+
+    assert quick == plain
+
+
+def test_concurrent_transactions_are_atomic() -> None:
+    """Eight threads claim the same ten things: each is claimed once, and the count is right."""
+    with mock_aws(), quick_moto():
+        database = client("dynamodb")
+        database.create_table(**TABLE)
+
+        def claim(number: int) -> bool:
+            thing = {"owner": {"S": "ann"}, "part": {"S": str(number % 10)}}
+            write = {"Item": thing, "ConditionExpression": "attribute_not_exists(part)"}
+            total = {"owner": {"S": "total"}, "part": {"S": "0"}}
+            count = {"Key": total, "UpdateExpression": "ADD n :one", "ExpressionAttributeValues": {":one": {"N": "1"}}}
+            result = answer(database, "transact_write_items", {"TransactItems": [{"Update": count}, {"Put": write}]})
+            return not isinstance(result, tuple)
+
+        with ThreadPoolExecutor(8) as pool:
+            claimed = list(pool.map(claim, range(80)))
+
+        key = {"owner": {"S": "total"}, "part": {"S": "0"}}
+        assert sum(claimed) == 10
+        assert database.get_item(TableName="things", Key=key)["Item"]["n"] == {"N": "10"}
+        assert len(stream(database)) == 21  # an item that an update makes is put first: moto's extra record
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"ExpressionAttributeValues": {":o": {"N": "1"}}}, "Condition parameter type does not match schema type"),
+        (
+            {"ExpressionAttributeValues": {":o": {"S": "ann"}}, "ExclusiveStartKey": {"owner": {"S": "ann"}}},
+            "The provided starting key is invalid",
+        ),
+    ],
+)
+def test_a_query_that_dynamodb_refuses_is_refused(parameters: dict[str, Any], message: str) -> None:
+    with mock_aws(), quick_moto():
+        database = client("dynamodb")
+        database.create_table(**TABLE)
+
+        with pytest.raises(ClientError, match=message):
+            database.query(TableName="things", KeyConditionExpression="owner = :o", **parameters)
+
+
+def test_a_key_attribute_of_another_type_than_declared_is_refused() -> None:
+    with mock_aws(), quick_moto():
+        database = client("dynamodb")
+        database.create_table(**TABLE)
+        item = {"owner": {"S": "ann"}, "part": {"S": "1"}, "rank": {"S": "high"}}
+
+        with pytest.raises(ClientError, match="Type mismatch for Index Key rank Expected: N Actual: S"):
+            database.put_item(TableName="things", Item=item)
