@@ -4,21 +4,33 @@ Everything here is a pure function of text and values; the facts of the schema a
 beside the code.
 """
 
+from domain.qbxml import hresults, status_hints
 from domain.qbxml.document import Element, Request, iteration, next_page, wire
 from domain.qbxml.from_json import parse_request_json
 from domain.qbxml.from_xml import parse_request_xml
+from domain.qbxml.host import HostFacts, host_facts
+from domain.qbxml.hresults import HresultFacts
+from domain.qbxml.response_json import response_to_json
 from domain.qbxml.responses import Response, ResponseStatus, UnreadableResponse, parse_response
+from domain.qbxml.searching import search_text
 
 __all__ = [
     "Element",
+    "HostFacts",
+    "HresultFacts",
     "Request",
     "Response",
     "ResponseStatus",
     "UnreadableResponse",
+    "host_facts",
+    "hresults",
     "iteration",
     "next_page",
     "parse_request_json",
     "parse_request_xml",
     "parse_response",
+    "response_to_json",
+    "search_text",
+    "status_hints",
     "wire",
 ]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from domain.qbxml import rules
 from domain.qbxml.document import DEFAULT_ON_ERROR, DEFAULT_VERSION, ENVELOPE, MESSAGE_SET, Element
 from domain.qbxml.envelope import ENVELOPE_DEPTH, refuse, request_of
+from domain.qbxml.ordering import in_schema_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,22 +26,24 @@ def parse_request_json(tree: object) -> Request:
     """Return the request of `{"version", "request"}`, where `request` is a node or the tree from `QBXML` down.
 
     A node is `{"name", "attributes", "text" | "children"}`; texts and attributes may be strings,
-    numbers or booleans. Raises InvalidRequest with the JSON pointer of what is wrong.
+    numbers or booleans. Children come in any order and are put into the schema's. Raises
+    InvalidRequest with the JSON pointer of what is wrong.
     """
     members = _object(tree, "", ("version", "request"))
     version = _version(members.get("version"))
-    request = members.get("request")
-    if request is None:
+    given = members.get("request")
+    if given is None:
         _refuse("request is missing.", "/request", 'Write {"request": {"name": "CustomerQueryRq"}}.')
-    if isinstance(request, list):
-        if len(request) != 1:
+    if isinstance(given, list):
+        if len(given) != 1:
             _refuse(f"request is one node or an array with the {ENVELOPE} node alone.", "/request")
-        root = _element(request[0], "/request/0", 1 - ENVELOPE_DEPTH)
+        root = _element(given[0], "/request/0", 1 - ENVELOPE_DEPTH)
     else:
-        element = _element(request, "/request", 1)
+        element = _element(given, "/request", 1)
         message_set = Element(MESSAGE_SET, {"onError": DEFAULT_ON_ERROR}, (element,), None, "/request")
         root = Element(ENVELOPE, {}, (message_set,), None, "/request")
-    return request_of(root, version, FIELD)
+    request = request_of(root, version, FIELD)
+    return replace(request, element=in_schema_order(request.element))
 
 
 def _refuse(message: str, pointer: str, suggestion: str | None = None) -> NoReturn:

@@ -1,0 +1,1 @@
+"""Compiles the facts of QBXML's schema from files that its user supplies."""

@@ -1,0 +1,77 @@
+"""Reads the annotated sample document: order, first version and length of every element of a later QBXML.
+
+Each line holds one tag and perhaps a comment with facts: `opt, max length = 41 for QBD|QBCA, v4.0`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_line = re.compile(r"\s*<(\w+)[^>]*?(/?)>(?:(\w+)</\w+>)?\s*(?:<!--(.*?)-->)?\s*\Z").match
+_closing = re.compile(r"\s*</(\w+)>\s*\Z").match
+_length = re.compile(r"max length = (\d+)(?: for ([A-Z|]+))?").findall
+_since = re.compile(r"\bv(\d+\.\d)").search
+_values = re.compile(r"\s*<!-- (\w+) may have one of the following values: (.*?) -->\s*\Z").match
+
+ONLINE = "QBOE"
+"""The old online edition: this project's requests never reach it."""
+
+
+@dataclass
+class Facts:
+    """What the document says of one element; `holds` is the type of its text, None for an aggregate."""
+
+    name: str
+    holds: str | None
+    since: str
+    lengths: tuple[int, ...]
+    repeats: bool
+    enumeration: tuple[str, ...]
+    children: list[Facts] = field(default_factory=list)
+
+    @property
+    def max_length(self) -> int | None:
+        """The greatest length of any desktop edition."""
+        return max(self.lengths, default=None)
+
+    def named(self, name: str) -> list[Facts]:
+        """Return the children of this name, in order."""
+        return [child for child in self.children if child.name == name]
+
+
+def read(path: Path) -> dict[str, Facts]:
+    """Return the facts of every request and response element by name."""
+    root = Facts("", None, "1.0", (), repeats=False, enumeration=())
+    stack = [root]
+    values: dict[str, tuple[str, ...]] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if _closing(line):
+            stack.pop()
+        elif found := _values(line):
+            # It stands before the element. `A [DEFAULT]` is the value A.
+            values[found[1]] = tuple(value.split()[0] for value in found[2].split(",") if value.strip())
+        elif found := _line(line):
+            name, empty, holds, comment = found.groups()
+            facts = _facts(name, holds, comment or "", values.pop(name, ()))
+            stack[-1].children.append(facts)
+            if holds is None and not empty:
+                stack.append(facts)
+    (document,) = root.children
+    return {child.name: child for message_set in document.children for child in message_set.children}
+
+
+def _facts(name: str, holds: str | None, comment: str, enumeration: tuple[str, ...]) -> Facts:
+    since = _since(comment)
+    return Facts(
+        name,
+        holds,
+        since[1] if since else "1.0",
+        tuple(int(length) for length, editions in _length(comment) if editions != ONLINE),
+        repeats="rep" in comment,
+        enumeration=enumeration,
+    )
