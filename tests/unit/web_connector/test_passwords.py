@@ -1,0 +1,74 @@
+"""Passwords of Web Connector users."""
+
+from __future__ import annotations
+
+import secrets
+import time
+
+import pytest
+
+from domain import passwords
+from tests.builders import counting_bytes
+
+SALT = counting_bytes(passwords.SALT_BYTES)
+
+
+@pytest.mark.parametrize("password", ["correct horse", "", "pässwörd €", "\ud800", "x" * 128])
+def test_a_password_matches_what_was_stored_for_it(password: str) -> None:
+    assert passwords.matches(password, passwords.hash_password(password, SALT))
+
+
+def test_another_password_does_not_match() -> None:
+    stored = passwords.hash_password("right", SALT)
+
+    assert not passwords.matches("wrong", stored)
+    assert not passwords.matches("Right", stored)
+    assert not passwords.matches("right ", stored)
+
+
+def test_the_stored_form_names_its_parameters_and_holds_no_password() -> None:
+    stored = passwords.hash_password("secret", SALT)
+
+    assert stored.startswith("scrypt$16384$8$1$")
+    assert "secret" not in stored
+
+
+def test_a_stored_form_with_other_parameters_is_still_checked() -> None:
+    """Stronger parameters can be chosen later without a migration."""
+    cheaper = "scrypt$1024$8$1$AAECAwQFBgcICQoLDA0ODw==$HxrcnnyStMUHPXrTd+w0/OwXG07hZiyzJ6iv48mfrPQ="
+
+    assert passwords.matches("right", cheaper)
+    assert not passwords.matches("wrong", cheaper)
+
+
+def test_the_salt_makes_equal_passwords_different() -> None:
+    assert passwords.hash_password("same", SALT) != passwords.hash_password("same", bytes(16))
+
+
+def test_nobody_has_no_password() -> None:
+    assert not passwords.matches("", None)
+    assert not passwords.matches("anything", None)
+
+
+def test_an_unknown_user_costs_the_same_work_as_a_wrong_password() -> None:
+    stored = passwords.hash_password("right", SALT)
+
+    known = min(_seconds(stored) for _ in range(3))
+    unknown = min(_seconds(None) for _ in range(3))
+
+    assert unknown > known / 2
+    assert known > 0.005  # it is scrypt that runs, not a shortcut
+
+
+def _seconds(stored: str | None) -> float:
+    begun = time.perf_counter()
+    passwords.matches("wrong", stored)
+    return time.perf_counter() - begun
+
+
+def test_a_generated_password_is_long_and_readable() -> None:
+    password = passwords.generate(secrets.token_bytes)
+
+    assert len(password) == 28
+    assert not set(password) & set("lo01")
+    assert password != passwords.generate(secrets.token_bytes)

@@ -1,0 +1,254 @@
+"""SOAP: tolerant reading, strict writing."""
+
+from __future__ import annotations
+
+import time
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.web_connector import soap
+from domain.web_connector.methods import METHODS, NAMESPACE
+from domain.web_connector.soap import Call, NotACall, read_call, write_answer, write_fault
+
+XSI = "http://www.w3.org/2001/XMLSchema-instance"
+
+
+def envelope(content: str, version: soap.Version = soap.SOAP_11, prefix: str = "soap") -> str:
+    """Return an envelope around the content of its body."""
+    return (
+        f'<?xml version="1.0" encoding="utf-8"?><{prefix}:Envelope xmlns:{prefix}="{version.namespace}" '
+        f'xmlns:xsi="{XSI}"><{prefix}:Body>{content}</{prefix}:Body></{prefix}:Envelope>'
+    )
+
+
+def receive(response: str) -> str:
+    """Return a receiveResponseXML call with this escaped response."""
+    return envelope(
+        f'<receiveResponseXML xmlns="{NAMESPACE}"><ticket>t</ticket><response>{response}</response>'
+        "<hresult /><message /></receiveResponseXML>"
+    )
+
+
+CLOSE = f'<closeConnection xmlns="{NAMESPACE}"><ticket>t</ticket></closeConnection>'
+
+
+def test_a_call_is_read_from_the_envelope_that_the_web_connector_writes() -> None:
+    body = envelope(
+        f'<authenticate xmlns="{NAMESPACE}"><strUserName>ann</strUserName>'
+        "<strPassword>p&amp;ss&lt;word&gt;</strPassword></authenticate>"
+    )
+
+    call = read_call(body.encode())
+
+    assert call.method == "authenticate"
+    assert dict(call.parameters) == {"strUserName": "ann", "strPassword": "p&ss<word>"}
+    assert call.version is soap.SOAP_11
+
+
+@pytest.mark.parametrize("prefix", ["soap", "SOAP-ENV", "s", "env"])
+def test_prefixes_do_not_matter(prefix: str) -> None:
+    assert read_call(envelope(CLOSE, prefix=prefix))["ticket"] == "t"
+
+
+def test_a_default_namespace_does_for_a_prefix() -> None:
+    body = f'<Envelope xmlns="{soap.SOAP_11.namespace}"><Header><x/></Header><Body>{CLOSE}</Body></Envelope>'
+
+    assert read_call(body).method == "closeConnection"
+
+
+def test_soap_12_is_read_and_answered_in_kind() -> None:
+    call = read_call(envelope(CLOSE, soap.SOAP_12))
+
+    assert call.version is soap.SOAP_12
+    assert soap.SOAP_12.namespace in write_answer(call, "OK")
+
+
+def test_rpc_style_with_unqualified_children_is_read() -> None:
+    body = envelope(
+        f'<q1:connectionError xmlns:q1="{NAMESPACE}"><ticket xsi:type="xsd:string">t</ticket>'
+        '<hresult xsi:type="xsd:string">0x1</hresult></q1:connectionError>'
+    )
+
+    call = read_call(body)
+
+    assert (call.method, call["ticket"], call["hresult"]) == ("connectionError", "t", "0x1")
+
+
+@pytest.mark.parametrize(
+    "message", ["", "<message/>", "<message />", "<message></message>", '<message xsi:nil="true"/>']
+)
+def test_missing_empty_and_nil_parameters_are_all_empty_texts(message: str) -> None:
+    body = envelope(f'<connectionError xmlns="{NAMESPACE}"><ticket>t</ticket>{message}</connectionError>')
+
+    assert read_call(body)["message"] == ""
+
+
+def test_unknown_parameters_and_elements_inside_parameters_are_passed_over() -> None:
+    body = envelope(
+        f'<serverVersion xmlns="{NAMESPACE}"><strVersion>1<b>2</b>3</strVersion></serverVersion><other><x/></other>'
+    )
+
+    call = read_call(body)
+
+    assert call.method == "serverVersion"
+    assert call["strVersion"] == "13"
+
+
+@pytest.mark.parametrize("before", [b"\xef\xbb\xbf", b"\r\n \t", b"\xef\xbb\xbf\n"])
+def test_a_byte_order_mark_and_white_space_before_the_declaration_do_not_matter(before: bytes) -> None:
+    body = before + envelope(CLOSE).encode()
+
+    assert read_call(body).method == "closeConnection"
+    assert read_call(body.decode()).method == "closeConnection"
+
+
+def test_utf_16_is_read_by_its_byte_order_mark() -> None:
+    body = envelope(CLOSE).replace("utf-8", "utf-16").encode("utf-16")
+
+    assert read_call(body).method == "closeConnection"
+
+
+@pytest.mark.parametrize("reference", ["&#x1F;", "&#31;", "&#x0b;", "&#00012;"])
+def test_a_reference_to_a_control_character_costs_a_character_and_not_the_answer(reference: str) -> None:
+    body = receive(f"a{reference}b&#9;&#x41;")
+
+    assert read_call(body)["response"] == "a?b\tA"
+    assert read_call(body.encode())["response"] == "a?b\tA"
+
+
+BAD_BODIES = {
+    "empty": b"",
+    "blank": b" \n",
+    "text": b"hello",
+    "json": b'{"a": 1}',
+    "no envelope": b"<a/>",
+    "envelope of no namespace": b"<Envelope><Body/></Envelope>",
+    "no body": envelope("").replace("<soap:Body></soap:Body>", "").encode(),
+    "no method": envelope("").encode(),
+    "method in the header only": envelope("").replace("soap:Body", "soap:Header").encode(),
+    "unknown method": envelope(f'<drop xmlns="{NAMESPACE}"/>').encode(),
+    "other namespace": envelope('<closeConnection xmlns="urn:x"/>').encode(),
+    "no namespace": envelope("<closeConnection/>").encode(),
+    "truncated": envelope(CLOSE).encode()[:-30],
+    "trailing garbage": envelope(CLOSE).encode() + b"<a/>",
+    "invalid bytes": b"\x00\xff\xfe\x01",
+    "bad utf-8": envelope(CLOSE).encode().replace(b">t<", b">\xff<"),
+    "unknown encoding": b'<?xml version="1.0" encoding="nonsense"?><a/>',
+    "multi-byte encoding": b'<?xml version="1.0" encoding="shift_jis"?><a/>',
+    "lone surrogate": "<a>\ud800</a>",
+    "doctype": b'<!DOCTYPE a SYSTEM "file:///etc/passwd">' + envelope(CLOSE).encode()[38:],
+    "entity bomb": b'<!DOCTYPE a [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]><a>&b;</a>',
+    "undeclared entity": envelope(CLOSE).replace(">t<", ">&t;<").encode(),
+}
+
+
+@pytest.mark.parametrize("body", BAD_BODIES.values(), ids=BAD_BODIES.keys())
+def test_what_is_no_call_is_said_to_be_none(body: bytes | str) -> None:
+    with pytest.raises(NotACall) as caught:
+        read_call(body)
+
+    assert caught.value.reason.endswith(".")
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_cause_another_exception(body: bytes) -> None:
+    with pytest.raises(NotACall):
+        read_call(body)
+
+
+@given(st.text(max_size=100))
+def test_no_text_inside_an_envelope_causes_another_exception(text: str) -> None:
+    try:
+        call = read_call(receive(text))
+    except NotACall:
+        return
+
+    assert call.method == "receiveResponseXML"
+
+
+def test_depth_and_number_of_elements_are_no_way_to_exhaust_the_service() -> None:
+    deep, wide = "<a>" * 50_000 + "</a>" * 50_000, "<a/>" * 100_000
+
+    assert read_call(receive(deep))["response"] == ""
+    assert read_call(receive(wide))["response"] == ""
+
+
+def test_a_call_of_6_mb_is_read_whole_in_less_than_a_second() -> None:
+    row = "&lt;CustomerRet&gt;\n&lt;Name&gt;Ann&lt;/Name&gt;\n&lt;/CustomerRet&gt;\n"
+    times = 6_000_000 // len(row)
+    body = receive(row * times).encode()
+
+    begun = time.perf_counter()
+    call = read_call(body)
+    seconds = time.perf_counter() - begun
+
+    assert call["response"] == "<CustomerRet>\n<Name>Ann</Name>\n</CustomerRet>\n" * times
+    assert seconds < 1  # 0.06 s where this was written
+
+
+# --- writing
+
+
+def test_an_answer_is_written_on_one_line_exactly_as_the_protocol_has_it() -> None:
+    assert write_answer(Call("closeConnection"), "OK") == (
+        '<?xml version="1.0" encoding="utf-8"?><soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/" '
+        'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema">'
+        '<soap:Body><closeConnectionResponse xmlns="http://developer.intuit.com/">'
+        "<closeConnectionResult>OK</closeConnectionResult></closeConnectionResponse></soap:Body></soap:Envelope>"
+    )
+
+
+@pytest.mark.parametrize("progress", [-1, 0, 42, 100])
+def test_progress_is_a_plain_integer(progress: int) -> None:
+    written = write_answer(Call("receiveResponseXML"), progress)
+
+    assert f"<receiveResponseXMLResult>{progress}</receiveResponseXMLResult>" in written
+
+
+def test_authenticate_answers_an_array_of_strings() -> None:
+    written = write_answer(Call("authenticate"), ("ticket", ""))
+
+    assert "<authenticateResult><string>ticket</string><string></string></authenticateResult>" in written
+
+
+def test_qbxml_is_escaped_once_more_and_never_wrapped_in_cdata() -> None:
+    written = write_answer(Call("sendRequestXML"), '<?xml version="1.0"?>\n<QBXML a="b">&#233;</QBXML>')
+
+    assert '&lt;?xml version="1.0"?&gt;\n&lt;QBXML a="b"&gt;&amp;#233;&lt;/QBXML&gt;' in written
+    assert "CDATA" not in written
+
+
+@given(st.text())
+def test_every_text_that_xml_can_hold_comes_out_as_it_went_in(text: str) -> None:
+    written = write_answer(Call("getLastError"), text)
+
+    result = ET.fromstring(written.encode()).find(f".//{{{NAMESPACE}}}getLastErrorResult")  # noqa: S314 - our own text
+
+    allowed = [c for c in text if c in "\t\n\r" or (ord(c) >= 0x20 and not 0xD800 <= ord(c) < 0xE000)]
+    assert result is not None
+    assert (result.text or "") == "".join(c for c in allowed if ord(c) not in {0xFFFE, 0xFFFF})
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_has_an_answer_that_says_its_name_twice(method: str) -> None:
+    result: int | tuple[str, ...] | str = {"int": 1, "ArrayOfString": ("a",), "string": "a"}[METHODS[method].result]
+
+    root = ET.fromstring(write_answer(Call(method), result))  # noqa: S314 - our own text
+
+    (body,) = root
+    (response,) = body
+    assert response.tag == f"{{{NAMESPACE}}}{method}Response"
+    assert response[0].tag == f"{{{NAMESPACE}}}{method}Result"
+
+
+def test_a_fault_names_whose_it_is_and_why() -> None:
+    assert "<faultcode>soap:Client</faultcode><faultstring>a &lt; b</faultstring>" in write_fault("a < b")
+    assert "<faultcode>soap:Server</faultcode>" in write_fault("later", ours=True)
+
+
+def test_a_fault_of_soap_12_has_its_own_form() -> None:
+    assert "<soap:Value>soap:Sender</soap:Value>" in write_fault("no", soap.SOAP_12)
+    assert "<soap:Value>soap:Receiver</soap:Value>" in write_fault("later", soap.SOAP_12, ours=True)
