@@ -1,0 +1,192 @@
+"""Round trips: DynamoDB calls of each operation, counted on the client, against their budgets.
+
+The budgets are those of `docs/data-model.md`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import escape
+
+import pytest
+from moto import mock_aws
+
+from adapters.dynamodb import DynamoDBStore
+from domain import qbxml
+from domain.changes import AddConnection, AddRequest, ChangeRequest
+from domain.listing import ListQuery, Lists
+from domain.passwords import hash_password
+from domain.queued_request import QueuedRequest, State, WebhookState, timestamp
+from domain.queueing import Idempotency, Queueing
+from domain.web_connector.endpoint import WebConnector
+from local.emulated_dynamodb import quick_moto
+from tests.builders import (
+    APP_ID,
+    CONNECTION_ID,
+    NOON,
+    REQUEST_XML,
+    RESPONSE_XML,
+    FixedClock,
+    SequentialIds,
+    a_connection,
+    a_record,
+    counting_bytes,
+)
+from tests.contract.conftest import dynamodb_client, make_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PASSWORD = "correct horse battery"
+REQUEST = qbxml.parse_request_xml(REQUEST_XML)
+
+
+class Calls(Counter[str]):
+    """Counts a client's calls by operation."""
+
+    def __init__(self, client: Any) -> None:
+        super().__init__()
+        client.meta.events.register("before-call.dynamodb", self._count)
+
+    def _count(self, model: Any, **_: Any) -> None:
+        self[model.name] += 1
+
+    def taken(self) -> int:
+        """Return how many calls there were since it was asked last."""
+        calls = self.total()
+        self.clear()
+        return calls
+
+
+class Bench:
+    """The use cases on DynamoDB emulated, with one connection."""
+
+    def __init__(self) -> None:
+        client = dynamodb_client()
+        self.store = DynamoDBStore(client, make_tables(client, ""))
+        self.clock = FixedClock()
+        new_id = SequentialIds()
+        store = self.store
+        store.commit(AddConnection(a_connection(password_hash=hash_password(PASSWORD, counting_bytes(16)))))
+        self.queueing = Queueing(store, store, store, self.clock, new_id)
+        self.lists = Lists(store, store, store)
+        self.web_connector = WebConnector(store, store, store, store, self.clock, new_id, counting_bytes)
+        self.calls = Calls(client)
+
+    def queue(self) -> QueuedRequest:
+        """Queue a request with an idempotency key."""
+        self.clock.advance(seconds=1)
+        return self.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None, Idempotency("k", "h")).stored.record
+
+    def queue_without_key(self) -> QueuedRequest:
+        """Queue a request without an idempotency key."""
+        self.clock.advance(seconds=1)
+        return self.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None).stored.record
+
+    def soap(self, method: str, **values: str) -> str:
+        """Call a method of the Web Connector's endpoint and return its answer's body."""
+        children = "".join(f"<{name}>{escape(value)}</{name}>" for name, value in values.items())
+        answer = self.web_connector.answer(
+            '<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body>'
+            f'<{method} xmlns="http://developer.intuit.com/">{children}</{method}></soap:Body></soap:Envelope>'
+        )
+        assert answer.status == 200, answer.body
+        return answer.body
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    """Yield the use cases."""
+    with quick_moto(), mock_aws():
+        yield Bench()
+
+
+def test_create_is_one_call(bench: Bench) -> None:
+    bench.queue()
+
+    assert bench.calls.taken() == 1
+
+
+def test_get_is_one_call_and_two_with_a_large_response(bench: Bench) -> None:
+    record = bench.queue()
+    bench.calls.taken()
+    bench.queueing.get(APP_ID, record.id)
+    assert bench.calls.taken() == 1
+
+    large = a_record(state=State.SENT)
+    bench.store.commit(AddRequest(large, REQUEST_XML, ""))
+    ended = large.moved(State.RESPONSE_RECEIVED, bench.clock())
+    bench.store.commit(ChangeRequest(large, ended, response_xml="<a>" + "x" * 300_000 + "</a>"))
+    bench.calls.taken()
+    bench.queueing.get(APP_ID, large.id)
+    assert bench.calls.taken() == 2
+
+
+@pytest.fixture(scope="module")
+def filled() -> Iterator[Bench]:
+    """Yield the use cases over 210 records of nine days, which no test changes."""
+    with quick_moto(), mock_aws():
+        bench = Bench()
+        for number in range(210):
+            now = NOON + timedelta(hours=number)
+            record = a_record(
+                inserted_at=timestamp(now),
+                updated_at=timestamp(now),
+                state=State.SENT if number % 10 else State.WAITING,
+                webhook_state=WebhookState.PENDING,
+            )
+            bench.store.commit(AddRequest(record, REQUEST_XML, ""))
+            if record.state == State.SENT:
+                answered = record.moved(State.RESPONSE_RECEIVED, now)
+                bench.store.commit(ChangeRequest(record, answered, response_xml=RESPONSE_XML))
+        yield bench
+
+
+@pytest.mark.parametrize(("page_size", "budget"), [(1, 3), (20, 3), (50, 3), (51, 4), (100, 4)])
+@pytest.mark.parametrize("state", [None, State.RESPONSE_RECEIVED])
+@pytest.mark.parametrize("webhook_state", [None, WebhookState.PENDING])
+def test_a_list_is_three_calls_four_over_fifty(
+    filled: Bench, page_size: int, budget: int, state: State | None, webhook_state: WebhookState | None
+) -> None:
+    query = ListQuery(CONNECTION_ID, page_size=page_size, state=state, webhook_state=webhook_state)
+    total_pages = filled.lists.page(APP_ID, query).total_pages
+
+    for page in {1, (total_pages + 1) // 2, total_pages}:
+        filled.calls.taken()
+        found = filled.lists.page(APP_ID, replace(query, page=page))
+        assert found.items
+        assert filled.calls.taken() <= budget
+
+
+def test_a_web_connector_session_is_three_calls_a_step(bench: Bench) -> None:
+    records = [bench.queue_without_key() for _ in range(2)]
+    bench.calls.taken()
+
+    answer = bench.soap("authenticate", strUserName=CONNECTION_ID, strPassword=PASSWORD)
+    assert bench.calls.taken() <= 3
+    found = re.search("<string>([^<]+)</string>", answer)
+    assert found
+    ticket = found[1]
+    for record in records:
+        assert "CustomerQueryRq" in bench.soap("sendRequestXML", ticket=ticket, strHCPResponse="")
+        assert bench.calls.taken() <= 3
+        bench.soap("receiveResponseXML", ticket=ticket, response=RESPONSE_XML, hresult="", message="")
+        assert bench.calls.taken() <= 3
+        stored = bench.store.request(record.id)
+        assert isinstance(stored, QueuedRequest)
+        assert stored.state == State.RESPONSE_RECEIVED
+        bench.calls.taken()
+    bench.soap("closeConnection", ticket=ticket)
+    assert bench.calls.taken() <= 3
+
+
+def test_authenticate_without_work_is_three_calls(bench: Bench) -> None:
+    bench.calls.taken()
+
+    assert "<string>none</string>" in bench.soap("authenticate", strUserName=CONNECTION_ID, strPassword=PASSWORD)
+
+    assert bench.calls.taken() <= 3
