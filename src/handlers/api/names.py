@@ -1,0 +1,17 @@
+"""Names that the API does not know, with the nearest that it does."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from domain.errors import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def unknown_name(name: str, known: Sequence[str], kind: str) -> Problem:
+    """Return the problem of an unknown field or parameter (`kind`)."""
+    nearest = get_close_matches(name, known, n=1)
+    return Problem(name, f"is no {kind} of this endpoint", suggestion=nearest[0] if nearest else None)
