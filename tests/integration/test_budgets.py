@@ -65,9 +65,9 @@ class Calls(Counter[str]):
 class Bench:
     """The use cases on DynamoDB emulated, with one connection."""
 
-    def __init__(self) -> None:
+    def __init__(self, prefix: str = "") -> None:
         client = dynamodb_client()
-        self.store = DynamoDBStore(client, make_tables(client, ""))
+        self.store = DynamoDBStore(client, make_tables(client, prefix))
         self.clock = FixedClock()
         new_id = SequentialIds()
         store = self.store
@@ -130,7 +130,7 @@ def test_get_is_one_call_and_two_with_a_large_response(bench: Bench) -> None:
 def filled() -> Iterator[Bench]:
     """Yield the use cases over 210 records of nine days, which no test changes."""
     with quick_moto(), mock_aws():
-        bench = Bench()
+        bench = Bench("filled-")
         for number in range(210):
             now = NOON + timedelta(hours=number)
             record = a_record(
