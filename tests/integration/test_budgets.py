@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
+from itertools import count
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PASSWORD = "correct horse battery"
+_numbers = count()
 REQUEST = qbxml.parse_request_xml(REQUEST_XML)
 
 
@@ -65,9 +67,10 @@ class Calls(Counter[str]):
 class Bench:
     """The use cases on DynamoDB emulated, with one connection."""
 
-    def __init__(self, prefix: str = "") -> None:
+    def __init__(self) -> None:
         client = dynamodb_client()
-        self.store = DynamoDBStore(client, make_tables(client, prefix))
+        # The emulation is one in a process: benches that live at the same time have tables of their own.
+        self.store = DynamoDBStore(client, make_tables(client, f"bench{next(_numbers)}-"))
         self.clock = FixedClock()
         new_id = SequentialIds()
         store = self.store
@@ -130,7 +133,7 @@ def test_get_is_one_call_and_two_with_a_large_response(bench: Bench) -> None:
 def filled() -> Iterator[Bench]:
     """Yield the use cases over 210 records of nine days, which no test changes."""
     with quick_moto(), mock_aws():
-        bench = Bench("filled-")
+        bench = Bench()
         for number in range(210):
             now = NOON + timedelta(hours=number)
             record = a_record(
