@@ -23,16 +23,20 @@ if TYPE_CHECKING:
     from domain.administration import Administration
     from domain.connections import ManagedConnections
     from domain.listing import Lists
-    from domain.ports import Clock, Ids, RetryQueue, Secrets
+    from domain.ports import Clock, Ids, RetryQueue, Secrets, WebhookSender
     from domain.queueing import Queueing
     from domain.web_connector.endpoint import WebConnector
     from domain.webhooks.addresses import UrlRules
+    from domain.webhooks.delivery import Deliverer
 
 T = TypeVar("T")
 
 CONNECT_SECONDS = 2
 READ_SECONDS = 5
 """DynamoDB and SQS answer in milliseconds: after this long a call is lost and made again (3 times in all)."""
+
+CONNECTIONS = 20
+"""Webhook attempts and parts of a search run side by side, each with a connection of its own."""
 
 
 class Database(Store, Requests, Deliveries, Connections, Sessions, Apps, Listing, Protocol):
@@ -142,6 +146,7 @@ def aws_client(service: str) -> Any:
         read_timeout=READ_SECONDS,
         retries={"mode": "standard", "total_max_attempts": 3},
         tcp_keepalive=True,
+        max_pool_connections=CONNECTIONS,
     )
     return get_session().create_client(service, config=config)
 
@@ -170,6 +175,14 @@ def retry_queue() -> RetryQueue:
     from adapters.sqs import SqsRetryQueue
 
     return SqsRetryQueue(aws_client("sqs"), settings().webhook_retry_queue_url, clock())
+
+
+@_part
+def webhook_sender() -> WebhookSender:
+    """Return what dials webhook receivers."""
+    from adapters.webhook_http import WebhookHttp
+
+    return WebhookHttp(allow_loopback=settings().allow_loopback_webhooks)
 
 
 @_part
@@ -226,3 +239,13 @@ def web_connector() -> WebConnector:
     from domain.web_connector.endpoint import WebConnector
 
     return WebConnector(store(), store(), store(), store(), clock(), new_id(), secrets())
+
+
+@_part
+def webhook_deliveries() -> Deliverer:
+    """Return what makes webhook attempts."""
+    import random
+
+    from domain.webhooks.delivery import Deliverer
+
+    return Deliverer(store(), store(), webhook_sender(), retry_queue(), clock(), random.random)

@@ -35,6 +35,17 @@ def resource_answer(view: dict[str, Any], status: int = 200) -> Response[Any]:
     return _json(status, _text({"data": view}))
 
 
+def object_answer(body: dict[str, Any]) -> Response[Any]:
+    """Return a body that the contract does not wrap in `data`."""
+    return _json(200, _text(body))
+
+
+def file_answer(text: str, content_type: str, name: str) -> Response[Any]:
+    """Return a file to keep under `name`."""
+    headers = {**NO_STORE, "Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(200, content_type, text, headers=headers)
+
+
 def record_answer(event: Event, view: dict[str, Any], status: int = 200) -> Response[Any]:
     """Return `{"data": view}` of a record, without what does not fit."""
     return _fitting(event, status, ({"data": smaller} for smaller in _smaller(view)))
@@ -59,14 +70,15 @@ def no_content() -> Response[Any]:
 def _smaller(view: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the record whole, then with ever less."""
     yield view
-    view = view | {"response_json": None, "response_json_omitted": True}
-    yield view
-    yield view | {"response_xml": None, "response_omitted": True}
+    if view["response_json"] is not None:
+        view |= {"response_json": None, "response_json_omitted": True}
+        yield view
+    yield _without_response(view)
 
 
 def _trimmed(views: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the items: what is left of the room beside their other fields goes to the bodies of the first."""
-    without_response = [view | {"response_xml": None, "response_omitted": True} for view in views]
+    without_response = [_without_response(view) for view in views]
     bare = [view | {"request_xml": None, "request_omitted": True} for view in without_response]
     sizes = [_wire_size(_text(view)) for view in bare]
     room = LARGEST_ANSWER_BYTES - sum(sizes)
@@ -77,6 +89,10 @@ def _trimmed(views: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         room -= cost
         kept.append(chosen)
     return kept
+
+
+def _without_response(view: dict[str, Any]) -> dict[str, Any]:
+    return view if view["response_xml"] is None else view | {"response_xml": None, "response_omitted": True}
 
 
 def _fitting(event: Event, status: int, candidates: Iterable[dict[str, Any]]) -> Response[Any]:

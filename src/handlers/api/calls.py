@@ -28,6 +28,7 @@ LARGEST_BODY_BYTES = 1024 * 1024
 """Contract §4."""
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_IDEMPOTENCY_KEY = re.compile(r"[!-~]{1,255}")
 
 Event = dict[str, Any]
 
@@ -154,3 +155,11 @@ def base_url_of(event: Event) -> str:
     # With a stage in its URL the gateway's path has it in front of the API's own.
     stage = context.get("path", event["path"]).removesuffix(event["path"])
     return f"{header(event, 'X-Forwarded-Proto') or 'https'}://{host}{stage}"
+
+
+def idempotency_key_of(event: Event) -> str | None:
+    """Return the `Idempotency-Key` header. Raises InvalidRequest when it is empty, too long or not plain ASCII."""
+    key = header(event, "Idempotency-Key")
+    if key is not None and not _IDEMPOTENCY_KEY.fullmatch(key):
+        raise InvalidRequest.of("Idempotency-Key", "must be 1 to 255 visible ASCII characters")
+    return key

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ConnectionId = Annotated[str, Path(description="The connection's id.", json_schema_extra={"format": "uuid"})]
 RequestId = Annotated[str, Path(description="The queued request's id.", json_schema_extra={"format": "uuid"})]
 
-logger = Logger()
+logger = Logger(serialize_stacktrace=False)  # the stack is there as text already
 
 
 class Endpoint(APIGatewayRestResolver):

@@ -59,10 +59,17 @@ def _answer(
 
 
 def _problem(found: dict[str, Any], known_fields: Sequence[str]) -> Problem:
-    """Return what pydantic found, in the service's words where they are plainer."""
-    place = [str(part) for part in found["loc"][1:]] or ["body"]
-    field = ".".join(place)
-    if found["type"] == "extra_forbidden":
-        return unknown_name(field, known_fields, "field")
-    message: str = found["msg"]
-    return Problem(field, message.removeprefix("Input should be ").removeprefix("Value error, "))
+    """Return what pydantic found, in the service's words."""
+    where, *place = (str(part) for part in found["loc"])
+    # A parameter's place begins with the name of the handler's argument that holds them all.
+    field = ".".join(place[1:] if where == "query" else place) or where
+    match found["type"]:
+        case "extra_forbidden":
+            return unknown_name(field, known_fields, "field")
+        case "missing":
+            return Problem(field, "is missing")
+        case "string_type":
+            return Problem(field, "must be a string")
+        case _:
+            message: str = found["msg"]
+            return Problem(field, message.replace("Input should be", "must be").replace("String should", "must"))

@@ -1,0 +1,31 @@
+"""POST /connections/{connection_id}/queued_requests: queue a request."""
+
+from typing import Annotated, Any
+
+from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.openapi.params import Body
+
+from domain.queueing import Idempotency
+from handlers.api import ConnectionId, Endpoint
+from handlers.api.calls import idempotency_key_of
+from handlers.api.models import NewQueuedRequest
+from handlers.api.queueing import queued_answer
+
+handler = Endpoint(changes=True, body=NewQueuedRequest)
+
+
+@handler.post(
+    "/api/v1/connections/<connection_id>/queued_requests",
+    status_code=201,
+    operation_id="create_queued_request",
+    summary="Queue a request",
+    description="A repeat with the same `Idempotency-Key` within 24 hours answers the first record, with status 200.",
+    response_description="The queued request",
+    tags=["Queued requests"],
+)
+def create(connection_id: ConnectionId, body: Annotated[NewQueuedRequest, Body()]) -> Response[Any]:
+    """Queue what the body holds."""
+    request = body.request()
+    key = idempotency_key_of(handler.event)
+    idempotency = Idempotency.of(key, connection_id, body.model_dump()) if key else None
+    return queued_answer(handler, connection_id, request, body.webhook_url, status=201, idempotency=idempotency)

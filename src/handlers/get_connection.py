@@ -1,0 +1,23 @@
+"""GET /connections/{connection_id}: one connection."""
+
+from typing import Any
+
+from aws_lambda_powertools.event_handler import Response
+
+from domain.views import connection_view
+from handlers import bootstrap
+from handlers.api import ConnectionId, Endpoint, resource_answer
+
+handler = Endpoint()
+
+
+@handler.get(
+    "/api/v1/connections/<connection_id>",
+    operation_id="get_connection",
+    summary="Get a connection",
+    response_description="The connection",
+    tags=["Connections"],
+)
+def get(connection_id: ConnectionId) -> Response[Any]:
+    """Answer with the connection."""
+    return resource_answer(connection_view(bootstrap.connections().get(handler.app_id, connection_id)))

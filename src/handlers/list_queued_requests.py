@@ -1,0 +1,29 @@
+"""GET /connections/{connection_id}/queued_requests: one page of a connection's requests."""
+
+from typing import Annotated, Any
+
+from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.openapi.params import Query
+
+from domain.listing import ListQuery
+from domain.views import list_item_view
+from handlers import bootstrap
+from handlers.api import ConnectionId, Endpoint, list_answer
+from handlers.api.models import ListParameters
+
+handler = Endpoint(parameters=ListParameters)
+
+
+@handler.get(
+    "/api/v1/connections/<connection_id>/queued_requests",
+    operation_id="list_queued_requests",
+    summary="List a connection's requests",
+    response_description="One page",
+    tags=["Queued requests"],
+)
+def list_page(connection_id: ConnectionId, parameters: Annotated[ListParameters, Query()]) -> Response[Any]:
+    """Answer with one page; one past the end is empty."""
+    fields = parameters.model_dump(exclude={"sort_direction"})
+    query = ListQuery(connection_id, **fields, descending=parameters.sort_direction == "desc")
+    page = bootstrap.lists().page(handler.app_id, query)
+    return list_answer(handler.event, [list_item_view(item) for item in page.items], page.page, page.total_pages)
