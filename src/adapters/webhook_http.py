@@ -175,7 +175,7 @@ def _exchange(
     connection.sock = connected
     with contextlib.closing(connection):
         # A receiver may answer without reading it all (413) and hang up: its answer is still there to be read.
-        with contextlib.suppress(BrokenPipeError):
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             connection.request(
                 "POST",
                 receiver.target,

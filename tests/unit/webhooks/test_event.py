@@ -1,0 +1,134 @@
+"""The body of a webhook, member by member."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from domain.queued_request import ENDED, RequestError, State, StoredRequest
+from domain.webhooks.event import event_body
+from tests.builders import REQUEST_XML, RESPONSE_XML, a_record
+
+MOMENT = "2026-03-14T12:00:05.000000Z"
+MIB = 1024 * 1024
+
+
+def test_the_event_of_a_completed_request_carries_both_forms_of_request_and_response() -> None:
+    record = a_record(state=State.RESPONSE_RECEIVED, response_size=len(RESPONSE_XML))
+
+    event = json.loads(event_body(StoredRequest(record, REQUEST_XML, RESPONSE_XML), MOMENT))
+
+    [message_set] = event.pop("response_json")
+    assert message_set["QBXMLMsgsRs"]["CustomerQueryRs"]["CustomerRet"] == [{"ListID": "80000001-1", "Name": "Ann"}]
+    assert event == {
+        "type": "queued_request.completed",
+        "timestamp": MOMENT,
+        "id": record.id,
+        "page_request_id": record.id,
+        "page": 1,
+        "state": "completed",
+        "connection_id": record.connection_id,
+        "request_xml": REQUEST_XML,
+        "request_json": {
+            "version": "13.0",
+            "request": {
+                "name": "CustomerQueryRq",
+                "attributes": {"request_id": "1"},
+                "children": [{"name": "MaxReturned", "text": "10"}],
+            },
+        },
+        "response_xml": RESPONSE_XML,
+        "error": None,
+        "links": {
+            "self": f"/api/v1/queued_requests/{record.id}",
+            "ui": f"/app/queued_requests/{record.id}",
+            "connection_ui": f"/app/connections/{record.connection_id}",
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("state", "name"),
+    [(State.RESPONSE_RECEIVED, "completed"), (State.ERROR, "failed"), (State.DISCARDED, "discarded")],
+)
+def test_each_way_to_end_has_its_event(state: State, name: str) -> None:
+    event = json.loads(event_body(StoredRequest(a_record(state=state), REQUEST_XML), MOMENT))
+
+    assert (event["type"], event["state"]) == (f"queued_request.{name}", name)
+    assert (event["response_xml"], event["response_json"]) == (None, None)
+    assert "response_omitted" not in event
+
+
+@pytest.mark.parametrize("state", sorted(set(State) - ENDED))
+def test_a_request_that_has_not_ended_has_no_event(state: State) -> None:
+    with pytest.raises(KeyError):
+        event_body(StoredRequest(a_record(state=state), REQUEST_XML), MOMENT)
+
+
+def test_the_event_of_a_failed_request_says_why() -> None:
+    error = RequestError("quickbooks_error", "There is no such customer.", {"status_code": 500})
+    record = a_record(state=State.ERROR, error=error)
+
+    event = json.loads(event_body(StoredRequest(record, REQUEST_XML), MOMENT))
+
+    assert event["error"] == {
+        "message": "There is no such customer.",
+        "code": "quickbooks_error",
+        "details": {"status_code": 500},
+    }
+
+
+def test_the_event_of_a_later_page_carries_the_first_pages_id_and_its_own() -> None:
+    record = a_record(state=State.DISCARDED, page=3, first_page_id="11111111-1111-4111-8111-111111111111")
+
+    event = json.loads(event_body(StoredRequest(record, REQUEST_XML), MOMENT))
+
+    assert (event["id"], event["page_request_id"], event["page"]) == (record.first_page_id, record.id, 3)
+    assert event["links"]["self"] == f"/api/v1/queued_requests/{record.id}"
+
+
+def test_the_same_record_gives_the_same_bytes_and_they_are_ascii() -> None:
+    error = RequestError("quickbooks_error", "Für Zoë: \u2028 \ud800", {"b": 1, "a": 2})
+    stored = StoredRequest(a_record(state=State.ERROR, error=error), REQUEST_XML)
+
+    body = event_body(stored, MOMENT)
+
+    assert body == event_body(stored, MOMENT)
+    assert body.isascii()
+    assert json.loads(body)["error"]["message"] == error.message
+
+
+def with_a_response_of(size: int) -> StoredRequest:
+    head, tail = RESPONSE_XML.split("Ann")
+    response = head + "x" * (size - len(head) - len(tail)) + tail
+    return StoredRequest(a_record(state=State.RESPONSE_RECEIVED, response_size=size), REQUEST_XML, response)
+
+
+def test_a_body_of_exactly_1_mib_is_sent_whole_and_one_above_leaves_both_response_forms_out() -> None:
+    overhead = len(event_body(with_a_response_of(1000), MOMENT)) - 2 * 1000
+    largest = (MIB - overhead) // 2
+
+    whole = event_body(with_a_response_of(largest), MOMENT)
+    omitted = json.loads(event_body(with_a_response_of(largest + 1), MOMENT))
+
+    assert MIB - 1 <= len(whole) <= MIB
+    assert "response_omitted" not in json.loads(whole)
+    assert (omitted["response_xml"], omitted["response_json"], omitted["response_omitted"]) == (None, None, True)
+    assert omitted["request_xml"] == REQUEST_XML
+
+
+def test_a_response_that_was_too_large_to_be_read_is_omitted() -> None:
+    record = a_record(state=State.RESPONSE_RECEIVED, response_size=5_000_000)
+
+    event = json.loads(event_body(StoredRequest(record, REQUEST_XML, None), MOMENT))
+
+    assert (event["response_xml"], event["response_json"], event["response_omitted"]) == (None, None, True)
+
+
+def test_a_response_that_is_no_qbxml_is_sent_as_it_came() -> None:
+    record = a_record(state=State.ERROR, response_size=8)
+
+    event = json.loads(event_body(StoredRequest(record, REQUEST_XML, "<broken>"), MOMENT))
+
+    assert (event["response_xml"], event["response_json"]) == ("<broken>", None)
