@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from aws_lambda_powertools import Logger
 
+from domain.queued_request import timestamp
 from domain.webhooks.delivery import Attempted, GaveUp, RetryAt, Succeeded
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def _log_line(attempted: Attempted) -> dict[str, Any]:
         case Succeeded():
             ended: dict[str, Any] = {"outcome": "succeeded"}
         case RetryAt():
-            ended = {"outcome": "retry", "reason": outcome.reason, "next_attempt_at": outcome.moment.isoformat()}
+            ended = {"outcome": "retry", "reason": outcome.reason, "next_attempt_at": timestamp(outcome.moment)}
         case GaveUp():
             ended = {"outcome": "gave_up", "reason": outcome.reason}
     return {

@@ -1,0 +1,85 @@
+"""Planning attempts with SQS: delays, hops and messages."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.sqs import SqsRetryQueue, message_of, ticket_of
+from domain.ports import RetryTicket
+from tests.builders import APP_ID, NOON, FixedClock
+
+TICKET = RetryTicket(
+    request_id="11111111-1111-4111-8111-111111111111",
+    app_id=APP_ID,
+    webhook_round=2,
+    webhook_tries=3,
+    response_parts=4,
+    not_before=NOON,
+)
+
+
+class SentMessages:
+    """Stands for boto3's SQS client and keeps what is sent."""
+
+    def __init__(self) -> None:
+        self.messages: list[dict[str, Any]] = []
+
+    def send_message(self, **message: Any) -> None:
+        """Keep the message."""
+        self.messages.append(message)
+
+
+@pytest.mark.parametrize(
+    ("wait", "delay"),
+    [
+        (timedelta(seconds=-5), 0),
+        (timedelta(0), 0),
+        (timedelta(milliseconds=1), 1),  # never early
+        (timedelta(seconds=5), 5),
+        (timedelta(seconds=899, milliseconds=1), 900),
+        (timedelta(minutes=15), 900),
+        (timedelta(hours=24), 900),  # and hops
+    ],
+)
+def test_a_message_is_delayed_until_it_is_due_at_most_15_minutes(wait: timedelta, delay: int) -> None:
+    """SQS refuses a DelaySeconds above 900."""
+    client = SentMessages()
+    ticket = replace(TICKET, not_before=NOON + wait)
+
+    SqsRetryQueue(client, "https://queue", FixedClock()).plan(ticket)
+
+    assert client.messages == [
+        {"QueueUrl": "https://queue", "MessageBody": message_of(ticket), "DelaySeconds": delay},
+    ]
+
+
+def test_a_message_is_a_flat_object() -> None:
+    assert json.loads(message_of(TICKET)) == {
+        "request_id": TICKET.request_id,
+        "app_id": APP_ID,
+        "webhook_round": 2,
+        "webhook_tries": 3,
+        "response_parts": 4,
+        "not_before": "2026-03-14T12:00:00.000000Z",
+    }
+
+
+@given(st.integers(0, 9), st.integers(0, 9), st.integers(0, 99), st.timedeltas(timedelta(0), timedelta(days=2)))
+def test_a_ticket_survives_its_message(webhook_round: int, tries: int, parts: int, wait: timedelta) -> None:
+    ticket = RetryTicket("id", "app", webhook_round, tries, parts, NOON + wait)
+
+    assert ticket_of(message_of(ticket)) == ticket
+
+
+@pytest.mark.parametrize("message", ["", "no JSON", "{}", "[]", "1", '{"request_id": "1"}'])
+def test_a_message_that_is_no_ticket_is_an_error(message: str) -> None:
+    """It comes again and ends in the dead-letter queue, where somebody sees it."""
+    with pytest.raises((ValueError, KeyError, TypeError)):
+        ticket_of(message)
