@@ -12,9 +12,17 @@ from domain.web_connector import qwc
 from tests.builders import a_connection
 
 BASE_URL = "https://abc.execute-api.us-east-1.amazonaws.com/Prod"
-REQUIRED = (
-    "AppName AppID AppURL AppDescription AppSupport UserName OwnerID FileID QBType".split()  # §6, the "Y" set
-)
+REQUIRED = [
+    "AppName",
+    "AppID",
+    "AppURL",
+    "AppDescription",
+    "AppSupport",
+    "UserName",
+    "OwnerID",
+    "FileID",
+    "QBType",
+]  # §6, the "Y" set
 
 
 def rendered(**fields: object) -> dict[str, str]:

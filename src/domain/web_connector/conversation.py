@@ -1,0 +1,488 @@
+"""The conversation with a Web Connector: one method here for each of the protocol's (§2).
+
+A session is what is stored of it; a call reads it, decides, and commits once. Two calls that meet
+make one of them read again (`Conflict`), so that a call delivered twice does what it did once.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from domain import passwords, qbxml
+from domain.changes import AddRequest, AddSession, ChangeConnection, ChangeRequest, ChangeSession
+from domain.errors import Conflict, InvalidRequest, TooManyRequests
+from domain.qbxml.hresults import describe
+from domain.queued_request import FIRST_IN_LINE, QueuedRequest, State, WebhookState, timestamp
+from domain.session import KEPT_SECONDS, Session, ticket_hash
+from domain.web_connector.claims import Candidate, Claims
+from domain.web_connector.outcome import is_exception, of_answer, of_exception, settled, unsendable
+from domain.web_connector.searching import search_text_of
+from domain.web_connector.session_end import end_of_session, ended, give_back, moved_on, released
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from domain.changes import Change
+    from domain.connection import Connection
+    from domain.ports import Clock, Connections, Ids, Requests, Secrets, Sessions, Store
+    from domain.web_connector.methods import Result
+    from domain.web_connector.outcome import Outcome
+    from domain.web_connector.soap import Call
+
+SERVER_VERSION = "qbxml-queue 1"
+
+TICKET_BYTES = 16
+"""128 random bits: a ticket is all that a caller shows (§7)."""
+
+TRIES = 5
+"""How often a call that met another one is done anew."""
+
+INVALID_USER = "nvu"
+NOTHING_TO_DO = "none"
+BUSY = "busy"
+CURRENT_COMPANY_FILE = ""
+"""What `authenticate` answers beside the ticket (§2.4)."""
+
+FINISHED = 100
+SESSION_OVER = -1
+"""What `receiveResponseXML` answers when all is done, and when `getLastError` says why it ends (§2.8)."""
+
+_CONNECTION_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_COMPANY_FILE_PATH = re.compile(r"(?:[A-Za-z]:\\|\\\\).+\.qbw", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a method answers, and whom and what it was about: for the log."""
+
+    result: Result
+    connection_id: str | None = None
+    request_id: str | None = None
+
+
+class Conversation:
+    """The use cases of a Web Connector session."""
+
+    def __init__(  # noqa: PLR0917 - one argument for each port, in the order of all use cases
+        self,
+        store: Store,
+        requests: Requests,
+        connections: Connections,
+        sessions: Sessions,
+        clock: Clock,
+        new_id: Ids,
+        secrets: Secrets,
+    ) -> None:
+        self._store = store
+        self._requests = requests
+        self._connections = connections
+        self._sessions = sessions
+        self._clock = clock
+        self._new_id = new_id
+        self._secrets = secrets
+        self._claims = Claims(store, requests)
+
+    # --- before a session
+
+    def server_version(self, _call: Call) -> Reply:
+        """Say who answers; shown under "More information"."""
+        return Reply(SERVER_VERSION)
+
+    def client_version(self, _call: Call) -> Reply:
+        """Accept every Web Connector: nothing here needs a newer one, and a warning would stop unattended runs."""
+        return Reply("")
+
+    # --- authenticate
+
+    def authenticate(self, call: Call) -> Reply:
+        """Open a session when the password is right and something is queued. Three calls of the store.
+
+        A former session of the connection is over then. An unknown user takes as long as a wrong password.
+        """
+        username, ticket = call["strUserName"], self._secrets(TICKET_BYTES).hex()
+        if not _CONNECTION_ID.fullmatch(username):
+            return Reply((ticket, INVALID_USER))
+        for _ in range(TRIES):
+            connection = self._connections.connection(username)
+            if connection and connection.deleted_at:
+                connection = None
+            right = passwords.matches(call["strPassword"], connection.password_hash if connection else None)
+            if not right or connection is None:
+                return Reply((ticket, INVALID_USER), username)
+            try:
+                claimed = self._open(connection, ticket)
+            except Conflict:
+                continue
+            except TooManyRequests:
+                break
+            if claimed is None:
+                return Reply((ticket, NOTHING_TO_DO), username)
+            return Reply((ticket, _company_file(connection)), username, claimed.id)
+        return Reply((ticket, BUSY), username)
+
+    def _open(self, connection: Connection, ticket: str) -> QueuedRequest | None:
+        """Commit the new session with its first request, or only that the Web Connector was here."""
+        now, hashed = self._clock(), ticket_hash(ticket)
+        moment = timestamp(now)
+        former = self._former_session(connection)
+        release = released(former, now) if former else None
+
+        def changes(claimed: QueuedRequest | None, _waiting: int) -> Sequence[Change]:
+            after = connection.changed(moment, last_connected_at=moment, session_ticket=hashed if claimed else None)
+            made: list[Change] = [ChangeConnection(connection, after)]
+            if former:
+                made.append(ended(former, now, "Another session of this user has begun."))
+            if release and (claimed is None or release.before.id != claimed.id):
+                made.append(release)
+            if claimed:
+                session = Session(
+                    ticket=hashed,
+                    connection_id=connection.id,
+                    app_id=connection.app_id,
+                    opened_at=moment,
+                    last_call_at=moment,
+                    expires_at=int(now.timestamp()) + KEPT_SECONDS,
+                    in_flight=claimed,
+                    connection=after,
+                )
+                made.append(AddSession(session))
+            return made
+
+        given_back = Candidate(release.before, release.after) if release and release.after.error is None else None
+        return self._claims.commit_and_claim(
+            connection.id,
+            hashed,
+            now,
+            changes,
+            held=release.before.id if release and given_back is None else None,
+            given_back=given_back,
+        )
+
+    def _former_session(self, connection: Connection) -> Session | None:
+        if connection.session_ticket is None:
+            return None
+        former = self._sessions.session(connection.session_ticket)
+        return None if former is None or former.ended else former
+
+    # --- sendRequestXML
+
+    def send_request_xml(self, call: Call) -> Reply:
+        """Hand out the request that the session holds. Three calls of the store.
+
+        '' when there is none, or none may go out: `getLastError` says why.
+        """
+        reread = False
+        for _ in range(TRIES):
+            session = self._live_session(call["ticket"])
+            if session is None:
+                return Reply("")
+            record = session.in_flight
+            if record is None:
+                return Reply("", session.connection_id)
+            try:
+                text = self._hand_out(session, record, call, reread=reread)
+            except Conflict as conflict:
+                reread = reread or isinstance(conflict.change, ChangeConnection)
+                continue
+            if text is not None:
+                return Reply(text, session.connection_id, record.id)
+        return Reply("")
+
+    def _hand_out(self, session: Session, record: QueuedRequest, call: Call, *, reread: bool) -> str | None:
+        """Return what goes to QuickBooks, '' when nothing may, None when the session holds another request now."""
+        now = self._clock()
+        if record.state is State.SENT and not record.is_read:
+            # Our last answer, or the response to it, was lost. A write never goes out twice; it stays in
+            # flight, because its response may still come. If it does not, the session's end decides.
+            return self._refuse(session, now, f"The answer to {record.request_name} {record.id} has not come.")
+        facts: dict[str, Any] = {"facts_read": True, "connection": None}
+        learned: list[Change] = []
+        if not session.facts_read:
+            connection = session.connection
+            if connection is None or reread:
+                connection = self._connections.connection(session.connection_id)
+            if connection:
+                first = _FirstCall(call, connection)
+                if first.is_other_company_file:
+                    return self._hold_back(session, record, first, now)
+                learned.append(first.learned(now))
+        try:
+            request = qbxml.parse_request_xml(
+                self._requests.request_xml(record.id), default_version=record.qbxml_version
+            )
+        except InvalidRequest as error:
+            self._pass_over(session, record, error.message, now)
+            return None
+        if record.state is State.TICKETED:
+            sent = record.moved(State.SENT, now, sessions=record.sessions + 1)
+            learned.append(ChangeRequest(record, sent))
+            facts |= {"in_flight": sent, "search_text": qbxml.search_text(request)}
+        self._store.commit(ChangeSession(session, moved_on(session, now, **facts)), *learned)
+        return qbxml.wire(request, None if record.is_read else record.message_set_id)
+
+    def _refuse(self, session: Session, now: datetime, reason: str) -> str:
+        self._store.commit(ChangeSession(session, moved_on(session, now, last_error=reason)))
+        return ""
+
+    def _hold_back(self, session: Session, record: QueuedRequest, first: _FirstCall, now: datetime) -> str:
+        """Give the request back: it is meant for another company file."""
+        after = moved_on(
+            session, now, in_flight=None, facts_read=True, connection=None, last_error=first.company_file_mismatch
+        )
+        release = give_back(session, record, settled(record, now))
+        self._store.commit(ChangeSession(session, after), release, first.mismatch(now))
+        return ""
+
+    def _pass_over(self, session: Session, record: QueuedRequest, reason: str, now: datetime) -> None:
+        """End the request that cannot go out and claim the next one, so that it blocks nobody."""
+        change = give_back(session, record, unsendable(record, reason, now))
+
+        def changes(claimed: QueuedRequest | None, _waiting: int) -> Sequence[Change]:
+            after = moved_on(session, now, in_flight=claimed, search_text="", last_error=reason)
+            return [ChangeSession(session, after), change]
+
+        self._claims.commit_and_claim(session.connection_id, session.ticket, now, changes, held=record.id)
+
+    # --- receiveResponseXML
+
+    def receive_response_xml(self, call: Call) -> Reply:
+        """Store the answer to the request in flight and claim the next one. Three calls of the store.
+
+        Answers how far the queue is done (1-99), 100 when nothing is left, -1 when the session is
+        over. The same answer once more is acknowledged and stored once.
+        """
+        for _ in range(TRIES):
+            session = self._live_session(call["ticket"])
+            if session is None:
+                return Reply(SESSION_OVER)
+            record = session.in_flight
+            if record is None:
+                return Reply(session.last_progress or FINISHED, session.connection_id)
+            if record.state is not State.SENT:
+                return Reply(session.last_progress, session.connection_id)
+            now = self._clock()
+            outcome: Outcome | None
+            if is_exception(call["hresult"]):
+                outcome = of_exception(record, call["response"], call["hresult"], call["message"], now)
+            else:
+                outcome = of_answer(record, call["response"], now, former_id=session.last_answered)
+            if outcome is None:
+                return Reply(session.last_progress, session.connection_id)
+            try:
+                progress = self._store_answer(session, record, outcome, now)
+            except Conflict:
+                continue
+            return Reply(progress, session.connection_id, record.id)
+        raise TooManyRequests("This session is being used by another call.")
+
+    def _store_answer(self, session: Session, record: QueuedRequest, outcome: Outcome, now: datetime) -> int:
+        """Commit the outcome and what comes next; return the progress to answer."""
+        search_text = search_text_of(session, outcome.response_xml, outcome.after)
+        answered = ChangeRequest(record, outcome.after, outcome.response_xml, search_text)
+        progress = FINISHED
+
+        def moved(progress: int, in_flight: QueuedRequest | None) -> ChangeSession:
+            after = moved_on(
+                session,
+                now,
+                in_flight=in_flight,
+                last_answered=record.id,
+                last_progress=progress,
+                answered=session.answered + 1,
+                last_error=outcome.trouble,
+                search_text="",
+            )
+            return ChangeSession(session, after)
+
+        if outcome.iterator_id and (page := self._next_page(session, record, outcome.iterator_id, now)):
+            progress = _progress(session, 1)
+            self._store.commit(moved(progress, page.record), answered, page)
+            return progress
+        if outcome.trouble and session.last_error:
+            # One exception may be one request's doing. Two in a row are QuickBooks': what is queued is left
+            # to a later session instead of failing in turn.
+            self._store.commit(moved(SESSION_OVER, None), answered)
+            return SESSION_OVER
+
+        def changes(claimed: QueuedRequest | None, waiting: int) -> Sequence[Change]:
+            nonlocal progress
+            progress = _progress(session, waiting) if claimed else FINISHED
+            return [moved(progress, claimed), answered]
+
+        self._claims.commit_and_claim(session.connection_id, session.ticket, now, changes, held=record.id)
+        return progress
+
+    def _next_page(self, session: Session, record: QueuedRequest, iterator_id: str, now: datetime) -> AddRequest | None:
+        """Return the record of the page after `record`, already claimed; None when the query does not iterate.
+
+        The queue is not read then, so that a page costs no more calls than any other answer.
+        """
+        request = qbxml.parse_request_xml(self._requests.request_xml(record.id), default_version=record.qbxml_version)
+        if qbxml.iteration(request) not in {"Start", "Continue"}:
+            return None
+        request = qbxml.next_page(request, iterator_id, record.request_label)
+        moment = timestamp(now)
+        page = QueuedRequest(
+            id=self._new_id(),
+            connection_id=record.connection_id,
+            app_id=record.app_id,
+            request_name=record.request_name,
+            request_label=record.request_label,
+            qbxml_version=record.qbxml_version,
+            inserted_at=moment,
+            updated_at=moment,
+            state=State.TICKETED,
+            webhook_state=WebhookState.PENDING if record.webhook_url else WebhookState.NOT_APPLICABLE,
+            webhook_url=record.webhook_url,
+            page=record.page + 1,
+            first_page_id=record.event_id,
+            queue_priority=FIRST_IN_LINE,
+            last_ticket=session.ticket,
+        )
+        return AddRequest(page, request.to_xml(), qbxml.search_text(request))
+
+    # --- when something is wrong
+
+    def connection_error(self, call: Call) -> Reply:
+        """Note that QuickBooks could not be reached, and end the session: it is asked for no second attempt.
+
+        Nothing was handed out; what was claimed is given back. `closeConnection` may not follow (§2.6).
+        """
+        hresult, words = call["hresult"].strip(), call["message"].strip()
+        facts = describe(hresult)
+        for _ in range(TRIES):
+            session = self._live_session(call["ticket"])
+            if session is None:
+                return Reply("done")
+            now = self._clock()
+            message = words or facts.message
+            error = {
+                "code": "quickbooks_connection_error",
+                "message": message,
+                "hresult": hresult,
+                "hint": facts.hint,
+                "at": timestamp(now),
+            }
+            connection = self._connections.connection(session.connection_id)
+            try:
+                self._store.commit(*end_of_session(session, connection, now, f"{hresult}: {message}", last_error=error))
+            except Conflict:
+                continue
+            return Reply("done", session.connection_id)
+        return Reply("done")
+
+    def get_last_error(self, call: Call) -> Reply:
+        """Say why the session does not go on; never '', whose meaning is not documented (§2.9)."""
+        session = self._sessions.session(ticket_hash(call["ticket"]))
+        if session is None:
+            return Reply("This session has expired. The next update begins a new one.")
+        return Reply(session.last_error or "No more requests.", session.connection_id)
+
+    # --- the end
+
+    def close_connection(self, call: Call) -> Reply:
+        """End the session. Unknown and ended ones are answered alike; it may come twice or never (§2.10)."""
+        for _ in range(TRIES):
+            session = self._live_session(call["ticket"])
+            if session is None:
+                break
+            connection = self._connections.connection(session.connection_id)
+            try:
+                self._store.commit(*end_of_session(session, connection, self._clock()))
+            except Conflict:
+                continue
+            return Reply("OK", session.connection_id)
+        return Reply("OK")
+
+    # --- interactive mode, which the service does not use (§2.11)
+
+    def get_interactive_url(self, _call: Call) -> Reply:
+        """Offer no page: nothing here needs the user."""
+        return Reply("")
+
+    def interactive_rejected(self, _call: Call) -> Reply:
+        """Answer the text that the user sees."""
+        return Reply("There is no interactive mode.")
+
+    def interactive_done(self, _call: Call) -> Reply:
+        """End the interactive mode at once."""
+        return Reply("Done")
+
+    def _live_session(self, ticket: str) -> Session | None:
+        if not ticket:
+            return None
+        session = self._sessions.session(ticket_hash(ticket))
+        return None if session is None or session.ended else session
+
+
+class _FirstCall:
+    """What a session's first `sendRequestXML` says about QuickBooks and the company file that is open."""
+
+    def __init__(self, call: Call, connection: Connection) -> None:
+        self._call = call
+        self._connection = connection
+        self._facts = qbxml.host_facts(call["strHCPResponse"])
+
+    @property
+    def is_other_company_file(self) -> bool:
+        """Whether the file is marked as another connection's. One without a mark is taken as ours."""
+        seen = self._facts.file_id
+        return seen is not None and _guid(seen) != _guid(self._connection.file_id)
+
+    @property
+    def company_file_mismatch(self) -> str:
+        """What the user of the Web Connector reads."""
+        return (
+            "The company file that is open belongs to another connection: "
+            f"{self._call['strCompanyFileName'] or 'its name is unknown'}. Open the right one and update again."
+        )
+
+    def learned(self, now: datetime) -> ChangeConnection:
+        """Return the connection with what was learned; QuickBooks was reached, so that no error stands."""
+        return self._changed(now, last_error=None)
+
+    def mismatch(self, now: datetime) -> ChangeConnection:
+        """Return the connection with the error that its owner reads."""
+        error = {
+            "code": "company_file_mismatch",
+            "message": self.company_file_mismatch,
+            "file_id": self._facts.file_id,
+            "at": timestamp(now),
+        }
+        return self._changed(now, last_error=error)
+
+    def _changed(self, now: datetime, last_error: dict[str, Any] | None) -> ChangeConnection:
+        known = {
+            "quickbooks_product_name": self._facts.product_name,
+            "country": self._facts.country or self._call["qbXMLCountry"],
+            "qbxml_version": self._facts.qbxml_version or self._processor_version(),
+            "company_file_seen": self._call["strCompanyFileName"],
+            "file_id_seen": self._facts.file_id,
+        }
+        after = self._connection.changed(
+            timestamp(now), last_error=last_error, **{name: value for name, value in known.items() if value}
+        )
+        return ChangeConnection(self._connection, after)
+
+    def _processor_version(self) -> str:
+        major, minor = self._call["qbXMLMajorVers"].strip(), self._call["qbXMLMinorVers"].strip()
+        return f"{major}.{minor}" if major.isdigit() and minor.isdigit() else ""
+
+
+def _guid(text: str) -> str:
+    return text.strip("{} ").upper()
+
+
+def _company_file(connection: Connection) -> str:
+    """Return the path to open, or '' for the file that is open: also for a mere name, which is no path."""
+    path = (connection.company_file or "").strip()
+    return path if _COMPANY_FILE_PATH.fullmatch(path) else CURRENT_COMPANY_FILE
+
+
+def _progress(session: Session, waiting: int) -> int:
+    """Return 1-99 for the Web Connector's progress bar: it never goes back while the session lasts."""
+    answered = session.answered + 1
+    return max(1, session.last_progress, min(99, 100 * answered // (answered + waiting)))

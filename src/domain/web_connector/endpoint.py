@@ -1,0 +1,113 @@
+"""The Web Connector's endpoint: an envelope in, an envelope out, whatever comes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from domain.errors import TooManyRequests
+from domain.web_connector import soap
+from domain.web_connector.conversation import Conversation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from domain.ports import Clock, Connections, Ids, Requests, Secrets, Sessions, Store
+    from domain.web_connector.conversation import Reply
+    from domain.web_connector.soap import Call
+
+HTTP_OK = 200
+HTTP_BAD_REQUEST = 400
+"""For what is no call, with a Client fault. SOAP 1.1 (6.2) would have 500, which here means that the service is
+broken and wakes its owner; WS-I's Basic Profile asks for 400 (R1113). No Web Connector writes such a body."""
+HTTP_TOO_LARGE = 413
+HTTP_BUSY = 503
+
+
+@dataclass(frozen=True, slots=True)
+class SoapAnswer:
+    """An HTTP answer. `log` holds facts for one line of log: no body, password or ticket is in it."""
+
+    status: int
+    content_type: str
+    body: str
+    log: Mapping[str, str | int]
+
+
+class WebConnector:
+    """Answers the calls of Web Connectors."""
+
+    def __init__(  # noqa: PLR0917 - one argument for each port, in the order of all use cases
+        self,
+        store: Store,
+        requests: Requests,
+        connections: Connections,
+        sessions: Sessions,
+        clock: Clock,
+        new_id: Ids,
+        secrets: Secrets,
+    ) -> None:
+        conversation = Conversation(store, requests, connections, sessions, clock, new_id, secrets)
+        self._methods: Mapping[str, Callable[[Call], Reply]] = {
+            "serverVersion": conversation.server_version,
+            "clientVersion": conversation.client_version,
+            "authenticate": conversation.authenticate,
+            "sendRequestXML": conversation.send_request_xml,
+            "receiveResponseXML": conversation.receive_response_xml,
+            "connectionError": conversation.connection_error,
+            "getLastError": conversation.get_last_error,
+            "closeConnection": conversation.close_connection,
+            "getInteractiveURL": conversation.get_interactive_url,
+            "interactiveRejected": conversation.interactive_rejected,
+            "interactiveDone": conversation.interactive_done,
+        }
+
+    def answer(self, body: bytes | str) -> SoapAnswer:
+        """Answer the body of a POST. What is no call gets a SOAP fault that says why."""
+        if _size(body) > soap.LARGEST_BODY_BYTES:
+            limit = f"A call may have {soap.LARGEST_BODY_BYTES:,} bytes. Ask for fewer objects at a time (MaxReturned)."
+            return _fault(HTTP_TOO_LARGE, limit)
+        try:
+            call = soap.read_call(body)
+        except soap.NotACall as problem:
+            return _fault(HTTP_BAD_REQUEST, problem.reason, problem.version)
+        try:
+            reply = self._methods[call.method](call)
+        except TooManyRequests as problem:
+            return _fault(HTTP_BUSY, problem.message, call.version, ours=True, method=call.method)
+        return SoapAnswer(
+            HTTP_OK, call.version.content_type, soap.write_answer(call, reply.result), _facts(call, reply)
+        )
+
+
+def _size(body: bytes | str) -> int:
+    """Return the number of bytes; of a text's UTF-8, which is counted only when it can be too many."""
+    if isinstance(body, bytes) or len(body) > soap.LARGEST_BODY_BYTES:
+        return len(body)
+    return len(body.encode("utf-8", "surrogatepass")) if 4 * len(body) > soap.LARGEST_BODY_BYTES else len(body)
+
+
+def _fault(
+    status: int, reason: str, version: soap.Version = soap.SOAP_11, *, ours: bool = False, method: str | None = None
+) -> SoapAnswer:
+    facts = {"fault": reason} if method is None else {"method": method, "fault": reason}
+    return SoapAnswer(status, version.content_type, soap.write_fault(reason, version, ours=ours), facts)
+
+
+def _facts(call: Call, reply: Reply) -> Mapping[str, str | int]:
+    """Return what a log line may say: of a result its kind, never its text."""
+    facts: dict[str, str | int] = {"method": call.method}
+    if reply.connection_id:
+        facts["connection_id"] = reply.connection_id
+    if reply.request_id:
+        facts["request_id"] = reply.request_id
+    match call.method, reply.result:
+        case _, int() as progress:
+            facts["progress"] = progress
+        case "authenticate", (_, status):
+            facts["status"] = status if status in {"nvu", "none", "busy"} else "work"
+        case "sendRequestXML", result:
+            facts["handed_out"] = "yes" if result else "no"
+    if call["hresult"]:
+        facts["hresult"] = call["hresult"][:20]
+    return facts

@@ -1,0 +1,193 @@
+"""What becomes of a request that a session holds: after an answer, without one, at the session's end.
+
+Pure decisions about one record (contract §8, `web_connector_protocol.md` §8); the session stores them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from domain import qbxml
+from domain.qbxml.hresults import PARSE_ERROR, describe
+from domain.qbxml.status_hints import hint_for_status
+from domain.queued_request import RequestError, State
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from domain.queued_request import QueuedRequest
+
+MOST_SESSIONS = 3
+"""How many sessions may hand a read out before it is given up: the Web Connector comes every few minutes, and
+what has failed three times needs a person."""
+
+SESSION_ENDED = "The Web Connector session ended before QuickBooks' answer came."
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a `receiveResponseXML` means for the record in flight.
+
+    `response_xml` is the text to keep. `iterator_id` is there when the iteration goes on with
+    another page. `trouble` says, for a person, what kept QuickBooks from answering at all.
+    """
+
+    after: QueuedRequest
+    response_xml: str | None = None
+    iterator_id: str | None = None
+    trouble: str | None = None
+
+
+# --- an answer came
+
+
+def of_answer(  # noqa: PLR0911 - one return for each thing that an answer can be
+    record: QueuedRequest, text: str, now: datetime, *, former_id: str | None = None
+) -> Outcome | None:
+    """Return what QuickBooks' answer `text` means for `record`, which is `sent`.
+
+    None when it is the answer to the request before, whose id is `former_id`, once more: it says
+    nothing about this one. That can be told only by a label that nobody else has, the id.
+    """
+    try:
+        response = qbxml.parse_response(text)
+    except qbxml.UnreadableResponse as error:
+        return _not_understood(record, text, f"QuickBooks' answer cannot be read. {error}", now)
+    if not response.statuses:
+        if response.message_set_status:
+            return _of_message_set_status(record, text, response.message_set_status, now)
+        return _not_understood(record, text, "QuickBooks' answer holds no response.", now)
+    for status in response.statuses:
+        if status.request_id == former_id and former_id not in {None, record.request_label}:
+            return None
+        if not _answers(record, status):
+            what = f"{status.name} with requestID {status.request_id!r}"
+            return _not_understood(record, text, f"QuickBooks answered another request: {what}.", now)
+    failed = next((status for status in response.statuses if status.is_error), None)
+    if failed:
+        details = _details(
+            status_code=failed.code,
+            status_severity=failed.severity,
+            request_id=failed.request_id,
+            hint=hint_for_status(failed.code),
+        )
+        return Outcome(_failed(record, now, "quickbooks_error", failed.message, details), text)
+    status = response.statuses[0]
+    goes_on = bool(status.iterator_remaining and status.iterator_id)
+    return Outcome(
+        record.moved(State.RESPONSE_RECEIVED, now), text, iterator_id=status.iterator_id if goes_on else None
+    )
+
+
+def _answers(record: QueuedRequest, status: qbxml.ResponseStatus) -> bool:
+    """Whether this is the response to what was sent.
+
+    The Web Connector names only the session, so that a response that was delayed or delivered
+    twice can arrive while the next request is out. QuickBooks echoes the `requestID`; white space
+    in it is whatever XML makes of an attribute.
+    """
+    if status.name.removesuffix("Rs") != record.request_name.removesuffix("Rq"):
+        return False
+    return status.request_id is None or status.request_id.split() == record.request_label.split()
+
+
+def _of_message_set_status(record: QueuedRequest, text: str, code: int, now: datetime) -> Outcome:
+    """QuickBooks refused the message set as a whole (error recovery, `qbxml.md` §4)."""
+    message = f"QuickBooks refused the message set with status {code}."
+    details = _details(status_code=code, status_severity="Error", hint=hint_for_status(code))
+    return Outcome(_failed(record, now, "quickbooks_error", message, details), text)
+
+
+def _not_understood(record: QueuedRequest, text: str, reason: str, now: datetime) -> Outcome:
+    """End a request whose answer is no answer to it, and keep the text: QuickBooks may have done it.
+
+    A read is not sent again: QuickBooks was reached and answered, and would answer the same.
+    """
+    details = _details(
+        hint="Look at the kept response and into the company file before you queue the request again.",
+    )
+    return Outcome(_failed(record, now, "outcome_unknown", reason, details), text)
+
+
+def is_exception(hresult: str) -> bool:
+    """Whether an hresult reports an exception; success is '' and, if ever, zero."""
+    try:
+        return bool(hresult.strip()) and int(hresult, 16) != 0
+    except ValueError:
+        return True
+
+
+def of_exception(record: QueuedRequest, response: str, hresult: str, message: str, now: datetime) -> Outcome:
+    """Return what an exception of QuickBooks' request processor means for `record`, which is `sent`.
+
+    There is no response then; should there be one all the same, it is kept.
+    """
+    facts = describe(hresult)
+    words = message.strip() or facts.message
+    trouble = f"{hresult}: {words}"
+    kept = response or None
+    details = _details(hresult=hresult, hint=facts.hint)
+    if facts.code == PARSE_ERROR:
+        return Outcome(_failed(record, now, "qbxml_parse_error", words, details), kept)
+    if record.is_read or facts.executed == "no":
+        return Outcome(_tried_in_vain(record, now, words, details), kept, trouble=trouble)
+    after = _unknown(record, now, f"QuickBooks failed while it worked on this: {words}", details)
+    return Outcome(after, kept, trouble=trouble)
+
+
+# --- no answer came
+
+
+def settled(record: QueuedRequest, now: datetime) -> QueuedRequest:
+    """Return what becomes of the record that a session holds when the session is over."""
+    if record.state is State.TICKETED and record.page == 1:
+        return record.moved(State.RETRYABLE if record.sessions else State.WAITING, now)
+    if record.is_read:
+        return _tried_in_vain(record, now, SESSION_ENDED, {})
+    return _lost_write(record, now)
+
+
+def _lost_write(record: QueuedRequest, now: datetime) -> QueuedRequest:
+    """Decide about a write whose answer was lost: QuickBooks may have done it.
+
+    This is the place for recovery: the request went out with `newMessageSetID`, under which
+    QuickBooks keeps its answer for a later session to ask for (`qbxml.md` §4).
+    """
+    return _unknown(record, now, SESSION_ENDED, {})
+
+
+def _tried_in_vain(record: QueuedRequest, now: datetime, words: str, details: dict[str, Any]) -> QueuedRequest:
+    """Return a record that may be sent again in a later session, or that was tried often enough.
+
+    A page after the first is never sent again: its iterator ends with the session (`qbxml.md` §5).
+    """
+    if record.page > 1:
+        hint = "The pages before this one are complete. Queue the query again to get them all."
+        message = f"Page {record.page} of this query did not come. {words}"
+        return _failed(record, now, "iteration_interrupted", message, {**details, "hint": hint})
+    if record.sessions < MOST_SESSIONS:
+        return record.moved(State.RETRYABLE, now)
+    message = f"Given up after {record.sessions} sessions. {words}"
+    return _failed(record, now, "quickbooks_connection_error", message, {**details, "sessions": record.sessions})
+
+
+def _unknown(record: QueuedRequest, now: datetime, message: str, details: dict[str, Any]) -> QueuedRequest:
+    hint = "QuickBooks may have done it. Look into the company file before you queue the request again."
+    if "hint" in details:
+        hint = f"{details['hint']} {hint}"
+    return _failed(record, now, "outcome_unknown", message, {**details, "hint": hint})
+
+
+def unsendable(record: QueuedRequest, reason: str, now: datetime) -> QueuedRequest:
+    """Return the record of a request that this version of the service can no longer write for QuickBooks."""
+    message = f"The request was not sent: {reason}"
+    return _failed(record, now, "qbxml_parse_error", message, _details(hint="Correct the request and queue it again."))
+
+
+def _failed(record: QueuedRequest, now: datetime, code: str, message: str, details: dict[str, Any]) -> QueuedRequest:
+    return record.moved(State.ERROR, now, error=RequestError(code, message, details))
+
+
+def _details(**known: Any) -> dict[str, Any]:
+    return {name: value for name, value in known.items() if value is not None}

@@ -1,0 +1,27 @@
+"""The text that an answered request is found by: what its request says, its response and its error."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from domain import qbxml
+
+if TYPE_CHECKING:
+    from domain.queued_request import QueuedRequest
+    from domain.session import Session
+
+
+def search_text_of(session: Session, response_xml: str | None, after: QueuedRequest) -> str | None:
+    """Return the text to store with `after`, which the session handed out; None leaves what is there.
+
+    The request's share was made when it was handed out: making it again would cost a read.
+    """
+    if not session.search_text:
+        return None
+    parts = [session.search_text]
+    if response_xml is not None:
+        says_nothing = qbxml.Request(after.qbxml_version, "", qbxml.Element(after.request_name))
+        parts.append(qbxml.search_text(says_nothing, response_xml))
+    if after.error:
+        parts.append(f"{after.error.code} {after.error.message}".casefold())
+    return "\n".join(parts)

@@ -1,0 +1,259 @@
+"""A Web Connector and a QuickBooks for tests: they speak SOAP with the endpoint, over a store in memory."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+from domain.changes import AddConnection, AddRequest, ChangeRequest
+from domain.counts import CountKey
+from domain.queued_request import QueuedRequest
+from domain.session import ticket_hash
+from domain.web_connector.endpoint import SoapAnswer, WebConnector
+from domain.web_connector.methods import METHODS, NAMESPACE
+from domain.web_connector.soap import escape
+from tests.builders import CONNECTION_ID, FixedClock, SequentialIds, a_connection, a_record
+from tests.fakes import FakeStore
+
+if TYPE_CHECKING:
+    from domain.connection import Connection
+    from domain.session import Session
+
+PASSWORD = "open sesame"
+_CHEAP = hashlib.scrypt(PASSWORD.encode(), salt=b"salt", n=2, r=1, p=1, dklen=32)
+PASSWORD_HASH = f"scrypt$2$1$1${base64.b64encode(b'salt').decode()}${base64.b64encode(_CHEAP).decode()}"
+"""A stored password that takes no time to check."""
+
+PORTS = {"request", "stored_request", "request_xml", "queue_front", "connection", "session", "commit"}
+
+
+class CountingStore(FakeStore):
+    """Counts the calls that are round trips of a real store, and lets a test make the index late."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: Counter[str] = Counter()
+        self.index: list[QueuedRequest] | None = None
+
+    def __getattribute__(self, name: str) -> Any:
+        """Count the ports' methods."""
+        if name in PORTS:
+            self.calls[name] += 1
+        return super().__getattribute__(name)
+
+    def queue_front(self, connection_id: str, limit: int) -> list[QueuedRequest]:
+        """Return what the index says: what is stored, unless a test has frozen it."""
+        if self.index is not None:
+            return self.index[:limit]
+        return list(super().queue_front(connection_id, limit))
+
+    def recount(self) -> Counter[CountKey]:
+        """Return the counts as they must be."""
+        counts: Counter[CountKey] = Counter()
+        for record in self.records.values():
+            assert isinstance(record, QueuedRequest)
+            for sort, moment in (("inserted_at", record.inserted_at), ("updated_at", record.updated_at)):
+                counts[CountKey(record.connection_id, moment[:10], sort, record.state, record.webhook_state)] += 1
+        return counts
+
+
+@dataclass
+class CountingSecrets:
+    """Bytes that are never the same twice, and known."""
+
+    last: int = 0
+
+    def __call__(self, size: int) -> bytes:
+        """Return the next."""
+        self.last += 1
+        return self.last.to_bytes(size, "big")
+
+
+@dataclass
+class Desk:
+    """A connection, its store, and a Web Connector that calls."""
+
+    store: CountingStore = field(default_factory=CountingStore)
+    clock: FixedClock = field(default_factory=FixedClock)
+    new_id: SequentialIds = field(default_factory=SequentialIds)
+    ticket: str = ""
+    last: SoapAnswer | None = None
+
+    def __post_init__(self) -> None:
+        """Build the endpoint."""
+        store = self.store
+        self.connector = WebConnector(store, store, store, store, self.clock, self.new_id, CountingSecrets())
+
+    # --- what is there
+
+    def connect(self, **fields: Any) -> Connection:
+        """Add the connection."""
+        connection = a_connection(**({"password_hash": PASSWORD_HASH} | fields))
+        self.store.commit(AddConnection(connection))
+        return connection
+
+    def queue(self, name: str = "CustomerQueryRq", content: str = "", attributes: str = "", **fields: Any) -> str:
+        """Queue a request and return its id; each a second after the one before."""
+        moment = self.clock.advance(seconds=1).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        values: dict[str, Any] = {"id": self.new_id(), "inserted_at": moment, "updated_at": moment} | fields
+        label = values.setdefault("request_label", values["id"])
+        record = a_record(request_name=name, **values)
+        xml = (
+            f'<QBXML><QBXMLMsgsRq onError="stopOnError"><{name} requestID="{label}"{attributes}>{content}'
+            f"</{name}></QBXMLMsgsRq></QBXML>"
+        )
+        self.store.commit(AddRequest(record, xml, f"{name}\n{label}"))
+        return record.id
+
+    def write(self, customer: str = "Ann", **fields: Any) -> str:
+        """Queue a request that must not be sent twice."""
+        return self.queue("CustomerAddRq", f"<CustomerAdd><Name>{customer}</Name></CustomerAdd>", **fields)
+
+    def record(self, request_id: str) -> QueuedRequest:
+        """Return a record."""
+        record = self.store.records[request_id]
+        assert isinstance(record, QueuedRequest)
+        return record
+
+    def change(self, request_id: str, **fields: Any) -> None:
+        """Change a record behind the connector's back."""
+        before = self.record(request_id)
+        self.store.commit(ChangeRequest(before, before.changed(self.clock.now, **fields)))
+
+    def response(self, request_id: str) -> str | None:
+        """Return the stored response."""
+        return self.store.bodies[request_id].response_xml
+
+    @property
+    def connection(self) -> Connection:
+        """Return the connection as it is stored."""
+        return self.store.connections[CONNECTION_ID]
+
+    @property
+    def session(self) -> Session:
+        """Return the session of the last ticket."""
+        return self.store.sessions[ticket_hash(self.ticket)]
+
+    def states(self) -> list[str]:
+        """Return the states of all records in order of insertion."""
+        records = [record for record in self.store.records.values() if isinstance(record, QueuedRequest)]
+        return [record.state.value for record in sorted(records, key=lambda one: (one.inserted_at, one.page))]
+
+    # --- what the Web Connector says
+
+    def call(self, method: str, *texts: str) -> Any:
+        """Make a call and return its result: a text, a number or a list."""
+        self.clock.advance(seconds=1)
+        members = "".join(
+            f"<{name}>{escape(text)}</{name}>" for name, text in zip(METHODS[method].parameters, texts, strict=False)
+        )
+        body = (
+            '<?xml version="1.0" encoding="utf-8"?><soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/">'
+            f'<soap:Body><{method} xmlns="{NAMESPACE}">{members}</{method}></soap:Body></soap:Envelope>'
+        )
+        self.store.calls.clear()
+        self.last = self.connector.answer(body.encode())
+        assert self.last.status == 200, self.last.body
+        return result_of(method, self.last.body)
+
+    def authenticate(self, password: str = PASSWORD, username: str = CONNECTION_ID) -> str:
+        """Log in, keep the ticket and return the status."""
+        self.ticket, status = self.call("authenticate", username, password)
+        return str(status)
+
+    def send(self, hcp: str = "", company_file: str = "C:\\Books\\acme.qbw") -> str:
+        """Ask for a request."""
+        return str(self.call("sendRequestXML", self.ticket, hcp, company_file, "US", "16", "0"))
+
+    def receive(self, response: str = "", hresult: str = "", message: str = "") -> int:
+        """Hand in what QuickBooks said."""
+        progress = self.call("receiveResponseXML", self.ticket, response, hresult, message)
+        assert isinstance(progress, int)
+        return progress
+
+    def close(self) -> str:
+        """End the session."""
+        return str(self.call("closeConnection", self.ticket))
+
+    def last_error(self) -> str:
+        """Ask why."""
+        return str(self.call("getLastError", self.ticket))
+
+    def begin(self) -> str:
+        """Log in and take the first request; return it."""
+        assert self.authenticate() == ""
+        return self.send(hcp())
+
+    def drain(self) -> list[int]:
+        """Run a session to its end, QuickBooks answering each request, and return the progress."""
+        steps: list[int] = []
+        if self.authenticate() == "":
+            first = hcp()
+            while not steps or steps[-1] < 100:
+                steps.append(self.receive(answer(self.send(first))))
+                first = ""
+        self.close()
+        return steps
+
+
+def result_of(method: str, body: str) -> Any:
+    """Return the result in an envelope."""
+    result = ET.fromstring(body.encode()).find(f".//{{{NAMESPACE}}}{method}Result")  # noqa: S314 - our own text
+    assert result is not None
+    kind = METHODS[method].result
+    if kind == "ArrayOfString":
+        return [item.text or "" for item in result]
+    return int(result.text or "") if kind == "int" else result.text or ""
+
+
+# --- what QuickBooks says
+
+
+def hcp(file_id: str | None = "{90A44FB5-33D9-4815-AC85-BC87A7E7D1EB}") -> str:
+    """Return the host, company and preferences answers; the FileID is the builder connection's."""
+    mark = (
+        f"<DataExtRet><OwnerID>{{1}}</OwnerID><DataExtName>FileID</DataExtName><DataExtType>STR255TYPE</DataExtType>"
+        f"<DataExtValue>{file_id}</DataExtValue></DataExtRet>"
+    )
+    return (
+        '<?xml version="1.0" ?>\n<QBXML>\n<QBXMLMsgsRs>\n'
+        '<HostQueryRs requestID="0" statusCode="0" statusSeverity="Info" statusMessage="Status OK"><HostRet>'
+        "<ProductName>QuickBooks Enterprise 24</ProductName><MajorVersion>34</MajorVersion><Country>US</Country>"
+        "<SupportedQBXMLVersion>9.0</SupportedQBXMLVersion><SupportedQBXMLVersion>16.0</SupportedQBXMLVersion>"
+        "</HostRet></HostQueryRs>\n"
+        '<CompanyQueryRs requestID="1" statusCode="0" statusSeverity="Info" statusMessage="Status OK"><CompanyRet>'
+        f"<CompanyName>Acme</CompanyName>{mark if file_id else ''}</CompanyRet></CompanyQueryRs>\n"
+        "</QBXMLMsgsRs>\n</QBXML>\n"
+    )
+
+
+def answer(
+    request: str,
+    *,
+    code: int = 0,
+    severity: str = "Info",
+    message: str = "Status OK",
+    extra: str = "",
+    content: str = "",
+    name: str | None = None,
+    label: str | None = None,
+) -> str:
+    """Return QuickBooks' response to a request that was handed out."""
+    found = re.search(r'<(\w+)Rq requestID="([^"]*)"', request)
+    assert found, request
+    name, label = name or f"{found[1]}Rs", found[2] if label is None else label
+    return (
+        f'<?xml version="1.0" ?>\n<QBXML>\n<QBXMLMsgsRs>\n<{name} requestID="{label}" statusCode="{code}" '
+        f'statusSeverity="{severity}" statusMessage="{message}"{extra}>{content}</{name}>\n</QBXMLMsgsRs>\n</QBXML>\n'
+    )
+
+
+def page_of(request: str, remaining: int) -> str:
+    """Return a page of an iterated query."""
+    extra = f' iteratorRemainingCount="{remaining}" iteratorID="{{eb05f701-e727-472f-8ade-6753c4f67a46}}"'
+    return answer(request, extra=extra)
