@@ -302,7 +302,10 @@ def test_a_name_without_an_address_is_told_so_and_may_come_back() -> None:
     def unknown(_host: str, _port: int) -> Sequence[str]:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
-    for resolve in (unknown, lambda _host, _port: []):
+    def empty(_host: str, _port: int) -> Sequence[str]:
+        return []
+
+    for resolve in (unknown, empty):
         with pytest.raises(DeliveryFailed, match=r"name hooks\.example could not be resolved") as failed:
             WebhookHttp(resolve=resolve).post("https://hooks.example/", {}, b"", 5)
         assert not failed.value.permanent

@@ -43,7 +43,7 @@ def lines() -> Iterator[list[logging.LogRecord]]:
     handler = Lines()
     _delivery_batch.logger.addHandler(handler)
     yield handler.records
-    _delivery_batch.logger.removeHandler(handler)
+    logging.getLogger(_delivery_batch.logger.name).removeHandler(handler)
 
 
 @pytest.fixture(autouse=True)
