@@ -1,0 +1,27 @@
+"""A QuickBooks Web Connector and a QuickBooks company in software: the other side of the service, on its own.
+
+It needs the standard library, defusedxml and urllib3, and shares no code with the service, so that it finds its
+mistakes. From a program:
+
+    from simulator import Company, Simulator
+
+    simulator = Simulator(qwc_text, password, Company.generated(customers=300))
+    result = simulator.run_once()              # one session; result.status, result.requests, result.error
+    simulator.run(stop_event, every_seconds=2) # sessions until stop_event is set (a threading.Event)
+
+From a terminal: `python -m simulator --help`.
+
+* `Simulator`: one application in the Web Connector, its password and its company; runs sessions now or on a schedule.
+* `WebConnector`: the protocol, one session at a time, with time, sleep and transport passed in.
+* `Company`: the company file and its request processor.
+* `Transport`: the Protocol between the Web Connector and HTTP; `simulator.faults` wraps one to lose calls.
+"""
+
+from __future__ import annotations
+
+from simulator.company import Company
+from simulator.scheduler import Simulator
+from simulator.transport import Transport
+from simulator.web_connector import WebConnector
+
+__all__ = ["Company", "Simulator", "Transport", "WebConnector"]

@@ -1,0 +1,309 @@
+"""A QuickBooks company file and the request processor in front of it.
+
+`Company.generated(seed=…)` makes one in memory, `Company.load(path)` and `company.save(path)` keep it in a JSON file.
+`begin_session` opens it for an application, as the Web Connector does; `process_request` answers QBXML in QuickBooks'
+own form or raises `HresultError`. `open_error` makes opening fail; `executed` lists what was executed, in order.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import defusedxml.ElementTree
+from defusedxml.common import DefusedXmlException
+
+from simulator import facts, grammar
+from simulator.adds import add_customer, add_sales_order
+from simulator.clock import MachineClock, zone_named
+from simulator.errors import OTHER_FILE_OPEN, UNSUPPORTED_VERSION, HresultError
+from simulator.facts import Product
+from simulator.generator import Tables, generate
+from simulator.message_sets import MessageSets
+from simulator.queries import Answer, Queries, shown_fields
+from simulator.rows import Row, Table, opening_tag, render
+from simulator.values import RequestError, check_values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from xml.etree.ElementTree import Element
+
+DEFAULT_PATH = "C:\\Company Files\\Simulated Company.QBW"
+FILE_FORMAT = 1
+MAX_REQUEST_ID = 50
+
+_PROLOGUE = re.compile(r"<\?xml [^>]*\?>\s*<\?qbxml version=[\"']([^\"']*)[\"']\s*\?>\s*<QBXML>")
+_TABLES = {
+    "CustomerQueryRq": "customers",
+    "VendorQueryRq": "vendors",
+    "ItemQueryRq": "items",
+    "SalesOrderQueryRq": "sales_orders",
+    "InvoiceQueryRq": "invoices",
+}
+_TABLE_NAMES = ("customers", "vendors", "items", "sales_orders", "invoices")
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """One request that QuickBooks executed: not one that it skipped or answered from a stored message set."""
+
+    application: str
+    name: str
+    request_id: str | None
+    message_set_id: str | None
+    status_code: int
+
+    @property
+    def is_write(self) -> bool:
+        """Tell whether it could have changed the company."""
+        return not self.name.endswith("QueryRq")
+
+
+@dataclass(slots=True)
+class Company:
+    """A company file. `open_error` is None, or the HRESULT ("0x80040414") that every attempt to open it gives.
+
+    `private_fields` maps an OwnerID to what its application stored in the company: FileID and AppLock.
+    One lock makes the company safe to use from several sessions in several threads.
+    """
+
+    tables: Tables
+    clock: MachineClock
+    name: str = "Simulated Company"
+    path: str = DEFAULT_PATH
+    time_zone: str = "-05:00"
+    product: Product = field(default_factory=Product)
+    first_fiscal_month: int = 1
+    open_error: str | None = None
+    private_fields: dict[str, dict[str, str]] = field(default_factory=dict)
+    message_sets: MessageSets = field(default_factory=MessageSets)
+    executed: list[Execution] = field(default_factory=list)
+    new_guid: Callable[[], str] = lambda: f"{{{uuid.uuid4()}}}"
+    lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
+    _direct: CompanySession | None = field(default=None, repr=False)
+
+    @classmethod
+    def generated(
+        cls,
+        *,
+        seed: int = 1,
+        customers: int = 300,
+        sales_orders: int | None = None,
+        now: Callable[[], float] = time.time,
+        time_zone: str = "-05:00",
+        **fields: Any,
+    ) -> Company:
+        """Make a company from a seed: as many sales orders as customers unless told; `now` gives Unix seconds."""
+        clock = MachineClock(now, zone_named(time_zone))
+        tables = generate(seed, customers, customers if sales_orders is None else sales_orders, clock)
+        return cls(tables, clock, time_zone=time_zone, **fields)
+
+    @classmethod
+    def load(cls, path: str | Path, *, now: Callable[[], float] = time.time) -> Company:
+        """Read a company from the JSON file that `save` wrote. Raises `ValueError` for other files."""
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+        if not isinstance(document, dict) or document.get("format") != FILE_FORMAT:
+            raise ValueError(f"{path} is not a company file of format {FILE_FORMAT}")
+        tables = {
+            name: Table(Row(element, fields) for element, fields in document["tables"][name]) for name in _TABLE_NAMES
+        }
+        return cls(
+            Tables(**tables),
+            MachineClock(now, zone_named(document["time_zone"])),
+            name=document["name"],
+            path=document["path"],
+            time_zone=document["time_zone"],
+            product=Product(**document["product"]),
+            first_fiscal_month=document["first_fiscal_month"],
+            private_fields=document["private_fields"],
+            message_sets=MessageSets.from_json(document["message_sets"]),
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the company to a JSON file, stored message sets included: recovery survives a restart."""
+        product = self.product
+        with self.lock:
+            document = {
+                "format": FILE_FORMAT,
+                "name": self.name,
+                "path": self.path,
+                "time_zone": self.time_zone,
+                "product": {
+                    "name": product.name,
+                    "major_version": product.major_version,
+                    "country": product.country,
+                    "highest_version": product.highest_version,
+                },
+                "first_fiscal_month": self.first_fiscal_month,
+                "private_fields": self.private_fields,
+                "message_sets": self.message_sets.to_json(),
+                "tables": {
+                    name: [[row.element, row.fields] for row in getattr(self.tables, name)] for name in _TABLE_NAMES
+                },
+            }
+        # The new file takes the old one's place in one step: a Ctrl-C never leaves half a company.
+        target = Path(path)
+        partial = target.with_name(f"{target.name}.partial")
+        partial.write_text(json.dumps(document, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
+        partial.replace(target)
+
+    def begin_session(self, application: str, path: str = "") -> CompanySession:
+        """Open the company for an application. '' means the file that is open in QuickBooks.
+
+        Raises `HresultError` with `open_error`, or 0x8004040A when another file is asked for.
+        """
+        if self.open_error is not None:
+            raise HresultError(self.open_error)
+        if path and path.lower() != self.path.lower():
+            raise HresultError(OTHER_FILE_OPEN, detail=f"asked for {path}, open is {self.path}")
+        return CompanySession(self, application)
+
+    def process_request(self, text: str) -> str:
+        """Answer QBXML in one lasting session of an application named "Simulator": for tests and experiments."""
+        if self._direct is None:
+            self._direct = self.begin_session("Simulator")
+        return self._direct.process_request(text)
+
+    @property
+    def writes(self) -> list[Execution]:
+        """What was executed that could have changed the company, in order."""
+        return [execution for execution in self.executed if execution.is_write]
+
+
+class CompanySession:
+    """An application's session with the company, from BeginSession to EndSession. Its iterators end with it."""
+
+    def __init__(self, company: Company, application: str) -> None:
+        self._company = company
+        self._application = application
+        self._queries = Queries(
+            company.clock, company.tables.customers, company.new_guid, company.first_fiscal_month
+        )  # fmt: skip
+        self._ended = False
+
+    def end(self) -> None:
+        """End the session; it cannot be used again."""
+        self._ended = True
+        self._queries.iterators.clear()
+
+    def process_request(self, text: str) -> str:
+        """Answer a QBXML document.
+
+        Raises `HresultError`: 0x80040400 for what cannot be parsed, 0x80040423 for a version that this QuickBooks
+        does not know, 0x8004040D after the session's end.
+        """
+        if self._ended:
+            raise HresultError("0x8004040D")
+        message_set = self._parse(text)
+        with self._company.lock:
+            message_set_id, status, lines = self._company.message_sets.process(
+                self._application, message_set, lambda: self._execute(message_set)
+            )
+        recovery = message_set.get("newMessageSetID") is not None or message_set.get("oldMessageSetID") is not None
+        attributes = {"newMessageSetID": message_set_id or "", "messageSetStatusCode": str(status)} if recovery else {}
+        return "\n".join([
+            '<?xml version="1.0" ?>',
+            "<QBXML>",
+            f"{opening_tag('QBXMLMsgsRs', attributes)}>",
+            *(lines or [""]),
+            "</QBXMLMsgsRs>",
+            "</QBXML>",
+            "",
+        ])  # fmt: skip
+
+    def _parse(self, text: str) -> Element:
+        if not text.isascii():
+            raise grammar.parse_error("the text is not ASCII: write other characters as &#233;")
+        prologue = _PROLOGUE.match(text)
+        if prologue is None:
+            raise grammar.parse_error('the text must begin <?xml …?><?qbxml version="…"?><QBXML>')
+        if prologue[1] not in self._company.product.versions:
+            raise HresultError(
+                UNSUPPORTED_VERSION, detail=f"asked for {prologue[1]}, known up to {self._company.product.versions[-1]}"
+            )
+        try:
+            root = defusedxml.ElementTree.fromstring(text, forbid_dtd=True)
+        except (defusedxml.ElementTree.ParseError, DefusedXmlException) as error:
+            raise grammar.parse_error(str(error)) from error
+        return grammar.check_message_set(root)
+
+    def _execute(self, message_set: Element) -> list[str]:
+        lines: list[str] = []
+        stopped = False
+        for request in message_set:
+            name = f"{request.tag.removesuffix('Rq')}Rs"
+            if stopped:
+                answer = Answer(3231, "Error", "The request has not been processed.")
+            else:
+                answer = self._answer(request)
+                self._company.executed.append(
+                    Execution(
+                        self._application,
+                        request.tag,
+                        request.get("requestID"),
+                        message_set.get("newMessageSetID") or None,
+                        answer.code,
+                    )
+                )
+            stopped = stopped or (answer.severity == "Error" and message_set.get("onError") != "continueOnError")
+            bare = message_set.get("responseData") == "includeNone"
+            lines += _response_lines(name, request.get("requestID"), answer, bare=bare)
+        return lines
+
+    def _answer(self, request: Element) -> Answer:
+        request_id = request.get("requestID", "")
+        if len(request_id) > MAX_REQUEST_ID:
+            return Answer(
+                1060,
+                "Error",
+                f'The request ID "{request_id}" is invalid, possibly too long, max {MAX_REQUEST_ID} chars.',
+            )
+        if not grammar.is_simulated(request.tag):
+            return Answer(1030, "Error", f"The simulated QuickBooks has not learnt {request.tag}.")
+        try:
+            check_values(request)
+            return self._dispatch(request)
+        except RequestError as error:
+            return Answer(error.code, "Error", error.message)
+
+    def _dispatch(self, request: Element) -> Answer:
+        company, tables = self._company, self._company.tables
+        if request.tag in _TABLES:
+            return self._queries.answer(request, getattr(tables, _TABLES[request.tag]))
+        if request.tag == "CustomerAddRq":
+            row = add_customer(request, tables.customers, tables.vendors, company.clock)
+        elif request.tag == "SalesOrderAddRq":
+            row = add_sales_order(request, tables.sales_orders, tables.customers, tables.items, company.clock)
+        elif request.tag == "HostQueryRq":
+            sizes = request.findtext("IncludeListMetaData/IncludeMaxCapacity") in {"true", "1"}
+            row = Row("HostRet", facts.host(company.product, list_sizes=sizes))
+        elif request.tag == "CompanyQueryRq":
+            row = Row("CompanyRet", facts.company(company.name, company.first_fiscal_month, company.private_fields))
+        else:
+            row = Row("PreferencesRet", facts.preferences())
+        shown = shown_fields(row.fields, request, with_lines=True)
+        return Answer(0, "Info", "Status OK", rows=[(row.element, shown)])
+
+
+def _response_lines(name: str, request_id: str | None, answer: Answer, *, bare: bool) -> list[str]:
+    attributes = {} if request_id is None else {"requestID": request_id}
+    attributes |= {
+        "statusCode": str(answer.code),
+        "statusSeverity": answer.severity,
+        "statusMessage": answer.message,
+        **answer.attributes,
+    }
+    start = opening_tag(name, attributes)
+    if bare or not answer.rows:
+        return [f"{start} />"]
+    lines = [f"{start}>"]
+    for element, fields in answer.rows:
+        render(element, fields, lines)
+    lines.append(f"</{name}>")
+    return lines

@@ -1,0 +1,72 @@
+"""What can go wrong on the customer's side, in QuickBooks' and the Web Connector's own codes.
+
+SimulatorError
+├── QbwcError        a numbered Web Connector error: "QBWC1039: …"
+├── HresultError     QuickBooks' request processor threw: an HRESULT and a text
+├── TransportError   no HTTP answer came back
+└── ConnectorClosed  the Web Connector was stopped: it makes no further call
+"""
+
+from __future__ import annotations
+
+HRESULTS = {
+    "0x80040400": "QuickBooks found an error when parsing the provided XML text stream.",
+    "0x80040401": "Could not access QuickBooks.",
+    "0x80040402": "Unexpected error. Check the qbsdklog.txt file for possible, additional information.",
+    "0x80040403": "Could not open the specified QuickBooks company data file.",
+    "0x80040408": "Could not start QuickBooks.",
+    "0x8004040A": "A QuickBooks company data file is already open and it is different from the one requested.",
+    "0x8004040D": "The ticket parameter is invalid.",
+    "0x80040410": "The QuickBooks company data file is currently open in a mode other than the one specified.",
+    "0x80040414": "A modal dialog box is showing in the QuickBooks user interface.",
+    "0x80040416": "QuickBooks is not running and no company data file was named.",
+    "0x80040417": "QuickBooks is running but no company data file is open.",
+    "0x8004041A": "This application does not have permission to access this QuickBooks company data file.",
+    "0x8004041B": "Unable to lock the necessary information. Try again later.",
+    "0x80040420": "The QuickBooks user has denied access.",
+    "0x80040422": "This application requires single-user mode and another application is sharing the file.",
+    "0x80040423": "The version of qbXML that was requested is not supported or is unknown.",
+    "0x80040424": "QuickBooks did not finish its initialization. Please try again later.",
+}
+"""The HRESULTs that the simulated QuickBooks names, with their texts; keys as QuickBooks writes them."""
+
+PARSE_ERROR = "0x80040400"
+OTHER_FILE_OPEN = "0x8004040A"
+UNSUPPORTED_VERSION = "0x80040423"
+
+
+class SimulatorError(Exception):
+    """Base of everything the simulator raises on purpose."""
+
+
+class QbwcError(SimulatorError):
+    """A Web Connector error with its number; `str()` gives "QBWC<code>: <message>"."""
+
+    def __init__(self, code: int, message: str) -> None:
+        self.code = code
+        self.message = message
+        super().__init__(f"QBWC{code}: {message}")
+
+
+class HresultError(SimulatorError):
+    """QuickBooks threw: `hresult` is "0x…", `message` its text, `detail` the reason the real one would not tell."""
+
+    def __init__(self, hresult: str, message: str | None = None, detail: str = "") -> None:
+        self.hresult = hresult
+        self.message = message if message is not None else describe(hresult)
+        self.detail = detail
+        super().__init__(f"{hresult}: {self.message}{f' ({detail})' if detail else ''}")
+
+
+class TransportError(SimulatorError):
+    """The HTTP call gave no answer: refused, timed out, cut off, or not the expected kind of content."""
+
+
+class ConnectorClosed(SimulatorError):
+    """Somebody stopped the Web Connector in the middle of a session."""
+
+
+def describe(hresult: str) -> str:
+    """Return QuickBooks' text of an HRESULT ("0x…", any case)."""
+    known = {key.lower(): text for key, text in HRESULTS.items()}
+    return known.get(hresult.lower(), "QuickBooks reported an error.")

@@ -1,0 +1,135 @@
+"""What QuickBooks tells about itself: host, company and preferences, as in the first call of every session."""
+
+# ruff: noqa: SIM905 - a list of words is read as a line of text, not as a page of literals
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from simulator.rows import Fields
+
+SUPPORTED_VERSIONS = (
+    "1.0 1.1 2.0 2.1 3.0 4.0 4.1 5.0 6.0 7.0 8.0 9.0 10.0 11.0 12.0 13.0 14.0 15.0 16.0 17.0"
+).split()  # fmt: skip
+"""The qbXML versions that there are, oldest first."""
+
+_SERVICES = {"Online Banking": "banking.qb", "Payroll Service": "payroll.qb", "Merchant Account Service": "mas.qbn"}
+_MONTHS = "January February March April May June July August September October November December".split()
+_LISTS = ("Account", "Customer", "Item", "Vendor", "Employee", "OtherName")
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """The QuickBooks that is simulated; `highest_version` is the newest qbXML that it reads."""
+
+    name: str = "QuickBooks Enterprise Solutions 2023"
+    major_version: str = "33"
+    country: str = "US"
+    highest_version: str = "16.0"
+
+    @property
+    def versions(self) -> list[str]:
+        """The qbXML versions that it reads."""
+        return SUPPORTED_VERSIONS[: SUPPORTED_VERSIONS.index(self.highest_version) + 1]
+
+
+def host(product: Product, *, list_sizes: bool, file_mode: str = "SingleUser") -> Fields:
+    """Return HostRet; `list_sizes` adds the capacity of each list (IncludeListMetaData)."""
+    fields: Fields = {
+        "ProductName": product.name,
+        "MajorVersion": product.major_version,
+        "MinorVersion": "0",
+        "Country": product.country,
+        "SupportedQBXMLVersion": product.versions,
+        "IsAutomaticLogin": "false",
+        "QBFileMode": file_mode,
+    }
+    if list_sizes:
+        fields["ListMetaData"] = {name: {"MaxCapacity": "100000"} for name in _LISTS}
+    return fields
+
+
+def company(name: str, first_fiscal_month: int, private_fields: Mapping[str, Mapping[str, str]]) -> Fields:
+    """Return CompanyRet; `private_fields` maps an OwnerID to names and values, of which a query shows its own."""
+    month = _MONTHS[first_fiscal_month - 1]
+    return {
+        "IsSampleCompany": "false",
+        "CompanyName": name,
+        "LegalCompanyName": f"{name}, Inc.",
+        "Address": {"Addr1": "1 Test Way", "City": "Bayfield", "State": "CA", "PostalCode": "94001", "Country": "US"},
+        "AddressBlock": {"Addr1": "1 Test Way", "Addr2": "Bayfield, CA 94001"},
+        "LegalAddress": {"Addr1": "1 Test Way", "City": "Bayfield", "State": "CA", "PostalCode": "94001"},
+        "Phone": "555-0100",
+        "Email": "books@example.com",
+        "FirstMonthFiscalYear": month,
+        "FirstMonthIncomeTaxYear": month,
+        "CompanyType": "GeneralProductBasedBusiness",
+        "EIN": "00-0000000",
+        "TaxForm": "Form1120",
+        "SubscribedServices": {
+            "Service": [
+                {"Name": f"QuickBooks {service}", "Domain": domain, "ServiceStatus": "Never"}
+                for service, domain in _SERVICES.items()
+            ]
+        },
+        "AccountantCopy": {"AccountantCopyExists": "false"},
+        "DataExtRet": [
+            {"OwnerID": owner, "DataExtName": key, "DataExtType": "STR255TYPE", "DataExtValue": value}
+            for owner, pairs in private_fields.items()
+            for key, value in sorted(pairs.items())
+        ],
+    }
+
+
+def preferences() -> Fields:
+    """Return PreferencesRet: a company with classes, estimates and inventory, in one currency."""
+    return {
+        "AccountingPreferences": {
+            "IsUsingAccountNumbers": "false",
+            "IsRequiringAccounts": "true",
+            "IsUsingClassTracking": "true",
+            "IsUsingAuditTrail": "true",
+            "IsAssigningJournalEntryNumbers": "true",
+        },
+        "FinanceChargePreferences": {
+            "AnnualInterestRate": "0.00",
+            "MinFinanceCharge": "0.00",
+            "GracePeriod": "0",
+            "IsAssessingForOverdueCharges": "false",
+            "CalculateChargesFrom": "DueDate",
+            "IsMarkedToBePrinted": "false",
+        },
+        "JobsAndEstimatesPreferences": {
+            "IsUsingEstimates": "true",
+            "IsUsingProgressInvoicing": "false",
+            "IsPrintingItemsWithZeroAmounts": "false",
+        },
+        "MultiCurrencyPreferences": {"IsMultiCurrencyOn": "false"},
+        "MultiLocationInventoryPreferences": {
+            "IsMultiLocationInventoryAvailable": "false",
+            "IsMultiLocationInventoryEnabled": "false",
+        },
+        "PurchasesAndVendorsPreferences": {
+            "IsUsingInventory": "true",
+            "DaysBillsAreDue": "10",
+            "IsAutomaticallyUsingDiscounts": "false",
+        },
+        "ReportsPreferences": {"AgingReportBasis": "AgeFromDueDate", "SummaryReportBasis": "Accrual"},
+        "SalesAndCustomersPreferences": {
+            "IsTrackingReimbursedExpensesAsIncome": "false",
+            "IsAutoApplyingPayments": "true",
+            "PriceLevels": {"IsUsingPriceLevels": "true", "IsRoundingSalesPriceUp": "true"},
+        },
+        "TimeTrackingPreferences": {"FirstDayOfWeek": "Monday"},
+        "CurrentAppAccessRights": {"IsAutomaticLoginAllowed": "false", "IsPersonalDataAccessAllowed": "false"},
+        "ItemsAndInventoryPreferences": {
+            "EnhancedInventoryReceivingEnabled": "false",
+            "IsTrackingSerialOrLotNumber": "None",
+            "FIFOEnabled": "false",
+            "IsRSBEnabled": "false",
+            "IsBarcodeEnabled": "false",
+        },
+    }

@@ -1,0 +1,99 @@
+"""`Simulator`: the Web Connector's window with one application in it: run now, or again and again on a schedule."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Protocol
+
+from simulator.errors import QbwcError
+from simulator.qwc import read_qwc
+from simulator.transport import HttpTransport
+from simulator.web_connector import SessionResult, WebConnector
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulator.company import Company
+    from simulator.transport import Transport
+
+
+class StopEvent(Protocol):
+    """The part of `threading.Event` that a schedule needs."""
+
+    def is_set(self) -> bool:
+        """Tell whether to stop."""
+        ...
+
+    def wait(self, timeout: float) -> bool:
+        """Wait for so many seconds or until it is set; tell whether it is."""
+        ...
+
+
+class Simulator:
+    """One application: its `.qwc` text, the password that the user typed, the company in QuickBooks.
+
+    `sleep` is used for the waits inside a session of `run_once`; in `run` the stop event is waited on instead, so that
+    stopping takes effect at once. `on_progress(percent, text)` is the Status column, `on_call(method, text)` the log,
+    `on_session(result)` is told of the end of every session that `run` starts. `interactive(url)` and
+    `on_warning(text)` are the user's consent to a web page and to a warning of clientVersion.
+    Raises `QbwcError` for a `.qwc` that the Web Connector would refuse.
+    """
+
+    def __init__(
+        self,
+        qwc_text: str,
+        password: str,
+        company: Company,
+        *,
+        transport: Transport | None = None,
+        sleep: Callable[[float], object] = time.sleep,
+        on_progress: Callable[[int, str], None] = lambda _percent, _text: None,
+        on_call: Callable[[str, str], None] = lambda _method, _text: None,
+        on_session: Callable[[SessionResult], None] = lambda _result: None,
+        interactive: Callable[[str], bool] = lambda _url: False,
+        on_warning: Callable[[str], bool] = lambda _text: True,
+    ) -> None:
+        self.company = company
+        self.connector = WebConnector(
+            read_qwc(qwc_text),
+            password,
+            company,
+            HttpTransport() if transport is None else transport,
+            sleep=sleep,
+            on_progress=on_progress,
+            on_call=on_call,
+            interactive=interactive,
+            on_warning=on_warning,
+        )
+        self._on_progress = on_progress
+        self._on_session = on_session
+        self._added = False
+
+    def run_once(self) -> SessionResult:
+        """Run one session, as "Update Selected" does; the first time the application is added before."""
+        if not self._added:
+            try:
+                self.connector.add_application()
+            except QbwcError as error:
+                self._on_progress(0, str(error))
+                return SessionResult(str(error), error.code)
+            self._added = True
+        return self.connector.run_session()
+
+    def run(self, stop_event: StopEvent, every_seconds: float | None = None) -> None:
+        """Run sessions, with Auto-Run ticked, until `stop_event` is set.
+
+        `every_seconds` is the pause between sessions; None means the Scheduler of the `.qwc` (`ValueError` without
+        one). authenticate can ask for a longer one, or postpone the next session.
+        """
+        every = self.connector.qwc.every_seconds if every_seconds is None else every_seconds
+        if every is None:
+            raise ValueError("the .qwc file has no Scheduler: say how often to run")
+        self.connector.auto_run = True
+        self.connector.sleep = stop_event.wait
+        self.connector.stopped = stop_event.is_set
+        while not stop_event.is_set():
+            result = self.run_once()
+            self._on_session(result)
+            every = max(every, result.min_interval_seconds or 0)
+            stop_event.wait(result.postpone_seconds or every)

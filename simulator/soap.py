@@ -1,0 +1,116 @@
+"""SOAP as the Web Connector writes it (one line, document/literal wrapped) and reads it (as strictly as .NET).
+
+Whitespace inside a result is data. An answer that .NET could not turn into the declared type is an error here too.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import defusedxml.ElementTree
+from defusedxml.common import DefusedXmlException
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from xml.etree.ElementTree import Element
+
+NAMESPACE = "http://developer.intuit.com/"
+ENVELOPE_NAMESPACE = "http://schemas.xmlsoap.org/soap/envelope/"
+USER_AGENT = "Mozilla/4.0 (compatible; MSIE 6.0; MS Web Services Client Protocol 4.0.30319.42000)"
+
+_HEAD = (
+    '<?xml version="1.0" encoding="utf-8"?>'
+    f'<soap:Envelope xmlns:soap="{ENVELOPE_NAMESPACE}"'
+    ' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"'
+    ' xmlns:xsd="http://www.w3.org/2001/XMLSchema"><soap:Body>'
+)
+_TAIL = "</soap:Body></soap:Envelope>"
+_NIL = "{http://www.w3.org/2001/XMLSchema-instance}nil"
+_OK = 200
+
+
+class SoapError(Exception):
+    """The answer is not what the method declares; `fault` tells that the server answered a SOAP fault."""
+
+    def __init__(self, message: str, *, fault: bool = False) -> None:
+        self.fault = fault
+        super().__init__(message)
+
+
+def call_headers(method: str) -> dict[str, str]:
+    """Return the HTTP headers of a call; the action is in double quotes, as .NET writes it."""
+    return {
+        "User-Agent": USER_AGENT,
+        "Content-Type": "text/xml; charset=utf-8",
+        "SOAPAction": f'"{NAMESPACE}{method}"',
+    }
+
+
+def envelope(method: str, parts: Mapping[str, str | int | None]) -> bytes:
+    """Write a call in one line. An empty string becomes `<name />`; None (null) is left out, as .NET does."""
+    children = []
+    for name, value in parts.items():
+        if value is None:
+            continue
+        text = _escape(str(value))
+        children.append(f"<{name}>{text}</{name}>" if text else f"<{name} />")
+    content = "".join(children)
+    start = f'<{method} xmlns="{NAMESPACE}"'
+    element = f"{start}>{content}</{method}>" if content else f"{start} />"
+    return (_HEAD + element + _TAIL).encode()
+
+
+def read_string(method: str, status: int, body: bytes) -> str:
+    """Return a string result; a missing or nil one is ''. Raises `SoapError`."""
+    result = _result(method, status, body)
+    return "" if result is None else _text(result)
+
+
+def read_strings(method: str, status: int, body: bytes) -> list[str]:
+    """Return an ArrayOfString result. Raises `SoapError`."""
+    result = _result(method, status, body)
+    if result is None:
+        return []
+    return [_text(child) for child in result if child.tag == f"{{{NAMESPACE}}}string"]
+
+
+def read_int(method: str, status: int, body: bytes) -> int:
+    """Return an integer result: a decimal or an empty one cannot be read. Raises `SoapError`."""
+    result = _result(method, status, body)
+    text = "" if result is None else _text(result)
+    if not re.fullmatch(r"\s*[+-]?\d+\s*", text):
+        raise SoapError(f"Input string {text!r} was not in a correct format.")
+    return int(text)
+
+
+def _result(method: str, status: int, body: bytes) -> Element | None:
+    try:
+        root: Element = defusedxml.ElementTree.fromstring(body, forbid_dtd=True)
+    except (defusedxml.ElementTree.ParseError, DefusedXmlException, ValueError) as error:
+        if status != _OK:
+            raise SoapError(f"The request failed with HTTP status {status}.") from error
+        raise SoapError(f"Response is not well-formed XML: {error}") from error
+    soap_body = root.find(f"{{{ENVELOPE_NAMESPACE}}}Body") if root.tag == f"{{{ENVELOPE_NAMESPACE}}}Envelope" else None
+    if soap_body is None:
+        raise SoapError(f"HTTP status {status}: the answer is not a SOAP 1.1 envelope.")
+    fault = soap_body.find(f"{{{ENVELOPE_NAMESPACE}}}Fault")
+    if fault is not None:
+        raise SoapError(f"SOAP fault: {fault.findtext('faultstring', '')}", fault=True)
+    if status != _OK:
+        raise SoapError(f"The request failed with HTTP status {status}.")
+    answer = soap_body.find(f"{{{NAMESPACE}}}{method}Response")
+    if answer is None:
+        raise SoapError(f"The answer has no {method}Response in namespace {NAMESPACE}.")
+    return answer.find(f"{{{NAMESPACE}}}{method}Result")
+
+
+def _text(element: Element) -> str:
+    if len(element):
+        raise SoapError(f"<{element.tag.rpartition('}')[2]}> holds elements where text is declared.")
+    return "" if element.get(_NIL) in {"true", "1"} else element.text or ""
+
+
+def _escape(text: str) -> str:
+    """Escape what .NET's writer escapes in text; quotes are left alone, CR becomes a reference."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\r", "&#xD;")

@@ -1,0 +1,57 @@
+"""How the Web Connector reaches the service: a two-method Protocol, and its real form over HTTP.
+
+Tests pass a scripted server in its place; `simulator.faults` wraps one to lose and repeat calls.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import urllib3
+
+from simulator.errors import TransportError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CALL_TIMEOUT_SECONDS = 100
+"""The default of .NET's SoapHttpClientProtocol, which the Web Connector is built on."""
+
+
+class Transport(Protocol):
+    """What the Web Connector needs of HTTP. Redirects are answers like others: they are not followed."""
+
+    def post(self, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
+        """Send a SOAP call; return status code and body. Raises `TransportError` without an answer."""
+        ...
+
+    def get(self, url: str) -> int:
+        """Fetch a page as the certificate check does; return its status code. Raises `TransportError`."""
+        ...
+
+
+class HttpTransport:
+    """The real transport: one pool of kept-alive connections, no retries, no redirects."""
+
+    def __init__(self, timeout_seconds: float = CALL_TIMEOUT_SECONDS) -> None:
+        self._pool = urllib3.PoolManager(
+            timeout=urllib3.Timeout(total=timeout_seconds), retries=urllib3.Retry(False), maxsize=4
+        )
+
+    def post(self, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
+        """Send a SOAP call; an answer of 200 that is not `text/xml` is refused, as .NET's client does."""
+        try:
+            answer = self._pool.request("POST", url, headers=dict(headers), body=body, redirect=False)
+        except urllib3.exceptions.HTTPError as error:
+            raise TransportError(f"{type(error).__name__}: {error}") from error
+        content_type = answer.headers.get("Content-Type", "")
+        if answer.status == 200 and content_type.split(";")[0].strip().lower() != "text/xml":  # noqa: PLR2004 - HTTP OK
+            raise TransportError(f"Client found response content type of '{content_type}', but expected 'text/xml'.")
+        return answer.status, answer.data
+
+    def get(self, url: str) -> int:
+        """Fetch a page; redirects are not followed."""
+        try:
+            return self._pool.request("GET", url, redirect=False).status
+        except urllib3.exceptions.HTTPError as error:
+            raise TransportError(f"{type(error).__name__}: {error}") from error

@@ -1,0 +1,157 @@
+"""A service in a script, a company with a fixed clock, and a `.qwc`: what the simulator's tests are built from."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import escape
+
+import defusedxml.ElementTree
+
+from simulator import Company
+from simulator.errors import TransportError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NOW = 1_790_000_000
+"""2026-09-21T13:33:20Z: a Monday."""
+
+OWNER_ID = "{11111111-2222-3333-4444-555555555555}"
+FILE_ID = "{AAAAAAAA-BBBB-CCCC-DDDD-EEEEEEEEEEEE}"
+INTUIT = "http://developer.intuit.com/"
+
+QWC = f"""<?xml version="1.0"?>
+<QBWCXML>
+  <AppName>Sample &amp; Queue</AppName>
+  <AppID></AppID>
+  <AppURL>http://localhost:3000/qbwc</AppURL>
+  <AppDescription>Moves orders</AppDescription>
+  <AppSupport>http://localhost:3000/support</AppSupport>
+  <UserName>tenant-1</UserName>
+  <OwnerID>{OWNER_ID}</OwnerID>
+  <FileID>{FILE_ID}</FileID>
+  <QBType>QBFS</QBType>
+  <Style>Document</Style>
+  <AuthFlags>0xF</AuthFlags>
+  <IsReadOnly>false</IsReadOnly>
+  <Scheduler><RunEveryNMinutes>5</RunEveryNMinutes></Scheduler>
+</QBWCXML>"""
+
+
+def qwc(**changes: str | None) -> str:
+    """The sample `.qwc` with elements replaced; None removes one."""
+    text = QWC
+    for name, value in changes.items():
+        element = "" if value is None else f"<{name}>{escape(value)}</{name}>"
+        text, count = re.subn(rf"<{name}>.*</{name}>", lambda _found, new=element: new, text)
+        if not count:
+            text = text.replace("</QBWCXML>", f"{element}</QBWCXML>")
+    return text
+
+
+def a_company(**fields: Any) -> Company:
+    """A small company whose clock stands still and whose GUIDs count up."""
+    numbers = iter(range(1, 10_000))
+    return Company.generated(**{
+        "customers": 40,
+        "now": lambda: NOW,
+        "new_guid": lambda: f"{{00000000-0000-0000-0000-{next(numbers):012d}}}",
+        **fields,
+    })  # fmt: skip
+
+
+def document(body: str, *, version: str = "13.0", on_error: str = "continueOnError", sets: str = "") -> str:
+    """A QBXML document around request elements; `sets` holds more attributes of QBXMLMsgsRq."""
+    return (
+        f'<?xml version="1.0" encoding="utf-8"?>\n<?qbxml version="{version}"?>\n'
+        f'<QBXML>\n<QBXMLMsgsRq onError="{on_error}"{sets}>\n{body}\n</QBXMLMsgsRq>\n</QBXML>'
+    )
+
+
+def ask(company: Any, body: str, **options: str) -> Any:
+    """Ask a company or session; returns the parsed QBXMLMsgsRs element."""
+    text = company.process_request(document(body, **options))
+    return defusedxml.ElementTree.fromstring(text.encode())[0]
+
+
+class ScriptedService:
+    """A SOAP server in memory: answers from lists, by method; the last answer of a list repeats.
+
+    An answer is text, a number, a list of strings (authenticate), bytes (a raw body), an int pair
+    (status, bytes) or an exception to raise.
+    """
+
+    def __init__(self, **answers: list[Any]) -> None:
+        self.answers: dict[str, list[Any]] = {
+            "serverVersion": ["1.0"],
+            "clientVersion": [""],
+            "authenticate": [["ticket-1", ""]],
+            "sendRequestXML": [""],
+            "receiveResponseXML": [100],
+            "getLastError": ["No more requests"],
+            "connectionError": ["done"],
+            "closeConnection": ["OK"],
+            "getInteractiveURL": ["http://localhost/form"],
+            "interactiveRejected": ["As you like"],
+            "interactiveDone": ["Done"],
+            **answers,
+        }
+        self.calls: list[tuple[str, dict[str, str]]] = []
+        self.bodies: list[bytes] = []
+        self.headers: list[dict[str, str]] = []
+        self.gets: list[str] = []
+        self.get_status: dict[str, int | Exception] = defaultdict(lambda: 200)
+
+    @property
+    def methods(self) -> list[str]:
+        """The methods called, in order."""
+        return [method for method, _ in self.calls]
+
+    def parts(self, method: str) -> list[dict[str, str]]:
+        """The arguments of every call of a method."""
+        return [parts for called, parts in self.calls if called == method]
+
+    def get(self, url: str) -> int:
+        self.gets.append(url)
+        status = self.get_status[url]
+        if isinstance(status, Exception):
+            raise status
+        return status
+
+    def post(self, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
+        assert url == "http://localhost:3000/qbwc"
+        element = defusedxml.ElementTree.fromstring(body)[0][0]
+        method = element.tag.removeprefix(f"{{{INTUIT}}}")
+        self.calls.append((method, {child.tag.removeprefix(f"{{{INTUIT}}}"): child.text or "" for child in element}))
+        self.bodies.append(body)
+        self.headers.append(dict(headers))
+        script = self.answers[method]
+        answer = script.pop(0) if len(script) > 1 else script[0]
+        if isinstance(answer, Exception):
+            raise answer
+        if isinstance(answer, tuple):
+            return answer
+        return 200, answer if isinstance(answer, bytes) else soap_answer(method, answer)
+
+
+def soap_answer(method: str, value: Any) -> bytes:
+    """A one-line envelope with a result: text, number or list of strings."""
+    content = (
+        "".join(f"<string>{escape(text)}</string>" for text in value) if isinstance(value, list) else escape(str(value))
+    )
+    return (
+        '<?xml version="1.0" encoding="utf-8"?><s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body>'
+        f'<{method}Response xmlns="{INTUIT}"><{method}Result>{content}</{method}Result></{method}Response>'
+        "</s:Body></s:Envelope>"
+    ).encode()
+
+
+FAULT = (
+    500,
+    b'<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><s:Fault>'
+    b"<faultcode>s:Client</faultcode><faultstring>Unknown operation</faultstring></s:Fault></s:Body></s:Envelope>",
+)
+
+LOST = TransportError("connection reset")

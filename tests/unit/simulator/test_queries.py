@@ -1,0 +1,592 @@
+"""What the simulated QuickBooks answers to queries: every form that it supports, in QuickBooks' own text."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime, timedelta, timezone, tzinfo
+from typing import Any
+
+import defusedxml.ElementTree
+import pytest
+
+from simulator import Company
+from simulator.clock import MachineClock
+from simulator.errors import HresultError
+from simulator.generator import REFERENCES, reference_id
+from tests.unit.simulator.support import NOW, OWNER_ID, a_company, ask, document
+
+
+def names(answer: Any) -> list[str]:
+    return [element.findtext("FullName") or element.findtext("Name", "") for element in answer]
+
+
+def customers(company: Company, filters: str = "", attributes: str = "") -> Any:
+    return ask(company, f'<CustomerQueryRq requestID="1"{attributes}>{filters}</CustomerQueryRq>')[0]
+
+
+def orders(company: Company, filters: str = "") -> Any:
+    return ask(company, f'<SalesOrderQueryRq requestID="1">{filters}</SalesOrderQueryRq>')[0]
+
+
+def invoices(company: Company, filters: str = "") -> Any:
+    return ask(company, f'<InvoiceQueryRq requestID="1">{filters}</InvoiceQueryRq>')[0]
+
+
+def status(answer: Any) -> tuple[str, str]:
+    return answer.get("statusCode"), answer.get("statusSeverity")
+
+
+def test_the_response_has_quickbooks_own_form() -> None:
+    company = a_company()
+    row = next(iter(company.tables.items))
+
+    text = company.process_request(
+        document(
+            f'<ItemQueryRq requestID="a&quot;b"><ListID>{row.id}</ListID>'
+            "<IncludeRetElement>ListID</IncludeRetElement><IncludeRetElement>Name</IncludeRetElement></ItemQueryRq>"
+        )
+    )
+
+    assert text == (
+        '<?xml version="1.0" ?>\n<QBXML>\n<QBXMLMsgsRs>\n'
+        '<ItemQueryRs requestID="a&quot;b" statusCode="0" statusSeverity="Info" statusMessage="Status OK">\n'
+        f"<ItemInventoryRet>\n<ListID>{row.id}</ListID>\n<Name>Cabinet</Name>\n</ItemInventoryRet>\n"
+        "</ItemQueryRs>\n</QBXMLMsgsRs>\n</QBXML>\n"
+    )
+
+
+def test_no_match_is_status_1_and_self_closed() -> None:
+    text = a_company().process_request(
+        document(
+            '<CustomerQueryRq requestID="1"><NameFilter><MatchCriterion>Contains</MatchCriterion>'
+            "<Name>nobody at all</Name></NameFilter></CustomerQueryRq>"
+        )
+    )
+
+    assert (
+        '<CustomerQueryRs requestID="1" statusCode="1" statusSeverity="Info" '
+        'statusMessage="A query request did not find a matching object in QuickBooks" />\n'
+    ) in text
+
+
+def test_a_request_without_request_id_is_answered_without() -> None:
+    answer = ask(a_company(), "<HostQueryRq />")[0]
+
+    assert "requestID" not in answer.attrib
+
+
+def test_only_active_customers_come_unless_asked() -> None:
+    company = a_company(customers=200)
+
+    active, inactive, every = (
+        customers(company, f"<ActiveStatus>{value}</ActiveStatus>") for value in ("ActiveOnly", "InactiveOnly", "All")
+    )
+
+    assert names(customers(company)) == names(active)
+    assert {element.findtext("IsActive") for element in inactive} == {"false"}
+    assert len(active) + len(inactive) == len(every) == 200
+
+
+def test_customers_come_in_list_order_with_jobs_below_their_parents() -> None:
+    company = a_company(customers=200)
+
+    every = names(customers(company, "<ActiveStatus>All</ActiveStatus>"))
+
+    jobs = [name for name in every if ":" in name]
+    assert jobs
+    assert all(
+        every[every.index(job) - 1].split(":")[0] == job.split(":")[0] for job in jobs
+    )  # fmt: skip
+
+
+def test_lists_of_ids_and_names_find_and_miss() -> None:
+    company = a_company()
+    first, second = list(company.tables.customers)[:2]
+
+    by_id = customers(company, f"<ListID>{second.id}</ListID><ListID>{first.id}</ListID>")
+    by_name = customers(company, f"<FullName>{first.name.upper()}</FullName>".encode("ascii", "xmlcharrefreplace").decode())
+    partly = customers(company, f"<ListID>80000099-1</ListID><ListID>{first.id}</ListID>")
+    nothing = customers(company, "<FullName>nobody</FullName>")
+
+    assert names(by_id) == [second.name, first.name]
+    assert names(by_name) == [first.name]
+    assert (status(partly), len(partly)) == (("500", "Warn"), 1)
+    assert 'There was a required element ("80000099-1")' in partly.get("statusMessage")
+    assert (status(nothing), len(nothing)) == (("500", "Warn"), 0)
+
+
+@pytest.mark.parametrize(
+    ("criterion", "holds"),
+    [
+        ("StartsWith", lambda name, text: name.startswith(text)),
+        ("Contains", lambda name, text: text in name),
+        ("EndsWith", lambda name, text: name.endswith(text)),
+    ],
+)
+def test_name_filter_ignores_case(criterion: str, holds: Any) -> None:
+    company = a_company(customers=100)
+    wanted = "k" if criterion != "EndsWith" else "1"
+
+    found = customers(
+        company,
+        f"<ActiveStatus>All</ActiveStatus><NameFilter><MatchCriterion>{criterion}</MatchCriterion>"
+        f"<Name>{wanted.upper()}</Name></NameFilter>",
+    )
+
+    expected = {row.name for row in company.tables.customers if holds(row.fields["Name"].lower(), wanted)}
+    assert expected
+    assert set(names(found)) == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "last"), [("C", "M"), ("", "M"), ("C", "")], ids=["closed", "open begin", "open end"]
+)
+def test_name_range_filter_is_inclusive_with_open_ends(first: str, last: str) -> None:
+    company = a_company(customers=100)
+    ends = (f"<FromName>{first}</FromName>" if first else "") + (f"<ToName>{last}</ToName>" if last else "")
+
+    found = customers(company, f"<ActiveStatus>All</ActiveStatus><NameRangeFilter>{ends}</NameRangeFilter>")
+
+    assert 0 < len(found) < 100
+    for element in found:
+        name = element.findtext("Name").lower()
+        assert first.lower() <= name
+        assert not last or name <= last.lower()
+
+
+def test_modified_dates_are_inclusive_and_mean_the_machines_time_without_an_offset() -> None:
+    company = a_company()
+    row = max(company.tables.customers, key=lambda row: row.modified_at)
+    local = row.fields["TimeModified"][:19]
+    moment = datetime.fromtimestamp(row.modified_at, timezone(timedelta(hours=9))).isoformat()
+
+    def found(bounds: str) -> int:
+        return len(customers(company, f"<ActiveStatus>All</ActiveStatus>{bounds}"))
+
+    assert found(f"<FromModifiedDate>{local}</FromModifiedDate>") == 1
+    assert found(f"<FromModifiedDate>{moment}</FromModifiedDate>") == 1
+    assert found(f"<FromModifiedDate>{local}+00:00</FromModifiedDate>") > 1
+    assert found(f"<ToModifiedDate>{local}</ToModifiedDate>") == 40
+    assert found(f"<ToModifiedDate>{local[:10]}</ToModifiedDate>") == 40
+    assert found(f"<FromModifiedDate>{local[:10]}</FromModifiedDate>") >= 1
+    assert found("<ToModifiedDate>2024-01-01</ToModifiedDate>") == 0
+
+
+def test_balance_currency_and_class_filters() -> None:
+    company = a_company(customers=120)
+    everyone = "<ActiveStatus>All</ActiveStatus>"
+    balances = [float(row.fields["TotalBalance"]) for row in company.tables.customers]
+
+    def with_balance(operator: str, amount: str) -> int:
+        return len(
+            customers(
+                company,
+                f"{everyone}<TotalBalanceFilter><Operator>{operator}</Operator><Amount>{amount}</Amount>"
+                "</TotalBalanceFilter>",
+            )
+        )
+
+    assert with_balance("GreaterThan", "0.00") == sum(balance > 0 for balance in balances)
+    assert with_balance("Equal", "0") == sum(balance == 0 for balance in balances)
+    assert with_balance("LessThan", "0") == 0
+    assert with_balance("LessThanEqual", "0") + with_balance("GreaterThanEqual", "0.01") == 120
+    of_class = customers(company, f"{everyone}<ClassFilter><FullNameWithChildren>retail</FullNameWithChildren></ClassFilter>")
+    assert {element.findtext("ClassRef/FullName") for element in of_class} == {"Retail", "Retail:Web"}
+    by_id = reference_id("ClassRef", "Retail")
+    assert {
+        element.findtext("ClassRef/FullName")
+        for element in customers(company, f"{everyone}<ClassFilter><ListID>{by_id}</ListID></ClassFilter>")
+    } == {"Retail"}
+    unknown = customers(company, "<ClassFilter><FullName>No such class</FullName></ClassFilter>")
+    assert status(unknown) == ("500", "Warn")
+    currency = customers(company, "<CurrencyFilter><FullName>US Dollar</FullName></CurrencyFilter>")
+    assert status(currency) == ("3250", "Error")
+
+
+def test_include_ret_element_limits_and_owner_id_shows_custom_fields() -> None:
+    company = a_company()
+    everyone = "<ActiveStatus>All</ActiveStatus>"
+
+    plain = customers(company, everyone)
+    custom = customers(company, f"{everyone}<OwnerID>0</OwnerID>")
+    limited = customers(
+        company, f"{everyone}<IncludeRetElement>Name</IncludeRetElement><IncludeRetElement>Typo</IncludeRetElement>"
+    )
+
+    assert plain.find("CustomerRet/DataExtRet") is None
+    assert custom.findtext("CustomerRet/DataExtRet/DataExtName") == "Region"
+    assert {child.tag for element in limited for child in element} == {"Name"}
+
+
+def test_max_returned_truncates_and_metadata_counts_all() -> None:
+    company = a_company()
+
+    cut = customers(company, "<MaxReturned>3</MaxReturned><ActiveStatus>All</ActiveStatus>")
+    count = customers(company, "<ActiveStatus>All</ActiveStatus>", ' metaData="MetaDataOnly"')
+    both = customers(
+        company,
+        "<MaxReturned>3</MaxReturned><ActiveStatus>All</ActiveStatus>",
+        ' metaData="MetaDataAndResponseData"',
+    )
+
+    assert (len(cut), cut.get("retCount")) == (3, None)
+    assert (len(count), count.get("retCount")) == (0, "40")
+    assert (len(both), both.get("retCount")) == (3, "40")
+
+
+def test_an_iterator_gives_every_row_once_and_tells_what_remains() -> None:
+    company = a_company()
+    everyone = "<ActiveStatus>All</ActiveStatus>"
+    page = customers(company, f"<MaxReturned>15</MaxReturned>{everyone}", ' iterator="Start"')
+    found, remaining = names(page), [page.get("iteratorRemainingCount")]
+    iterator_id = page.get("iteratorID")
+
+    while page.get("iteratorRemainingCount") != "0":
+        page = customers(
+            company, f"<MaxReturned>15</MaxReturned>{everyone}", f' iterator="Continue" iteratorID="{iterator_id}"'
+        )
+        found += names(page)
+        remaining.append(page.get("iteratorRemainingCount"))
+        assert page.get("iteratorID") == iterator_id
+
+    assert remaining == ["25", "10", "0"]
+    assert found == [row.name for row in company.tables.customers]
+    assert list(page.attrib)[-2:] == ["iteratorRemainingCount", "iteratorID"]
+
+
+def test_iterators_that_are_stopped_finished_foreign_or_unknown_are_refused() -> None:
+    company = a_company()
+    rest = "<MaxReturned>30</MaxReturned>"
+
+    def start() -> str:
+        return str(customers(company, rest, ' iterator="Start"').get("iteratorID"))
+
+    def go_on(iterator_id: str, step: str = "Continue", name: str = "CustomerQueryRq") -> tuple[str, str]:
+        return status(
+            ask(company, f'<{name} iterator="{step}" iteratorID="{iterator_id}">{rest}</{name}>')[0]
+        )  # fmt: skip
+
+    stopped, finished, foreign = start(), start(), start()
+    assert go_on(stopped, "Stop") == ("0", "Info")
+    assert go_on(finished) == ("0", "Info")
+    assert go_on(stopped) == ("3000", "Error")
+    assert go_on(finished) == ("3000", "Error")
+    assert go_on(foreign, name="VendorQueryRq") == ("3000", "Error")
+    assert go_on("{00000000-0000-0000-0000-999999999999}") == ("3000", "Error")
+
+
+def test_an_iterator_needs_max_returned_and_a_filter_query() -> None:
+    company = a_company()
+    iterator_id = customers(company, "<MaxReturned>1</MaxReturned>", ' iterator="Start"').get("iteratorID")
+
+    assert status(customers(company, "", ' iterator="Start"')) == ("3150", "Error")
+    assert status(customers(company, "", f' iterator="Continue" iteratorID="{iterator_id}"')) == ("3150", "Error")
+    assert status(customers(company, "<ListID>1</ListID>", ' iterator="Start"')) == ("3250", "Error")
+
+
+def test_a_start_without_a_match_has_no_iterator() -> None:
+    none = "<MaxReturned>5</MaxReturned><FromModifiedDate>2037-01-01</FromModifiedDate>"
+
+    answer = customers(a_company(), none, ' iterator="Start"')
+
+    assert status(answer) == ("1", "Info")
+    assert "iteratorID" not in answer.attrib
+
+
+def test_sales_orders_come_without_lines_and_links_unless_asked() -> None:
+    company = a_company()
+
+    bare = orders(company)
+    full = orders(
+        company, "<IncludeLineItems>true</IncludeLineItems><IncludeLinkedTxns>1</IncludeLinkedTxns>"
+    )  # fmt: skip
+
+    assert bare.find("SalesOrderRet/SalesOrderLineRet") is None
+    assert bare.find("SalesOrderRet/LinkedTxn") is None
+    assert full.find("SalesOrderRet/SalesOrderLineRet/ItemRef/FullName") is not None
+    assert {link.findtext("TxnType") for link in full.iter("LinkedTxn")} == {"Invoice"}
+
+
+def test_sales_orders_by_txn_id_and_numbers() -> None:
+    company = a_company()
+    row = next(row for row in company.tables.sales_orders if row.fields["RefNumber"] == "SO-10")
+
+    assert len(orders(company, f"<TxnID>{row.id}</TxnID>")) == 1
+    assert len(orders(company, "<RefNumber>so-10</RefNumber>")) == 1
+    assert status(orders(company, "<RefNumberCaseSensitive>so-10</RefNumberCaseSensitive>")) == ("500", "Warn")
+    assert len(orders(company, "<RefNumberCaseSensitive>SO-10</RefNumberCaseSensitive>")) == 1
+
+
+def test_ref_number_filters() -> None:
+    company = a_company()
+
+    ending = orders(
+        company,
+        "<RefNumberFilter><MatchCriterion>EndsWith</MatchCriterion><RefNumber>7</RefNumber></RefNumberFilter>",
+    )
+    numbers = orders(
+        company,
+        "<RefNumberRangeFilter><FromRefNumber>1005</FromRefNumber><ToRefNumber>1012</ToRefNumber></RefNumberRangeFilter>",
+    )
+    texts = orders(company, "<RefNumberRangeFilter><FromRefNumber>SO-</FromRefNumber></RefNumberRangeFilter>")
+
+    assert [order.findtext("RefNumber") for order in ending] == ["1007", "1017", "1027", "1037"]
+    assert [order.findtext("RefNumber") for order in numbers] == [
+        str(number) for number in range(1005, 1013) if number != 1010
+    ]
+    assert [order.findtext("RefNumber") for order in texts] == ["SO-10", "SO-20", "SO-30", "SO-40"]
+
+
+def test_sales_orders_by_dates_and_macros() -> None:
+    company = a_company(customers=120, now=lambda: datetime(2025, 6, 15, 17, tzinfo=timezone.utc).timestamp())
+    days = [row.fields["TxnDate"] for row in company.tables.sales_orders]
+
+    june = orders(
+        company,
+        "<TxnDateRangeFilter><FromTxnDate>2025-06-01</FromTxnDate><ToTxnDate>2025-06-30</ToTxnDate></TxnDateRangeFilter>",
+    )
+    this_month = orders(company, "<TxnDateRangeFilter><DateMacro>ThisMonth</DateMacro></TxnDateRangeFilter>")
+    modified = orders(
+        company,
+        "<ModifiedDateRangeFilter><ToModifiedDate>2024-12-31</ToModifiedDate></ModifiedDateRangeFilter>",
+    )
+
+    assert len(june) == len(this_month) == sum(day.startswith("2025-06") for day in days) > 0
+    assert 0 < len(modified) < 120
+
+
+def test_entity_filter_by_id_name_and_with_jobs() -> None:
+    company = a_company(customers=150)
+    job = next(row for row in company.tables.sales_orders if ":" in row.fields["CustomerRef"]["FullName"])
+    job_name = job.fields["CustomerRef"]["FullName"]
+    parent = job_name.split(":")[0]
+
+    def found(filter_: str) -> set[str]:
+        text = f"<EntityFilter>{filter_}</EntityFilter>".encode("ascii", "xmlcharrefreplace").decode()
+        return {str(order.findtext("CustomerRef/FullName")) for order in orders(company, text)}
+
+    assert found(f"<FullName>{job_name}</FullName>") == {job_name}
+    assert found(f"<ListID>{job.fields['CustomerRef']['ListID']}</ListID>") == {job_name}
+    below = found(f"<FullNameWithChildren>{parent}</FullNameWithChildren>")
+    assert job_name in below
+    assert {name.split(":")[0] for name in below} == {parent}
+    assert status(orders(company, "<EntityFilter><FullName>nobody</FullName></EntityFilter>")) == ("500", "Warn")
+
+
+def test_invoices_by_paid_status_and_account() -> None:
+    company = a_company(customers=100)
+
+    paid, unpaid, every = (
+        invoices(company, f"<PaidStatus>{value}</PaidStatus>") for value in ("PaidOnly", "NotPaidOnly", "All")
+    )
+
+    assert {element.findtext("IsPaid") for element in paid} == {"true"}
+    assert {element.findtext("BalanceRemaining") for element in paid} == {"0.00"}
+    assert len(paid) + len(unpaid) == len(every) == len(invoices(company))
+    receivable = "<AccountFilter><FullName>Accounts Receivable</FullName></AccountFilter>"
+    assert len(invoices(company, receivable)) == len(every)
+
+
+def test_vendors_and_items_answer_their_filters() -> None:
+    company = a_company(customers=100)
+
+    vendors = ask(company, '<VendorQueryRq metaData="MetaDataOnly"><ActiveStatus>All</ActiveStatus></VendorQueryRq>')[0]
+    items = ask(
+        company,
+        "<ItemQueryRq><ActiveStatus>All</ActiveStatus><NameFilter><MatchCriterion>Contains</MatchCriterion>"
+        "<Name>in</Name></NameFilter></ItemQueryRq>",
+    )[0]
+
+    assert vendors.get("retCount") == "12"
+    assert {element.tag for element in items} == {"ItemServiceRet", "ItemInventoryRet", "ItemNonInventoryRet"}
+
+
+def test_host_tells_versions_and_list_sizes() -> None:
+    company = a_company()
+
+    plain = ask(company, "<HostQueryRq />")[0]
+    sizes = ask(
+        company,
+        "<HostQueryRq><IncludeListMetaData><IncludeMaxCapacity>true</IncludeMaxCapacity></IncludeListMetaData></HostQueryRq>",
+    )[0]
+
+    assert plain.find("HostRet/ListMetaData") is None
+    assert sizes.findtext("HostRet/ListMetaData/Customer/MaxCapacity") == "100000"
+
+
+def test_the_company_shows_private_fields_to_their_owner_only() -> None:
+    company = a_company(private_fields={OWNER_ID: {"FileID": "{1}"}, "{OTHER}": {"FileID": "{2}"}})
+
+    mine = ask(company, f"<CompanyQueryRq><OwnerID>{OWNER_ID}</OwnerID></CompanyQueryRq>")[0]
+
+    assert [element.text for element in mine.iter("DataExtValue")] == ["{1}"]
+    assert ask(company, "<CompanyQueryRq />")[0].find("CompanyRet/DataExtRet") is None
+
+
+def test_a_request_of_qbxml_that_is_not_simulated_gets_a_status() -> None:
+    assert status(ask(a_company(), '<AccountQueryRq requestID="1" />')[0]) == ("1030", "Error")
+
+
+@pytest.mark.parametrize(
+    ("request_text", "code"),
+    [
+        ("<FromModifiedDate>2024-01-01T00:00:00Z</FromModifiedDate>", "3020"),
+        ("<FromModifiedDate>2024-01-01T00:00:00.5</FromModifiedDate>", "3020"),
+        ("<FromModifiedDate>2024-02-30</FromModifiedDate>", "3020"),
+        ("<FromModifiedDate>1969-12-31</FromModifiedDate>", "3020"),
+        ("<FromModifiedDate>2038-02-01</FromModifiedDate>", "3020"),
+        ("<FromModifiedDate>2024-02-01</FromModifiedDate><ToModifiedDate>2024-01-01</ToModifiedDate>", "3030"),
+        ("<NameRangeFilter><FromName>M</FromName><ToName>A</ToName></NameRangeFilter>", "3031"),
+        ("<TotalBalanceFilter><Operator>Equal</Operator><Amount>1.5</Amount></TotalBalanceFilter>", "3040"),
+        (f"<ListID>{'8' * 37}</ListID>", "3000"),
+        (f"<IncludeRetElement>{'x' * 51}</IncludeRetElement>", "3070"),
+    ],
+)
+def test_values_of_a_wrong_form_get_their_status(request_text: str, code: str) -> None:
+    assert status(customers(a_company(), request_text)) == (code, "Error")
+
+
+def test_other_values_of_a_wrong_form_get_their_status() -> None:
+    company = a_company()
+
+    assert status(orders(company, "<IncludeLineItems>yes</IncludeLineItems>")) == ("3010", "Error")
+    dates = "<FromTxnDate>2024-02-01</FromTxnDate><ToTxnDate>2024-01-01</ToTxnDate>"
+    assert status(orders(company, f"<TxnDateRangeFilter>{dates}</TxnDateRangeFilter>")) == ("3030", "Error")
+    bad_day = "<FromTxnDate>2024-13-01</FromTxnDate>"
+    assert status(orders(company, f"<TxnDateRangeFilter>{bad_day}</TxnDateRangeFilter>")) == ("3020", "Error")
+    short_day = "<FromTxnDate>2024-1-1</FromTxnDate>"
+    assert status(orders(company, f"<TxnDateRangeFilter>{short_day}</TxnDateRangeFilter>")) == ("3020", "Error")
+
+
+def test_a_request_id_of_51_characters_is_refused() -> None:
+    fits = ask(a_company(), f'<HostQueryRq requestID="{"x" * 50}" />')[0]
+    too_long = ask(a_company(), f'<HostQueryRq requestID="{"x" * 51}" />')[0]
+
+    assert status(fits) == ("0", "Info")
+    assert status(too_long) == ("1060", "Error")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "<QBXML/>",
+        document("<CustomerQueryRq/>").removeprefix('<?xml version="1.0" encoding="utf-8"?>\n'),
+        document("<CustomerQueryRq/>").replace('<?qbxml version="13.0"?>\n', ""),
+        f" {document('<CustomerQueryRq/>')}",
+        f"\ufeff{document('<CustomerQueryRq/>')}",
+        document("<CustomerQueryRq><FullName>Café</FullName></CustomerQueryRq>"),
+        document("<CustomerQueryRq>").replace("</QBXML>", ""),
+        document("<CustomersQueryRq/>"),
+        document("<customerqueryrq/>"),
+        document("<QBXMLMsgsRq/>"),
+        document("<CustomerQueryRq/>", on_error="stoponerror"),
+        document("<CustomerQueryRq/>").replace(' onError="continueOnError"', ""),
+        document("<CustomerQueryRq/>", sets=' other="1"'),
+        document('<CustomerQueryRq iterator="start"/>'),
+        document('<CustomerQueryRq iterator="Continue"/>'),
+        document('<HostQueryRq iterator="Start"/>'),
+        document('<CustomerQueryRq requestId="1"/>'),
+        document("<CustomerQueryRq><ActiveStatus>All</ActiveStatus><MaxReturned>1</MaxReturned></CustomerQueryRq>"),
+        document("<CustomerQueryRq><ListID>1</ListID><MaxReturned>1</MaxReturned></CustomerQueryRq>"),
+        document("<CustomerQueryRq><ListID>1</ListID><FullName>1</FullName></CustomerQueryRq>"),
+        document("<CustomerQueryRq><Unknown>1</Unknown></CustomerQueryRq>"),
+        document("<CustomerQueryRq><MaxReturned>0</MaxReturned></CustomerQueryRq>"),
+        document("<CustomerQueryRq><MaxReturned>ten</MaxReturned></CustomerQueryRq>"),
+        document("<CustomerQueryRq><MaxReturned a='1'>1</MaxReturned></CustomerQueryRq>"),
+        document("<CustomerQueryRq><MaxReturned><b/></MaxReturned></CustomerQueryRq>"),
+        document("<CustomerQueryRq>text</CustomerQueryRq>"),
+        document("<CustomerQueryRq><ActiveStatus>Active</ActiveStatus></CustomerQueryRq>"),
+        document("<CustomerQueryRq><OwnerID>{no}</OwnerID></CustomerQueryRq>"),
+        document("<CustomerQueryRq><NameFilter><Name>A</Name></NameFilter></CustomerQueryRq>"),
+        document(
+            "<CustomerQueryRq><NameFilter><Name>A</Name><MatchCriterion>Contains</MatchCriterion></NameFilter></CustomerQueryRq>"
+        ),
+        document("<CustomerQueryRq><ModifiedDateRangeFilter/></CustomerQueryRq>"),
+        document("<SalesOrderQueryRq><FromModifiedDate>2024-01-01</FromModifiedDate></SalesOrderQueryRq>"),
+        document("<SalesOrderQueryRq><PaidStatus>All</PaidStatus></SalesOrderQueryRq>"),
+        document(
+            "<SalesOrderQueryRq><ModifiedDateRangeFilter/><TxnDateRangeFilter><DateMacro>Today</DateMacro>"
+            "</TxnDateRangeFilter></SalesOrderQueryRq>"
+        ),
+        document(
+            "<SalesOrderQueryRq><TxnDateRangeFilter><DateMacro>Someday</DateMacro></TxnDateRangeFilter></SalesOrderQueryRq>"
+        ),
+        document("<CustomerAddRq><CustomerAdd><CompanyName>A</CompanyName></CustomerAdd></CustomerAddRq>"),
+        document("<HostQueryRq/>").replace("<QBXML>", "<!DOCTYPE QBXML [<!ENTITY a 'b'>]><QBXML>"),
+    ],
+)
+def test_what_breaks_the_grammar_fails_as_a_whole(text: str) -> None:
+    company = a_company()
+
+    with pytest.raises(HresultError) as caught:
+        company.process_request(text)
+
+    assert caught.value.hresult == "0x80040400"
+    assert caught.value.message == "QuickBooks found an error when parsing the provided XML text stream."
+    assert company.executed == []
+
+
+@pytest.mark.parametrize("version", ["17.0", "99.0", "abc", "13"])
+def test_versions_beyond_the_products_are_refused(version: str) -> None:
+    with pytest.raises(HresultError) as caught:
+        a_company().process_request(document("<HostQueryRq/>", version=version))
+
+    assert caught.value.hresult == "0x80040423"
+
+
+def test_an_iterator_page_of_a_large_company_filters_nothing_again() -> None:
+    """Ten pages of 100 from 10,000 customers: the bound is loose, filtering again would break it."""
+    company = a_company(customers=10_000, sales_orders=1)
+    iterator_id = customers(company, "<MaxReturned>100</MaxReturned>", ' iterator="Start"').get("iteratorID")
+    request = document(
+        f'<CustomerQueryRq iterator="Continue" iteratorID="{iterator_id}"><MaxReturned>100</MaxReturned></CustomerQueryRq>'
+    )
+
+    begun = time.process_time()
+    for _ in range(10):
+        company.process_request(request)
+
+    assert time.process_time() - begun < 0.5
+
+
+class _DaylightSaving(tzinfo):
+    """UTC-5, and UTC-4 from April to September."""
+
+    def dst(self, when: datetime | None) -> timedelta:
+        return timedelta(hours=1 if when is not None and 4 <= when.month <= 9 else 0)
+
+    def utcoffset(self, when: datetime | None) -> timedelta:
+        return timedelta(hours=-5) + self.dst(when)
+
+    def tzname(self, when: datetime | None) -> str:
+        return "summer" if self.dst(when) else "winter"
+
+
+def test_old_products_write_the_winter_offset_in_summer() -> None:
+    winter, summer = 1_768_500_000, NOW
+    new = MachineClock(lambda: NOW, _DaylightSaving())
+    old = MachineClock(lambda: NOW, _DaylightSaving(), standard_offset_in_summer=True)
+
+    assert old.text(winter) == new.text(winter) == "2026-01-15T13:00:00-05:00"
+    assert new.text(summer) == "2026-09-21T10:13:20-04:00"
+    assert old.text(summer) == "2026-09-21T10:13:20-05:00"
+
+
+def test_a_seed_gives_the_same_company_within_windows_1252() -> None:
+    def content(seed: int) -> list[Any]:
+        return [row.fields for row in a_company(seed=seed).tables.customers]
+
+    assert content(3) == content(3) != content(4)
+    text = a_company(customers=300).process_request(
+        document("<CustomerQueryRq><ActiveStatus>All</ActiveStatus></CustomerQueryRq>")
+    )
+    text.encode("cp1252")
+    assert not text.isascii()
+    assert len(set(names(defusedxml.ElementTree.fromstring(text)[0][0]))) == 300
+
+
+def test_every_reference_of_the_small_lists_has_its_own_id() -> None:
+    ids = {reference_id(name, entry) for name in REFERENCES if name != "CustomerSalesTaxCodeRef" for entry in REFERENCES[name]}
+
+    assert len(ids) == sum(len(entries) for name, entries in REFERENCES.items() if name != "CustomerSalesTaxCodeRef")
