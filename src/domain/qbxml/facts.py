@@ -69,6 +69,12 @@ def children_of(value: Returned) -> Mapping[str, Returned]:
     return value if isinstance(value, dict) else {}
 
 
+def particles_of(group: Mapping[str, Any]) -> Sequence[Any]:
+    """Return the particles of a group."""
+    particles: Sequence[Any] = group["choice"] if "choice" in group else group["sequence"]
+    return particles
+
+
 def _load_if_there(name: str) -> Any:
     try:
         return _load(name)

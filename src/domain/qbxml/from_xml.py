@@ -88,13 +88,13 @@ class _Reader:
     def _end(self, _name: str) -> None:
         text = self._text
         if text:
-            self._text = ""
             if self._children:
                 if not text.isspace():
                     self._mixed(self._place())
                 text = ""
             elif (message := rules.bad_character(text)) is not None:
                 _refuse(message, self._open[-1][2], self._path())
+            self._text = ""
         name, attributes, place, siblings = self._open.pop()
         siblings.append(Element(name, attributes, tuple(self._children), text or None, place))
         self._children = siblings

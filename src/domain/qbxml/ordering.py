@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from domain.qbxml.facts import request_facts
+from domain.qbxml.facts import particles_of, request_facts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,7 +43,7 @@ def _place(group: Mapping[str, Any], places: dict[str, tuple[int, Any]]) -> None
     """Give every name its rank and kind; names in a group that repeats share one rank."""
     repeats = group.get("times", "1") not in {"1", "?"}
     first = len(places)
-    for particle in group.get("sequence") or group["choice"]:
+    for particle in particles_of(group):
         if isinstance(particle, dict):
             _place(particle, places)
         else:

@@ -1,0 +1,1 @@
+"""QBXML: reading, writing, the facts of the schema, responses."""

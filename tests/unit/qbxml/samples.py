@@ -1,0 +1,58 @@
+"""Requests and responses for the tests, and strategies that make trees."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from domain.qbxml import Element, Request
+
+
+def request_xml(body: str, attributes: str = ' onError="stopOnError"') -> str:
+    """Return `body` in its envelope, without prologue."""
+    return f"<QBXML><QBXMLMsgsRq{attributes}>{body}</QBXMLMsgsRq></QBXML>"
+
+
+def response_xml(body: str, attributes: str = "") -> str:
+    """Return `body` as QuickBooks sends it: one tag a line."""
+    return f'<?xml version="1.0" ?>\n<QBXML>\n<QBXMLMsgsRs{attributes}>\n{body}\n</QBXMLMsgsRs>\n</QBXML>\n'
+
+
+STATUS_OK = 'statusCode="0" statusSeverity="Info" statusMessage="Status OK"'
+
+names = st.from_regex(r"[A-Z][A-Za-z0-9]{0,8}", fullmatch=True)
+texts = st.text(
+    st.characters(
+        exclude_categories=["Cs"],
+        exclude_characters=[*map(chr, range(0x20)), *map(chr, range(0x7F, 0xA0)), "\ufffe", "\uffff"],
+    )
+    | st.sampled_from("\t\n\r&<>\"']"),
+    max_size=12,
+)
+attributes = st.dictionaries(names, texts, max_size=2)
+_leaves = st.builds(
+    lambda name, values, text: Element(name, values, (), text or None),
+    names,
+    attributes,
+    texts,
+)
+_nodes = st.recursive(
+    _leaves,
+    lambda nodes: st.builds(
+        lambda name, values, children: Element(name, values, tuple(children)),
+        names,
+        attributes,
+        st.lists(nodes, max_size=3),
+    ),
+    max_leaves=12,
+)
+requests = st.builds(
+    lambda name, values, children, version, on_error: Request(
+        version, on_error, Element(f"{name}Rq", values, tuple(children))
+    ),
+    names,
+    attributes,
+    st.lists(_nodes, max_size=4),
+    st.sampled_from(["2.0", "13.0", "16.0", "CA3.0"]),
+    st.sampled_from(["stopOnError", "continueOnError", "rollbackOnError"]),
+)
+"""Requests of types that the schema does not know: nothing puts their children into another order."""

@@ -1,0 +1,90 @@
+"""The forms in which a request is written, and the pages of an iteration."""
+
+from __future__ import annotations
+
+from hypothesis import given
+
+from domain.qbxml import Request, iteration, next_page, parse_request_json, parse_request_xml, wire
+from tests.unit.qbxml.samples import request_xml, requests
+
+
+@given(requests)
+def test_a_request_survives_its_xml(request: Request) -> None:
+    assert parse_request_xml(request.to_xml(), request.version) == request
+
+
+@given(requests)
+def test_a_request_survives_its_wire_form(request: Request) -> None:
+    assert parse_request_xml(wire(request)) == request
+
+
+@given(requests)
+def test_a_request_survives_its_json_but_for_the_rule_of_its_message_set(request: Request) -> None:
+    tree = request.to_json()
+
+    again = parse_request_json(tree)
+
+    assert (again.element, again.version) == (request.element, request.version)
+    assert parse_request_xml(again.to_xml(), again.version).to_json() == tree
+
+
+@given(requests)
+def test_the_wire_form_is_pure_ascii_with_its_prologue(request: Request) -> None:
+    text = wire(request)
+
+    assert text.isascii()
+    prologue = f'<?xml version="1.0" encoding="utf-8"?>\n<?qbxml version="{request.version}"?>\n<QBXML>'
+    assert text.startswith(prologue)
+
+
+def test_the_wire_form_writes_decimal_references() -> None:
+    request = parse_request_xml(request_xml("<ThingAddRq><Name>Zoë €</Name></ThingAddRq>"))
+
+    assert "<Name>Zo&#235; &#8364;</Name>" in wire(request)
+
+
+def test_the_message_set_id_stands_on_the_message_set() -> None:
+    request = parse_request_xml(request_xml("<ThingAddRq/>"))
+
+    assert '<QBXMLMsgsRq onError="stopOnError" newMessageSetID="0123456789ab">' in wire(request, "0123456789ab")
+    assert "newMessageSetID" not in request.to_xml()
+
+
+def test_response_data_is_kept() -> None:
+    text = request_xml("<ThingAddRq></ThingAddRq>", ' onError="stopOnError" responseData="includeNone"')
+
+    assert parse_request_xml(text).to_xml() == text
+
+
+def test_a_label_is_set_in_its_usual_place() -> None:
+    request = parse_request_xml(request_xml('<CustomerQueryRq iterator="Start"></CustomerQueryRq>'))
+
+    assert request.with_request_id("a&b").to_xml() == request_xml(
+        '<CustomerQueryRq requestID="a&amp;b" iterator="Start"></CustomerQueryRq>'
+    )
+    assert request.request_id is None
+
+
+def test_an_empty_label_is_none() -> None:
+    assert parse_request_xml(request_xml('<HostQueryRq requestID=""/>')).request_id is None
+
+
+def test_only_queries_are_reads() -> None:
+    assert parse_request_xml(request_xml("<CustomerQueryRq/>")).is_read
+    assert not parse_request_xml(request_xml("<CustomerAddRq/>")).is_read
+
+
+def test_the_next_page_continues_the_same_filters() -> None:
+    first = parse_request_xml(
+        request_xml('<CustomerQueryRq requestID="1" iterator="Start"><MaxReturned>5</MaxReturned></CustomerQueryRq>')
+    )
+
+    second = next_page(first, "{abc}", "2")
+
+    assert iteration(first) == "Start"
+    assert iteration(second) == "Continue"
+    assert second.to_xml() == request_xml(
+        '<CustomerQueryRq requestID="2" iterator="Continue" iteratorID="{abc}">'
+        "<MaxReturned>5</MaxReturned></CustomerQueryRq>"
+    )
+    assert iteration(parse_request_xml(request_xml("<HostQueryRq/>"))) is None

@@ -1,0 +1,85 @@
+"""The facts of the schema are complete, well formed and read one at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from domain.qbxml import facts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BASE_TYPES = {
+    "AMTTYPE",
+    "BOOLTYPE",
+    "DATETIMETYPE",
+    "DATETYPE",
+    "FLOATTYPE",
+    "GUIDTYPE",
+    "IDTYPE",
+    "INTTYPE",
+    "MACROTYPE",
+    "PERCENTTYPE",
+    "PRICETYPE",
+    "QUANTYPE",
+    "STRTYPE",
+    "TIMEINTERVALTYPE",
+}
+
+
+def elements(group: dict[str, Any]) -> Iterator[list[Any]]:
+    for particle in facts.particles_of(group):
+        if isinstance(particle, dict):
+            yield from elements(particle)
+        else:
+            yield particle
+
+
+def test_every_request_of_the_message_set_is_there() -> None:
+    assert len(facts.request_names()) == 232
+
+
+@pytest.mark.parametrize("name", facts.request_names())
+def test_a_request_type_is_complete_in_its_own_file(name: str) -> None:
+    request = facts.request_facts(name)
+    assert request is not None
+    groups = [request["content"], *(kind for kind in request["types"] if isinstance(kind, dict))]
+    for group in groups:
+        names = Counter(element[0] for element in elements(group))
+        assert set(names.values()) <= {1}
+        for _, times, kind, *more in elements(group):
+            assert times in {"1", "?", "*", "+"} or times.startswith("0..")
+            assert kind in BASE_TYPES or request["types"][kind]
+            assert not more or set(more[0]) <= {
+                "since",
+                "length",
+                "length_abroad",
+                "least",
+                "most",
+                "added",
+                "attributes",
+            }
+
+
+def test_46_requests_iterate() -> None:
+    iterating = [
+        name for name in facts.request_names() if "iterator" in (facts.request_facts(name) or {})["attributes"]
+    ]
+
+    assert len(iterating) == 46
+
+
+def test_an_unknown_request_type_has_no_facts() -> None:
+    assert facts.request_facts("NewQueryRq") is None
+    assert facts.response_facts("NewQueryRs") == {}
+
+
+def test_return_elements_are_the_children_of_what_is_returned() -> None:
+    returned = facts.return_elements("CustomerQueryRq")
+
+    assert list(returned) == ["CustomerRet"]
+    assert returned["CustomerRet"][:3] == ("ListID", "TimeCreated", "TimeModified")
+    assert "DataExtRet" in returned["CustomerRet"]

@@ -1,0 +1,251 @@
+"""What is read from a request's JSON tree, and what is refused with its JSON pointer."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from domain.errors import InvalidRequest, Problem
+from domain.qbxml import parse_request_json, parse_request_xml
+from tests.unit.qbxml.samples import request_xml
+
+
+def problem_of(tree: object) -> Problem:
+    with pytest.raises(InvalidRequest) as raised:
+        parse_request_json(tree)
+    (problem,) = raised.value.problems
+    assert problem.field == "request_json"
+    return problem
+
+
+def with_child(child: object) -> dict[str, Any]:
+    return {"request": {"name": "ThingAddRq", "children": [child]}}
+
+
+def text_of(value: object) -> str | None:
+    return parse_request_json(with_child({"name": "A", "text": value})).element.children[0].text
+
+
+def test_the_form_of_the_contract_is_the_same_request_as_its_xml() -> None:
+    tree = {
+        "version": "13.0",
+        "request": {
+            "name": "CustomerQueryRq",
+            "attributes": {"request_id": "1"},
+            "children": [{"name": "MaxReturned", "text": "100"}],
+        },
+    }
+
+    request = parse_request_json(tree)
+
+    xml = request_xml('<CustomerQueryRq requestID="1"><MaxReturned>100</MaxReturned></CustomerQueryRq>')
+    assert request == parse_request_xml(xml)
+    assert request.to_xml() == xml
+    assert request.to_json() == tree
+
+
+def test_the_whole_tree_from_the_envelope_down_is_accepted() -> None:
+    request = parse_request_json(
+        {
+            "version": "16.0",
+            "request": [
+                {
+                    "name": "QBXML",
+                    "children": [
+                        {
+                            "name": "QBXMLMsgsRq",
+                            "attributes": {"onError": "continueOnError"},
+                            "children": [{"name": "HostQueryRq", "attributes": {"requestID": 7}, "children": []}],
+                        }
+                    ],
+                }
+            ],
+        }
+    )
+
+    assert (request.version, request.on_error, request.request_id) == ("16.0", "continueOnError", "7")
+
+
+def test_the_version_defaults_to_13_and_may_be_a_number() -> None:
+    assert parse_request_json({"request": {"name": "HostQueryRq"}}).version == "13.0"
+    assert parse_request_json({"version": 14.0, "request": {"name": "HostQueryRq"}}).version == "14.0"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("as it is ", "as it is "),
+        (True, "true"),
+        (False, "false"),
+        (7, "7"),
+        (-7, "-7"),
+        (97.5, "97.5"),
+        (100.0, "100"),
+        (1e3, "1000"),
+        (1e21, "1000000000000000000000"),
+        (1e-7, "0.0000001"),
+        (0.1, "0.1"),
+        (-0.0, "0"),
+        (Decimal("97.50"), "97.50"),
+        (Decimal("1E+3"), "1000"),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_text_may_be_a_string_a_number_or_a_boolean(value: object, text: str | None) -> None:
+    assert text_of(value) == text
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan"), Decimal("NaN"), [], {}])
+def test_other_texts_are_refused(value: object) -> None:
+    assert problem_of(with_child({"name": "A", "text": value})).path == "/request/children/0/text"
+
+
+def test_empty_children_and_null_members_are_like_none() -> None:
+    request = parse_request_json(with_child({"name": "A", "text": "x", "children": [], "attributes": None}))
+
+    assert request.element.children[0].text == "x"
+
+
+@pytest.mark.parametrize(
+    ("tree", "pointer"),
+    [
+        (None, ""),
+        ([], ""),
+        ("<QBXML/>", ""),
+        ({}, "/request"),
+        ({"request": None}, "/request"),
+        ({"request": []}, "/request"),
+        ({"request": [{"name": "QBXML"}, {"name": "QBXML"}]}, "/request"),
+        ({"request": [{"name": "HostQueryRq"}]}, "/request/0"),
+        ({"request": "HostQueryRq"}, "/request"),
+        ({"request": {}}, "/request/name"),
+        ({"request": {"name": 1}}, "/request/name"),
+        ({"request": {"name": "a b"}}, "/request/name"),
+        ({"request": {"name": "a}b"}}, "/request/name"),
+        ({"request": {"name": "Customer"}}, "/request"),
+        ({"request": {"name": "HostQueryRq", "text": "x"}}, "/request"),
+        ({"request": {"name": "HostQueryRq"}, "verion": "13.0"}, "/verion"),
+        ({"request": {"name": "HostQueryRq"}, "version": "thirteen"}, "/version"),
+        ({"request": {"name": "HostQueryRq"}, "version": True}, "/version"),
+        (with_child("A"), "/request/children/0"),
+        (with_child({"name": "A", "chldren": []}), "/request/children/0/chldren"),
+        (with_child({"name": "A", "a/b~c": 1}), "/request/children/0/a~1b~0c"),
+        (with_child({"name": "A", "children": {}}), "/request/children/0/children"),
+        (with_child({"name": "A", "text": "x", "children": [{"name": "B"}]}), "/request/children/0/text"),
+        (with_child({"name": "A", "text": "a\x00"}), "/request/children/0/text"),
+        (with_child({"name": "A", "text": "\ud800"}), "/request/children/0/text"),
+        (with_child({"name": "A", "attributes": []}), "/request/children/0/attributes"),
+        (with_child({"name": "A", "attributes": {"b c": "1"}}), "/request/children/0/attributes/b c"),
+        (with_child({"name": "A", "attributes": {"b": []}}), "/request/children/0/attributes/b"),
+        (
+            {"request": {"name": "HostQueryRq", "attributes": {"requestID": "1", "request_id": "2"}}},
+            "/request/attributes/request_id",
+        ),
+        ({"request": {"name": "HostQueryRq", "attributes": {"request_id": "x" * 51}}}, "/request"),
+    ],
+)
+def test_what_is_wrong_is_named_by_its_json_pointer(tree: object, pointer: str) -> None:
+    assert problem_of(tree).path == pointer
+
+
+def test_elements_nest_20_deep_at_most() -> None:
+    def nested(depth: int) -> dict[str, Any]:
+        return {"name": "A", "children": [nested(depth - 1)] if depth > 1 else []}
+
+    assert parse_request_json(with_child(nested(19))).name == "ThingAddRq"
+    assert "20 deep" in problem_of(with_child(nested(20))).message
+
+
+def test_message_set_ids_belong_to_the_service() -> None:
+    tree = {
+        "request": [
+            {
+                "name": "QBXML",
+                "children": [
+                    {
+                        "name": "QBXMLMsgsRq",
+                        "attributes": {"newMessageSetID": "1"},
+                        "children": [{"name": "HostQueryRq"}],
+                    }
+                ],
+            }
+        ]
+    }
+
+    assert problem_of(tree).message.startswith("newMessageSetID is set by this service")
+
+
+def test_children_come_in_any_order_and_are_put_into_the_schemas() -> None:
+    request = parse_request_json(
+        {
+            "request": {
+                "name": "CustomerQueryRq",
+                "children": [
+                    {"name": "OwnerID", "text": 0},
+                    {"name": "NameFilter", "children": [{"name": "Name", "text": "A"}, {"name": "MatchCriterion"}]},
+                    {"name": "ActiveStatus", "text": "All"},
+                    {"name": "MaxReturned", "text": 5},
+                ],
+            }
+        }
+    )
+
+    names = [child.name for child in request.element.children]
+    assert names == ["MaxReturned", "ActiveStatus", "NameFilter", "OwnerID"]
+    assert [child.name for child in request.element.children[2].children] == ["MatchCriterion", "Name"]
+
+
+def test_lines_and_line_groups_keep_the_order_in_which_they_were_given() -> None:
+    def line(name: str, item: str) -> dict[str, Any]:
+        return {"name": name, "children": [{"name": "Desc", "text": item}]}
+
+    request = parse_request_json(
+        {
+            "request": {
+                "name": "InvoiceAddRq",
+                "children": [
+                    {
+                        "name": "InvoiceAdd",
+                        "children": [
+                            line("InvoiceLineAdd", "1"),
+                            line("InvoiceLineGroupAdd", "2"),
+                            {"name": "CustomerRef", "children": [{"name": "ListID", "text": "8-1"}]},
+                            line("InvoiceLineAdd", "3"),
+                        ],
+                    }
+                ],
+            }
+        }
+    )
+
+    names = [child.name for child in request.element.children[0].children]
+    assert names == ["CustomerRef", "InvoiceLineAdd", "InvoiceLineGroupAdd", "InvoiceLineAdd"]
+
+
+def test_an_element_that_the_schema_does_not_know_stays_behind_its_neighbour() -> None:
+    request = parse_request_json(
+        {
+            "request": {
+                "name": "CustomerQueryRq",
+                "children": [{"name": "OwnerID"}, {"name": "MaxReturned"}, {"name": "New"}, {"name": "ActiveStatus"}],
+            }
+        }
+    )
+
+    assert [child.name for child in request.element.children] == ["MaxReturned", "New", "ActiveStatus", "OwnerID"]
+
+
+def test_a_request_type_without_children_has_nothing_to_order() -> None:
+    assert parse_request_json({"request": {"name": "AccountTaxLineInfoQueryRq"}}).element.children == ()
+
+
+def test_json_from_text_with_exact_decimals_keeps_them() -> None:
+    tree = json.loads(
+        '{"request": {"name": "ThingAddRq", "children": [{"name": "A", "text": 97.50}]}}', parse_float=Decimal
+    )
+
+    assert parse_request_json(tree).element.children[0].text == "97.50"

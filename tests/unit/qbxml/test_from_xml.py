@@ -1,0 +1,204 @@
+"""What is read from a request's XML, and what is refused with its place."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.errors import InvalidRequest, Problem
+from domain.qbxml import parse_request_xml
+from tests.unit.qbxml.samples import request_xml
+
+
+def problem_of(text: str) -> Problem:
+    with pytest.raises(InvalidRequest) as raised:
+        parse_request_xml(text)
+    (problem,) = raised.value.problems
+    assert problem.field == "request_xml"
+    return problem
+
+
+def test_a_request_is_read_with_its_version_its_rule_and_its_label() -> None:
+    request = parse_request_xml(
+        '<?xml version="1.0" encoding="utf-8"?>\n<?qbxml version="13.0"?>\n'
+        + request_xml('<CustomerQueryRq requestID="7"><MaxReturned>5</MaxReturned></CustomerQueryRq>')
+    )
+
+    assert (request.version, request.on_error, request.name) == ("13.0", "stopOnError", "CustomerQueryRq")
+    assert request.request_id == "7"
+    assert request.is_read
+
+
+@pytest.mark.parametrize("version", ["2.1", "16.0", "CA3.0", "UK2.0"])
+def test_the_version_instruction_is_honoured(version: str) -> None:
+    text = f"<?qbxml version='{version}'?>{request_xml('<HostQueryRq/>')}"
+
+    assert parse_request_xml(text, "8.0").version == version
+
+
+def test_without_a_version_instruction_the_default_holds() -> None:
+    text = request_xml("<HostQueryRq/>")
+
+    assert parse_request_xml(text).version == "13.0"
+    assert parse_request_xml(text, "8.0").version == "8.0"
+
+
+def test_on_error_defaults_to_stopping() -> None:
+    assert parse_request_xml(request_xml("<HostQueryRq/>", "")).on_error == "stopOnError"
+
+
+def test_a_byte_order_mark_is_no_content() -> None:
+    assert parse_request_xml("\ufeff" + request_xml("<HostQueryRq/>")).name == "HostQueryRq"
+
+
+def test_a_declared_encoding_means_nothing_in_a_text_that_is_already_decoded() -> None:
+    text = '<?xml version="1.0" encoding="utf-16"?>' + request_xml("<AddRq><Name>Zoë</Name></AddRq>")
+
+    assert parse_request_xml(text).element.children[0].text == "Zoë"
+
+
+def test_comments_and_white_space_between_elements_are_dropped_and_text_is_kept_exactly() -> None:
+    request = parse_request_xml(
+        request_xml("\n <!-- which? -->\n <ThingAddRq>\n  <Memo> two  words\n</Memo>\n  <Empty/>\n </ThingAddRq>\n")
+    )
+
+    memo, empty = request.element.children
+    assert memo.text == " two  words\n"
+    assert (empty.text, empty.children) == (None, ())
+
+
+def test_cdata_and_numeric_references_are_text() -> None:
+    request = parse_request_xml(request_xml("<ThingAddRq><Memo><![CDATA[<a> & ]]>&#233;&#xE9;</Memo></ThingAddRq>"))
+
+    assert request.element.children[0].text == "<a> & éé"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column"),
+    [
+        ("", 1, 1),
+        ("no XML", 1, 1),
+        ("<QBXML>\n<QBXMLMsgsRq", 2, 1),
+        ("<QBXML>\n  <QBXMLMsgsRq></QBXML>", 2, 18),
+        ('<QBXML a="1" a="2"/>', 1, 14),
+        ("<QBXML/><QBXML/>", 1, 9),
+        ("<QBXML>\n&nbsp;</QBXML>", 2, 1),
+        ("<QBXML>&#31;</QBXML>", 1, 8),
+        ("<QBXML>\x01</QBXML>", 1, 8),
+    ],
+)
+def test_malformed_xml_is_refused_with_line_and_column(text: str, line: int, column: int) -> None:
+    problem = problem_of(text)
+
+    assert problem.message.startswith("The XML is malformed")
+    assert (problem.line, problem.column) == (line, column)
+
+
+@pytest.mark.parametrize(
+    "doctype",
+    [
+        "<!DOCTYPE QBXML>",
+        '<!DOCTYPE QBXML SYSTEM "http://example.com/a.dtd">',
+        '<!DOCTYPE QBXML [<!ENTITY a "b">]>',
+        '<!DOCTYPE QBXML [<!ENTITY % a SYSTEM "file:///etc/passwd"> %a;]>',
+        '<!DOCTYPE QBXML [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>',
+    ],
+)
+def test_document_types_and_with_them_entities_are_refused(doctype: str) -> None:
+    problem = problem_of(doctype + request_xml("<HostQueryRq/>"))
+
+    assert "DOCTYPE" in problem.message
+    assert problem.line == 1
+
+
+def test_other_processing_instructions_are_refused() -> None:
+    assert "<?php?>" in problem_of("<?php echo 1?>" + request_xml("<HostQueryRq/>")).message
+
+
+@pytest.mark.parametrize("instruction", ['<?qbxml version="thirteen"?>', "<?qbxml?>", '<?qbxml version="13"?>'])
+def test_a_version_that_is_none_is_refused(instruction: str) -> None:
+    assert "version" in problem_of(instruction + request_xml("<HostQueryRq/>")).message
+
+
+def test_the_version_stands_once_and_first() -> None:
+    twice = '<?qbxml version="13.0"?>' * 2
+
+    assert "once" in problem_of(twice + request_xml("<HostQueryRq/>")).message
+    assert "before" in problem_of(request_xml('<?qbxml version="13.0"?><HostQueryRq/>')).message
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "path"),
+    [
+        ("<HostQueryRq/>", "outermost element is QBXML", "HostQueryRq"),
+        ("<QBXML><HostQueryRq/></QBXML>", "not HostQueryRq", "QBXML/HostQueryRq"),
+        ("<QBXML/>", "exactly one QBXMLMsgsRq", "QBXML"),
+        ("<QBXML><SignonMsgsRq/></QBXML>", "SignonMsgsRq", "QBXML/SignonMsgsRq"),
+        ("<QBXML><QBXMLMsgsRq/><QBXMLMsgsRq/></QBXML>", "exactly one QBXMLMsgsRq", "QBXML"),
+        (request_xml(""), "exactly one request; here are 0", "QBXML/QBXMLMsgsRq"),
+        (request_xml("<HostQueryRq/><HostQueryRq/>"), "exactly one request; here are 2", "QBXML/QBXMLMsgsRq"),
+        (request_xml("<CustomerQuery/>"), "ends in Rq", "CustomerQuery"),
+        (request_xml("<HostQueryRq>text</HostQueryRq>"), "holds elements", "HostQueryRq"),
+        (request_xml("text"), "not text", "QBXML/QBXMLMsgsRq"),
+        ("<QBXML>text</QBXML>", "neither attributes nor text", "QBXML"),
+        (request_xml("<HostQueryRq/>", ' onError="stop"'), "one of stopOnError", "QBXML/QBXMLMsgsRq/@onError"),
+        (request_xml("<HostQueryRq/>", ' responseData="x"'), "includeAll", "QBXML/QBXMLMsgsRq/@responseData"),
+        (request_xml("<HostQueryRq/>", ' onerror="x"'), "no attribute onerror", "QBXML/QBXMLMsgsRq/@onerror"),
+    ],
+)
+def test_anything_but_one_request_in_its_envelope_is_refused(text: str, message: str, path: str) -> None:
+    problem = problem_of(text)
+
+    assert message in problem.message
+    assert problem.path == path
+
+
+@pytest.mark.parametrize("attribute", ["newMessageSetID", "oldMessageSetID"])
+def test_message_set_ids_belong_to_the_service(attribute: str) -> None:
+    problem = problem_of(request_xml("<HostQueryRq/>", f' {attribute}="0123"'))
+
+    assert problem.message.startswith(f"{attribute} is set by this service")
+
+
+def test_a_request_id_has_50_characters_at_most() -> None:
+    assert parse_request_xml(request_xml(f'<HostQueryRq requestID="{"x" * 50}"/>')).request_id == "x" * 50
+    assert problem_of(request_xml(f'<HostQueryRq requestID="{"x" * 51}"/>')).path == "HostQueryRq/@requestID"
+
+
+def test_elements_nest_20_deep_at_most() -> None:
+    deep = "<A>" * 19 + "</A>" * 19
+
+    assert parse_request_xml(request_xml(f"<ThingAddRq>{deep}</ThingAddRq>")).name == "ThingAddRq"
+    assert "20 deep" in problem_of(request_xml(f"<ThingAddRq><A>{deep}</A></ThingAddRq>")).message
+
+
+@pytest.mark.parametrize("body", ["<A>text<B/></A>", "<A><B/>text</A>", "<A><B/>text<B/></A>"])
+def test_text_beside_elements_is_refused_with_its_place(body: str) -> None:
+    problem = problem_of(request_xml(f"<ThingAddRq>\n{body}</ThingAddRq>"))
+
+    assert "'text'" in problem.message
+    assert problem.path == "QBXML/QBXMLMsgsRq/ThingAddRq/A"
+    assert problem.line == 2
+
+
+@pytest.mark.parametrize("body", ["<A>&#127;</A>", "<A>\x85</A>", '<A b="&#x80;"/>'])
+def test_control_characters_are_refused(body: str) -> None:
+    assert "control character" in problem_of(request_xml(f"<ThingAddRq>{body}</ThingAddRq>")).message
+
+
+def test_half_a_surrogate_pair_is_refused_with_its_place() -> None:
+    problem = problem_of("<QBXML>\n \ud800</QBXML>")
+
+    assert (problem.line, problem.column) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('<QBXML xmlns="urn:x"/>', "namespaces"),
+        ('<q:QBXML xmlns:q="urn:x"/>', "namespaces"),
+        (request_xml("<Größe/>"), "no QBXML name"),
+        (request_xml('<AddRq größe="1"/>'), "no QBXML name"),
+    ],
+)
+def test_names_that_qbxml_cannot_have_are_refused(text: str, message: str) -> None:
+    assert message in problem_of(text).message

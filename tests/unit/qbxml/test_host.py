@@ -1,0 +1,77 @@
+"""What the first call of a session tells about QuickBooks and the company file."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.qbxml import HostFacts, host_facts
+from tests.unit.qbxml.samples import STATUS_OK, response_xml
+
+
+def document(host: str = "", company: str = "") -> str:
+    return response_xml(
+        f"<HostQueryRs {STATUS_OK}><HostRet>{host}</HostRet></HostQueryRs>"
+        f"<CompanyQueryRs {STATUS_OK}><CompanyRet>{company}</CompanyRet></CompanyQueryRs>"
+        f"<PreferencesQueryRs {STATUS_OK}/>"
+    )
+
+
+def test_product_country_and_company_are_read() -> None:
+    facts = host_facts(
+        document(
+            "<ProductName>QuickBooks Pro 2014</ProductName><MajorVersion>24</MajorVersion>"
+            "<MinorVersion>0</MinorVersion>"
+            "<Country>US</Country><QBFileMode>SingleUser</QBFileMode>",
+            "<CompanyName>Ours</CompanyName>",
+        )
+    )
+
+    assert facts == HostFacts("QuickBooks Pro 2014", "24", "0", "US", None, "SingleUser", "Ours", None)
+
+
+def test_the_highest_version_counts_as_a_number() -> None:
+    versions = ["1.0", "10.0", "9.0", "2.1"]
+    host = "".join(f"<SupportedQBXMLVersion>{version}</SupportedQBXMLVersion>" for version in versions)
+
+    assert host_facts(document(host)).qbxml_version == "10.0"
+
+
+def test_the_version_of_another_edition_keeps_its_prefix() -> None:
+    host = "<SupportedQBXMLVersion>CA2.0</SupportedQBXMLVersion><SupportedQBXMLVersion>CA3.0</SupportedQBXMLVersion>"
+
+    assert host_facts(document(host)).qbxml_version == "CA3.0"
+
+
+def test_the_file_id_is_the_one_among_the_extensions() -> None:
+    company = (
+        "<DataExtRet><DataExtName>AppLock</DataExtName><DataExtValue>LOCKED</DataExtValue></DataExtRet>"
+        "<DataExtRet><DataExtName>FileID</DataExtName><DataExtValue>{0a1b}</DataExtValue></DataExtRet>"
+    )
+
+    assert host_facts(document(company=company)).file_id == "0A1B"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "text",
+        "<QBXML/>",
+        "<a/>",
+        response_xml(""),
+        response_xml("<HostQueryRs/><HostQueryRs/><CompanyQueryRs>x</CompanyQueryRs>"),
+        document(
+            "<SupportedQBXMLVersion>new</SupportedQBXMLVersion><SupportedQBXMLVersion><A/></SupportedQBXMLVersion>"
+        ),
+        document(company="<DataExtRet>x</DataExtRet><CompanyName><A/></CompanyName>"),
+    ],
+)
+def test_what_is_missing_or_strange_is_unknown(text: str) -> None:
+    assert host_facts(text) == HostFacts()
+
+
+@given(st.text())
+def test_no_text_raises(text: str) -> None:
+    assert host_facts(text) == HostFacts()

@@ -1,0 +1,118 @@
+"""Responses as JSON: arrays, booleans and numbers by the schema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from domain.qbxml import UnreadableResponse, response_to_json
+from tests.unit.qbxml.samples import STATUS_OK, response_xml
+
+OK = {"@statusCode": 0, "@statusSeverity": "Info", "@statusMessage": "Status OK"}
+
+
+def answer(body: str, name: str = "CustomerQueryRs", attributes: str = "") -> Any:
+    (message_set,) = response_to_json(response_xml(f"<{name} {STATUS_OK}{attributes}>\n{body}\n</{name}>"))
+    return message_set["QBXMLMsgsRs"][name]
+
+
+def test_what_the_schema_lets_repeat_is_an_array_even_when_there_is_one() -> None:
+    body = "<CustomerRet>\n<ListID>8-1</ListID>\n<DataExtRet>\n<OwnerID>0</OwnerID>\n</DataExtRet>\n</CustomerRet>"
+
+    assert answer(body) == {**OK, "CustomerRet": [{"ListID": "8-1", "DataExtRet": [{"OwnerID": "0"}]}]}
+
+
+def test_an_added_object_is_no_array() -> None:
+    assert answer("<CustomerRet><ListID>8-1</ListID></CustomerRet>", "CustomerAddRs")["CustomerRet"] == {
+        "ListID": "8-1"
+    }
+
+
+@pytest.mark.parametrize(("text", "value"), [("true", True), ("false", False), ("1", True), ("0", False), ("", "")])
+def test_elements_of_boolean_type_are_booleans(text: str, value: object) -> None:
+    assert answer(f"<CustomerRet><IsActive>{text}</IsActive></CustomerRet>")["CustomerRet"] == [{"IsActive": value}]
+
+
+def test_every_other_leaf_is_a_string_so_that_amounts_stay_exact() -> None:
+    body = "<CustomerRet><Sublevel>0</Sublevel><Balance>10.00</Balance><Notes> a\nb </Notes></CustomerRet>"
+
+    assert answer(body)["CustomerRet"] == [{"Sublevel": "0", "Balance": "10.00", "Notes": " a\nb "}]
+
+
+def test_three_attributes_are_numbers() -> None:
+    attributes = ' requestID="7" retCount="3" iteratorRemainingCount="18" iteratorID="{x}"'
+
+    assert answer("", attributes=attributes) == {
+        **OK,
+        "@requestID": "7",
+        "@retCount": 3,
+        "@iteratorRemainingCount": 18,
+        "@iteratorID": "{x}",
+    }
+
+
+def test_a_number_that_is_none_stays_text() -> None:
+    assert answer("", attributes=' retCount="many"')["@retCount"] == "many"
+
+
+def test_unknown_elements_become_arrays_when_they_repeat() -> None:
+    body = "<CustomerRet><New>1</New><Newer>1</Newer><Newer>2</Newer><Newer>3</Newer></CustomerRet>"
+
+    assert answer(body)["CustomerRet"] == [{"New": "1", "Newer": ["1", "2", "3"]}]
+
+
+def test_an_unknown_element_may_hold_elements() -> None:
+    assert answer("<CustomerRet><New><A>1</A></New></CustomerRet>")["CustomerRet"] == [{"New": {"A": "1"}}]
+
+
+def test_unknown_responses_pass_through() -> None:
+    assert answer("<NewRet><IsNew>true</IsNew></NewRet>", "NewQueryRs")["NewRet"] == {"IsNew": "true"}
+
+
+def test_empty_elements_are_empty_text_or_an_empty_object() -> None:
+    assert answer("<CustomerRet><Name/><ParentRef>\n</ParentRef></CustomerRet>")["CustomerRet"] == [
+        {"Name": "", "ParentRef": {}}
+    ]
+
+
+def test_text_beside_attributes_has_a_name() -> None:
+    body = '<ReportRet><ColDesc colID="1" dataType="STRTYPE">a</ColDesc></ReportRet>'
+
+    assert answer(body, "JobReportQueryRs")["ReportRet"]["ColDesc"] == [
+        {"@colID": "1", "@dataType": "STRTYPE", "#text": "a"}
+    ]
+
+
+def test_several_answers_of_one_kind_are_an_array() -> None:
+    text = response_xml(f"<AQueryRs {STATUS_OK}/><AQueryRs {STATUS_OK}/><BQueryRs {STATUS_OK}/>")
+
+    assert response_to_json(text) == [{"QBXMLMsgsRs": {"AQueryRs": [OK, OK], "BQueryRs": OK}}]
+
+
+def test_the_message_set_has_attributes_of_its_own() -> None:
+    assert response_to_json(response_xml("", ' messageSetStatusCode="600"')) == [
+        {"QBXMLMsgsRs": {"@messageSetStatusCode": "600"}}
+    ]
+
+
+def test_there_is_one_object_for_each_message_set() -> None:
+    text = "<QBXML><SignonMsgsRs/><QBXMLMsgsRs>\n</QBXMLMsgsRs></QBXML>"
+
+    assert response_to_json(text) == [{"SignonMsgsRs": {}}, {"QBXMLMsgsRs": {}}]
+
+
+def test_forbidden_references_are_marked_and_the_rest_is_read() -> None:
+    assert answer("<CustomerRet><Name>a&#x1F;b</Name></CustomerRet>")["CustomerRet"] == [
+        {"Name": "a\N{REPLACEMENT CHARACTER}b"}
+    ]
+
+
+def test_a_response_that_is_nested_without_end_is_unreadable() -> None:
+    with pytest.raises(UnreadableResponse, match="deep"):
+        answer("<A>" * 200 + "</A>" * 200)
+
+
+def test_malformed_text_is_unreadable() -> None:
+    with pytest.raises(UnreadableResponse):
+        response_to_json("<QBXML>")

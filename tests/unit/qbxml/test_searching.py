@@ -1,0 +1,47 @@
+"""The text that a search looks in."""
+
+from __future__ import annotations
+
+from domain.qbxml import parse_request_xml, search_text
+from tests.unit.qbxml.samples import STATUS_OK, request_xml, response_xml
+
+REQUEST = parse_request_xml(
+    request_xml('<CustomerQueryRq requestID="my label"><FullName>Ann &amp; Bob</FullName></CustomerQueryRq>')
+)
+
+
+def test_a_request_is_found_by_its_name_its_label_and_its_texts() -> None:
+    assert search_text(REQUEST).split("\n") == ["CustomerQueryRq", "my label", "Ann & Bob"]
+
+
+def test_a_response_is_found_by_its_names_ids_and_messages() -> None:
+    body = (
+        "<CustomerRet>\n<ListID>8-1</ListID>\n<Name>Cy</Name>\n<Balance>1.00</Balance>\n"
+        "<RefNumber>17</RefNumber>\n</CustomerRet>"
+    )
+
+    lines = search_text(REQUEST, response_xml(f"<CustomerQueryRs {STATUS_OK}>{body}</CustomerQueryRs>")).split("\n")
+
+    assert lines[3:] == ["Status OK", "8-1", "Cy", "17"]
+
+
+def test_each_text_stands_once() -> None:
+    body = "<CustomerRet><Name>Ann &amp; Bob</Name><FullName>Cy</FullName><Name>Cy</Name></CustomerRet>"
+
+    text = search_text(REQUEST, response_xml(f"<CustomerQueryRs>{body}</CustomerQueryRs>"))
+
+    assert text.count("Cy") == 1
+    assert text.count("Ann") == 1
+
+
+def test_two_kib_of_a_response_are_searched() -> None:
+    body = "".join(f"<CustomerRet><Name>{number:0100}é</Name></CustomerRet>" for number in range(1000))
+
+    text = search_text(REQUEST, response_xml(f"<CustomerQueryRs>{body}</CustomerQueryRs>"))
+
+    found = text.removeprefix(search_text(REQUEST)).strip("\n")
+    assert 2000 < len(found.encode()) <= 2048
+
+
+def test_of_a_broken_response_what_came_before_is_searched() -> None:
+    assert "Cy" in search_text(REQUEST, "<QBXML><QBXMLMsgsRs><Name>Cy</Name>")

@@ -1,0 +1,216 @@
+"""The convenience queries: from parameters to QBXML."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from domain.errors import InvalidRequest, Problem
+from domain.queries import QUERIES
+
+if TYPE_CHECKING:
+    from domain.qbxml import Element
+
+
+def built(query: str, **parameters: str | list[str]) -> Element:
+    request, _ = QUERIES[query].build(
+        {
+            name.replace("include", "include[]") if name == "include" else name: [value]
+            if isinstance(value, str)
+            else value
+            for name, value in parameters.items()
+        }
+    )
+    return request.element
+
+
+def problems_of(query: str, **parameters: str | list[str]) -> dict[str, Problem]:
+    with pytest.raises(InvalidRequest) as raised:
+        built(query, **parameters)
+    return {problem.field: problem for problem in raised.value.problems}
+
+
+def leaves(element: Element) -> dict[str, str | None]:
+    found: dict[str, str | None] = {}
+    for child in element.children:
+        if child.children:
+            found |= {f"{child.name}/{path}": text for path, text in leaves(child).items()}
+        else:
+            found[child.name] = child.text
+    return found
+
+
+@pytest.mark.parametrize("query", ["customers", "vendors", "items"])
+def test_a_list_without_parameters_is_its_active_objects(query: str) -> None:
+    assert leaves(built(query)) == {"ActiveStatus": "ActiveOnly"}
+
+
+def test_sales_orders_without_parameters_are_a_hundred_without_lines() -> None:
+    assert leaves(built("sales_orders")) == {"MaxReturned": "100", "IncludeLineItems": "false"}
+
+
+@pytest.mark.parametrize(
+    ("query", "parameters", "expected"),
+    [
+        ("customers", {"name": "A&B"}, {"NameFilter/MatchCriterion": "Contains", "NameFilter/Name": "A&B"}),
+        (
+            "vendors",
+            {"from_name": "A", "to_name": "C"},
+            {"NameRangeFilter/FromName": "A", "NameRangeFilter/ToName": "C"},
+        ),
+        ("items", {"active": "All"}, {"ActiveStatus": "All"}),
+        ("customers", {"max_returned": "7"}, {"MaxReturned": "7"}),
+        (
+            "customers",
+            {"from_modified_date": "2026-01-31T13:30:00Z"},
+            {"FromModifiedDate": "2026-01-31T13:30:00+00:00"},
+        ),
+        (
+            "customers",
+            {"to_modified_date": "2026-01-31T13:30:00.123-08:00"},
+            {"ToModifiedDate": "2026-01-31T13:30:00-08:00"},
+        ),
+        (
+            "customers",
+            {"to_modified_date": "2026-01-31T13:30:00 01:00"},
+            {"ToModifiedDate": "2026-01-31T13:30:00+01:00"},
+        ),
+        ("customers", {"to_modified_date": "2026-01-31T13:30"}, {"ToModifiedDate": "2026-01-31T13:30:00"}),
+        (
+            "sales_orders",
+            {"from_modified_date": "2026-01-31", "to_modified_date": "2026-02-01T00:00:00+0100"},
+            {
+                "ModifiedDateRangeFilter/FromModifiedDate": "2026-01-31",
+                "ModifiedDateRangeFilter/ToModifiedDate": "2026-02-01T00:00:00+01:00",
+            },
+        ),
+        (
+            "invoices",
+            {"from_transaction_date": "2026-01-01", "to_transaction_date": "2026-01-31"},
+            {"TxnDateRangeFilter/FromTxnDate": "2026-01-01", "TxnDateRangeFilter/ToTxnDate": "2026-01-31"},
+        ),
+        ("sales_orders", {"customer_list_id": "8-1"}, {"EntityFilter/ListID": "8-1"}),
+        (
+            "invoices",
+            {"status": "NotPaidOnly", "include_line_items": "TRUE"},
+            {"PaidStatus": "NotPaidOnly", "IncludeLineItems": "true"},
+        ),
+    ],
+)
+def test_each_parameter_has_its_place(query: str, parameters: dict[str, str], expected: dict[str, str]) -> None:
+    found = leaves(built(query, **parameters))
+
+    assert expected.items() <= found.items()
+
+
+def test_elements_stand_in_the_order_that_qbxml_prescribes() -> None:
+    element = built(
+        "invoices", status="All", customer_list_id="8-1", from_transaction_date="2026-01-01", max_returned="5"
+    )
+
+    names = [child.name for child in element.children]
+    assert names == ["MaxReturned", "TxnDateRangeFilter", "EntityFilter", "PaidStatus", "IncludeLineItems"]
+
+
+@pytest.mark.parametrize("include", [["ListID,Name"], ["ListID", "Name"], ["ListID , Name", "ListID"]])
+def test_include_is_repeated_or_separated_by_commas(include: list[str]) -> None:
+    element = built("customers", include=include)
+
+    assert [child.text for child in element.children if child.name == "IncludeRetElement"] == ["ListID", "Name"]
+
+
+def test_custom_fields_come_with_the_owner_without_whom_quickbooks_leaves_them_out() -> None:
+    assert leaves(built("vendors", include="DataExtRet"))["OwnerID"] == "0"
+
+
+def test_an_iteration_has_a_hundred_objects_a_page_unless_it_says_otherwise() -> None:
+    by_default = built("customers", iterate="true")
+    by_choice = built("customers", iterate="true", max_returned="5")
+
+    assert by_default.attributes == {"iterator": "Start"}
+    assert leaves(by_default)["MaxReturned"] == "100"
+    assert leaves(by_choice)["MaxReturned"] == "5"
+
+
+def test_the_label_and_the_webhook_are_handed_on() -> None:
+    request, webhook_url = QUERIES["customers"].build({"request_id": ["mine"], "webhook_url": ["https://example.com"]})
+
+    assert request.request_id == "mine"
+    assert webhook_url == "https://example.com"
+
+
+def test_without_them_there_is_neither() -> None:
+    request, webhook_url = QUERIES["customers"].build({})
+
+    assert (request.request_id, webhook_url) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("query", "parameters"),
+    [
+        ("customers", {"name": ""}),
+        ("customers", {"name": "a\x00"}),
+        ("customers", {"name": ["a", "b"]}),
+        ("customers", {"max_returned": "0"}),
+        ("customers", {"max_returned": "-1"}),
+        ("customers", {"max_returned": "1.5"}),
+        ("customers", {"max_returned": "²"}),
+        ("customers", {"active": "activeonly"}),
+        ("customers", {"iterate": "yes"}),
+        ("customers", {"request_id": "x" * 51}),
+        ("customers", {"from_modified_date": "yesterday"}),
+        ("customers", {"from_modified_date": "2026-02-30"}),
+        ("customers", {"from_modified_date": "2026-01-31T25:00:00Z"}),
+        ("customers", {"from_modified_date": "2026-01-31T13:30:00+99:00"}),
+        ("sales_orders", {"from_transaction_date": "2026-01-31T13:30:00Z"}),
+        ("sales_orders", {"from_transaction_date": "31.1.2026"}),
+        ("sales_orders", {"customer_list_id": "x" * 37}),
+        ("sales_orders", {"customer_list_id": "8\ud800"}),
+        ("invoices", {"status": "paid"}),
+        ("invoices", {"include_line_items": ""}),
+        ("items", {"include[]": "Name"}),
+        ("items", {"status": "All"}),
+        ("sales_orders", {"name": "x"}),
+        ("customers", {"webhook_url": ""}),
+    ],
+)
+def test_what_a_parameter_cannot_be_is_refused_by_its_name(query: str, parameters: dict[str, str | list[str]]) -> None:
+    assert list(problems_of(query, **parameters)) == list(parameters)
+
+
+def test_a_typo_is_answered_with_the_nearest_name() -> None:
+    problems = problems_of("customers", nmae="x", include="Nmae,Name")
+
+    assert "name" in (problems["nmae"].suggestion or "")
+    assert problems["include[]"].suggestion == "Did you mean Name?"
+
+
+def test_all_problems_come_at_once() -> None:
+    assert set(problems_of("customers", active="x", max_returned="x", foo="x")) == {"active", "max_returned", "foo"}
+
+
+@pytest.mark.parametrize("other", ["from_name", "to_name"])
+def test_a_name_is_not_combined_with_a_range_of_names(other: str) -> None:
+    assert list(problems_of("customers", **{"name": "x", other: "y"})) == [other]
+
+
+@pytest.mark.parametrize("modified", ["from_modified_date", "to_modified_date"])
+@pytest.mark.parametrize("dated", ["from_transaction_date", "to_transaction_date"])
+def test_modified_dates_are_not_combined_with_transaction_dates(modified: str, dated: str) -> None:
+    assert list(problems_of("sales_orders", **{modified: "2026-01-01", dated: "2026-01-01"})) == [dated]
+
+
+@pytest.mark.parametrize("query", list(QUERIES))
+def test_every_parameter_says_what_it_is(query: str) -> None:
+    for parameter in QUERIES[query].parameters:
+        assert parameter.description.endswith(".")
+        assert parameter.schema["type"] in {"string", "boolean", "integer", "array"}
+
+
+def test_defaults_are_described_in_their_own_type() -> None:
+    schemas = {parameter.name: parameter.schema for parameter in QUERIES["sales_orders"].parameters}
+
+    assert schemas["max_returned"] == {"type": "integer", "minimum": 1, "default": 100}
+    assert schemas["include_line_items"] == {"type": "boolean", "default": False}
+    assert "TxnID" in schemas["include[]"]["items"]["enum"]
