@@ -4,9 +4,9 @@ Plain moto copies every table that a transaction touches and walks the whole tab
 Here a transaction keeps only the items that it touches, and each index keeps its keys sorted. What
 a request means stays moto's: its parsing, conditions, updates, projections and errors.
 
-Where moto is laxer than DynamoDB in what this module does anyway, DynamoDB is followed: a key
-attribute of another type than declared is refused, and a page of an index is measured by what the
-index projects. Calls are done one at a time, so that they are atomic under concurrent threads.
+Where moto differs from DynamoDB in what this module does anyway, DynamoDB is followed: a key
+attribute of another type than declared is refused, a page of an index is measured by what the index
+projects, and a query that stops at its limit says where, also when nothing follows. Calls are done one at a time, so that they are atomic under concurrent threads.
 """
 
 from __future__ import annotations
@@ -332,12 +332,13 @@ class QuickTable(Table):
             exclusive_start_key,
             descending=not scan_index_forward,
         ):
-            if len(results) == limit or size > RESULT_SIZE_LIMIT:
-                last_evaluated_key = self._get_last_evaluated_key(results[-1], index_name)
-                break
             result = index.project(item)
             size += result.size()
             results.append(result)
+            # DynamoDB stops when a limit is reached, without a look at whether anything follows.
+            if len(results) == limit or size > RESULT_SIZE_LIMIT:
+                last_evaluated_key = self._get_last_evaluated_key(result, index_name)
+                break
         scanned_count = len(results)
         if filter_expression is not None:
             results = [result for result in results if filter_expression.expr(result)]

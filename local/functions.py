@@ -1,0 +1,123 @@
+"""The template's functions, called in this process as Lambda would call them."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import time
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from local.template import PSEUDO_PARAMETERS, TemplateError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from local.template import Function, Template
+
+PAYLOAD_BYTES = 6 * 1024 * 1024
+"""Lambda: the most that a synchronous call takes or answers."""
+
+SIDE_BY_SIDE = 64
+"""Calls at a time; more than callers on one machine need."""
+
+
+class FunctionError(Exception):
+    """A function raised, answered what is no JSON, or too much: Lambda's `FunctionError`."""
+
+
+class StillRunning(Exception):
+    """The caller does not want to wait any longer; the function goes on."""
+
+
+class PayloadTooLarge(Exception):
+    """The event is larger than Lambda takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Lambda's context object."""
+
+    function_name: str
+    deadline: float
+    memory_limit_in_mb: int = 1024
+    function_version: str = "$LATEST"
+    aws_request_id: str = field(default_factory=lambda: str(uuid.uuid4()))
+
+    @property
+    def invoked_function_arn(self) -> str:
+        """The function's ARN."""
+        return function_arn(self.function_name)
+
+    def get_remaining_time_in_millis(self) -> int:
+        """Return how long the function may still run."""
+        return max(0, round((self.deadline - time.monotonic()) * 1000))
+
+
+def function_arn(name: str) -> str:
+    """Return the ARN of a function here."""
+    return f"arn:aws:lambda:{PSEUDO_PARAMETERS['AWS::Region']}:{PSEUDO_PARAMETERS['AWS::AccountId']}:function:{name}"
+
+
+class Functions:
+    """Every function of the template, imported once, with the environment that the template gives it."""
+
+    def __init__(self, template: Template, root: Path) -> None:
+        """Import the handlers of a template that stands in the folder `root`.
+
+        All run in this process, so they share its environment. Raises TemplateError when two want
+        different values under one name.
+        """
+        self._functions = {function.logical_id: function for function in template.functions()}
+        environment: dict[str, str] = {}
+        for function in self._functions.values():
+            for name, value in function.environment.items():
+                if environment.setdefault(name, value) != value:
+                    raise TemplateError(f"{name} differs between functions; in one process it cannot")
+            source = str((root / function.code_uri).resolve())
+            if source not in sys.path:
+                sys.path.insert(0, source)
+        os.environ.update(environment)
+        self._handlers = {name: _imported(function) for name, function in self._functions.items()}
+        self._threads = ThreadPoolExecutor(SIDE_BY_SIDE, thread_name_prefix="lambda")
+
+    def close(self) -> None:
+        """Take no more calls."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def invoke(self, logical_id: str, event: dict[str, Any], *, patience_seconds: float | None = None) -> Any:
+        """Call a function with an event and return its answer, both as JSON would carry them.
+
+        Raises FunctionError, PayloadTooLarge, and StillRunning after `patience_seconds`. A function
+        over its own timeout is a FunctionError; it goes on all the same: a thread cannot be stopped.
+        """
+        payload = json.dumps(event)
+        if len(payload.encode()) > PAYLOAD_BYTES:
+            raise PayloadTooLarge(f"the event of {logical_id} has {len(payload)} characters")
+        seconds = self._functions[logical_id].timeout_seconds
+        context = Context(logical_id, time.monotonic() + seconds)
+        call = self._threads.submit(self._handlers[logical_id], json.loads(payload), context)
+        try:
+            answer = json.dumps(call.result(timeout=min(seconds, patience_seconds or seconds)))
+        except FutureTimeoutError as error:
+            if patience_seconds is not None and patience_seconds < seconds:
+                raise StillRunning(f"no answer after {patience_seconds} s") from error
+            raise FunctionError(f"{logical_id} timed out after {seconds} s") from error
+        except Exception as error:
+            # Lambda turns whatever a handler raises into a FunctionError with its type and message.
+            raise FunctionError(f"{type(error).__name__}: {error}") from error
+        if len(answer.encode()) > PAYLOAD_BYTES:
+            raise FunctionError(f"the answer of {logical_id} has {len(answer)} characters, more than Lambda takes")
+        return json.loads(answer)
+
+
+def _imported(function: Function) -> Callable[[Any, Any], Any]:
+    module, _, name = function.handler.rpartition(".")
+    handler: Callable[[Any, Any], Any] = getattr(importlib.import_module(module), name)
+    return handler

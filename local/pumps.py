@@ -1,0 +1,314 @@
+"""What calls functions without a request: the stream, the queue and the clock, from the template's event sources.
+
+Each pump is a thread that does what Lambda's poller does for its event source: filter, batch, call,
+retry what failed. It knows no business.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import threading
+import time
+import traceback
+import uuid
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from local.event_filters import passes, patterns_of
+from local.functions import FunctionError, PayloadTooLarge
+from local.template import PSEUDO_PARAMETERS, TemplateError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from local.functions import Functions
+    from local.template import Template
+
+STREAM_POLL_SECONDS = 0.1
+"""How often a stream is read. Lambda reads four times a second; a person in front of a terminal notices less."""
+
+QUEUE_POLL_SECONDS = 0.25
+
+SHARDS_REFRESH_SECONDS = 5
+"""DynamoDB closes shards and opens new ones."""
+
+STREAM_RETRY_SECONDS = 1
+
+PERIOD_SECONDS = {"minute": 60, "hour": 3600, "day": 86400}
+
+
+class Pump:
+    """A thread that calls `step` again and again until it is stopped."""
+
+    def __init__(self, name: str, every_seconds: float) -> None:
+        self.stopped = threading.Event()
+        self._every_seconds = every_seconds
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End, after the call that is under way."""
+        self.stopped.set()
+
+    def join(self, seconds: float) -> None:
+        """Wait until the pump has ended, at most `seconds`."""
+        self._thread.join(seconds)
+
+    def step(self) -> bool:
+        """Do what there is to do; return whether there may be more at once."""
+        raise NotImplementedError
+
+    def _run(self) -> None:
+        while not self.stopped.is_set():
+            try:
+                more = self.step()
+            except Exception:  # noqa: BLE001 - like Lambda's poller: nothing that happens in a step ends the service
+                more = False
+                if not self.stopped.is_set():
+                    traceback.print_exc()
+            if not more:
+                self.stopped.wait(self._every_seconds)
+
+
+class StreamPump(Pump):
+    """DynamoDB stream → function, from the oldest record on, each shard in order."""
+
+    def __init__(
+        self,
+        functions: Functions,
+        function: str,
+        source: Mapping[str, Any],
+        clients: Mapping[str, Any],
+        references: Mapping[str, str],
+    ) -> None:
+        """`source` is the event's properties; `clients` are boto3's `dynamodb`, `dynamodbstreams` and `sqs`."""
+        super().__init__(f"stream of {function}", STREAM_POLL_SECONDS)
+        self._functions = functions
+        self._function = function
+        self._source = source
+        self._patterns = patterns_of(source)
+        self._streams = clients["dynamodbstreams"]
+        self._sqs = clients["sqs"]
+        destination = source.get("DestinationConfig", {}).get("OnFailure", {}).get("Destination", "").split(".")[0]
+        self._given_up_queue = references.get(destination)
+        table = source["Stream"].split(".")[0]
+        self._stream_arn = clients["dynamodb"].describe_table(TableName=table)["Table"]["LatestStreamArn"]
+        self._iterators: dict[str, str | None] = {}
+        self._refreshed_at = 0.0
+
+    def step(self) -> bool:
+        """Read every shard once."""
+        if time.monotonic() - self._refreshed_at > SHARDS_REFRESH_SECONDS:
+            self._refresh()
+        found = False
+        for shard, iterator in list(self._iterators.items()):
+            if iterator is None:
+                continue
+            answer = self._streams.get_records(ShardIterator=iterator, Limit=1000)
+            records = [_stream_record(each, self._stream_arn) for each in answer["Records"]]
+            wanted = [record for record in records if passes(record, self._patterns)]
+            size = int(self._source.get("BatchSize", 100))  # Lambda's default
+            for start in range(0, len(wanted), size):
+                self._deliver(wanted[start : start + size], 0)
+            # Only now: what is read again after a crash is delivered again, never lost.
+            self._iterators[shard] = answer.get("NextShardIterator")
+            found = found or bool(records)
+        return found
+
+    def _refresh(self) -> None:
+        shards = self._streams.describe_stream(StreamArn=self._stream_arn)["StreamDescription"]["Shards"]
+        for shard in shards:
+            if shard["ShardId"] not in self._iterators:
+                self._iterators[shard["ShardId"]] = self._streams.get_shard_iterator(
+                    StreamArn=self._stream_arn,
+                    ShardId=shard["ShardId"],
+                    ShardIteratorType=self._source.get("StartingPosition", "TRIM_HORIZON"),
+                )["ShardIterator"]
+        self._refreshed_at = time.monotonic()
+
+    def _deliver(self, batch: list[dict[str, Any]], tries: int) -> None:
+        """Call the function; what fails is tried again, in halves when the call itself failed, and given up at last."""
+        if self.stopped.is_set():
+            return
+        try:
+            failed = self._first_failure(batch)
+            called = True
+        except (FunctionError, PayloadTooLarge) as error:
+            _report(self._function, error)
+            failed, called = 0, False
+        if failed is None:
+            return
+        rest = batch[failed:]
+        if tries >= int(self._source.get("MaximumRetryAttempts", 10_000)):
+            self._give_up(rest)
+            return
+        self.stopped.wait(STREAM_RETRY_SECONDS)
+        if not called and len(rest) > 1 and self._source.get("BisectBatchOnFunctionError"):
+            middle = len(rest) // 2
+            self._deliver(rest[:middle], tries + 1)
+            self._deliver(rest[middle:], tries + 1)
+        else:
+            self._deliver(rest, tries + 1)
+
+    def _first_failure(self, batch: list[dict[str, Any]]) -> int | None:
+        """Return the position of the first record that failed, None when none did."""
+        answer = self._functions.invoke(self._function, {"Records": batch})
+        failures = _failures(answer, self._source)
+        if not failures:
+            return None
+        numbers = [record["dynamodb"]["SequenceNumber"] for record in batch]
+        # Lambda takes an identifier that it does not know for a failure of the whole batch.
+        return min(numbers.index(failure) if failure in numbers else 0 for failure in failures)
+
+    def _give_up(self, batch: list[dict[str, Any]]) -> None:
+        numbers = [record["dynamodb"]["SequenceNumber"] for record in batch]
+        _report(self._function, f"gave up {len(batch)} stream records, from {numbers[0]}")
+        if self._given_up_queue:
+            self._sqs.send_message(QueueUrl=self._given_up_queue, MessageBody=f'{{"sequenceNumbers": "{numbers}"}}')
+
+
+class QueuePump(Pump):
+    """SQS → function; what fails becomes visible again after the queue's time-out, which SQS itself counts."""
+
+    def __init__(
+        self, functions: Functions, function: str, source: Mapping[str, Any], sqs: Any, references: Mapping[str, str]
+    ) -> None:
+        super().__init__(f"queue of {function}", QUEUE_POLL_SECONDS)
+        self._functions = functions
+        self._function = function
+        self._source = source
+        self._patterns = patterns_of(source)
+        self._sqs = sqs
+        self._queue = source["Queue"].split(".")[0]
+        self._url = references[self._queue]
+
+    def step(self) -> bool:
+        """Receive one batch and deliver it."""
+        answer = self._sqs.receive_message(
+            QueueUrl=self._url,
+            MaxNumberOfMessages=min(10, int(self._source.get("BatchSize", 10))),
+            AttributeNames=["All"],
+            MessageAttributeNames=["All"],
+        )
+        messages = answer.get("Messages", [])
+        records = [_queue_record(message, self._queue) for message in messages]
+        wanted = [record for record in records if passes(record, self._patterns)]
+        failed: set[str] = set()
+        if wanted:
+            try:
+                failed = set(_failures(self._functions.invoke(self._function, {"Records": wanted}), self._source))
+            except (FunctionError, PayloadTooLarge) as error:
+                _report(self._function, error)
+                failed = {record["messageId"] for record in wanted}
+        for record in records:
+            if record["messageId"] not in failed:
+                self._sqs.delete_message(QueueUrl=self._url, ReceiptHandle=record["receiptHandle"])
+        return bool(messages)
+
+
+class SchedulePump(Pump):
+    """`rate(5 minutes)` → function."""
+
+    def __init__(self, functions: Functions, function: str, source: Mapping[str, Any]) -> None:
+        period = re.fullmatch(r"rate\((\d+) (minute|hour|day)s?\)", source["Schedule"])
+        if period is None:
+            raise TemplateError(f"schedule {source['Schedule']} is not known to local/pumps.py")
+        super().__init__(f"schedule of {function}", int(period[1]) * PERIOD_SECONDS[period[2]])
+        self._functions = functions
+        self._function = function
+
+    def step(self) -> bool:
+        """Call the function once."""
+        event = {
+            "version": "0",
+            "id": str(uuid.uuid4()),
+            "detail-type": "Scheduled Event",
+            "source": "aws.events",
+            "account": PSEUDO_PARAMETERS["AWS::AccountId"],
+            "time": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "region": PSEUDO_PARAMETERS["AWS::Region"],
+            "resources": [f"arn:aws:events:us-east-1:123456789012:rule/{self._function}"],
+            "detail": {},
+        }
+        try:
+            self._functions.invoke(self._function, event)
+        except FunctionError as error:
+            _report(self._function, error)
+        return False
+
+
+def pumps_of(
+    template: Template, functions: Functions, clients: Mapping[str, Any], references: Mapping[str, str]
+) -> list[Pump]:
+    """Return a pump, not started, for every event source of the template's functions that is no API call.
+
+    `references` are the queues' URLs by logical id.
+    """
+    makers: dict[str, Callable[[str, Mapping[str, Any]], Pump]] = {
+        "DynamoDB": lambda name, source: StreamPump(functions, name, source, clients, references),
+        "SQS": lambda name, source: QueuePump(functions, name, source, clients["sqs"], references),
+        "Schedule": lambda name, source: SchedulePump(functions, name, source),
+    }
+    pumps = []
+    for function in template.functions():
+        for event in function.events:
+            if event.type in makers:
+                pumps.append(makers[event.type](function.logical_id, event.properties))
+            elif event.type != "Api":
+                raise TemplateError(f"event source {event.type} is not known to local/pumps.py")
+    return pumps
+
+
+def _failures(answer: Any, source: Mapping[str, Any]) -> list[str]:
+    if "ReportBatchItemFailures" not in source.get("FunctionResponseTypes", []) or not answer:
+        return []
+    return [failure["itemIdentifier"] for failure in answer.get("batchItemFailures") or []]
+
+
+def _stream_record(record: dict[str, Any], stream_arn: str) -> dict[str, Any]:
+    """Return a record as Lambda hands it over: binary values in base64, the moment in seconds."""
+    change = dict(record["dynamodb"])
+    moment = change.get("ApproximateCreationDateTime")
+    if isinstance(moment, datetime):
+        change["ApproximateCreationDateTime"] = moment.timestamp()
+    return {**record, "dynamodb": _as_json(change), "eventSourceARN": stream_arn}
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    if isinstance(value, dict):
+        return {name: _as_json(each) for name, each in value.items()}
+    if isinstance(value, list | tuple | set):
+        return [_as_json(each) for each in value]
+    return value
+
+
+def _queue_record(message: dict[str, Any], queue: str) -> dict[str, Any]:
+    return {
+        "messageId": message["MessageId"],
+        "receiptHandle": message["ReceiptHandle"],
+        "body": message["Body"],
+        "attributes": message.get("Attributes", {}),
+        "messageAttributes": {
+            name: {"stringValue": value.get("StringValue"), "dataType": value["DataType"]}
+            for name, value in message.get("MessageAttributes", {}).items()
+        },
+        "md5OfBody": hashlib.md5(message["Body"].encode(), usedforsecurity=False).hexdigest(),
+        "eventSource": "aws:sqs",
+        "eventSourceARN": (
+            f"arn:aws:sqs:{PSEUDO_PARAMETERS['AWS::Region']}:{PSEUDO_PARAMETERS['AWS::AccountId']}:{queue}"
+        ),
+        "awsRegion": PSEUDO_PARAMETERS["AWS::Region"],
+    }
+
+
+def _report(function: str, problem: object) -> None:
+    print(f"{function}: {problem}", flush=True)
+    if isinstance(problem, BaseException) and problem.__cause__ is not None:
+        traceback.print_exception(problem.__cause__)

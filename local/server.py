@@ -1,0 +1,125 @@
+"""The HTTP server in front of the gateway: loopback only, HTTP/1.1 with keep-alive, a thread for each connection."""
+
+from __future__ import annotations
+
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+
+from local.gateway import LARGEST_BODY_BYTES, Request, Response
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HOST = "127.0.0.1"
+
+DRAINED_BYTES = 4 * LARGEST_BODY_BYTES
+"""A body that is too large is read up to here, so that its sender gets to read the answer."""
+
+IDLE_SECONDS = 75
+"""How long a connection is kept open without a request."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Reads a request, has it answered, writes the answer."""
+
+    protocol_version = "HTTP/1.1"
+    timeout = IDLE_SECONDS
+    wbufsize = -1  # headers and body in one packet: two would wait for each other's acknowledgement
+    disable_nagle_algorithm = True
+    answer: Callable[[Request], Response]
+
+    def __getattr__(self, name: str) -> Any:
+        """Have every method answered alike: the standard library looks for `do_<METHOD>`."""
+        if name.startswith("do_"):
+            return self._respond
+        raise AttributeError(name)
+
+    def handle_one_request(self) -> None:
+        """Answer one request; a caller that went away is nobody's concern."""
+        try:
+            super().handle_one_request()
+        except (ConnectionError, TimeoutError):
+            self.close_connection = True
+
+    def version_string(self) -> str:
+        """Name no software."""
+        return "local"
+
+    def log_message(self, *_: Any) -> None:
+        """Keep the terminal for people."""
+
+    def _respond(self) -> None:
+        body = self._body()
+        if body is None:
+            return
+        request = Request(self.command, self.path, self.headers.items(), body, self.client_address[0])
+        response = type(self).answer(request)
+        self.send_response(response.status)
+        for name, value in response.headers:
+            if name.lower() not in {"content-length", "connection", "transfer-encoding"}:
+                self.send_header(name, value)
+        if response.status not in {204, 304}:
+            self.send_header("Content-Length", str(len(response.body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(response.body)
+
+    def _body(self) -> bytes | None:
+        """Return the body; of one that is too large one byte more than allowed, so that it is seen to be."""
+        try:
+            if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
+                return self._chunks()
+            length = int(self.headers.get("Content-Length", "0"))
+        except ValueError:
+            self.send_error(400)
+            return None
+        body = self.rfile.read(min(length, LARGEST_BODY_BYTES + 1))
+        left = min(length, DRAINED_BYTES) - len(body)
+        while left > 0 and (drained := self.rfile.read(min(left, 65536))):
+            left -= len(drained)
+        if length > DRAINED_BYTES:
+            self.close_connection = True
+        return body
+
+    def _chunks(self) -> bytes:
+        chunks: list[bytes] = []
+        size = 0
+        while length := int(self.rfile.readline().partition(b";")[0], 16):
+            chunk = self.rfile.read(length)
+            self.rfile.readline()
+            if size <= LARGEST_BODY_BYTES:
+                chunks.append(chunk)
+            size += length
+        while self.rfile.readline().strip():
+            pass  # trailers
+        return b"".join(chunks)
+
+
+class Server:
+    """An HTTP server on loopback. Its port is taken at once, it answers from `start` on."""
+
+    def __init__(self, port: int) -> None:
+        """Take a port; 0 takes a free one. Raises OSError when it is in use."""
+        self._server = ThreadingHTTPServer((HOST, port), _Handler)
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.1}, name="http", daemon=True
+        )
+
+    @property
+    def base_url(self) -> str:
+        """Where it listens, without a slash at the end."""
+        return f"http://{HOST}:{self._server.server_port}"
+
+    def start(self, answer: Callable[[Request], Response]) -> None:
+        """Answer requests with `answer`, each in a thread."""
+        self._server.RequestHandlerClass = type("Handler", (_Handler,), {"answer": staticmethod(answer)})
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Answer no more and give up the port."""
+        if self._thread.is_alive():
+            self._server.shutdown()
+            self._thread.join()
+        self._server.server_close()

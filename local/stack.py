@@ -1,0 +1,136 @@
+"""The whole service in this process: tables, queues, functions, gateway, pumps."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import boto3
+from moto import mock_aws
+
+from local.emulated_dynamodb import quick_moto
+from local.functions import Functions
+from local.gateway import Gateway
+from local.pumps import pumps_of
+from local.server import Server
+from local.template import PSEUDO_PARAMETERS, Template
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+ROOT = Path(__file__).resolve().parent.parent
+
+STOP_SECONDS = 15
+"""How long a pump gets to finish the call that is under way: a webhook attempt takes up to ten seconds."""
+
+QUEUE_ATTRIBUTES = ("DelaySeconds", "MessageRetentionPeriod", "VisibilityTimeout")
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """A running stack. `template` has the values that its references stand for here."""
+
+    base_url: str
+    template: Template
+    clients: Mapping[str, Any]
+
+
+@contextmanager
+def running(
+    *,
+    port: int = 0,
+    dynamodb_endpoint: str | None = None,
+    allow_loopback_webhooks: bool = True,
+    log_level: str = "WARNING",
+) -> Iterator[Stack]:
+    """Run the stack while the block runs, on loopback; port 0 takes a free one.
+
+    With `dynamodb_endpoint` the tables are made there, else in this process. The environment of the
+    process becomes the functions'. Raises OSError when the port is in use.
+    """
+    with ExitStack() as stack:
+        stack.enter_context(_environment(dynamodb_endpoint))
+        stack.enter_context(mock_aws())
+        stack.enter_context(quick_moto())
+        clients = {service: boto3.client(service) for service in ("dynamodb", "dynamodbstreams", "sqs")}
+        server = Server(port)
+        stack.callback(server.stop)
+        template = Template.load(
+            ROOT / "template.yaml",
+            {
+                "BaseUrl": server.base_url,
+                "AllowLoopbackWebhooks": str(allow_loopback_webhooks).lower(),
+                "LogLevel": log_level,
+            },
+        )
+        create_tables(template, clients["dynamodb"])
+        references = _create_queues(template, clients["sqs"])
+        template = template.with_references(references)
+        functions = Functions(template, ROOT)
+        stack.callback(functions.close)
+        pumps = pumps_of(template, functions, clients, references)
+        for pump in pumps:
+            pump.start()
+            stack.callback(pump.join, STOP_SECONDS)
+        for pump in pumps:
+            stack.callback(pump.stop)  # the last to come, so the first to be called: all end side by side
+        server.start(Gateway(template, functions).answer)
+        yield Stack(server.base_url, template, clients)
+
+
+def create_tables(template: Template, dynamodb: Any) -> None:
+    """Create the template's tables; those that are there already stay as they are."""
+    existing = set(dynamodb.list_tables()["TableNames"])
+    for definition in template.table_definitions():
+        if definition["TableName"] not in existing:
+            dynamodb.create_table(**definition)
+            dynamodb.get_waiter("table_exists").wait(TableName=definition["TableName"], WaiterConfig={"Delay": 1})
+
+
+def _create_queues(template: Template, sqs: Any) -> dict[str, str]:
+    """Create the template's queues and return their URLs by logical id."""
+    declared = template.resources("AWS::SQS::Queue")
+    urls = {}
+    for name, properties in declared.items():
+        attributes = {key: str(properties[key]) for key in QUEUE_ATTRIBUTES if key in properties}
+        urls[name] = sqs.create_queue(QueueName=name, Attributes=attributes)["QueueUrl"]
+    for name, properties in declared.items():
+        if "RedrivePolicy" in properties:
+            policy = properties["RedrivePolicy"]
+            dead_letters = policy["deadLetterTargetArn"].removesuffix(".Arn")
+            arn = sqs.get_queue_attributes(QueueUrl=urls[dead_letters], AttributeNames=["QueueArn"])
+            redrive = {
+                "deadLetterTargetArn": arn["Attributes"]["QueueArn"],
+                "maxReceiveCount": policy["maxReceiveCount"],
+            }
+            sqs.set_queue_attributes(QueueUrl=urls[name], Attributes={"RedrivePolicy": json.dumps(redrive)})
+    return urls
+
+
+@contextmanager
+def _environment(dynamodb_endpoint: str | None) -> Iterator[None]:
+    """Set the process's AWS environment so that nothing can reach a real account, and put it back."""
+    before = dict(os.environ)
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        del os.environ[name]
+    os.environ.update(
+        AWS_ACCESS_KEY_ID="local",
+        AWS_SECRET_ACCESS_KEY="local",  # noqa: S106 - it opens nothing
+        AWS_DEFAULT_REGION=PSEUDO_PARAMETERS["AWS::Region"],
+        AWS_REGION=PSEUDO_PARAMETERS["AWS::Region"],
+        AWS_ACCOUNT_ID_ENDPOINT_MODE="disabled",  # moto knows the older host names only
+        AWS_EC2_METADATA_DISABLED="true",
+        POWERTOOLS_METRICS_DISABLED="true",
+    )
+    if dynamodb_endpoint:
+        os.environ["AWS_ENDPOINT_URL_DYNAMODB"] = dynamodb_endpoint
+        os.environ["AWS_ENDPOINT_URL_DYNAMODB_STREAMS"] = dynamodb_endpoint
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
