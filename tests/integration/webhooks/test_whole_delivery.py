@@ -1,0 +1,187 @@
+"""Both functions with everything real but AWS: DynamoDB and SQS emulated, a receiver on loopback."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from adapters.dynamodb import DynamoDBStore
+from adapters.dynamodb.items import record_item
+from adapters.sqs import SqsRetryQueue
+from adapters.webhook_http import WebhookHttp
+from domain.apps import App
+from domain.changes import AddConnection, AddRequest, ChangeRequest, PutApp, RemoveRequest
+from domain.queued_request import QueuedRequest, State, WebhookState, timestamp
+from domain.queueing import Queueing
+from domain.webhooks.delivery import Deliverer
+from domain.webhooks.signature import verify, verify_qube
+from handlers import bootstrap, deliver_webhook, retry_webhook
+from local.emulated_dynamodb import quick_moto
+from tests.builders import (
+    APP_ID,
+    NOON,
+    REQUEST_XML,
+    RESPONSE_XML,
+    FixedClock,
+    SequentialIds,
+    a_connection,
+    a_record,
+)
+from tests.contract.conftest import CREDENTIALS, dynamodb_client, make_tables
+from tests.integration.webhooks.servers import ANSWER, Exchange, Receiver
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+BUSY = b"HTTP/1.1 503 Busy\r\nContent-Length: 4\r\n\r\nbusy"
+
+
+class Stack:
+    """The two functions and what they need; `calls` counts DynamoDB's by name."""
+
+    def __init__(self) -> None:
+        client = dynamodb_client()
+        self.store = DynamoDBStore(client, make_tables(client, ""))
+        self.sqs: Any = boto3.client("sqs", **CREDENTIALS)
+        self.queue_url = self.sqs.create_queue(QueueName="retries")["QueueUrl"]
+        self.clock = FixedClock()
+        self.queueing = Queueing(self.store, self.store, self.store, self.clock, SequentialIds())
+        # This clock is ahead, so that nothing is delayed: a test waits for no queue.
+        queue = SqsRetryQueue(self.sqs, self.queue_url, lambda: self.clock() + timedelta(days=1))
+        sender = WebhookHttp(allow_loopback=True)
+        self.store.commit(AddConnection(a_connection()), PutApp(None, App(APP_ID, "Shop", timestamp(NOON), (SECRET,))))
+        bootstrap.use(
+            webhook_deliveries=Deliverer(self.store, self.store, sender, queue, self.clock, lambda: 0.5),
+            clock=self.clock,
+        )
+        self.calls: Counter[str] = Counter()
+        client.meta.events.register("before-call.dynamodb", lambda model, **_: self.calls.update([model.name]))
+
+    def an_ended_request(self, port: int, response_xml: str = RESPONSE_XML) -> tuple[QueuedRequest, QueuedRequest]:
+        """Store a request with a webhook to this port and end it; return it before and after that."""
+        sent = a_record(
+            state=State.SENT, webhook_url=f"http://127.0.0.1:{port}/hook", webhook_state=WebhookState.PENDING
+        )
+        self.store.commit(AddRequest(sent, REQUEST_XML, "text"))
+        ended = sent.moved(State.RESPONSE_RECEIVED, self.clock())
+        self.store.commit(ChangeRequest(sent, ended, response_xml))
+        stored = self.stored(ended)
+        self.calls.clear()
+        return sent, stored
+
+    def stored(self, record: QueuedRequest) -> QueuedRequest:
+        """Return the record as it is now."""
+        found = self.store.request(record.id)
+        assert isinstance(found, QueuedRequest)
+        return found
+
+    def stream(self, before: QueuedRequest, after: QueuedRequest) -> dict[str, Any]:
+        """Call `deliver_webhook` with this change."""
+        images = {"SequenceNumber": "1", "OldImage": record_item(before), "NewImage": record_item(after)}
+        return deliver_webhook.handler({"Records": [{"dynamodb": images}]}, None)
+
+    def planned(self) -> list[dict[str, str]]:
+        """Return the messages that can be received, as Lambda passes them on."""
+        messages = self.sqs.receive_message(QueueUrl=self.queue_url, MaxNumberOfMessages=10).get("Messages", [])
+        return [{"messageId": message["MessageId"], "body": message["Body"]} for message in messages]
+
+
+@pytest.fixture
+def stack() -> Iterator[Stack]:
+    with quick_moto(), mock_aws():
+        yield Stack()
+    bootstrap.use()
+
+
+def hearing(heard: list[tuple[bytes, bytes]], answer: bytes = ANSWER) -> Callable[[Exchange], None]:
+    """Return the script of a receiver that notes the request and answers."""
+
+    def script(exchange: Exchange) -> None:
+        heard.append(exchange.read_request())
+        exchange.send(answer)
+
+    return script
+
+
+def test_an_ended_request_reaches_its_receiver_signed_with_two_calls_of_the_database(stack: Stack) -> None:
+    heard: list[tuple[bytes, bytes]] = []
+    with Receiver(hearing(heard)) as receiver:
+        before, after = stack.an_ended_request(receiver.port)
+        answer = stack.stream(before, after)
+
+    assert answer == {"batchItemFailures": []}
+    assert stack.calls.total() == 2, stack.calls
+    [(head, body)] = heard
+    headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n")[1:])
+    now = int(NOON.timestamp())
+    verify(SECRET, headers, body, now)
+    verify_qube(SECRET, headers["X-Qube-Signature"], body, now)
+    event = json.loads(body)
+    assert (event["id"], event["state"], event["response_xml"]) == (after.id, "completed", RESPONSE_XML)
+    assert stack.stored(after).webhook_state is WebhookState.SUCCEEDED
+
+
+def test_a_failed_attempt_comes_back_through_the_queue(stack: Stack) -> None:
+    heard: list[tuple[bytes, bytes]] = []
+    with Receiver(hearing(heard, BUSY)) as receiver:
+        before, after = stack.an_ended_request(receiver.port)
+        stack.stream(before, after)
+        [attempt] = stack.stored(after).webhook_attempts
+        stack.clock.advance(seconds=10)
+        receiver.script = hearing(heard)
+        stack.calls.clear()
+        answer = retry_webhook.handler({"Records": stack.planned()}, None)
+
+    assert answer == {"batchItemFailures": []}
+    assert stack.calls.total() == 2, stack.calls
+    assert attempt.response == "busy"
+    stored = stack.stored(after)
+    assert (stored.webhook_state, stored.webhook_tries) == (WebhookState.SUCCEEDED, 2)
+
+
+def test_a_response_of_5_mb_is_announced_without_its_text(stack: Stack) -> None:
+    heard: list[tuple[bytes, bytes]] = []
+    with Receiver(hearing(heard)) as receiver:
+        before, after = stack.an_ended_request(receiver.port, RESPONSE_XML.replace("Ann", "x" * 5_000_000))
+        stack.stream(before, after)
+
+    event = json.loads(heard[0][1])
+    assert (event["response_xml"], event["response_json"], event["response_omitted"]) == (None, None, True)
+
+
+@pytest.mark.parametrize("answer", [ANSWER, BUSY])
+def test_a_redelivery_while_the_receiver_answers_keeps_both_its_new_round_and_the_attempt(
+    stack: Stack, answer: bytes
+) -> None:
+    def script(exchange: Exchange) -> None:
+        exchange.read_request()
+        stack.queueing.redeliver(APP_ID, after.id)
+        exchange.send(answer)
+
+    with Receiver(script) as receiver:
+        before, after = stack.an_ended_request(receiver.port)
+        assert stack.stream(before, after) == {"batchItemFailures": []}
+
+    stored = stack.stored(after)
+    assert (stored.webhook_state, stored.webhook_round, stored.webhook_tries) == (WebhookState.PENDING, 1, 0)
+    assert [attempt.response for attempt in stored.webhook_attempts] == [answer.decode().rpartition("\n")[2]]
+
+
+def test_a_deletion_while_the_receiver_answers_is_no_failure(stack: Stack) -> None:
+    def script(exchange: Exchange) -> None:
+        exchange.read_request()
+        stack.store.commit(RemoveRequest(after, timestamp(NOON)))
+        exchange.send(ANSWER)
+
+    with Receiver(script) as receiver:
+        before, after = stack.an_ended_request(receiver.port)
+        assert stack.stream(before, after) == {"batchItemFailures": []}
+
+    assert not isinstance(stack.store.request(after.id), QueuedRequest)
