@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from domain.listing import Lists
     from domain.ports import Clock, Ids, RetryQueue, Secrets, WebhookSender
     from domain.queueing import Queueing
+    from domain.sweeping import Sweeper
     from domain.web_connector.endpoint import WebConnector
     from domain.webhooks.addresses import UrlRules
     from domain.webhooks.delivery import Deliverer
@@ -239,6 +240,14 @@ def web_connector() -> WebConnector:
     from domain.web_connector.endpoint import WebConnector
 
     return WebConnector(store(), store(), store(), store(), clock(), new_id(), secrets())
+
+
+@_part
+def sweeper() -> Sweeper:
+    """Return what releases silent sessions and removes what deleted connections left."""
+    from domain.sweeping import Sweeper
+
+    return Sweeper(store(), store(), store(), clock())
 
 
 @_part

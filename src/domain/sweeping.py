@@ -1,0 +1,92 @@
+"""What nobody else comes back for: silent Web Connector sessions and the records of deleted connections."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from domain.errors import Conflict, TooManyRequests
+from domain.queued_request import timestamp
+from domain.session import SILENCE_SECONDS
+from domain.web_connector.session_end import end_of_session
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from domain.ports import Clock, Connections, Sessions, Store
+    from domain.session import Session
+
+SESSIONS_A_READING = 25
+CONNECTIONS_A_SWEEP = 10
+RECORDS_A_STEP = 50
+"""How many records are removed between two looks at the clock: a second's work or less."""
+
+SILENT = "The Web Connector was silent for too long. The next update begins a new session."
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What a sweep did. `finished` is False when its time was over before its work."""
+
+    sessions_released: int
+    connections_purged: int
+    finished: bool
+
+
+class Sweeper:
+    """Releases silent sessions and removes what deleted connections left. Can be stopped and repeated at will."""
+
+    def __init__(self, store: Store, connections: Connections, sessions: Sessions, clock: Clock) -> None:
+        self._store = store
+        self._connections = connections
+        self._sessions = sessions
+        self._clock = clock
+
+    def sweep(self, until: datetime) -> Swept:
+        """Do what there is to do, and begin nothing more after `until`."""
+        released, all_released = self._release_sessions(until)
+        purged, all_purged = self._purge_connections(until)
+        return Swept(released, purged, all_released and all_purged)
+
+    def _release_sessions(self, until: datetime) -> tuple[int, bool]:
+        """Return how many sessions were released and whether none is left."""
+        before = timestamp(self._clock() - timedelta(seconds=SILENCE_SECONDS))
+        released = 0
+        seen: set[str] = set()
+        while self._clock() < until:
+            silent = [
+                session
+                for session in self._sessions.silent_sessions(before, SESSIONS_A_READING)
+                if session.ticket not in seen
+            ]
+            if not silent:
+                return released, True
+            for session in silent:
+                if self._clock() >= until:
+                    return released, False
+                seen.add(session.ticket)
+                released += self._release(session)
+        return released, False
+
+    def _release(self, session: Session) -> bool:
+        connection = self._connections.connection(session.connection_id)
+        try:
+            self._store.commit(*end_of_session(session, connection, self._clock(), SILENT))
+        except (Conflict, TooManyRequests):
+            # The session was called just now, or its connection is being changed: the next sweep looks again.
+            return False
+        return True
+
+    def _purge_connections(self, until: datetime) -> tuple[int, bool]:
+        """Return how many connections were removed whole and whether none is left."""
+        purged = 0
+        deleted = self._connections.deleted_connections(CONNECTIONS_A_SWEEP)
+        for connection in deleted:
+            gone = False
+            while not gone:
+                if self._clock() >= until:
+                    return purged, False
+                gone = self._connections.purge(connection, RECORDS_A_STEP)
+            purged += 1
+        return purged, len(deleted) < CONNECTIONS_A_SWEEP
