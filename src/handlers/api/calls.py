@@ -71,6 +71,12 @@ def header(event: Event, name: str) -> str | None:
     return None
 
 
+def with_header(event: Event, name: str, value: str) -> dict[str, str]:
+    """Return the headers with one set anew, whatever the case of its name."""
+    headers = event.get("headers") or {}
+    return {one: text for one, text in headers.items() if one.lower() != name.lower()} | {name: value}
+
+
 def query_of(event: Event) -> Mapping[str, Sequence[str]]:
     """Return the query parameters, each with all its values."""
     return event.get("multiValueQueryStringParameters") or {}

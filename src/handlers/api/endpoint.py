@@ -78,7 +78,9 @@ class Endpoint(APIGatewayRestResolver):
         if self._parameters is not None:
             calls.require_known_parameters(event, self._parameters)
         body = calls.body_of(event) if self._fields is not None else None
-        return event | {"body": body, "isBase64Encoded": False}
+        # Powertools minds the case of a media type, and looks at it even when there is no body.
+        headers = calls.with_header(event, "Content-Type", errors.CONTENT_TYPE)
+        return event | {"headers": headers, "body": body, "isBase64Encoded": False}
 
     def _answer_to(self, error: Exception) -> Response[str]:
         known = errors.expected(error, self._fields or [])

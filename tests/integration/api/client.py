@@ -1,0 +1,216 @@
+"""Calls the API's functions as API Gateway does: route, authorizer, proxy event, all from the template."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from domain.errors import Unauthorized
+from local.template import Template
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+STAGE = "live"
+DOMAIN = "queue.example.com"
+REQUEST_ID = "c6af9ac6-7b61-11e6-9a41-93e8deadbeef"
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A path of the template with the function behind it."""
+
+    method: str
+    path: str
+    handler: str
+    open: bool
+
+    def parameters(self, path: str) -> dict[str, str] | None:
+        """Return the path's parameters when it is this route's, else None."""
+        pattern = re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", self.path)
+        found = re.fullmatch(pattern, path)
+        return {name: unquote(value) for name, value in found.groupdict().items()} if found else None
+
+
+@cache
+def routes() -> tuple[Route, ...]:
+    """Return every route that the template declares."""
+    return tuple(
+        Route(
+            event.properties["Method"].upper(),
+            event.properties["Path"],
+            function.handler,
+            event.properties.get("Auth", {}).get("Authorizer") == "NONE",
+        )
+        for function in Template.load().functions()
+        for event in function.events
+        if event.type == "Api"
+    )
+
+
+def basic(key: str, password: str = "") -> str:
+    """Return the Authorization header of a key."""
+    return "Basic " + base64.b64encode(f"{key}:{password}".encode()).decode()
+
+
+def api_event(
+    method: str,
+    url: str,
+    *,
+    body: str | None = None,
+    headers: Mapping[str, str] | None = None,
+    authorizer: Mapping[str, str] | None = None,
+    is_base64: bool = False,
+) -> dict[str, Any]:
+    """Return the proxy event of a REST API for a call."""
+    parts = urlsplit(url)
+    route, parameters = next(
+        (route, found)
+        for route in routes()
+        if route.method == method and (found := route.parameters(parts.path)) is not None
+    )
+    query = parse_qs(parts.query, keep_blank_values=True)
+    sent = {"Host": DOMAIN, "X-Forwarded-Proto": "https", "User-Agent": "curl/8.5.0", **(headers or {})}
+    return {
+        "resource": route.path,
+        "path": parts.path,
+        "httpMethod": method,
+        "headers": sent,
+        "multiValueHeaders": {name: [value] for name, value in sent.items()},
+        "queryStringParameters": {name: values[-1] for name, values in query.items()} or None,
+        "multiValueQueryStringParameters": query or None,
+        "pathParameters": parameters or None,
+        "stageVariables": None,
+        "requestContext": {
+            "accountId": "123456789012",
+            "apiId": "a1b2c3d4e5",
+            "authorizer": {**authorizer, "principalId": authorizer["app_id"]} if authorizer else None,
+            "domainName": DOMAIN,
+            "domainPrefix": "queue",
+            "extendedRequestId": "JKJaXmPLvHcESHA=",
+            "httpMethod": method,
+            "identity": {"sourceIp": "203.0.113.7", "userAgent": "curl/8.5.0"},
+            "path": f"/{STAGE}{parts.path}",
+            "protocol": "HTTP/1.1",
+            "requestId": REQUEST_ID,
+            "requestTime": "14/Mar/2026:12:00:00 +0000",
+            "requestTimeEpoch": 1773489600000,
+            "resourceId": "0nsolv",
+            "resourcePath": route.path,
+            "stage": STAGE,
+        },
+        "body": body,
+        "isBase64Encoded": is_base64,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the caller gets."""
+
+    status: int
+    headers: Mapping[str, str]
+    text: str
+
+    @property
+    def json(self) -> Any:
+        """The body, read."""
+        return json.loads(self.text)
+
+    @property
+    def code(self) -> str:
+        """The error's code."""
+        code: str = self.json["error"]["code"]
+        return code
+
+    @property
+    def problem(self) -> dict[str, Any]:
+        """The first problem of an invalid request."""
+        problem: dict[str, Any] = self.json["error"]["details"]["problems"][0]
+        return problem
+
+
+def load(handler: str) -> Any:
+    """Return the function that a template's `Handler` names."""
+    module, _, name = handler.rpartition(".")
+    return getattr(import_module(module), name)
+
+
+class ApiClient:
+    """Calls with one key."""
+
+    def __init__(self, key: str | None) -> None:
+        self.key = key
+
+    def call(
+        self,
+        method: str,
+        url: str,
+        json_body: Any = None,
+        *,
+        text: str | None = None,
+        data: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """Call a URL with a JSON body, any text, or bytes that API Gateway takes for binary."""
+        sent = dict(headers or {})
+        body = json.dumps(json_body) if json_body is not None else text
+        if body is not None or data is not None:
+            sent = {"content-type": "application/json"} | sent
+        route = next(one for one in routes() if one.method == method and one.parameters(urlsplit(url).path) is not None)
+        context = None
+        if not route.open:
+            try:
+                context = self._authorized(sent)
+            except Unauthorized:
+                return _gateway_answer("UNAUTHORIZED")
+        event = api_event(
+            method,
+            url,
+            body=base64.b64encode(data).decode() if data is not None else body,
+            headers=sent,
+            authorizer=context,
+            is_base64=data is not None,
+        )
+        return _answer(load(route.handler)(json.loads(json.dumps(event)), None))
+
+    def _authorized(self, headers: Mapping[str, str]) -> dict[str, str]:
+        token = headers.get("Authorization") or (basic(self.key) if self.key is not None else None)
+        if token is None:
+            # API Gateway does not ask a TOKEN authorizer when the header is missing.
+            raise Unauthorized("Unauthorized")
+        arn = f"arn:aws:execute-api:eu-west-1:123456789012:a1b2c3d4e5/{STAGE}/GET/api/v1/connections"
+        policy = load("handlers.authorizer.handler")(
+            {"type": "TOKEN", "authorizationToken": token, "methodArn": arn}, None
+        )
+        context: dict[str, str] = policy["context"]
+        return context
+
+
+def _gateway_answer(name: str) -> Answer:
+    response = Template.load().api()["GatewayResponses"][name]
+    headers = response["ResponseParameters"]["Headers"]
+    return Answer(
+        int(response["StatusCode"]),
+        {header: value.strip("'") for header, value in headers.items()},
+        response["ResponseTemplates"]["application/json"],
+    )
+
+
+def _answer(result: dict[str, Any]) -> Answer:
+    json.dumps(result)  # as Lambda's runtime does
+    headers = {name: values[-1] for name, values in (result.get("multiValueHeaders") or {}).items()}
+    headers |= result.get("headers") or {}
+    if not result.get("isBase64Encoded"):
+        return Answer(result["statusCode"], headers, result.get("body") or "")
+    data = base64.b64decode(result["body"])
+    if headers.get("Content-Encoding") == "gzip":
+        data = gzip.decompress(data)
+    return Answer(result["statusCode"], headers, data.decode())

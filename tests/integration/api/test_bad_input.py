@@ -1,0 +1,445 @@
+"""Bad input gets the contract's error, never a 500, and nothing is stored."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import pytest
+
+from domain.apps import api_key_hash
+from handlers import bootstrap
+from tests.builders import CONNECTION_ID, REQUEST_XML
+from tests.integration.api.client import REQUEST_ID, ApiClient, basic
+
+if TYPE_CHECKING:
+    from tests.integration.api.conftest import World
+
+NOBODYS_ID = "f0000000-0000-4000-8000-00000000000f"
+QUERY = {"request": {"name": "CustomerQueryRq"}}
+LISTED = f"/api/v1/connections/{CONNECTION_ID}/queued_requests"
+
+
+def stored_ids(world: World) -> list[str]:
+    """Return the ids of all that a list shows."""
+    return [item["id"] for item in world.api.call("GET", LISTED).json["data"]]
+
+
+# --- Credentials
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Basic",
+        "Basic ",
+        "Basic !!!",
+        "Basic " + base64.b64encode(b"no colon").decode(),
+        "Basic " + base64.b64encode(b"\xff\xfe:").decode(),
+        "Bearer sk_something",
+        basic("sk_unknown"),
+        basic(""),
+    ],
+)
+def test_a_malformed_or_unknown_credential_is_refused(world: World, header: str) -> None:
+    answer = world.api.call("GET", LISTED, headers={"Authorization": header})
+
+    assert (answer.status, answer.code) == (401, "unauthorized")
+    assert answer.headers["WWW-Authenticate"] == 'Basic realm="qbxml-queue", charset="UTF-8"'
+
+
+def test_no_credential_is_refused() -> None:
+    answer = ApiClient(None).call("GET", LISTED)
+
+    assert (answer.status, answer.code) == (401, "unauthorized")
+
+
+def test_a_key_with_a_password_is_refused(world: World) -> None:
+    answer = world.api.call("GET", LISTED, headers={"Authorization": basic(world.api.key or "", "secret")})
+
+    assert answer.status == 401
+
+
+def test_a_revoked_key_is_refused(world: World) -> None:
+    world.administration.revoke_key(api_key_hash(world.api.key or ""))
+
+    assert world.api.call("GET", LISTED).status == 401
+
+
+def test_the_scheme_may_be_written_in_any_case(world: World) -> None:
+    header = basic(world.api.key or "").replace("Basic", "bAsIc")
+
+    assert world.api.call("GET", LISTED, headers={"Authorization": header}).status == 200
+
+
+# --- Other tenants, and ids that are none
+
+
+@pytest.mark.parametrize(
+    ("method", "suffix", "body"),
+    [
+        ("GET", "", None),
+        ("DELETE", "", None),
+        ("GET", "/qwc", None),
+        ("POST", "/qwc", None),
+        ("POST", "/password", {}),
+        ("GET", "/customers", None),
+        ("GET", "/vendors", None),
+        ("GET", "/sales_orders", None),
+        ("GET", "/invoices", None),
+        ("GET", "/items", None),
+        ("GET", "/queued_requests", None),
+        ("POST", "/queued_requests", {"request_json": QUERY}),
+    ],
+)
+def test_another_apps_connection_is_answered_like_none(
+    world: World, method: str, suffix: str, body: dict[str, Any] | None
+) -> None:
+    anothers = world.stranger.call(method, f"/api/v1/connections/{CONNECTION_ID}{suffix}", body)
+    nobodys = world.stranger.call(method, f"/api/v1/connections/{NOBODYS_ID}{suffix}", body)
+    malformed = world.api.call(method, f"/api/v1/connections/12345{suffix}", body)
+    upper_case = world.api.call(method, f"/api/v1/connections/{CONNECTION_ID.upper()}{suffix}", body)
+
+    assert (anothers.status, anothers.code) == (404, "not_found")
+    assert anothers.text == nobodys.text
+    assert (malformed.status, malformed.code) == (404, "not_found")
+    assert upper_case.status == 404
+    assert stored_ids(world) == []
+
+
+@pytest.mark.parametrize(
+    ("method", "suffix"), [("GET", ""), ("DELETE", ""), ("POST", "/discard"), ("POST", "/redeliver")]
+)
+@pytest.mark.parametrize("prefix", ["", f"/connections/{CONNECTION_ID}"])
+def test_another_apps_request_is_answered_like_none(world: World, method: str, suffix: str, prefix: str) -> None:
+    made = world.api.call("POST", world.requests_url, {"request_json": QUERY}).json["data"]
+
+    anothers = world.stranger.call(method, f"/api/v1{prefix}/queued_requests/{made['id']}{suffix}")
+    nobodys = world.stranger.call(method, f"/api/v1{prefix}/queued_requests/{NOBODYS_ID}{suffix}")
+    malformed = world.api.call(method, f"/api/v1{prefix}/queued_requests/{made['id']}0{suffix}")
+
+    assert (anothers.status, anothers.code) == (404, "not_found")
+    assert anothers.text == nobodys.text
+    assert (malformed.status, malformed.code) == (404, "not_found")
+    assert world.api.call("GET", f"/api/v1/queued_requests/{made['id']}").json["data"] == made | {
+        "links": made["links"] | {"self": f"/api/v1/queued_requests/{made['id']}"}
+    }
+
+
+# --- Bodies
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{", {"field": "body", "line": 1, "column": 2}),
+        ("", {"field": "body", "message": "is missing"}),
+        ("request_xml=1", {"field": "body", "line": 1, "column": 1}),
+        ("[]", {"field": "body", "message": "must be a JSON object"}),
+        (json.dumps([{"request_xml": REQUEST_XML}]), {"field": "body", "message": "must be a JSON object"}),
+        ("null", {"field": "body"}),
+        ('"text"', {"field": "body"}),
+        ('{"request_json": NaN}', {"field": "body"}),
+        ('{"request_json": ' + "9" * 5000 + "}", {"field": "body"}),
+        ('{"request_json": ' + "[" * 100_000 + "]" * 100_000 + "}", {"field": "body"}),
+        ('{"webhook_url": "\\ud800"}', {"field": "body"}),
+    ],
+)
+def test_what_is_no_json_object_is_refused(world: World, text: str, problem: dict[str, Any]) -> None:
+    answer = world.api.call("POST", world.requests_url, text=text)
+
+    assert (answer.status, answer.code) == (400, "invalid_request")
+    assert answer.problem | problem == answer.problem
+    assert stored_ids(world) == []
+
+
+def test_bytes_that_are_no_utf8_are_refused(world: World) -> None:
+    answer = world.api.call("POST", world.requests_url, data=b'{"request_xml": "\xff"}')
+
+    assert (answer.status, answer.problem) == (400, {"field": "body", "message": "must be UTF-8"})
+
+
+@pytest.mark.parametrize(
+    "media_type", ["text/xml", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/plain"]
+)
+def test_a_body_of_another_type_is_refused(world: World, media_type: str) -> None:
+    answer = world.api.call("POST", world.requests_url, {"request_json": QUERY}, headers={"content-type": media_type})
+
+    assert (answer.status, answer.code) == (415, "unsupported_media_type")
+    assert stored_ids(world) == []
+
+
+@pytest.mark.parametrize("size", [1024 * 1024 + 1, 2 * 1024 * 1024])
+def test_a_body_over_1_mib_is_refused_however_it_arrives(world: World, size: int) -> None:
+    text = json.dumps({"request_xml": REQUEST_XML}).ljust(size)
+
+    as_text = world.api.call("POST", world.requests_url, text=text)
+    as_bytes = world.api.call("POST", world.requests_url, data=text.encode())
+
+    assert (as_text.status, as_text.code) == (413, "request_too_large")
+    assert (as_bytes.status, as_bytes.code) == (413, "request_too_large")
+    assert stored_ids(world) == []
+
+
+def test_a_body_is_measured_in_bytes_not_in_characters(world: World) -> None:
+    text = json.dumps({"request_xml": "é" * 600_000}, ensure_ascii=False)
+
+    assert world.api.call("POST", world.requests_url, text=text).status == 413
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"request_xml": 1}, "request_xml"),
+        ({"request_xml": [REQUEST_XML]}, "request_xml"),
+        ({"request_json": "CustomerQueryRq"}, "request_json"),
+        ({"request_json": 5}, "request_json"),
+        ({"request_json": {"request": "CustomerQueryRq"}}, "request_json"),
+        ({"request_json": {"request": {"name": 5}}}, "request_json"),
+        ({"request_json": QUERY, "webhook_url": 5}, "webhook_url"),
+        ({"request_json": QUERY, "webhook_url": {}}, "webhook_url"),
+        ({"queued_request": [], "request_json": QUERY}, "queued_request"),
+    ],
+)
+def test_wrong_types_are_refused(world: World, body: dict[str, Any], field: str) -> None:
+    answer = world.api.call("POST", world.requests_url, body)
+
+    assert (answer.status, answer.code, answer.problem["field"]) == (400, "invalid_request", field)
+    assert stored_ids(world) == []
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_an_unknown_field_is_refused_with_the_nearest(world: World, *, wrapped: bool) -> None:
+    body: dict[str, Any] = {"request_json": QUERY, "webhook_ulr": "https://shop.example/hook"}
+
+    answer = world.api.call("POST", world.requests_url, {"queued_request": body} if wrapped else body)
+
+    assert answer.status == 400
+    assert answer.problem == {
+        "field": "webhook_ulr",
+        "message": "is no field of this endpoint",
+        "suggestion": "webhook_url",
+    }
+    assert stored_ids(world) == []
+
+
+@pytest.mark.parametrize("body", [{}, {"webhook_url": None}, {"request_xml": None, "request_json": None}])
+def test_neither_form_of_the_request_is_refused(world: World, body: dict[str, Any]) -> None:
+    answer = world.api.call("POST", world.requests_url, body)
+
+    assert (answer.status, answer.code) == (400, "invalid_request")
+
+
+def test_two_forms_that_differ_are_refused(world: World) -> None:
+    answer = world.api.call("POST", world.requests_url, {"request_json": QUERY, "request_xml": REQUEST_XML})
+
+    assert (answer.status, answer.code) == (400, "invalid_request")
+    assert stored_ids(world) == []
+
+
+def test_two_request_elements_are_refused(world: World) -> None:
+    xml = '<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerQueryRq/><VendorQueryRq/></QBXMLMsgsRq></QBXML>'
+
+    answer = world.api.call("POST", world.requests_url, {"request_xml": xml})
+
+    assert (answer.status, answer.problem["field"]) == (400, "request_xml")
+    assert stored_ids(world) == []
+
+
+def test_malformed_xml_is_refused_with_line_and_column(world: World) -> None:
+    answer = world.api.call("POST", world.requests_url, {"request_xml": "<QBXML>\n  <QBXMLMsgsRq>\n</QBXML>"})
+
+    assert answer.status == 400
+    assert (answer.problem["field"], answer.problem["line"]) == ("request_xml", 3)
+    assert answer.problem["column"] > 0
+
+
+@pytest.mark.parametrize(
+    "prologue",
+    [
+        '<!DOCTYPE a [<!ENTITY b "c">]>',
+        '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]>',
+        '<!DOCTYPE a [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;"><!ENTITY c "&b;&b;&b;">]>',
+        '<!DOCTYPE QBXML SYSTEM "http://attacker.example/x.dtd">',
+    ],
+)
+def test_entities_and_document_types_are_refused(world: World, prologue: str) -> None:
+    answer = world.api.call("POST", world.requests_url, {"request_xml": prologue + REQUEST_XML})
+
+    assert (answer.status, answer.problem["field"]) == (400, "request_xml")
+    assert stored_ids(world) == []
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "not a url",
+        "/hook",
+        "http://shop.example/hook",
+        "ftp://shop.example/hook",
+        "https://127.0.0.1/hook",
+        "https://10.0.0.1/hook",
+        "https://169.254.169.254/latest/meta-data/",
+        "https://[::1]/hook",
+        "https://localhost/hook",
+        "https://shop.example:8443/hook",
+        "https://user:secret@shop.example/hook",
+        "https://shop.example/" + "x" * 2048,
+    ],
+)
+@pytest.mark.parametrize("where", ["queued_requests", "customers", "connections"])
+def test_a_webhook_url_that_is_none_or_not_allowed_is_refused(world: World, url: str, where: str) -> None:
+    if where == "customers":
+        path = f"/api/v1/connections/{CONNECTION_ID}/customers"
+        answer = world.api.call("GET", f"{path}?webhook_url={quote(url, safe='')}")
+    elif where == "connections":
+        answer = world.api.call("POST", "/api/v1/connections", {"webhook_url": url})
+    else:
+        answer = world.api.call("POST", world.requests_url, {"request_json": QUERY, "webhook_url": url})
+
+    assert (answer.status, answer.code, answer.problem["field"]) == (400, "invalid_request", "webhook_url")
+    assert stored_ids(world) == []
+    assert world.api.call("GET", "/api/v1/connections").json["total_pages"] == 1
+
+
+@pytest.mark.parametrize("key", ["", "two words", "é", "x" * 256])
+def test_an_idempotency_key_that_is_none_is_refused(world: World, key: str) -> None:
+    answer = world.api.call("POST", world.requests_url, {"request_json": QUERY}, headers={"Idempotency-Key": key})
+
+    assert (answer.status, answer.problem["field"]) == (400, "Idempotency-Key")
+    assert stored_ids(world) == []
+
+
+# --- Query parameters
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("page=0", "page"),
+        ("page=-1", "page"),
+        ("page=x", "page"),
+        ("page=", "page"),
+        ("page=1.5", "page"),
+        ("page=" + "9" * 5000, "page"),
+        ("page=1&page=2", "page"),
+        ("page_size=0", "page_size"),
+        ("page_size=101", "page_size"),
+        ("sort=id", "sort"),
+        ("sort_direction=down", "sort_direction"),
+        ("state=done", "state"),
+        ("state=WAITING", "state"),
+        ("webhook_state=", "webhook_state"),
+        ("search_phrase=" + "x" * 201, "search_phrase"),
+        ("pagesize=10", "pagesize"),
+        ("state[]=waiting", "state[]"),
+    ],
+)
+def test_list_parameters_that_are_wrong_or_unknown_are_refused_by_name(world: World, query: str, field: str) -> None:
+    answer = world.api.call("GET", f"{LISTED}?{query}")
+
+    assert (answer.status, answer.code, answer.problem["field"]) == (400, "invalid_request", field)
+
+
+@pytest.mark.parametrize("query", ["page=0", "page_size=101", "state=waiting"])
+def test_connections_are_listed_by_page_alone(world: World, query: str) -> None:
+    answer = world.api.call("GET", f"/api/v1/connections?{query}")
+
+    assert (answer.status, answer.problem["field"]) == (400, query.split("=", maxsplit=1)[0])
+
+
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [
+        ("customers?nmae=Ann", "nmae"),
+        ("customers?max_returned=0", "max_returned"),
+        ("customers?active=Sometimes", "active"),
+        ("customers?include[]=Nmae", "include[]"),
+        ("customers?iterate=perhaps", "iterate"),
+        ("customers?request_id=" + "x" * 51, "request_id"),
+        ("sales_orders?from_transaction_date=yesterday", "from_transaction_date"),
+        ("items?include[]=Name", "include[]"),
+    ],
+)
+def test_query_parameters_that_are_wrong_or_unknown_are_refused_by_name(world: World, path: str, field: str) -> None:
+    answer = world.api.call("GET", f"/api/v1/connections/{CONNECTION_ID}/{path}")
+
+    assert (answer.status, answer.code, answer.problem["field"]) == (400, "invalid_request", field)
+    assert stored_ids(world) == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", f"/api/v1/queued_requests/{NOBODYS_ID}?verbose=1"),
+        ("DELETE", f"/api/v1/queued_requests/{NOBODYS_ID}?force=perhaps"),
+        ("DELETE", f"/api/v1/queued_requests/{NOBODYS_ID}?froce=true"),
+        ("POST", f"/api/v1/queued_requests/{NOBODYS_ID}/discard?force=true"),
+        ("POST", "/api/v1/connections?name=x"),
+        ("GET", f"/api/v1/connections/{CONNECTION_ID}?x=1"),
+        ("DELETE", f"/api/v1/connections/{CONNECTION_ID}?force=true"),
+    ],
+)
+def test_no_endpoint_overlooks_a_parameter_it_does_not_have(world: World, method: str, path: str) -> None:
+    answer = world.api.call(method, path)
+
+    assert (answer.status, answer.code) == (400, "invalid_request")
+
+
+# --- Read-only keys
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", LISTED),
+        ("GET", f"/api/v1/connections/{CONNECTION_ID}/customers"),
+        ("GET", f"/api/v1/connections/{CONNECTION_ID}/vendors"),
+        ("GET", f"/api/v1/connections/{CONNECTION_ID}/sales_orders"),
+        ("GET", f"/api/v1/connections/{CONNECTION_ID}/invoices"),
+        ("GET", f"/api/v1/connections/{CONNECTION_ID}/items"),
+        ("DELETE", f"/api/v1/queued_requests/{NOBODYS_ID}"),
+        ("POST", f"/api/v1/queued_requests/{NOBODYS_ID}/discard"),
+        ("POST", f"/api/v1/queued_requests/{NOBODYS_ID}/redeliver"),
+        ("POST", "/api/v1/connections"),
+        ("DELETE", f"/api/v1/connections/{CONNECTION_ID}"),
+        ("POST", f"/api/v1/connections/{CONNECTION_ID}/password"),
+    ],
+)
+def test_a_read_only_key_changes_nothing(world: World, method: str, path: str) -> None:
+    answer = world.readonly.call(method, path, {"request_json": QUERY} if method == "POST" else None)
+
+    assert (answer.status, answer.code) == (403, "forbidden")
+    assert stored_ids(world) == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [LISTED, "/api/v1/connections", f"/api/v1/connections/{CONNECTION_ID}", f"/api/v1/connections/{CONNECTION_ID}/qwc"],
+)
+def test_a_read_only_key_gets_what_is_stored(world: World, path: str) -> None:
+    assert world.readonly.call("GET", path).status == 200
+
+
+# --- Our own faults
+
+
+def test_a_fault_of_ours_is_answered_with_the_request_id_and_nothing_else(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    bootstrap.use(settings=bootstrap.settings(), store=world.store, connections="no use cases: the fault")
+
+    answer = world.api.call("POST", "/api/v1/connections")
+
+    assert answer.status == 500
+    assert answer.json["error"] == {
+        "code": "internal_error",
+        "message": "Something went wrong on our side. Please report the request id.",
+        "details": {"request_id": REQUEST_ID},
+    }
+    (logged,) = caplog.records
+    assert logged.exc_info
+    assert vars(logged)["request_id"] == REQUEST_ID

@@ -1,0 +1,182 @@
+"""Connections: create, list, get, password, file, delete, through the functions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from domain import passwords
+from domain.changes import AddSession, ChangeConnection
+from domain.session import SILENCE_SECONDS
+from tests.builders import CONNECTION_ID, a_session
+
+if TYPE_CHECKING:
+    from tests.integration.api.conftest import World
+
+URL = f"/api/v1/connections/{CONNECTION_ID}"
+
+
+def open_session(world: World) -> None:
+    """Open a Web Connector session of the connection."""
+    before = world.store.connection(CONNECTION_ID)
+    assert before
+    session = a_session(app_id=world.app_id)
+    world.store.commit(
+        AddSession(session),
+        ChangeConnection(before, before.changed(session.opened_at, session_ticket=session.ticket)),
+    )
+
+
+def test_a_connection_is_answered_as_the_contract_says(world: World) -> None:
+    body = {"name": "Head office", "company_file": r"C:\Books\Shop.qbw", "webhook_url": "https://shop.example/hook"}
+
+    answer = world.api.call("POST", "/api/v1/connections", body)
+
+    data = answer.json["data"]
+    assert answer.status == 201
+    assert data == {
+        "id": data["id"],
+        "app_id": world.app_id,
+        "username": data["id"],
+        **body,
+        "last_connected_at": None,
+        "status": "never_connected",
+        "qbxml_version": None,
+        "quickbooks_product_name": None,
+        "country": None,
+        "last_error": None,
+        "links": {"self": f"/api/v1/connections/{data['id']}", "ui": f"/app/connections/{data['id']}"},
+        "inserted_at": "2026-03-14T12:00:00.000000Z",
+        "updated_at": "2026-03-14T12:00:00.000000Z",
+    }
+    assert world.api.call("GET", data["links"]["self"]).json["data"] == data
+
+
+@pytest.mark.parametrize("body", [None, {}, {"name": None}])
+def test_everything_about_a_new_connection_is_optional(world: World, body: dict[str, Any] | None) -> None:
+    assert world.api.call("POST", "/api/v1/connections", body).status == 201
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"name": 1}, "name"),
+        ({"name": "x" * 201}, "name"),
+        ({"company_file": "x" * 501}, "company_file"),
+        ({"nmae": "x"}, "nmae"),
+    ],
+)
+def test_a_wrong_field_is_refused_by_name(world: World, body: dict[str, Any], field: str) -> None:
+    answer = world.api.call("POST", "/api/v1/connections", body)
+
+    assert (answer.status, answer.problem["field"]) == (400, field)
+
+
+def test_an_app_lists_its_own_connections_page_by_page(world: World) -> None:
+    for _ in range(2):
+        world.api.call("POST", "/api/v1/connections")
+
+    first = world.api.call("GET", "/api/v1/connections?page_size=2").json
+    second = world.api.call("GET", "/api/v1/connections?page_size=2&page=2").json
+    strangers = world.stranger.call("GET", "/api/v1/connections").json
+
+    assert (len(first["data"]), first["page"], first["total_pages"]) == (2, 1, 2)
+    assert (len(second["data"]), second["page"]) == (1, 2)
+    assert len({item["id"] for item in first["data"] + second["data"]}) == 3
+    assert strangers == {"data": [], "page": 1, "total_pages": 0}
+
+
+def test_a_given_password_is_set(world: World) -> None:
+    answer = world.api.call("POST", f"{URL}/password", {"password": "correct horse battery"})
+
+    connection = world.store.connection(CONNECTION_ID)
+    assert answer.json == {"data": {"id": CONNECTION_ID, "password": "correct horse battery"}}
+    assert connection
+    assert passwords.matches("correct horse battery", connection.password_hash)
+
+
+@pytest.mark.parametrize("body", [None, {}, {"password": None}])
+def test_a_password_is_made_when_none_is_given(world: World, body: dict[str, Any] | None) -> None:
+    first = world.api.call("POST", f"{URL}/password", body).json["data"]["password"]
+    second = world.api.call("POST", f"{URL}/password", body).json["data"]["password"]
+
+    assert first != second
+    assert len(second) >= 20
+
+
+@pytest.mark.parametrize("password", ["", "x" * 11, "x" * 129, 5, ["x" * 20]])
+def test_a_password_of_another_length_or_type_is_refused(world: World, password: Any) -> None:
+    answer = world.api.call("POST", f"{URL}/password", {"password": password})
+
+    connection = world.store.connection(CONNECTION_ID)
+    assert (answer.status, answer.problem["field"]) == (400, "password")
+    assert connection
+    assert connection.password_hash is None
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_the_file_leads_back_to_where_the_caller_reached_the_service(world: World, method: str) -> None:
+    answer = world.api.call(method, f"{URL}/qwc")
+
+    assert answer.status == 200
+    assert list(answer.json) == ["qwc"]
+    assert "<AppURL>https://queue.example.com/live/qbwc</AppURL>" in answer.json["qwc"]
+    assert f"<UserName>{CONNECTION_ID}</UserName>" in answer.json["qwc"]
+
+
+def test_the_file_itself_comes_to_who_asks_for_it(world: World) -> None:
+    answer = world.api.call("GET", f"{URL}/qwc", headers={"accept": "application/x-qwc"})
+
+    assert answer.headers["Content-Type"] == "application/x-qwc"
+    assert answer.headers["Content-Disposition"] == f'attachment; filename="{CONNECTION_ID}.qwc"'
+    assert answer.text.startswith("<?xml")
+
+
+def test_a_deleted_connection_is_gone_with_its_password(world: World) -> None:
+    world.api.call("POST", f"{URL}/password")
+
+    deleted = world.api.call("DELETE", URL)
+
+    stored = world.store.connection(CONNECTION_ID)
+    assert (deleted.status, deleted.text) == (204, "")
+    assert world.api.call("GET", URL).status == 404
+    assert world.api.call("DELETE", URL).status == 404
+    assert world.api.call("GET", "/api/v1/connections").json["data"] == []
+    assert world.api.call("POST", world.requests_url, {"request_json": {}}).status in {400, 404}
+    assert stored
+    assert stored.password_hash is None
+
+
+def test_a_connection_with_a_live_session_is_not_deleted(world: World) -> None:
+    open_session(world)
+
+    answer = world.api.call("DELETE", URL)
+
+    assert (answer.status, answer.code) == (409, "connection_active")
+    assert world.api.call("GET", URL).status == 200
+
+
+def test_a_session_that_has_been_silent_too_long_does_not_keep_a_connection(world: World) -> None:
+    open_session(world)
+    world.clock.advance(seconds=SILENCE_SECONDS + 1)
+
+    assert world.api.call("DELETE", URL).status == 204
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/support",
+        "/app",
+        f"/app/connections/{CONNECTION_ID}",
+        "/app/queued_requests/f0000000-0000-4000-8000-00000000000f",
+    ],
+)
+def test_pages_answer_without_a_key(world: World, path: str) -> None:
+    world.api.key = None
+
+    answer = world.api.call("GET", path)
+
+    assert answer.status == 200
+    assert answer.headers["Content-Type"] == "text/html; charset=utf-8"

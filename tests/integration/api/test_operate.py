@@ -1,0 +1,120 @@
+"""The operator's function and the authorizer that knows what it made."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from domain.errors import Unauthorized
+from handlers import authorizer, operate
+from tests.integration.api.client import ApiClient, basic
+
+if TYPE_CHECKING:
+    from tests.integration.api.conftest import World
+
+ARN = "arn:aws:execute-api:eu-west-1:123456789012:a1b2c3d4e5/live/GET/api/v1/connections"
+
+
+def do(operation: str, **arguments: Any) -> dict[str, Any]:
+    """Call the operator's function."""
+    return operate.handler({"operation": operation, **arguments}, None)
+
+
+def authorize(token: str) -> dict[str, Any]:
+    """Ask the authorizer."""
+    return authorizer.handler({"type": "TOKEN", "authorizationToken": token, "methodArn": ARN}, None)
+
+
+@pytest.mark.usefixtures("world")
+def test_an_app_and_its_keys_are_made_shown_once_and_revoked() -> None:
+    app = do("create_app", name="Warehouse")
+    key = do("create_key", app_id=app["app_id"])
+    listed = do("list_keys", app_id=app["app_id"])
+    used = ApiClient(key["api_key"]).call("GET", "/api/v1/connections")
+    revoked = do("revoke_key", key_hash=key["key_hash"])
+    refused = ApiClient(key["api_key"]).call("GET", "/api/v1/connections")
+
+    assert re.fullmatch(r"whsec_[A-Za-z0-9+/]{43}=", app["webhook_secret"])
+    assert re.fullmatch(r"sk_[A-Za-z0-9_-]{43}", key["api_key"])
+    assert listed["keys"] == [{name: value for name, value in key.items() if name != "api_key"}]
+    assert (used.status, refused.status) == (200, 401)
+    assert revoked["revoked_at"]
+    assert do("revoke_key", key_hash=key["key_hash"]) == revoked
+
+
+def test_two_webhook_secrets_are_active_while_rotating(world: World) -> None:
+    app = do("create_app", name="Warehouse")
+    second = do("rotate_webhook_secret", app_id=app["app_id"])["webhook_secret"]
+    rotating = world.store.app(app["app_id"])
+    third = do("rotate_webhook_secret", app_id=app["app_id"])["webhook_secret"]
+    again = world.store.app(app["app_id"])
+    do("retire_old_webhook_secrets", app_id=app["app_id"])
+    retired = world.store.app(app["app_id"])
+
+    assert rotating
+    assert again
+    assert retired
+    assert rotating.webhook_secrets == (second, app["webhook_secret"])
+    assert again.webhook_secrets == (third, second)
+    assert retired.webhook_secrets == (third,)
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize(
+    ("event", "field"),
+    [
+        ({}, "operation"),
+        ({"operation": "drop_tables"}, "operation"),
+        ({"operation": ["create_app"]}, "operation"),
+        ({"operation": "create_app"}, "name"),
+        ({"operation": "create_app", "name": ""}, "name"),
+        ({"operation": "create_app", "name": 5}, "name"),
+        ({"operation": "create_app", "name": "x", "colour": "red"}, "colour"),
+        ({"operation": "create_key", "app_id": "x", "scope": "admin"}, "scope"),
+    ],
+)
+def test_a_wrong_operation_is_answered_with_what_is_wrong(event: dict[str, Any], field: str) -> None:
+    error = operate.handler(event, None)["error"]
+
+    assert error["code"] == "invalid_request"
+    assert error["details"]["problems"][0]["field"] == field
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize(
+    "operation", ["create_key", "list_keys", "rotate_webhook_secret", "retire_old_webhook_secrets"]
+)
+def test_an_app_that_is_not_there_is_not_found(operation: str) -> None:
+    assert do(operation, app_id="nobody")["error"]["code"] == "not_found"
+
+
+@pytest.mark.usefixtures("world")
+def test_a_key_that_is_not_there_is_not_found() -> None:
+    assert do("revoke_key", key_hash="00")["error"]["code"] == "not_found"
+
+
+def test_the_policy_holds_for_every_path_so_that_it_can_be_cached(world: World) -> None:
+    answer = authorize(basic(world.api.key or ""))
+
+    assert answer == {
+        "principalId": world.app_id,
+        "policyDocument": {
+            "Version": "2012-10-17",
+            "Statement": [
+                {
+                    "Action": "execute-api:Invoke",
+                    "Effect": "Allow",
+                    "Resource": "arn:aws:execute-api:eu-west-1:123456789012:a1b2c3d4e5/live/*",
+                }
+            ],
+        },
+        "context": {"app_id": world.app_id, "scope": "full"},
+    }
+
+
+@pytest.mark.usefixtures("world")
+def test_what_is_refused_is_said_in_the_one_word_that_the_gateway_answers_with_401() -> None:
+    with pytest.raises(Unauthorized, match=r"^Unauthorized$"):
+        authorize("Basic nonsense")

@@ -1,0 +1,306 @@
+"""Queue, read, list, discard, delete and redeliver, through the functions."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from domain.changes import ChangeRequest
+from domain.queued_request import QueuedRequest, RequestError, State, WebhookAttempt, WebhookState
+from tests.builders import CONNECTION_ID, REQUEST_XML, RESPONSE_XML
+from tests.integration.api.client import ApiClient
+
+if TYPE_CHECKING:
+    from tests.integration.api.conftest import World
+
+TREE = {
+    "version": "13.0",
+    "request": {
+        "name": "CustomerQueryRq",
+        "attributes": {"request_id": "1"},
+        "children": [{"name": "MaxReturned", "text": "10"}],
+    },
+}
+HOOK = "https://shop.example/hook"
+
+
+def queue(world: World, **fields: Any) -> dict[str, Any]:
+    """Queue a request and return its record."""
+    answer = world.api.call("POST", world.requests_url, {"request_xml": REQUEST_XML} | fields)
+    assert answer.status == 201
+    data: dict[str, Any] = answer.json["data"]
+    return data
+
+
+def stored_record(world: World, request_id: str) -> QueuedRequest:
+    """Return a record as it is stored."""
+    record = world.store.request(request_id)
+    assert isinstance(record, QueuedRequest)
+    return record
+
+
+def end(world: World, request_id: str, state: State = State.RESPONSE_RECEIVED, **fields: Any) -> None:
+    """Bring a record to its end, as a Web Connector session would."""
+    for step in (State.TICKETED, State.SENT):
+        before = stored_record(world, request_id)
+        world.store.commit(ChangeRequest(before, before.moved(step, world.clock())))
+    before = stored_record(world, request_id)
+    world.store.commit(ChangeRequest(before, before.moved(state, world.clock(), **fields), response_xml=RESPONSE_XML))
+
+
+# --- Create
+
+
+def test_a_request_is_answered_as_the_contract_says(world: World) -> None:
+    answer = world.api.call("POST", world.requests_url, {"request_xml": REQUEST_XML, "webhook_url": HOOK})
+
+    data = answer.json["data"]
+    assert answer.status == 201
+    assert data == {
+        "id": data["id"],
+        "connection_id": CONNECTION_ID,
+        "request_name": "CustomerQueryRq",
+        "page": 1,
+        "state": "waiting",
+        "webhook_state": "pending",
+        "request_xml": REQUEST_XML,
+        "request_json": TREE,
+        "response_xml": None,
+        "response_json": None,
+        "error": None,
+        "webhook_url": HOOK,
+        "webhook_attempts": [],
+        "webhook_error": None,
+        "links": {
+            "self": f"/api/v1/connections/{CONNECTION_ID}/queued_requests/{data['id']}",
+            "ui": f"/app/queued_requests/{data['id']}",
+            "connection_ui": f"/app/connections/{CONNECTION_ID}",
+        },
+        "inserted_at": "2026-03-14T12:00:00.000000Z",
+        "updated_at": "2026-03-14T12:00:00.000000Z",
+    }
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"request_xml": REQUEST_XML},
+        {"request_json": TREE},
+        {"request_xml": REQUEST_XML, "request_json": TREE},
+        {"request_xml": REQUEST_XML, "request_json": None, "webhook_url": None},
+        {"queued_request": {"request_json": TREE}},
+    ],
+)
+def test_every_form_of_the_body_queues_the_same_request(world: World, body: dict[str, Any]) -> None:
+    answer = world.api.call("POST", world.requests_url, body)
+
+    assert answer.status == 201
+    assert answer.json["data"]["request_xml"] == REQUEST_XML
+
+
+def test_a_body_that_the_gateway_took_for_bytes_is_read_alike(world: World) -> None:
+    answer = world.api.call("POST", world.requests_url, data=json.dumps({"request_xml": REQUEST_XML}).encode())
+
+    assert answer.status == 201
+
+
+@pytest.mark.parametrize("name", ["Content-Type", "CONTENT-TYPE", "content-type"])
+@pytest.mark.parametrize("media_type", ["application/json", "Application/JSON; charset=utf-8"])
+def test_header_names_and_media_types_may_be_written_in_any_case(world: World, name: str, media_type: str) -> None:
+    client = ApiClient(world.api.key)
+
+    answer = client.call("POST", world.requests_url, {"request_xml": REQUEST_XML}, headers={name: media_type})
+
+    assert answer.status == 201
+
+
+def test_a_request_without_a_label_gets_its_id_as_label(world: World) -> None:
+    data = queue(world, request_xml=REQUEST_XML.replace(' requestID="1"', ""))
+
+    assert data["request_json"]["request"]["attributes"] == {"request_id": data["id"]}
+
+
+def test_a_repeat_with_the_same_idempotency_key_answers_the_first_record(world: World) -> None:
+    headers = {"idempotency-key": "order-17"}
+    first = world.api.call("POST", world.requests_url, {"request_json": TREE}, headers=headers)
+
+    again = world.api.call("POST", world.requests_url, {"request_json": TREE}, headers=headers)
+    other = world.api.call("POST", world.requests_url, {"request_xml": REQUEST_XML}, headers=headers)
+
+    assert (first.status, again.status) == (201, 200)
+    assert again.json == first.json
+    assert (other.status, other.code) == (409, "idempotency_key_reused")
+    assert len(world.api.call("GET", world.requests_url).json["data"]) == 1
+
+
+# --- Query endpoints
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("customers?name=Ann,%20Bob&include[]=Name,Email&include[]=ListID", "CustomerQueryRq"),
+        ("vendors", "VendorQueryRq"),
+        ("sales_orders?from_modified_date=2026-01-01", "SalesOrderQueryRq"),
+        ("invoices?status=PaidOnly", "InvoiceQueryRq"),
+        ("items?max_returned=5", "ItemQueryRq"),
+    ],
+)
+def test_a_query_endpoint_queues_its_query_and_is_not_cached(world: World, path: str, name: str) -> None:
+    answer = world.api.call("GET", f"/api/v1/connections/{CONNECTION_ID}/{path}")
+
+    data = answer.json["data"]
+    assert (answer.status, data["request_name"]) == (202, name)
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert data["links"]["self"] == f"/api/v1/connections/{CONNECTION_ID}/queued_requests/{data['id']}"
+
+
+# --- Get
+
+
+def test_every_link_to_itself_answers_with_the_same_record(world: World) -> None:
+    made = queue(world)
+    listed = world.api.call("GET", world.requests_url).json["data"][0]
+
+    by_create = world.api.call("GET", made["links"]["self"])
+    by_list = world.api.call("GET", listed["links"]["self"])
+
+    assert (by_create.status, by_list.status) == (200, 200)
+    assert by_create.json == by_list.json
+    assert by_list.json["data"]["links"]["self"] == f"/api/v1/queued_requests/{made['id']}"
+
+
+def test_an_ended_record_shows_its_response_in_both_forms(world: World) -> None:
+    made = queue(world)
+    end(world, made["id"])
+
+    data = world.api.call("GET", made["links"]["self"]).json["data"]
+
+    assert data["state"] == "response_received"
+    assert data["response_xml"] == RESPONSE_XML
+    (message_set,) = data["response_json"]
+    assert message_set["QBXMLMsgsRs"]["CustomerQueryRs"]["CustomerRet"] == [{"ListID": "80000001-1", "Name": "Ann"}]
+
+
+def test_errors_and_attempts_are_shown(world: World) -> None:
+    made = queue(world, webhook_url=HOOK)
+    end(
+        world,
+        made["id"],
+        State.ERROR,
+        error=RequestError("outcome_unknown", "Nobody can tell.", {"hint": "Look."}),
+        webhook_state=WebhookState.FAILED,
+        webhook_error="refused",
+        webhook_attempts=(WebhookAttempt("2026-03-14T12:00:01.000000Z", "no route"),),
+    )
+
+    data = world.api.call("GET", made["links"]["self"]).json["data"]
+    listed = world.api.call("GET", world.requests_url).json["data"][0]
+
+    for view in (data, listed):
+        assert view["error"] == {"message": "Nobody can tell.", "code": "outcome_unknown", "details": {"hint": "Look."}}
+        assert view["webhook_attempts"] == [{"attempted_at": "2026-03-14T12:00:01.000000Z", "response": "no route"}]
+        assert (view["webhook_state"], view["webhook_error"]) == ("failed", "refused")
+
+
+def test_a_record_of_another_connection_is_not_found_below_this_one(world: World) -> None:
+    made = queue(world)
+    other = world.api.call("POST", "/api/v1/connections").json["data"]["id"]
+
+    answer = world.api.call("GET", f"/api/v1/connections/{other}/queued_requests/{made['id']}")
+
+    assert answer.status == 404
+
+
+# --- List
+
+
+def test_a_list_is_paged_sorted_and_filtered(world: World) -> None:
+    ids = []
+    for _ in range(3):
+        ids.append(queue(world)["id"])
+        world.clock.advance(seconds=1)
+    world.api.call("POST", f"/api/v1/queued_requests/{ids[0]}/discard")
+
+    first = world.api.call("GET", f"{world.requests_url}?page_size=2").json
+    second = world.api.call("GET", f"{world.requests_url}?page_size=2&page=2").json
+    past = world.api.call("GET", f"{world.requests_url}?page=9").json
+    updated = world.api.call("GET", f"{world.requests_url}?sort=updated_at&sort_direction=asc").json
+    waiting = world.api.call("GET", f"{world.requests_url}?state=waiting&webhook_state=not_applicable").json
+    found = world.api.call("GET", f"{world.requests_url}?search_phrase={ids[1]}").json
+
+    assert [item["id"] for item in first["data"]] == [ids[2], ids[1]]
+    assert (first["page"], first["total_pages"]) == (1, 2)
+    assert [item["id"] for item in second["data"]] == [ids[0]]
+    assert (past["data"], past["page"], past["total_pages"]) == ([], 9, 1)
+    assert [item["id"] for item in updated["data"]] == [ids[1], ids[2], ids[0]]
+    assert [item["id"] for item in waiting["data"]] == [ids[2], ids[1]]
+    assert [item["id"] for item in found["data"]] == [ids[1]]
+
+
+def test_no_records_are_no_pages(world: World) -> None:
+    assert world.api.call("GET", world.requests_url).json == {"data": [], "page": 1, "total_pages": 0}
+
+
+def test_a_list_item_carries_no_json_forms(world: World) -> None:
+    queue(world)
+
+    item = world.api.call("GET", world.requests_url).json["data"][0]
+
+    assert "request_json" not in item
+    assert "response_json" not in item
+    assert "response_omitted" not in item
+    assert item["request_xml"] == REQUEST_XML
+
+
+# --- Discard, delete, redeliver
+
+
+@pytest.mark.parametrize("prefix", ["", f"/connections/{CONNECTION_ID}"])
+def test_a_waiting_request_is_discarded_once(world: World, prefix: str) -> None:
+    url = f"/api/v1{prefix}/queued_requests/{queue(world)['id']}/discard"
+
+    first, second = world.api.call("POST", url), world.api.call("POST", url)
+
+    assert (first.status, first.json["data"]["state"]) == (200, "discarded")
+    assert (second.status, second.code) == (400, "invalid_state")
+
+
+def test_what_is_in_flight_is_neither_discarded_nor_deleted(world: World) -> None:
+    url = f"/api/v1/queued_requests/{queue(world)['id']}"
+    before = stored_record(world, url.rpartition("/")[2])
+    world.store.commit(ChangeRequest(before, before.moved(State.TICKETED, world.clock())))
+
+    discarded = world.api.call("POST", f"{url}/discard")
+    deleted = world.api.call("DELETE", f"{url}?force=true")
+
+    assert (discarded.status, discarded.code) == (409, "in_flight")
+    assert (deleted.status, deleted.code) == (409, "in_flight")
+
+
+@pytest.mark.parametrize("prefix", ["", f"/connections/{CONNECTION_ID}"])
+def test_deleting_needs_an_end_or_force_and_can_be_repeated(world: World, prefix: str) -> None:
+    url = f"/api/v1{prefix}/queued_requests/{queue(world)['id']}"
+
+    refused = world.api.call("DELETE", url)
+    forced, again = world.api.call("DELETE", f"{url}?force=true"), world.api.call("DELETE", url)
+    gone = world.api.call("GET", url)
+
+    assert (refused.status, refused.code) == (400, "invalid_state")
+    assert (forced.status, again.status, forced.text) == (204, 204, "")
+    assert (gone.status, gone.code) == (410, "not_found")
+
+
+@pytest.mark.parametrize("prefix", ["", f"/connections/{CONNECTION_ID}"])
+def test_a_webhook_is_sent_again_only_after_the_end(world: World, prefix: str) -> None:
+    made = queue(world, webhook_url=HOOK)
+    url = f"/api/v1{prefix}/queued_requests/{made['id']}/redeliver"
+
+    early = world.api.call("POST", url)
+    end(world, made["id"], webhook_state=WebhookState.FAILED)
+    later = world.api.call("POST", url)
+
+    assert (early.status, early.code) == (400, "invalid_state")
+    assert (later.status, later.json["data"]["webhook_state"]) == (202, "pending")
