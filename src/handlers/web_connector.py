@@ -1,4 +1,4 @@
-"""GET and POST /qbwc: the Web Connector's endpoint. Its calls carry credentials of their own: there is no authorizer."""
+"""GET and POST /qbwc: the Web Connector's endpoint. Its calls carry credentials of their own: no authorizer."""
 
 from __future__ import annotations
 

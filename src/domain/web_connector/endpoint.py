@@ -105,7 +105,7 @@ def _facts(call: Call, reply: Reply) -> Mapping[str, str | int]:
         case _, int() as progress:
             facts["progress"] = progress
         case "authenticate", (_, status):
-            facts["status"] = status if status in {"nvu", "none", "busy"} else "work"
+            facts["login"] = status if status in {"nvu", "none", "busy"} else "work"
         case "sendRequestXML", result:
             facts["handed_out"] = "yes" if result else "no"
     if call["hresult"]:

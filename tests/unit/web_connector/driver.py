@@ -112,7 +112,7 @@ class Desk:
 
     def write(self, customer: str = "Ann", **fields: Any) -> str:
         """Queue a request that must not be sent twice."""
-        return self.queue("CustomerAddRq", f"<CustomerAdd><Name>{customer}</Name></CustomerAdd>", **fields)
+        return self.queue("CustomerAddRq", f"<CustomerAdd><Name>{escape(customer)}</Name></CustomerAdd>", **fields)
 
     def record(self, request_id: str) -> QueuedRequest:
         """Return a record."""

@@ -1,0 +1,140 @@
+"""The endpoint: whatever comes gets an answer, and an independent client understands it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from requests import Response
+from zeep import Client
+from zeep.transports import Transport
+
+from domain.web_connector import wsdl
+from domain.web_connector.methods import NAMESPACE
+from domain.web_connector.soap import LARGEST_BODY_BYTES, SOAP_12
+from tests.builders import CONNECTION_ID
+from tests.unit.web_connector.driver import PASSWORD, Desk, answer, hcp
+from tests.unit.web_connector.test_soap import BAD_BODIES, envelope, receive
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from domain.web_connector.endpoint import WebConnector
+
+
+@pytest.fixture
+def desk() -> Desk:
+    """Return a desk with a connection and an empty queue."""
+    desk = Desk()
+    desk.connect()
+    return desk
+
+
+@pytest.mark.parametrize("body", BAD_BODIES.values(), ids=BAD_BODIES.keys())
+def test_what_is_no_call_gets_a_client_fault_and_touches_nothing(desk: Desk, body: bytes | str) -> None:
+    desk.store.calls.clear()
+
+    answered = desk.connector.answer(body)
+
+    assert answered.status == 400
+    assert answered.content_type == "text/xml; charset=utf-8"
+    assert "<faultcode>soap:Client</faultcode>" in answered.body
+    assert not desk.store.calls
+
+
+@pytest.mark.parametrize("body", [b"x" * (LARGEST_BODY_BYTES + 1), "x" * (LARGEST_BODY_BYTES + 1), "é" * 4_000_000])
+def test_a_body_of_more_than_6_mb_is_refused_unread(desk: Desk, body: bytes | str) -> None:
+    answered = desk.connector.answer(body)
+
+    assert answered.status == 413
+    assert "MaxReturned" in answered.body
+
+
+def test_a_response_of_almost_6_mb_is_stored_whole(desk: Desk) -> None:
+    request_id = desk.queue()
+    row = "<CustomerRet><Name>Zoe &amp; Söhne</Name></CustomerRet>\n"
+    text = answer(desk.begin(), content=row * 60_000)
+
+    assert desk.receive(text) == 100
+
+    assert desk.response(request_id) == text
+
+
+def test_a_fault_in_soap_12_is_answered_in_soap_12(desk: Desk) -> None:
+    answered = desk.connector.answer(envelope(f'<nothing xmlns="{NAMESPACE}"/>', SOAP_12))
+
+    assert answered.content_type == "application/soap+xml; charset=utf-8"
+    assert "soap:Sender" in answered.body
+
+
+def test_the_log_of_a_fault_says_why() -> None:
+    assert "DOCTYPE" in str(Desk().connector.answer("<!DOCTYPE a []><a/>").log["fault"])
+
+
+def test_an_hresult_is_logged_cut_short(desk: Desk) -> None:
+    desk.connector.answer(receive("").replace("<hresult />", f"<hresult>{'0x80040400' * 10}</hresult>"))
+    answered = desk.connector.answer(receive("").replace("<hresult />", f"<hresult>{'0x80040400' * 10}</hresult>"))
+
+    assert answered.log["hresult"] == "0x800404000x80040400"
+
+
+class InProcess(Transport):
+    """Carries zeep's calls to the endpoint without a network."""
+
+    def __init__(self, connector: WebConnector) -> None:
+        super().__init__()
+        self._connector = connector
+
+    def post(self, address: str, message: bytes, headers: dict[str, str]) -> Response:  # noqa: ARG002 - nobody is called
+        """Return the endpoint's answer as an HTTP response."""
+        answered = self._connector.answer(message)
+        response = Response()
+        response.status_code = answered.status
+        response.headers["Content-Type"] = answered.content_type
+        response._content = answered.body.encode()  # noqa: SLF001 - requests has no other way to make one
+        return response
+
+
+@pytest.fixture
+def service(desk: Desk, tmp_path: Path) -> Any:
+    """Return zeep's proxy of the service, made from our own WSDL."""
+    path = tmp_path / "service.wsdl"
+    path.write_text(wsdl.render("http://localhost/qbwc"), encoding="utf-8")
+    return Client(str(path), transport=InProcess(desk.connector)).service
+
+
+def test_an_independent_client_leads_a_whole_session(desk: Desk, service: Any) -> None:
+    read, write = desk.queue(), desk.write("Ann & <Söhne>")
+
+    assert service.serverVersion()
+    assert not service.clientVersion("2.3.0.215")
+    ticket, status = service.authenticate(CONNECTION_ID, PASSWORD)
+    assert not status
+    request = service.sendRequestXML(ticket, hcp(), "C:\\acme.qbw", "US", 16, 0)
+    assert read in request
+    progress = service.receiveResponseXML(
+        ticket, answer(request, content="<CustomerRet><Name>Ä</Name></CustomerRet>"), "", ""
+    )
+    assert progress == 50
+    request = service.sendRequestXML(ticket, "", "C:\\acme.qbw", "US", 16, 0)
+    assert "Ann &amp; &lt;S&#246;hne&gt;" in request
+    assert service.receiveResponseXML(ticket, None, "0x80040400", "QuickBooks found an error.") == 100
+    assert service.closeConnection(ticket) == "OK"
+    assert desk.states() == ["response_received", "error"]
+    assert "<Name>Ä</Name>" in (desk.response(read) or "")
+    assert desk.record(write).error is not None
+
+
+def test_an_independent_client_understands_every_other_answer(desk: Desk, service: Any) -> None:
+    desk.queue()
+
+    assert service.authenticate(CONNECTION_ID, "wrong")[1] == "nvu"
+    ticket, _ = service.authenticate(CONNECTION_ID, PASSWORD)
+    assert service.connectionError(ticket, "0x80040408", "Could not start QuickBooks.") == "done"
+    assert "Could not start" in service.getLastError(ticket)
+    assert service.receiveResponseXML(ticket, "", "", "") == -1
+    assert not service.sendRequestXML(ticket, None, None, None, 0, 0)
+    assert not service.getInteractiveURL(ticket, "session")
+    assert service.interactiveRejected(ticket, "no")
+    assert service.interactiveDone(ticket) == "Done"
+    assert service.closeConnection(None) == "OK"

@@ -1,0 +1,161 @@
+"""The two handlers: API Gateway's events in, its answers out."""
+
+from __future__ import annotations
+
+import base64
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from domain.sweeping import Sweeper
+from handlers import bootstrap, sweep, web_connector
+from tests.unit.web_connector.driver import PASSWORD, Desk
+from tests.unit.web_connector.test_soap import CLOSE, envelope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SETTINGS = bootstrap.Settings("", "", "", "", "", "", "", "")
+SOURCE = Path(web_connector.__file__).parent.parent
+
+
+@pytest.fixture
+def desk() -> Iterator[Desk]:
+    """Return a desk whose endpoint and sweeper the handlers use."""
+    desk = Desk()
+    desk.connect()
+    store = desk.store
+    bootstrap.use(
+        web_connector=desk.connector,
+        sweeper=Sweeper(store, store, store, desk.clock),
+        clock=desk.clock,
+        settings=SETTINGS,
+    )
+    yield desk
+    bootstrap.use()
+
+
+def event(method: str, body: str | None = None, **fields: Any) -> dict[str, Any]:
+    """Return a REST API proxy event."""
+    return {
+        "httpMethod": method,
+        "path": "/qbwc",
+        "headers": {"Host": "api.example.com", "X-Forwarded-Proto": "https"},
+        "queryStringParameters": None,
+        "requestContext": {"path": "/live/qbwc", "domainName": "api.example.com"},
+        "body": body,
+        "isBase64Encoded": False,
+    } | fields
+
+
+def test_get_answers_200_with_a_text(desk: Desk) -> None:  # noqa: ARG001 - it sets the parts up
+    answered = web_connector.handler(event("GET"), None)
+
+    assert answered["statusCode"] == 200
+    assert answered["headers"]["Content-Type"].startswith("text/plain")
+    assert answered["body"]
+
+
+@pytest.mark.parametrize("name", ["wsdl", "WSDL", "Wsdl"])
+def test_get_wsdl_describes_the_service_at_the_address_that_was_called(desk: Desk, name: str) -> None:  # noqa: ARG001
+    answered = web_connector.handler(event("GET", queryStringParameters={name: ""}), None)
+
+    assert answered["statusCode"] == 200
+    assert answered["headers"]["Content-Type"] == "text/xml; charset=utf-8"
+    assert '<soap:address location="https://api.example.com/live/qbwc"/>' in answered["body"]
+
+
+def test_the_wsdl_names_the_deployment_s_own_address_when_it_has_one(desk: Desk) -> None:  # noqa: ARG001
+    bootstrap.use(settings=replace(SETTINGS, base_url="https://qb.example.com"))
+
+    answered = web_connector.handler(event("GET", queryStringParameters={"wsdl": ""}), None)
+
+    assert 'location="https://qb.example.com/qbwc"' in answered["body"]
+
+
+def test_header_names_are_read_in_any_case(desk: Desk) -> None:  # noqa: ARG001
+    headers = {"host": "127.0.0.1:3000", "X-FORWARDED-PROTO": "http"}
+    local = event("GET", queryStringParameters={"wsdl": ""}, headers=headers, requestContext={})
+
+    assert 'location="http://127.0.0.1:3000/qbwc"' in web_connector.handler(local, None)["body"]
+
+
+@pytest.mark.parametrize("encode", [False, True])
+def test_a_call_is_answered_whether_or_not_its_body_is_in_base64(desk: Desk, encode: bool) -> None:  # noqa: ARG001
+    body = envelope(CLOSE)
+    if encode:
+        body = base64.b64encode(body.encode()).decode()
+
+    answered = web_connector.handler(event("POST", body, isBase64Encoded=encode), None)
+
+    assert answered["statusCode"] == 200
+    assert "<closeConnectionResult>OK</closeConnectionResult>" in answered["body"]
+    assert answered["isBase64Encoded"] is False
+
+
+@pytest.mark.parametrize(("body", "encoded"), [(None, False), ("", False), ("???", True), ("{}", False), (None, True)])
+def test_a_body_that_is_no_call_gets_a_fault(desk: Desk, body: str | None, encoded: bool) -> None:  # noqa: ARG001
+    answered = web_connector.handler(event("POST", body, isBase64Encoded=encoded), None)
+
+    assert answered["statusCode"] == 400
+    assert "Fault" in answered["body"]
+
+
+def test_a_call_is_one_line_of_log_without_password_or_ticket(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+    desk.queue()
+    namespace = "http://developer.intuit.com/"
+    body = envelope(
+        f'<authenticate xmlns="{namespace}"><strUserName>{desk.connection.id}</strUserName>'
+        f"<strPassword>{PASSWORD}</strPassword></authenticate>"
+    )
+
+    answered = web_connector.handler(event("POST", body), None)
+
+    (record,) = caplog.records
+    logged = vars(record)
+    assert (record.message, logged["method"], logged["status"]) == ("web_connector.called", "authenticate", 200)
+    assert (logged["login"], logged["connection_id"]) == ("work", desk.connection.id)
+    line = str(logged)
+    ticket = answered["body"].partition("<string>")[2].partition("<")[0]
+    assert ticket
+    assert ticket not in line
+    assert PASSWORD not in line
+
+
+def test_the_sweep_uses_the_time_that_the_function_has_left(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+    class Context:
+        left = 5_000
+
+        def get_remaining_time_in_millis(self) -> int:
+            return self.left
+
+    desk.queue()
+    desk.authenticate()
+    desk.clock.advance(hours=1)
+
+    sweep.handler({}, Context())
+    assert not desk.session.ended
+    Context.left = 300_000
+    sweep.handler({}, Context())
+
+    assert desk.session.ended
+    first, second = (vars(record) for record in caplog.records)
+    assert (first["sessions_released"], first["finished"]) == (0, False)
+    assert (second["sessions_released"], second["finished"]) == (1, True)
+
+
+@pytest.mark.parametrize("name", ["web_connector", "sweep"])
+def test_a_handler_imports_neither_the_resolver_nor_pydantic(name: str) -> None:
+    """They would cost every cold start of the functions that matter most for speed."""
+    code = (
+        f"import sys; sys.path.insert(0, {str(SOURCE)!r}); import handlers.{name}; "
+        "sys.exit(str({'pydantic', 'aws_lambda_powertools.event_handler'} & set(sys.modules) or '') or None)"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603 - our own code
+
+    assert done.returncode == 0, done.stderr
