@@ -195,8 +195,14 @@ def first_ticket(record: QueuedRequest, now: datetime) -> RetryTicket:
     return replace(_next_ticket(record, now), webhook_tries=record.webhook_tries)
 
 
-def awaits_first_attempt(record: QueuedRequest) -> bool:
-    """Return whether the record has ended and its webhook was not tried in this round."""
+def asks_for_first_attempt(before: QueuedRequest | None, after: QueuedRequest) -> bool:
+    """Return whether this change is the one by which a record began to wait for a round's first attempt."""
+    if not _awaits_first_attempt(after):
+        return False
+    return before is None or not _awaits_first_attempt(before) or before.webhook_round != after.webhook_round
+
+
+def _awaits_first_attempt(record: QueuedRequest) -> bool:
     return record.state in ENDED and record.webhook_state is WebhookState.PENDING and record.webhook_tries == 0
 
 

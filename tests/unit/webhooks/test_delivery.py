@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,7 @@ from domain.webhooks.delivery import (
     Postponed,
     RetryAt,
     Succeeded,
-    awaits_first_attempt,
+    asks_for_first_attempt,
     first_ticket,
 )
 from domain.webhooks.signature import verify, verify_qube
@@ -493,10 +494,32 @@ def test_only_the_latest_twenty_attempts_are_kept() -> None:
 
 
 @pytest.mark.parametrize("state", sorted(ENDED))
-def test_an_ended_record_with_a_pending_webhook_awaits_its_first_attempt(state: State) -> None:
-    record = a_record(state=state, webhook_state=WebhookState.PENDING)
+def test_ending_asks_for_the_first_attempt(state: State) -> None:
+    sent = a_record(state=State.SENT, webhook_state=WebhookState.PENDING)
+    ended = replace(sent, state=state)
 
-    assert awaits_first_attempt(record)
-    assert not awaits_first_attempt(replace(record, webhook_tries=1))
-    assert not awaits_first_attempt(replace(record, webhook_state=WebhookState.SUCCEEDED))
-    assert not awaits_first_attempt(replace(record, state=State.SENT))
+    assert asks_for_first_attempt(sent, ended)
+    assert asks_for_first_attempt(None, ended)
+
+
+def test_a_new_round_asks_for_its_first_attempt() -> None:
+    pending = a_record(state=State.ERROR, webhook_state=WebhookState.PENDING)
+    new_round = replace(pending, webhook_round=1)
+
+    assert asks_for_first_attempt(replace(pending, webhook_state=WebhookState.FAILED, webhook_tries=8), new_round)
+    assert asks_for_first_attempt(pending, new_round)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"sessions": 1},
+        {"webhook_tries": 1},
+        {"webhook_state": WebhookState.SUCCEEDED},
+        {"state": State.SENT},
+    ],
+)
+def test_any_other_change_asks_for_none(change: dict[str, Any]) -> None:
+    pending = a_record(state=State.ERROR, webhook_state=WebhookState.PENDING)
+
+    assert not asks_for_first_attempt(pending, replace(pending, **change))
