@@ -6,7 +6,8 @@ a request means stays moto's: its parsing, conditions, updates, projections and 
 
 Where moto differs from DynamoDB in what this module does anyway, DynamoDB is followed: a key
 attribute of another type than declared is refused, a page of an index is measured by what the index
-projects, and a query that stops at its limit says where, also when nothing follows. Calls are done one at a time, so that they are atomic under concurrent threads.
+projects, and a query that stops at its limit says where, also when nothing follows. Calls are done
+one at a time, so that they are atomic under concurrent threads.
 """
 
 from __future__ import annotations

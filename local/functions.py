@@ -87,6 +87,11 @@ class Functions:
         self._handlers = {name: _imported(function) for name, function in self._functions.items()}
         self._threads = ThreadPoolExecutor(SIDE_BY_SIDE, thread_name_prefix="lambda")
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The functions' logical ids."""
+        return frozenset(self._handlers)
+
     def close(self) -> None:
         """Take no more calls."""
         self._threads.shutdown(wait=False, cancel_futures=True)

@@ -112,6 +112,11 @@ class Server:
         """Where it listens, without a slash at the end."""
         return f"http://{HOST}:{self._server.server_port}"
 
+    @property
+    def named_url(self) -> str:
+        """The same by name: the Web Connector refuses an IP address in a `.qwc` file, and http for other hosts."""
+        return f"http://localhost:{self._server.server_port}"
+
     def start(self, answer: Callable[[Request], Response]) -> None:
         """Answer requests with `answer`, each in a thread."""
         self._server.RequestHandlerClass = type("Handler", (_Handler,), {"answer": staticmethod(answer)})

@@ -15,6 +15,7 @@ from moto import mock_aws
 from local.emulated_dynamodb import quick_moto
 from local.functions import Functions
 from local.gateway import Gateway
+from local.lambda_api import with_lambda_api
 from local.pumps import pumps_of
 from local.server import Server
 from local.template import PSEUDO_PARAMETERS, Template
@@ -37,6 +38,12 @@ class Stack:
     base_url: str
     template: Template
     clients: Mapping[str, Any]
+    functions: Functions
+
+    def operate(self, event: dict[str, Any]) -> dict[str, Any]:
+        """Call the operator's function."""
+        answer: dict[str, Any] = self.functions.invoke("OperateFunction", event)
+        return answer
 
 
 @contextmanager
@@ -62,7 +69,7 @@ def running(
         template = Template.load(
             ROOT / "template.yaml",
             {
-                "BaseUrl": server.base_url,
+                "BaseUrl": server.named_url,
                 "AllowLoopbackWebhooks": str(allow_loopback_webhooks).lower(),
                 "LogLevel": log_level,
             },
@@ -78,8 +85,8 @@ def running(
             stack.callback(pump.join, STOP_SECONDS)
         for pump in pumps:
             stack.callback(pump.stop)  # the last to come, so the first to be called: all end side by side
-        server.start(Gateway(template, functions).answer)
-        yield Stack(server.base_url, template, clients)
+        server.start(with_lambda_api(functions, Gateway(template, functions).answer))
+        yield Stack(server.base_url, template, clients, functions)
 
 
 def create_tables(template: Template, dynamodb: Any) -> None:

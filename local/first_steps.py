@@ -1,0 +1,105 @@
+"""What a newcomer does first with a stack: an app with a key, a connection with a password and a `.qwc` file."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import urllib3
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What it takes to use a stack from both sides. `qwc_path` is the `.qwc` file."""
+
+    base_url: str
+    app_id: str
+    api_key: str
+    webhook_secret: str
+    connection_id: str
+    qbwc_username: str
+    qbwc_password: str
+    qwc_path: str
+    webhook_url: str | None = None
+
+
+def prepare(base_url: str, operate: Callable[[dict[str, Any]], dict[str, Any]], folder: Path) -> Credentials:
+    """Create an app, a key and a connection, and write its `.qwc` file to `folder`.
+
+    `operate` calls the operator's function with an event. Raises RuntimeError when a step fails.
+    """
+    app = operate({"operation": "create_app", "name": "First steps"})
+    key = operate({"operation": "create_key", "app_id": app["app_id"]})["api_key"]
+    api = Api(base_url, key)
+    connection = api.call("POST", "/api/v1/connections", {"name": "Sample company"})["data"]
+    at = f"/api/v1/connections/{connection['id']}"
+    password = api.call("POST", f"{at}/password")["data"]["password"]
+    path = folder / "quickbooks.qwc"
+    write_private(path, api.call("GET", f"{at}/qwc")["qwc"])
+    return Credentials(
+        base_url=base_url,
+        app_id=app["app_id"],
+        api_key=key,
+        webhook_secret=app["webhook_secret"],
+        connection_id=connection["id"],
+        qbwc_username=connection["username"],
+        qbwc_password=password,
+        qwc_path=str(path.resolve()),
+    )
+
+
+def write(credentials: Credentials, folder: Path) -> Path:
+    """Write `credentials.json`, and `env` to be read by a shell; only their owner may read them."""
+    path = folder / "credentials.json"
+    write_private(path, json.dumps(asdict(credentials), indent=2) + "\n")
+    variables = {
+        "BASE_URL": credentials.base_url,
+        "API_KEY": credentials.api_key,
+        "CONNECTION_ID": credentials.connection_id,
+        "WEBHOOK_URL": credentials.webhook_url or "",
+    }
+    write_private(folder / "env", "".join(f"{name}={shlex.quote(value)}\n" for name, value in variables.items()))
+    return path
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that only its owner may read, from its first byte on."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+class Api:
+    """The REST API, called with a key."""
+
+    def __init__(self, base_url: str, api_key: str) -> None:
+        self._base_url = base_url
+        self._headers = urllib3.make_headers(basic_auth=f"{api_key}:")
+        self._pool = urllib3.PoolManager(retries=urllib3.Retry(False), timeout=30)
+
+    def request(
+        self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
+    ) -> urllib3.BaseHTTPResponse:
+        """Send a request, `body` as JSON (bytes as they are), and return the answer."""
+        sent = {**self._headers, **(headers or {})}
+        data = body
+        if body is not None and not isinstance(body, bytes):
+            data = json.dumps(body).encode()
+        if data is not None:
+            sent.setdefault("Content-Type", "application/json")
+        return self._pool.request(method, self._base_url + path, body=data, headers=sent)
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        """Send a request and return the answer's JSON. Raises RuntimeError for an error."""
+        answer = self.request(method, path, body)
+        if answer.status >= 400:  # noqa: PLR2004 - the HTTP status classes
+            raise RuntimeError(f"{method} {path}: {answer.status} {answer.data.decode(errors='replace')}")
+        return json.loads(answer.data)

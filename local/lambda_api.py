@@ -1,0 +1,46 @@
+"""Lambda's Invoke call, so that the operator's command (and `aws lambda invoke`) reaches a stack on this machine.
+
+Source: Invoke in the Lambda API reference.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from local.functions import FunctionError, PayloadTooLarge
+from local.gateway import Request, Response
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from local.functions import Functions
+
+_PATH = re.compile(r"/2015-03-31/functions/([A-Za-z0-9]+)/invocations")
+
+
+def with_lambda_api(functions: Functions, gateway: Callable[[Request], Response]) -> Callable[[Request], Response]:
+    """Return what answers Lambda's Invoke by calling a function, and everything else as `gateway` does.
+
+    The call must look signed. The signature opens nothing here, but no web page that happens to be
+    open in a browser on this machine can send that header to another origin.
+    """
+
+    def answer(request: Request) -> Response:
+        match = _PATH.fullmatch(request.path)
+        if match is None or not (request.header("Authorization") or "").startswith("AWS4-"):
+            return gateway(request)
+        if match[1] not in functions.names:
+            return _json(404, {"Type": "User", "Message": f"Function not found: {match[1]}"})
+        try:
+            return _json(200, functions.invoke(match[1], json.loads(request.body or b"{}")))
+        except (FunctionError, PayloadTooLarge) as error:
+            failed = _json(200, {"errorMessage": str(error), "errorType": type(error).__name__})
+            return Response(200, [*failed.headers, ("X-Amz-Function-Error", "Unhandled")], failed.body)
+
+    return answer
+
+
+def _json(status: int, body: object) -> Response:
+    return Response(status, [("Content-Type", "application/json")], json.dumps(body).encode())

@@ -1,0 +1,169 @@
+"""`make run`: the whole service on this machine, with a simulated QuickBooks, until Ctrl-C.
+
+Options by environment: PORT (3000), QUICKBOOKS=off (bring your own Web Connector),
+ALLOW_LOOPBACK_WEBHOOKS=false, DYNAMODB_ENDPOINT (a DynamoDB of your own, for instance DynamoDB
+Local), STATE_DIR (where `.local/` goes).
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sys
+import threading
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from local import first_steps, stack
+from local.receiver import receiving
+from simulator.company import Company
+from simulator.scheduler import Simulator
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from local.first_steps import Credentials
+    from local.receiver import Webhook
+    from simulator.web_connector import SessionResult
+
+DEFAULT_PORT = 3000
+
+POLL_SECONDS = 1.0
+"""How often the simulated Web Connector asks for work."""
+
+CURL = """\
+  curl -u {api_key}: {base_url}/api/v1/connections/{connection_id}/queued_requests \\
+    -H 'Content-Type: application/json' \\
+    -d '{{"webhook_url": "{webhook_url}", "request_json": {{"request": {{"name": "CustomerQueryRq", \
+"children": [{{"name": "MaxReturned", "text": 2}}]}}}}}}'
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of `make run`."""
+
+    port: int = DEFAULT_PORT
+    dynamodb_endpoint: str | None = None
+    quickbooks: bool = True
+    allow_loopback_webhooks: bool = True
+    state: Path = Path(".local")
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str]) -> Options:
+        """Read the options from environment variables. Raises ValueError."""
+        return cls(
+            port=int(environment.get("PORT") or DEFAULT_PORT),
+            dynamodb_endpoint=environment.get("DYNAMODB_ENDPOINT") or None,
+            quickbooks=_switch(environment, "QUICKBOOKS"),
+            allow_loopback_webhooks=_switch(environment, "ALLOW_LOOPBACK_WEBHOOKS"),
+            state=Path(environment.get("STATE_DIR") or ".") / ".local",
+        )
+
+
+def _switch(environment: Mapping[str, str], name: str) -> bool:
+    value = (environment.get(name) or "on").lower()
+    if value not in {"on", "true", "1", "off", "false", "0"}:
+        raise ValueError(f"{name} must be on or off, not {value!r}")
+    return value in {"on", "true", "1"}
+
+
+def main() -> int:
+    """Run until a signal says stop; return the exit status."""
+    try:
+        options = Options.of(os.environ)
+    except ValueError as error:
+        print(f"make run: {error}", file=sys.stderr)
+        return 2
+    stopping = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopping.set())
+    try:
+        with running(options) as credentials:
+            _greet(credentials, options)
+            stopping.wait()
+            print("\nStopping.", flush=True)
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        print(
+            f"Port {options.port} is in use. Stop what listens there, or choose another one: "
+            f"PORT={options.port + 1} make run",
+            file=sys.stderr,
+        )
+        return 1
+    return 0
+
+
+@contextmanager
+def running(options: Options) -> Iterator[Credentials]:
+    """Run the stack, the webhook receiver and the simulated QuickBooks while the block runs."""
+    with ExitStack() as things:
+        service = things.enter_context(
+            stack.running(
+                port=options.port,
+                dynamodb_endpoint=options.dynamodb_endpoint,
+                allow_loopback_webhooks=options.allow_loopback_webhooks,
+            )
+        )
+        credentials = first_steps.prepare(service.base_url, service.operate, options.state)
+        webhook_url = things.enter_context(receiving(credentials.webhook_secret, _show_webhook))
+        credentials = replace(credentials, webhook_url=webhook_url)
+        first_steps.write(credentials, options.state)
+        if options.quickbooks:
+            things.enter_context(_simulated_quickbooks(credentials))
+        yield credentials
+
+
+@contextmanager
+def _simulated_quickbooks(credentials: Credentials) -> Iterator[None]:
+    simulator = Simulator(
+        Path(credentials.qwc_path).read_text(encoding="utf-8"),
+        credentials.qbwc_password,
+        Company.generated(),
+        on_session=_show_session,
+    )
+    stopping = threading.Event()
+    thread = threading.Thread(target=simulator.run, args=(stopping, POLL_SECONDS), name="web connector", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stopping.set()
+        thread.join(stack.STOP_SECONDS)
+
+
+def _show_session(result: SessionResult) -> None:
+    if result.requests:
+        print(f"Web Connector  {result.requests} request(s) taken to QuickBooks: {result.status}", flush=True)
+    elif result.error is not None:
+        print(f"Web Connector  {result.status}", flush=True)
+
+
+def _show_webhook(webhook: Webhook) -> None:
+    body: dict[str, Any] = webhook.body
+    signatures = f"signatures verified: {', '.join(sorted(webhook.verified)) or 'NONE'}"
+    print(f"Webhook        {body['type']} {body['id']} ({signatures})", flush=True)
+
+
+def _greet(credentials: Credentials, options: Options) -> None:
+    print(f"\nqbxml-queue runs at {credentials.base_url}. Ctrl-C stops it.", flush=True)
+    print(f"Credentials and the .qwc file are in {options.state}/.\n", flush=True)
+    facts = {
+        "api_key": credentials.api_key,
+        "base_url": credentials.base_url,
+        "connection_id": credentials.connection_id,
+        "webhook_url": credentials.webhook_url,
+    }
+    if options.quickbooks:
+        print("Ask the simulated QuickBooks for two customers; the webhook shows below a moment later:\n")
+    else:
+        print("Queue a request; then let your Web Connector fetch it:\n")
+    print(CURL.format(**facts), flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
