@@ -1,0 +1,67 @@
+"""What a cold start of each function costs: the median of five fresh processes, in milliseconds.
+
+First the import of its module, then the first database client, which every function but the two
+pages makes with its first call.
+
+Run it with the Python that has the runtime's packages: `python benchmarks/import_times.py`.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src"
+RUNS = 5
+
+MEASURE = """
+import sys, time
+sys.path.insert(0, sys.argv[2])
+start = time.perf_counter()
+__import__(sys.argv[1])
+took = time.perf_counter() - start
+from handlers import bootstrap
+start = time.perf_counter()
+bootstrap.aws_client("dynamodb")
+client = time.perf_counter() - start
+heavy = [name for name in ("pydantic",) if name in sys.modules]
+print(took * 1000, client * 1000, *heavy)
+"""
+ENVIRONMENT = {"AWS_DEFAULT_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x"}
+
+
+def handlers() -> list[str]:
+    """Return the functions' modules."""
+    return sorted(
+        f"handlers.{path.stem}" for path in (SOURCE / "handlers").glob("[!_]*.py") if path.stem != "bootstrap"
+    )
+
+
+def measure(module: str) -> tuple[float, float, list[str]]:
+    """Return the milliseconds of the import and of the client, and which heavy packages came with the import."""
+    outputs = [
+        subprocess.run(  # noqa: S603 - this Python, with arguments of ours
+            [sys.executable, "-c", MEASURE, module, str(SOURCE)],
+            capture_output=True,
+            check=True,
+            text=True,
+            env=ENVIRONMENT,
+        ).stdout.split()
+        for _ in range(RUNS)
+    ]
+    imports, clients = (median(float(output[column]) for output in outputs) for column in (0, 1))
+    return imports, clients, outputs[0][2:]
+
+
+def main() -> None:
+    """Print one line for each function."""
+    for module in handlers():
+        imported, client, heavy = measure(module)
+        print(f"{imported:5.0f} + {client:3.0f} ms  {module.removeprefix('handlers.'):28} {' '.join(heavy)}")
+
+
+if __name__ == "__main__":
+    main()

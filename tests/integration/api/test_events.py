@@ -1,0 +1,139 @@
+"""Every function runs with its sample event, the one that `sam local invoke` is given."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from domain.apps import ApiKey, App, Scope, api_key_hash
+from domain.changes import AddConnection, AddRequest, ChangeRequest, PutApiKey, PutApp
+from domain.ports import HttpAnswer
+from domain.queued_request import State, WebhookState, timestamp
+from domain.webhooks.addresses import UrlRules
+from handlers import bootstrap
+from handlers.bootstrap import Settings
+from local.template import Template
+from tests.builders import (
+    APP_ID,
+    NOON,
+    REQUEST_XML,
+    RESPONSE_XML,
+    FixedClock,
+    SequentialIds,
+    a_connection,
+    a_record,
+    counting_bytes,
+)
+from tests.fakes import FakeStore
+from tests.integration.api.client import load
+from tests.integration.api.conftest import ENVIRONMENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from domain.ports import RetryTicket
+
+EVENTS = Path(__file__).resolve().parents[3] / "events"
+FUNCTIONS = {function.handler: function.handler.split(".")[1] for function in Template.load().functions()}
+REQUEST_ID = "b0000000-0000-4000-8000-000000000001"
+HOOK = "https://shop.example/hooks/quickbooks"
+KEY = "sk_" + "A" * 43
+
+# The tries of the webhook that the record of an event has behind it; no entry: the record still waits.
+ENDED = {"redeliver_queued_request": 0, "deliver_webhook": 0, "retry_webhook": 1}
+
+
+class LambdaContext:
+    """What a function is told about its run."""
+
+    def get_remaining_time_in_millis(self) -> int:
+        """Return how long it may run."""
+        return 60_000
+
+
+@dataclass
+class Receiver:
+    """Takes every webhook."""
+
+    urls: list[str] = field(default_factory=list)
+
+    def post(self, url: str, headers: Mapping[str, str], body: bytes, timeout_seconds: float) -> HttpAnswer:
+        """Answer 200."""
+        del headers, body, timeout_seconds
+        self.urls.append(url)
+        return HttpAnswer(200, "thanks")
+
+
+class NoRetries:
+    """A queue that nothing is planned on."""
+
+    def plan(self, ticket: RetryTicket) -> None:
+        """Fail: every webhook was taken."""
+        raise AssertionError(f"nothing is to be tried again: {ticket}")
+
+
+def filled_store(function: str) -> FakeStore:
+    """Return a store with what the events talk about."""
+    store = FakeStore()
+    record = a_record(id=REQUEST_ID, webhook_url=HOOK, webhook_state=WebhookState.PENDING)
+    store.commit(
+        PutApp(None, App(APP_ID, "Shop", timestamp(NOON), ("whsec_" + "A" * 43 + "=",))),
+        PutApiKey(None, ApiKey(api_key_hash(KEY), APP_ID, Scope.FULL, KEY[:11], timestamp(NOON))),
+        AddConnection(a_connection()),
+        AddRequest(record, REQUEST_XML, "ann"),
+    )
+    if function in ENDED:
+        for state in (State.TICKETED, State.SENT):
+            store.commit(ChangeRequest(record, record := record.moved(state, NOON)))
+        after = record.moved(State.RESPONSE_RECEIVED, NOON, webhook_tries=ENDED[function])
+        store.commit(ChangeRequest(record, after, response_xml=RESPONSE_XML))
+    return store
+
+
+@pytest.fixture
+def receiver(request: pytest.FixtureRequest) -> Iterator[Receiver]:
+    """Put the functions in front of a filled store and a receiver that takes every webhook."""
+    taking = Receiver()
+    bootstrap.use(
+        store=filled_store(request.node.callspec.params["function"]),
+        clock=FixedClock(NOON.replace(minute=1)),
+        new_id=SequentialIds(),
+        secrets=counting_bytes,
+        settings=Settings.of(ENVIRONMENT),
+        url_rules=UrlRules(),
+        webhook_sender=taking,
+        retry_queue=NoRetries(),
+    )
+    yield taking
+    bootstrap.use()
+
+
+def test_there_is_one_event_for_each_function() -> None:
+    assert sorted(path.stem for path in EVENTS.iterdir()) == sorted(FUNCTIONS.values())
+
+
+@pytest.mark.parametrize(("handler", "function"), FUNCTIONS.items(), ids=FUNCTIONS.values())
+def test_a_function_does_its_work_with_its_event(receiver: Receiver, handler: str, function: str) -> None:
+    event = json.loads((EVENTS / f"{function}.json").read_text(encoding="utf-8"))
+
+    result: dict[str, Any] | None = load(handler)(event, LambdaContext())
+
+    match function:
+        case "deliver_webhook" | "retry_webhook":
+            assert result == {"batchItemFailures": []}
+            assert receiver.urls == [HOOK]
+        case "authorizer":
+            assert result
+            assert result["context"] == {"app_id": APP_ID, "scope": "full"}
+        case "operate":
+            assert result
+            assert result["name"] == "Shop"
+        case "sweep":
+            assert result is None
+        case _:
+            assert result
+            assert result["statusCode"] in {200, 201, 202, 204}
