@@ -22,11 +22,8 @@ LONGEST_RETRY_AFTER = timedelta(hours=24)
 """A receiver may ask for this much patience (contract §9); more would look like a lost webhook."""
 
 ATTEMPT_TIMEOUT_SECONDS = 10.0
-"""How long a receiver has for its answer, name lookup and connection included (contract §9)."""
-
-FIRST_ATTEMPT_TIMEOUT_SECONDS = 5.0
-"""The same for the first attempt: it is made while the table's stream waits, and a slow receiver
-must not hold up everybody else's webhooks. Seconds later the next attempt gives the full time."""
+"""How long a receiver has for its answer, name lookup and connection included (contract §9). The stream's
+attempts run side by side (ten batches of ten), so that a slow receiver does not hold up everybody else's."""
 
 CLOCK_TOLERANCE = timedelta(seconds=1)
 """A planned attempt may be this early: clocks differ, and SQS counts whole seconds."""

@@ -86,7 +86,7 @@ def test_a_request_that_ends_is_delivered_with_the_first_attempts_limit() -> Non
 
     assert answer == NO_FAILURES
     assert world.stored(record).webhook_state is WebhookState.SUCCEEDED
-    assert [timeout for _, _, _, timeout in world.receiver.posts] == [5.0]
+    assert [timeout for _, _, _, timeout in world.receiver.posts] == [10.0]
 
 
 def test_a_failed_delivery_is_no_failure_of_the_batch_because_a_retry_is_planned() -> None:
