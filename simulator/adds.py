@@ -49,7 +49,12 @@ _SALES_ORDER_ORDER = (
     "CustomerMsgRef IsToBePrinted IsToBeEmailed IsTaxIncluded CustomerSalesTaxCodeRef Other ExternalGUID "
     "LinkedTxn SalesOrderLineRet SalesOrderLineGroupRet DataExtRet "
 ).split()
-"""The order of elements in responses; source: qbXML 13.0."""
+
+_LINE_ORDER = (
+    "TxnLineID ItemRef Desc Quantity UnitOfMeasure Rate RatePercent ClassRef Amount TaxAmount InventorySiteRef "
+    "InventorySiteLocationRef SerialNumber LotNumber SalesTaxCodeRef Invoiced IsManuallyClosed Other1 Other2 DataExtRet"
+).split()
+"""The order of elements in responses, these three; source: qbXML 13.0."""
 
 
 def add_customer(request: Element, customers: Table, vendors: Table, clock: MachineClock) -> Row:
@@ -83,6 +88,10 @@ def add_customer(request: Element, customers: Table, vendors: Table, clock: Mach
     }
     if parent:
         fields["ParentRef"] = parent.reference()
+    for contact_at, contact in enumerate(fields.get("ContactsRet", ()), 1):
+        fields["ContactsRet"][contact_at - 1] = {"ListID": f"{contact_at:X}-{now}", **_times(clock, now), **contact}
+    for note_at, note in enumerate(fields.get("AdditionalNotesRet", ()), 1):
+        fields["AdditionalNotesRet"][note_at - 1] = {"NoteID": str(note_at), "Date": clock.today().isoformat(), **note}
     row = Row("CustomerRet", _in_order(fields, _CUSTOMER_ORDER))
     customers.add(row)
     return row
@@ -183,8 +192,11 @@ def _value(child: Element, document: str) -> Any:
             if list_id == known["ListID"] or (not list_id and (full_name or "").lower() == name.lower()):
                 return known
         raise _dangling(list_id, full_name, child.tag.removesuffix("Ref"), document)
+    if child.tag == "DataExt":
+        owner, name, text = (stored_text(inner.text or "") for inner in child)
+        return {"OwnerID": owner, "DataExtName": name, "DataExtType": "STR255TYPE", "DataExtValue": text}
     if len(child):
-        return {inner.tag: stored_text(inner.text or "") for inner in child}
+        return _stored(child, document, skip=set())
     text = child.text or ""
     if child.tag in _BOOLEANS:
         return "true" if is_true(text) else "false"
@@ -196,11 +208,8 @@ def _line(given: Element, line_id: str, items: Table) -> Fields:
     item = _referred(given.find("ItemRef"), items, "Item", "SalesOrder line")
     values = _stored(given, "SalesOrder line", skip={"ItemRef"})
     if item is None:
-        return {"TxnLineID": line_id, **values}
+        return _in_order({"TxnLineID": line_id, **values}, _LINE_ORDER)
     quantity = Decimal(values.get("Quantity", "1"))
-    line = order_line(line_id, item, quantity)
     rate = Decimal(values.get("Rate", item_price(item)))
-    line["Amount"] = f"{quantity * rate:.2f}"
-    for name in ("Desc", "Rate", "Amount", "SalesTaxCodeRef", "IsManuallyClosed"):
-        line[name] = values.get(name, line[name])
-    return line
+    line = {**order_line(line_id, item, quantity), "Amount": f"{quantity * rate:.2f}", **values}
+    return _in_order(line, _LINE_ORDER)

@@ -18,7 +18,10 @@ SUPPORTED_VERSIONS = (
 
 _SERVICES = {"Online Banking": "banking.qb", "Payroll Service": "payroll.qb", "Merchant Account Service": "mas.qbn"}
 _MONTHS = "January February March April May June July August September October November December".split()
-_LISTS = ("Account", "Customer", "Item", "Vendor", "Employee", "OtherName")
+_LISTS = (
+    "Account BillingRate Class CustomerMsg CustomerType Entity Item JobType PaymentMethod PayrollItem PriceLevel "
+    "SalesRep SalesTaxCode ShipMethod Template Terms ToDo Vehicle VendorType"
+).split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ def host(product: Product, *, list_sizes: bool, file_mode: str = "SingleUser") -
         "QBFileMode": file_mode,
     }
     if list_sizes:
-        fields["ListMetaData"] = {name: {"MaxCapacity": "100000"} for name in _LISTS}
+        fields["ListMetaData"] = {f"{name}MetaData": {"MaxCapacity": "100000"} for name in _LISTS}
     return fields
 
 

@@ -342,9 +342,17 @@ def shown_fields(fields: Fields, request: Element, *, with_lines: bool | None = 
         if name.endswith("LineRet") and not lines:
             continue
         if name == "DataExtRet":
-            visible = [entry for entry in value if entry["OwnerID"] in owners]
-            if visible:
-                shown[name] = visible
-            continue
-        shown[name] = value
+            shown[name] = _visible(value, owners)
+        elif name.endswith("LineRet"):
+            shown[name] = [
+                {key: _visible(entry, owners) if key == "DataExtRet" else entry for key, entry in line.items()}
+                for line in value
+            ]
+        else:
+            shown[name] = value
     return shown
+
+
+def _visible(custom_fields: list[Fields], owners: set[str | None]) -> list[Fields]:
+    """Return the custom fields of the owners that a query names; an empty list is written as nothing."""
+    return [entry for entry in custom_fields if entry["OwnerID"] in owners]

@@ -31,11 +31,11 @@ class Transport(Protocol):
 
 
 class HttpTransport:
-    """The real transport: one pool of kept-alive connections, no retries, no redirects."""
+    """The real transport: a pool of kept-alive connections, no retries, no redirects. `pool` is for tests."""
 
-    def __init__(self, timeout_seconds: float = CALL_TIMEOUT_SECONDS) -> None:
-        self._pool = urllib3.PoolManager(
-            timeout=urllib3.Timeout(total=timeout_seconds), retries=urllib3.Retry(False), maxsize=4
+    def __init__(self, pool: urllib3.PoolManager | None = None) -> None:
+        self._pool = pool or urllib3.PoolManager(
+            timeout=urllib3.Timeout(total=CALL_TIMEOUT_SECONDS), retries=urllib3.Retry(False), maxsize=4
         )
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:

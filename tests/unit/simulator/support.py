@@ -41,18 +41,17 @@ QWC = f"""<?xml version="1.0"?>
 
 
 def qwc(**changes: str | None) -> str:
-    """The sample `.qwc` with elements replaced; None removes one."""
+    """Return the sample `.qwc` with elements replaced; None removes one."""
     text = QWC
     for name, value in changes.items():
         element = "" if value is None else f"<{name}>{escape(value)}</{name}>"
-        text, count = re.subn(rf"<{name}>.*</{name}>", lambda _found, new=element: new, text)
-        if not count:
-            text = text.replace("</QBWCXML>", f"{element}</QBWCXML>")
+        kept = re.sub(rf"<{name}>.*</{name}>", "", text)
+        text = kept.replace("</QBWCXML>", f"{element}</QBWCXML>")
     return text
 
 
 def a_company(**fields: Any) -> Company:
-    """A small company whose clock stands still and whose GUIDs count up."""
+    """Make a small company whose clock stands still and whose GUIDs count up."""
     numbers = iter(range(1, 10_000))
     return Company.generated(**{
         "customers": 40,
@@ -63,7 +62,7 @@ def a_company(**fields: Any) -> Company:
 
 
 def document(body: str, *, version: str = "13.0", on_error: str = "continueOnError", sets: str = "") -> str:
-    """A QBXML document around request elements; `sets` holds more attributes of QBXMLMsgsRq."""
+    """Write a QBXML document around request elements; `sets` holds more attributes of QBXMLMsgsRq."""
     return (
         f'<?xml version="1.0" encoding="utf-8"?>\n<?qbxml version="{version}"?>\n'
         f'<QBXML>\n<QBXMLMsgsRq onError="{on_error}"{sets}>\n{body}\n</QBXMLMsgsRq>\n</QBXML>'
@@ -110,7 +109,7 @@ class ScriptedService:
         return [method for method, _ in self.calls]
 
     def parts(self, method: str) -> list[dict[str, str]]:
-        """The arguments of every call of a method."""
+        """Return the arguments of every call of a method."""
         return [parts for called, parts in self.calls if called == method]
 
     def get(self, url: str) -> int:
@@ -137,7 +136,7 @@ class ScriptedService:
 
 
 def soap_answer(method: str, value: Any) -> bytes:
-    """A one-line envelope with a result: text, number or list of strings."""
+    """Write a one-line envelope with a result: text, number or list of strings."""
     content = (
         "".join(f"<string>{escape(text)}</string>" for text in value) if isinstance(value, list) else escape(str(value))
     )
@@ -148,10 +147,10 @@ def soap_answer(method: str, value: Any) -> bytes:
     ).encode()
 
 
-FAULT = (
-    500,
-    b'<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><s:Fault>'
-    b"<faultcode>s:Client</faultcode><faultstring>Unknown operation</faultstring></s:Fault></s:Body></s:Envelope>",
+_FAULT_BODY = (
+    b'<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><s:Fault><faultcode>s:Client</faultcode>'
+    b"<faultstring>Unknown operation</faultstring></s:Fault></s:Body></s:Envelope>"
 )
+FAULT = (500, _FAULT_BODY)
 
 LOST = TransportError("connection reset")

@@ -109,7 +109,9 @@ def test_the_first_request_carries_host_company_and_preferences_and_the_next_non
 
     first, second = service.parts("sendRequestXML")
     assert second["strHCPResponse"] == ""
-    assert first["strHCPResponse"].startswith('<?xml version="1.0" ?>\n<QBXML>\n<QBXMLMsgsRs>\n<HostQueryRs requestID="0"')
+    assert first["strHCPResponse"].startswith(
+        '<?xml version="1.0" ?>\n<QBXML>\n<QBXMLMsgsRs>\n<HostQueryRs requestID="0"'
+    )
     assert "<?qbxml" not in first["strHCPResponse"]
     messages = defusedxml.ElementTree.fromstring(first["strHCPResponse"])[0]
     assert [(rs.tag, rs.get("requestID"), rs.get("statusCode")) for rs in messages] == [
@@ -286,7 +288,8 @@ def test_a_progress_that_is_no_integer_is_a_failed_call(answer: str) -> None:
 def test_a_failed_call_abandons_the_session_without_another_call(method: str, error: int, failure: Any) -> None:
     company = a_company(open_error="0x80040414" if method == "connectionError" else None)
     send = [CUSTOMERS, ""] if method != "getLastError" else [""]
-    service = ScriptedService(**{"sendRequestXML": send, "receiveResponseXML": [50], method: [failure]})
+    answers: dict[str, list[Any]] = {"sendRequestXML": send, "receiveResponseXML": [50], method: [failure]}
+    service = ScriptedService(**answers)
 
     run = Run(service, company)
 
@@ -380,7 +383,11 @@ def test_interactive_mode_that_the_user_accepts_polls_until_done_and_goes_on(end
     )
     shown: list[str] = []
 
-    run = Run(service, interactive=lambda url: bool(shown.append(url)) or True)
+    def consent(url: str) -> bool:
+        shown.append(url)
+        return True
+
+    run = Run(service, interactive=consent)
 
     assert shown == ["http://localhost/form"]
     assert run.waits == [5]

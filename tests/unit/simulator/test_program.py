@@ -1,0 +1,222 @@
+"""The schedule, the command line, and what the package offers."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+import simulator
+from simulator import Simulator
+from simulator.__main__ import main
+from simulator.errors import TransportError
+from simulator.web_connector import SessionResult
+from tests.unit.simulator.support import ScriptedService, a_company, document, qwc
+
+CUSTOMERS = document("<CustomerQueryRq><MaxReturned>1</MaxReturned></CustomerQueryRq>")
+
+
+class StopAfter:
+    """A stop event that is set after a number of waits, and writes them down."""
+
+    def __init__(self, waits: int) -> None:
+        self.left = waits
+        self.waits: list[float] = []
+
+    def is_set(self) -> bool:
+        return self.left <= 0
+
+    def wait(self, timeout: float) -> bool:
+        self.waits.append(timeout)
+        self.left -= 1
+        return self.is_set()
+
+
+def scheduled(
+    service: ScriptedService, waits: int, every: float | None = None, **changes: str | None
+) -> tuple[StopAfter, list[SessionResult]]:
+    stop, results = StopAfter(waits), list[SessionResult]()
+    Simulator(qwc(**changes), "secret", a_company(), transport=service, on_session=results.append).run(stop, every)
+    return stop, results
+
+
+def test_a_schedule_runs_sessions_until_it_is_stopped() -> None:
+    stop, results = scheduled(ScriptedService(sendRequestXML=[CUSTOMERS]), 3, every=2)
+
+    assert stop.waits == [2, 2, 2]
+    assert [result.error for result in results] == [None, None, None]
+
+
+def test_the_schedule_of_the_file_is_the_default() -> None:
+    stop, _ = scheduled(ScriptedService(authenticate=[["t", "none"]]), 1)
+
+    assert stop.waits == [300]
+
+
+def test_a_schedule_needs_an_interval() -> None:
+    with pytest.raises(ValueError, match="Scheduler"):
+        scheduled(ScriptedService(), 1, Scheduler=None)
+
+
+def test_the_service_can_postpone_and_slow_down_the_schedule() -> None:
+    answers = [["t", "none", "", "30"], ["t", "", "7", ""], ["t", "none"]]
+
+    stop, results = scheduled(ScriptedService(authenticate=answers), 3, every=2)
+
+    assert stop.waits == [30, 7, 30]
+    assert results[1].status == "Update postponed by application"
+
+
+def test_a_service_that_is_not_up_yet_is_tried_again() -> None:
+    service = ScriptedService(authenticate=[["t", "none"]])
+    service.get_status["http://localhost:3000/qbwc"] = TransportError("refused")
+    stop, results = StopAfter(2), list[SessionResult]()
+
+    def then_it_is_up(result: SessionResult) -> None:
+        results.append(result)
+        service.get_status["http://localhost:3000/qbwc"] = 200
+
+    Simulator(qwc(), "secret", a_company(), transport=service, on_session=then_it_is_up).run(stop, 1)
+
+    assert [result.error for result in results] == [1048, None]
+
+
+def test_stopping_while_waiting_makes_no_further_call() -> None:
+    service = ScriptedService(sendRequestXML=["NoOp"], getLastError=["NoOp"])
+
+    stop, results = scheduled(service, 1, every=2)
+
+    assert stop.waits[0] == 5
+    assert results[0].stopped
+    assert service.methods[-1] == "getLastError"
+
+
+def test_stopping_between_a_request_and_its_answer_still_brings_the_answer() -> None:
+    stop = StopAfter(1)
+    service = ScriptedService(sendRequestXML=[CUSTOMERS], receiveResponseXML=[50])
+
+    def stop_it(_method: str, text: str) -> None:
+        if "CustomerQueryRq" in text:
+            stop.left = 0
+
+    Simulator(qwc(), "secret", a_company(), transport=service, on_call=stop_it).run(stop, 1)
+
+    assert service.methods[-2:] == ["sendRequestXML", "receiveResponseXML"]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "sample.qwc").write_text(qwc())
+    (tmp_path / "password").write_text("secret\n")
+    return tmp_path
+
+
+def run(files: Path, *arguments: str, service: ScriptedService | None = None) -> int:
+    return main(
+        ["--qwc", str(files / "sample.qwc"), "--password-file", str(files / "password"), *arguments],
+        transport=service or ScriptedService(sendRequestXML=[CUSTOMERS]),
+    )
+
+
+def test_once_runs_one_session_and_says_what_happened(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(files, "--once", "--customers", "5") == 0
+
+    shown = capsys.readouterr().out
+    assert "[100%] Finished" in shown
+    assert "Finished (1 requests)" in shown
+
+
+def test_verbose_shows_calls_but_no_password(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(files, "--once", "--customers", "5", "-v")
+
+    shown = capsys.readouterr().out
+    assert "sendRequestXML: →" in shown
+    assert "secret" not in shown
+
+
+def test_a_failed_session_is_exit_code_1(files: Path) -> None:
+    assert run(files, "--once", service=ScriptedService(authenticate=[["", "nvu"]])) == 1
+    assert run(files, "--once", "--open-error", "0x80040414") == 1
+    assert run(files, "--once", "--fault", "sendRequestXML:1:lose-response") == 1
+
+
+def test_ctrl_c_is_exit_code_130(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(files, "--once", service=Interrupted()) == 130
+    assert "Stopped." in capsys.readouterr().out
+
+
+class Interrupted(ScriptedService):
+    """A service during whose first call the user presses Ctrl-C."""
+
+    def get(self, url: str) -> int:
+        raise KeyboardInterrupt(url)
+
+
+def test_the_company_is_kept_in_its_file(files: Path) -> None:
+    add = document("<CustomerAddRq><CustomerAdd><Name>Kept</Name></CustomerAdd></CustomerAddRq>")
+    company = files / "company.json"
+    run(files, "--once", "--customers", "5", "--company", str(company), service=ScriptedService(sendRequestXML=[add]))
+    service = ScriptedService(sendRequestXML=[document("<CustomerQueryRq><FullName>Kept</FullName></CustomerQueryRq>")])
+
+    run(files, "--once", "--company", str(company), service=service)
+
+    assert "&lt;FullName&gt;Kept&lt;/FullName&gt;" in service.bodies[4].decode()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--qwc", "missing.qwc", "--once"],
+        ["--password-file", "missing", "--once"],
+        ["--password-file", "empty", "--once"],
+        ["--qwc", "bad.qwc", "--once"],
+        ["--qwc", "manual.qwc"],
+        ["--customers", "0", "--once"],
+        ["--company", "bad.qwc", "--once"],
+    ],
+)
+def test_what_cannot_be_used_is_exit_code_2(
+    files: Path, arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(files)
+    (files / "empty").write_text("")
+    (files / "bad.qwc").write_text(qwc(AppURL="http://127.0.0.1/qbwc"))
+    (files / "manual.qwc").write_text(qwc(Scheduler=None))
+
+    assert run(files, *arguments) == 2
+    assert capsys.readouterr().err.startswith("simulator: ")
+
+
+@pytest.mark.parametrize("arguments", [["--every", "0"], ["--every", "x"], ["--fault", "nonsense"], []])
+def test_wrong_arguments_are_exit_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+
+    assert caught.value.code == 2
+    assert "usage: python -m simulator" in capsys.readouterr().err
+
+
+def test_the_password_can_come_from_the_environment(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    service = ScriptedService(sendRequestXML=[CUSTOMERS])
+    monkeypatch.setenv("QBWC_PASSWORD", "from the environment")
+
+    main(["--qwc", str(files / "sample.qwc"), "--once", "--customers", "5"], transport=service)
+
+    assert service.parts("authenticate")[0]["strPassword"] == "from the environment"
+
+
+def test_the_simulator_stands_alone() -> None:
+    """It imports the standard library, defusedxml, urllib3 and itself: nothing of the service."""
+    allowed = {*sys.stdlib_module_names, "defusedxml", "urllib3", "simulator"}
+    imported = set()
+    for path in Path(simulator.__file__ or "").parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                imported.add((node.module or "").split(".")[0])
+
+    assert imported <= allowed
+    assert set(simulator.__all__) == {"Simulator", "Company", "WebConnector", "Transport"}

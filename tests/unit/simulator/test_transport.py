@@ -1,0 +1,68 @@
+"""HTTP as .NET's client uses it: no redirects, no retries, only `text/xml` for an answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import urllib3
+
+from simulator.errors import TransportError
+from simulator.transport import HttpTransport
+
+
+class Pool(urllib3.PoolManager):
+    """A pool that answers from memory and remembers what was asked."""
+
+    def __init__(self, answer: urllib3.HTTPResponse | Exception) -> None:
+        super().__init__()
+        self.answer = answer
+        self.asked: list[tuple[str, str, dict[str, Any]]] = []
+
+    def request(self, method: str, url: str, **options: Any) -> Any:  # type: ignore[override]
+        """Answer, or raise."""
+        self.asked.append((method, url, options))
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+def answer(status: int, content_type: str) -> urllib3.HTTPResponse:
+    return urllib3.HTTPResponse(body=b"<a/>", headers={"content-type": content_type}, status=status)
+
+
+def test_a_call_is_posted_without_following_redirects() -> None:
+    pool = Pool(answer(200, "Text/XML; charset=utf-8"))
+
+    found = HttpTransport(pool).post("https://qb.example.com/qbwc", {"SOAPAction": '"x"'}, b"<b/>")
+
+    assert found == (200, b"<a/>")
+    method, url, options = pool.asked[0]
+    assert (method, url, options["redirect"]) == ("POST", "https://qb.example.com/qbwc", False)
+    assert (options["headers"], options["body"]) == ({"SOAPAction": '"x"'}, b"<b/>")
+
+
+def test_an_answer_that_is_not_text_xml_is_no_answer() -> None:
+    with pytest.raises(TransportError, match="'application/json', but expected 'text/xml'"):
+        HttpTransport(Pool(answer(200, "application/json"))).post("https://qb.example.com/", {}, b"")
+
+
+def test_errors_are_passed_on_whatever_they_contain() -> None:
+    assert HttpTransport(Pool(answer(502, "text/html"))).post("https://qb.example.com/", {}, b"")[0] == 502
+
+
+def test_a_page_is_fetched_for_its_status() -> None:
+    pool = Pool(answer(302, "text/html"))
+
+    assert HttpTransport(pool).get("https://qb.example.com/") == 302
+    assert pool.asked[0][2]["redirect"] is False
+
+
+@pytest.mark.parametrize("error", [urllib3.exceptions.ProtocolError("reset"), urllib3.exceptions.HTTPError("no route")])
+def test_what_urllib3_raises_is_a_transport_error(error: Exception) -> None:
+    transport = HttpTransport(Pool(error))
+
+    with pytest.raises(TransportError):
+        transport.post("https://qb.example.com/", {}, b"")
+    with pytest.raises(TransportError):
+        transport.get("https://qb.example.com/")

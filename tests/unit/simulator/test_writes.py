@@ -1,0 +1,413 @@
+"""Adds, message sets with several requests, error recovery, and the company's file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from simulator import Company
+from simulator.errors import HresultError
+from tests.unit.simulator.support import NOW, a_company, ask, document
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def add_customer(company: Any, content: str, **options: str) -> Any:
+    return ask(
+        company, f'<CustomerAddRq requestID="1"><CustomerAdd>{content}</CustomerAdd></CustomerAddRq>', **options
+    )  # fmt: skip
+
+
+def add_order(company: Any, content: str) -> Any:
+    return ask(company, f'<SalesOrderAddRq requestID="1"><SalesOrderAdd>{content}</SalesOrderAdd></SalesOrderAddRq>')[0]
+
+
+def code(answer: Any) -> str:
+    return str(answer.get("statusCode"))
+
+
+LINE = "<SalesOrderLineAdd><ItemRef><FullName>Hardware</FullName></ItemRef><Quantity>4</Quantity></SalesOrderLineAdd>"
+
+
+def test_a_customer_is_added_with_all_that_quickbooks_fills_in_and_can_be_queried() -> None:
+    company = a_company()
+
+    answer = add_customer(
+        company,
+        "<Name>New &amp; Co</Name><IsActive>1</IsActive><CompanyName>New</CompanyName>"
+        "<BillAddress><Addr1>1 Street</Addr1><City>Bayfield</City></BillAddress>"
+        "<AdditionalContactRef><ContactName>Web</ContactName><ContactValue>example.com</ContactValue></AdditionalContactRef>"
+        "<TermsRef><FullName>net 30</FullName></TermsRef><OpenBalance>12.50</OpenBalance>",
+    )[0]
+
+    added = answer.find("CustomerRet")
+    assert code(answer) == "0"
+    assert [child.tag for child in added] == [
+        "ListID",
+        "TimeCreated",
+        "TimeModified",
+        "EditSequence",
+        "Name",
+        "FullName",
+        "IsActive",
+        "Sublevel",
+        "CompanyName",
+        "BillAddress",
+        "AdditionalContactRef",
+        "TermsRef",
+        "Balance",
+        "TotalBalance",
+        "JobStatus",
+        "PreferredDeliveryMethod",
+    ]
+    assert added.findtext("ListID") == f"80000029-{NOW}"
+    assert added.findtext("TimeCreated") == "2026-09-21T09:13:20-05:00"
+    assert added.findtext("IsActive") == "true"
+    assert added.findtext("TermsRef/FullName") == "Net 30"
+    assert added.findtext("TotalBalance") == "12.50"
+    found = ask(company, "<CustomerQueryRq><FullName>new &amp; co</FullName></CustomerQueryRq>")[0]
+    assert found.findtext("CustomerRet/ListID") == added.findtext("ListID")
+
+
+def test_a_job_is_added_below_its_parent() -> None:
+    company = a_company()
+    add_customer(company, "<Name>Parent</Name>")
+
+    job = add_customer(
+        company, "<Name>Kitchen</Name><ParentRef><FullName>parent</FullName></ParentRef>"
+    )[0].find("CustomerRet")  # fmt: skip
+
+    assert (job.findtext("FullName"), job.findtext("Sublevel")) == ("Parent:Kitchen", "1")
+    assert job.findtext("ParentRef/FullName") == "Parent"
+
+
+def test_text_beyond_windows_1252_comes_back_as_question_marks() -> None:
+    added = add_customer(a_company(), "<Name>Caf&#233; &#8364; &#128512;&#21335;</Name>")[0]
+
+    assert added.findtext("CustomerRet/Name") == "Café € ??"
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("<Name>TAKEN</Name>", "3100"),
+        ("<Name>{vendor}</Name>", "3100"),
+        ("<Name>A:B</Name>", "3210"),
+        ("<Name></Name>", "3210"),
+        (f"<Name>{'x' * 42}</Name>", "3070"),
+        ("<Name>A</Name><ParentRef><FullName>nobody</FullName></ParentRef>", "3130"),
+        ("<Name>A</Name><ParentRef><ListID>1-1</ListID></ParentRef>", "3130"),
+        ("<Name>A</Name><TermsRef><FullName>Net 31</FullName></TermsRef>", "3140"),
+        ("<Name>A</Name><TermsRef><ListID>1-1</ListID></TermsRef>", "3120"),
+        ("<Name>A</Name><CurrencyRef><FullName>Euro</FullName></CurrencyRef>", "3140"),
+        ("<Name>A</Name><CreditLimit>97.5</CreditLimit>", "3040"),
+    ],
+)
+def test_customers_that_quickbooks_refuses(content: str, expected: str) -> None:
+    company = a_company()
+    add_customer(company, "<Name>Taken</Name>")
+    vendor = next(iter(company.tables.vendors)).name.encode("ascii", "xmlcharrefreplace").decode()
+    before = len(company.tables.customers)
+
+    answer = add_customer(company, content.replace("{vendor}", vendor))[0]
+
+    assert (code(answer), answer.get("statusSeverity")) == (expected, "Error")
+    assert len(answer) == 0
+    assert len(company.tables.customers) == before
+
+
+def test_a_sales_order_is_added_with_prices_from_the_items() -> None:
+    company = a_company()
+    customer = next(iter(company.tables.customers))
+
+    answer = add_order(
+        company,
+        f"<CustomerRef><ListID>{customer.id}</ListID></CustomerRef><PONumber>P-7</PONumber><Memo>Call first</Memo>"
+        f"{LINE}<SalesOrderLineAdd><Desc>A note</Desc></SalesOrderLineAdd>"
+        "<SalesOrderLineAdd><ItemRef><FullName>Consulting</FullName></ItemRef><Desc>By phone</Desc>"
+        "<Quantity>1.5</Quantity><Rate>100</Rate></SalesOrderLineAdd>",
+    )
+
+    order = answer.find("SalesOrderRet")
+    assert code(answer) == "0"
+    assert order.findtext("CustomerRef/FullName") == customer.name
+    assert (order.findtext("RefNumber"), order.findtext("TxnDate")) == ("1041", "2026-09-21")
+    assert (order.findtext("PONumber"), order.findtext("Memo")) == ("P-7", "Call first")
+    assert [line.findtext("Amount") for line in order.iter("SalesOrderLineRet")] == ["50.00", None, "150.00"]
+    assert order.findtext("TotalAmount") == "200.00"
+    tags = [child.tag for child in order]
+    assert tags.index("PONumber") < tags.index("Subtotal") < tags.index("Memo") < tags.index("SalesOrderLineRet")
+    number = ask(company, "<SalesOrderQueryRq><RefNumber>1041</RefNumber></SalesOrderQueryRq>")[0]
+    assert number.findtext("SalesOrderRet/TxnID") == order.findtext("TxnID")
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (f"<CustomerRef><FullName>nobody</FullName></CustomerRef>{LINE}", "3140"),
+        (f"<CustomerRef><ListID>1-1</ListID></CustomerRef>{LINE}", "3120"),
+        ("<CustomerRef>{known}</CustomerRef>" + LINE.replace("Hardware", "Software"), "3140"),
+        ("<CustomerRef>{known}</CustomerRef><RefNumber>123456789012</RefNumber>" + LINE, "3070"),
+        ("<CustomerRef>{known}</CustomerRef><TxnDate>21.9.2026</TxnDate>" + LINE, "3020"),
+        ("<CustomerRef>{known}</CustomerRef>" + LINE.replace(">4<", ">four<"), "3060"),
+        ("<CustomerRef>{known}</CustomerRef>" + LINE.replace("</Quantity>", "</Quantity><Rate>x</Rate>"), "3045"),
+    ],
+)
+def test_sales_orders_that_quickbooks_refuses(content: str, expected: str) -> None:
+    company = a_company()
+    known = f"<ListID>{next(iter(company.tables.customers)).id}</ListID>"
+
+    answer = add_order(company, content.replace("{known}", known))
+
+    assert (code(answer), answer.get("statusSeverity")) == (expected, "Error")
+    assert len(company.tables.sales_orders) == 40
+
+
+@pytest.mark.parametrize(
+    "content", [LINE, "<CustomerRef><FullName>A</FullName></CustomerRef>"], ids=["no customer", "no line"]
+)
+def test_a_sales_order_without_customer_or_lines_cannot_be_parsed(content: str) -> None:
+    with pytest.raises(HresultError, match="0x80040400"):
+        add_order(a_company(), content)
+
+
+def test_what_repeats_in_an_add_is_stored_under_its_name_in_responses() -> None:
+    company = a_company()
+
+    customer = add_customer(
+        company,
+        "<Name>A</Name><ShipToAddress><Name>Dock</Name><Addr1>1 Quay</Addr1></ShipToAddress>"
+        "<ShipToAddress><Name>Gate</Name></ShipToAddress>"
+        "<Contacts><FirstName>Zo&#235;</FirstName><AdditionalContactRef><ContactName>Web</ContactName>"
+        "<ContactValue>x</ContactValue></AdditionalContactRef></Contacts>"
+        "<AdditionalNotes><Note>one</Note></AdditionalNotes><AdditionalNotes><Note>two</Note></AdditionalNotes>",
+    )[0].find("CustomerRet")
+
+    assert [address.findtext("Name") for address in customer.findall("ShipToAddress")] == ["Dock", "Gate"]
+    assert [child.tag for child in customer.find("ContactsRet")] == [
+        "ListID",
+        "TimeCreated",
+        "TimeModified",
+        "EditSequence",
+        "FirstName",
+        "AdditionalContactRef",
+    ]
+    assert customer.findtext("ContactsRet/AdditionalContactRef/ContactValue") == "x"
+    notes = [(note.findtext("NoteID"), note.findtext("Note")) for note in customer.findall("AdditionalNotesRet")]
+    assert notes == [("1", "one"), ("2", "two")]
+
+
+def test_custom_fields_of_lines_are_shown_to_their_owner() -> None:
+    company = a_company()
+    custom = (
+        "<ClassRef><FullName>Retail</FullName></ClassRef><Other1>note</Other1>"
+        "<DataExt><OwnerID>0</OwnerID><DataExtName>Color</DataExtName><DataExtValue>red</DataExtValue></DataExt>"
+    )
+    known = f"<CustomerRef><ListID>{next(iter(company.tables.customers)).id}</ListID></CustomerRef>"
+    add_order(company, known + LINE.replace("</SalesOrderLineAdd>", f"{custom}</SalesOrderLineAdd>"))
+
+    def line(owner: str) -> Any:
+        query = f"<RefNumber>1041</RefNumber><IncludeLineItems>true</IncludeLineItems>{owner}"
+        return ask(company, f"<SalesOrderQueryRq>{query}</SalesOrderQueryRq>")[0].find(".//SalesOrderLineRet")
+
+    assert line("<OwnerID>0</OwnerID>").findtext("DataExtRet/DataExtValue") == "red"
+    plain = line("")
+    assert plain.find("DataExtRet") is None
+    tags = [child.tag for child in plain]
+    assert tags.index("Rate") < tags.index("ClassRef") < tags.index("Amount") < tags.index("Other1")
+
+
+BATCH = (
+    '<CustomerAddRq requestID="1"><CustomerAdd><Name>A</Name></CustomerAdd></CustomerAddRq>'
+    '<CustomerAddRq requestID="2"><CustomerAdd><Name>A</Name></CustomerAdd></CustomerAddRq>'
+    '<CustomerQueryRq requestID="3"><FullName>A</FullName></CustomerQueryRq>'
+)
+
+
+@pytest.mark.parametrize(
+    ("on_error", "codes"),
+    [
+        ("stopOnError", ["0", "3100", "3231"]),
+        ("rollbackOnError", ["0", "3100", "3231"]),
+        ("continueOnError", ["0", "3100", "0"]),
+    ],
+)
+def test_requests_run_in_order_until_an_error_stops_them(on_error: str, codes: list[str]) -> None:
+    company = a_company()
+
+    answer = ask(company, BATCH, on_error=on_error)
+
+    assert [code(rs) for rs in answer] == codes
+    assert [rs.get("requestID") for rs in answer] == ["1", "2", "3"]
+    assert [execution.request_id for execution in company.executed] == [
+        request_id for request_id, status in zip("123", codes, strict=True) if status != "3231"
+    ]
+
+
+def test_a_warning_stops_nothing() -> None:
+    body = "<CustomerQueryRq><ListID>1</ListID></CustomerQueryRq><HostQueryRq/>"
+
+    assert [code(rs) for rs in ask(a_company(), body, on_error="stopOnError")] == ["500", "0"]
+
+
+def test_response_data_can_be_left_out() -> None:
+    answer = ask(a_company(), "<HostQueryRq/>", sets=' responseData="includeNone"')
+
+    assert len(answer[0]) == 0
+
+
+SET_A = ' newMessageSetID="A"'
+
+
+def recovery(company: Any, body: str = "", **ids: str) -> Any:
+    names = {"new": "newMessageSetID", "old": "oldMessageSetID"}
+    attributes = "".join(f' {names[key]}="{value}"' for key, value in ids.items())
+    return ask(company, body, on_error="stopOnError", sets=attributes)
+
+
+ADD = '<CustomerAddRq requestID="9"><CustomerAdd><Name>Once</Name></CustomerAdd></CustomerAddRq>'
+
+
+def test_a_message_set_is_executed_once_and_its_response_given_again() -> None:
+    company = a_company()
+    first = recovery(company, ADD, new="A")
+
+    again = recovery(company, f"\n{ADD}\n", new="A")
+    checked = recovery(company, new="A", old="A")
+
+    assert (first.get("newMessageSetID"), first.get("messageSetStatusCode")) == ("A", "0")
+    listed = [answer.findtext("CustomerAddRs/CustomerRet/ListID") for answer in (first, again, checked)]
+    assert len(set(listed)) == 1
+    assert listed[0]
+    assert [(write.name, write.message_set_id) for write in company.writes] == [("CustomerAddRq", "A")]
+
+
+def test_a_check_of_what_was_never_executed_is_9002_and_executes_nothing() -> None:
+    company = a_company()
+
+    for body in ("", ADD):
+        answer = recovery(company, body, new="A", old="A")
+        assert (answer.get("messageSetStatusCode"), len(answer)) == ("9002", 0)
+    assert company.executed == []
+
+
+def test_the_same_id_with_other_content_is_9001() -> None:
+    company = a_company()
+    recovery(company, ADD, new="A")
+
+    other = recovery(company, ADD.replace("Once", "Twice"), new="A")
+
+    assert (other.get("messageSetStatusCode"), len(other)) == ("9001", 0)
+    assert len(company.writes) == 1
+
+
+def test_an_id_of_25_characters_is_9004() -> None:
+    company = a_company()
+
+    assert recovery(company, ADD, new="x" * 25).get("messageSetStatusCode") == "9004"
+    assert recovery(company, old="x" * 25).get("messageSetStatusCode") == "9004"
+    assert company.writes == []
+    assert recovery(company, ADD, new="x" * 24).get("messageSetStatusCode") == "0"
+
+
+def test_an_old_id_clears_what_it_names_and_600_says_that_there_was_nothing() -> None:
+    company = a_company()
+    recovery(company, ADD, new="A")
+
+    assert recovery(company, old="A").get("messageSetStatusCode") == "0"
+    nothing = company.process_request(document("", sets=' oldMessageSetID="A"'))
+    assert '<QBXMLMsgsRs newMessageSetID="" messageSetStatusCode="600">\n\n</QBXMLMsgsRs>' in nothing
+    assert recovery(company, new="A", old="A").get("messageSetStatusCode") == "9002"
+
+
+def test_all_ids_of_an_application_are_cleared_at_once() -> None:
+    company = a_company()
+    recovery(company, ADD, new="A")
+    recovery(company, "<HostQueryRq/>", new="B")
+
+    recovery(company, old="CLR-ALL-MSG-SETS")
+
+    assert recovery(company, new="A", old="A").get("messageSetStatusCode") == "9002"
+    assert recovery(company, new="B", old="B").get("messageSetStatusCode") == "9002"
+
+
+def test_a_new_id_with_an_old_one_clears_the_old_and_executes_the_new() -> None:
+    company = a_company()
+    recovery(company, ADD, new="A")
+
+    assert recovery(company, "<HostQueryRq/>", new="B", old="A").get("messageSetStatusCode") == "0"
+    assert recovery(company, new="A", old="A").get("messageSetStatusCode") == "9002"
+    assert recovery(company, new="B", old="B").get("messageSetStatusCode") == "0"
+
+
+def test_each_application_has_its_own_message_sets() -> None:
+    company = a_company()
+    recovery(company.begin_session("One"), ADD, new="A")
+
+    assert recovery(company.begin_session("Two"), new="A", old="A").get("messageSetStatusCode") == "9002"
+    assert recovery(company.begin_session("One"), new="A", old="A").get("messageSetStatusCode") == "0"
+
+
+def test_a_message_set_that_cannot_be_parsed_leaves_nothing_behind() -> None:
+    company = a_company()
+    with pytest.raises(HresultError):
+        recovery(company, "<NothingRq/>", new="A")
+
+    assert recovery(company, new="A", old="A").get("messageSetStatusCode") == "9002"
+
+
+def test_a_company_is_saved_and_loaded_whole(tmp_path: Path) -> None:
+    company = a_company(name="Café & Co", private_fields={"{1}": {"FileID": "{2}"}})
+    recovery(company, ADD, new="A")
+    company.begin_session("Simulator")
+
+    company.save(tmp_path / "company.json")
+    loaded = Company.load(tmp_path / "company.json", now=lambda: NOW)
+
+    everything = document(
+        "<CustomerQueryRq/><SalesOrderQueryRq/><InvoiceQueryRq/><VendorQueryRq/><ItemQueryRq/><CompanyQueryRq/>"
+    )
+    assert loaded.process_request(everything) == company.process_request(everything)
+    assert recovery(loaded, new="A", old="A").get("messageSetStatusCode") == "0"
+    assert loaded.private_fields == company.private_fields
+    assert [path.name for path in tmp_path.iterdir()] == ["company.json"]
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", '{"format": 99}', "no json"])
+def test_another_file_is_no_company(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "company.json"
+    path.write_text(content)
+
+    with pytest.raises(ValueError, match=r".+"):
+        Company.load(path)
+
+
+@pytest.mark.parametrize("hresult", ["0x80040414", "0x80040408", "0x80049999"])
+def test_opening_fails_for_as_long_as_open_error_is_set(hresult: str) -> None:
+    company = a_company(open_error=hresult)
+    with pytest.raises(HresultError, match=hresult):
+        company.begin_session("App")
+
+    company.open_error = None
+
+    assert code(ask(company.begin_session("App"), "<HostQueryRq/>")[0]) == "0"
+
+
+def test_a_session_that_ended_answers_nothing() -> None:
+    session = a_company().begin_session("App")
+    session.end()
+
+    with pytest.raises(HresultError, match="0x8004040D"):
+        ask(session, "<HostQueryRq/>")
+
+
+def test_time_zones_are_offsets_or_names() -> None:
+    utc = a_company(time_zone="UTC")
+    east = a_company(time_zone="+05:30")
+
+    assert next(iter(utc.tables.items)).fields["TimeCreated"] == "2024-01-02T09:00:00+00:00"
+    assert next(iter(east.tables.items)).fields["TimeCreated"] == "2024-01-02T14:30:00+05:30"
+    with pytest.raises(ValueError, match="no such time zone"):
+        a_company(time_zone="Mars/Olympus")
