@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from domain import passwords, qbxml
 from domain.changes import AddRequest, AddSession, ChangeConnection, ChangeRequest, ChangeSession
-from domain.errors import Conflict, InvalidRequest, TooManyRequests
+from domain.errors import Conflict, InvalidRequest, NotFound, TooManyRequests
 from domain.qbxml.hresults import describe
 from domain.queued_request import FIRST_IN_LINE, QueuedRequest, State, WebhookState, timestamp
 from domain.session import KEPT_SECONDS, Session, ticket_hash
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from domain.web_connector.outcome import Outcome
     from domain.web_connector.soap import Call
 
-SERVER_VERSION = "qbxml-queue 1"
+SERVER_VERSION = "qbxml-queue"
 
 TICKET_BYTES = 16
 """128 random bits: a ticket is all that a caller shows (§7)."""
@@ -213,7 +213,7 @@ class Conversation:
             request = qbxml.parse_request_xml(
                 self._requests.request_xml(record.id), default_version=record.qbxml_version
             )
-        except InvalidRequest as error:
+        except (InvalidRequest, NotFound) as error:
             self._pass_over(session, record, error.message, now)
             return None
         if record.state is State.TICKETED:

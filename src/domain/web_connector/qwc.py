@@ -19,7 +19,8 @@ SUPPORT_PATH = "/support"
 POLL_MINUTES = 5
 """How often the Web Connector asks by itself. Each time costs one login; the user may change it in its window."""
 
-_DESCRIPTION_LENGTH = 80
+DESCRIPTION = "Sends queued requests to QuickBooks and returns the answers."
+"""At most 80 characters, or the Web Connector's window cuts it."""
 
 
 def render(
@@ -27,8 +28,6 @@ def render(
     *,
     base_url: str,
     app_name: str,
-    description: str = "Sends queued requests to QuickBooks and returns the answers.",
-    poll_minutes: int = POLL_MINUTES,
 ) -> str:
     """Return the text of a connection's `.qwc` file.
 
@@ -38,13 +37,14 @@ def render(
     per installation and one machine may serve several company files.
     """
     base = base_url.rstrip("/")
-    name = connection.name or connection.id[:8]
+    # The Web Connector keeps its applications in the registry, where a backslash begins another key.
+    name = (connection.name or connection.id[:8]).replace("\\", " ")
     elements = (
         ("AppName", f"{app_name} ({name})"),
         # Required, and empty for everybody but Intuit's own applications.
         ("AppID", ""),
         ("AppURL", base + SERVICE_PATH),
-        ("AppDescription", description[:_DESCRIPTION_LENGTH]),
+        ("AppDescription", DESCRIPTION),
         # The same host as AppURL: QBWC1000 otherwise.
         ("AppSupport", base + SUPPORT_PATH),
         ("UserName", connection.username),
@@ -71,7 +71,7 @@ def render(
     return (
         '<?xml version="1.0"?>\n'
         f"<QBWCXML>\n{lines}"
-        f"  <Scheduler>\n    <RunEveryNMinutes>{poll_minutes}</RunEveryNMinutes>\n  </Scheduler>\n"
+        f"  <Scheduler>\n    <RunEveryNMinutes>{POLL_MINUTES}</RunEveryNMinutes>\n  </Scheduler>\n"
         "</QBWCXML>\n"
     )
 

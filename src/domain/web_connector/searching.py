@@ -18,10 +18,10 @@ def search_text_of(session: Session, response_xml: str | None, after: QueuedRequ
     """
     if not session.search_text:
         return None
-    parts = [session.search_text]
+    lines = session.search_text.split("\n")
     if response_xml is not None:
         says_nothing = qbxml.Request(after.qbxml_version, "", qbxml.Element(after.request_name))
-        parts.append(qbxml.search_text(says_nothing, response_xml))
+        lines += qbxml.search_text(says_nothing, response_xml).split("\n")
     if after.error:
-        parts.append(f"{after.error.code} {after.error.message}".casefold())
-    return "\n".join(parts)
+        lines += [after.error.code, after.error.message]
+    return "\n".join(dict.fromkeys(lines))

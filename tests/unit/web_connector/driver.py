@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-from domain.changes import AddConnection, AddRequest, ChangeRequest
+from domain.changes import AddConnection, AddRequest, AddSession, ChangeRequest, ChangeSession, RemoveRequest
 from domain.counts import CountKey
 from domain.queued_request import QueuedRequest
 from domain.session import ticket_hash
@@ -21,6 +21,7 @@ from tests.builders import CONNECTION_ID, FixedClock, SequentialIds, a_connectio
 from tests.fakes import FakeStore
 
 if TYPE_CHECKING:
+    from domain.changes import Change
     from domain.connection import Connection
     from domain.session import Session
 
@@ -46,6 +47,12 @@ class CountingStore(FakeStore):
             self.calls[name] += 1
         return super().__getattribute__(name)
 
+    def commit(self, *changes: Change) -> None:
+        """Commit, but refuse two changes of one thing: DynamoDB does (TransactWriteItems)."""
+        touched = [_touched(change) for change in changes]
+        assert len(touched) == len(set(touched)), touched
+        super().commit(*changes)
+
     def queue_front(self, connection_id: str, limit: int) -> list[QueuedRequest]:
         """Return what the index says: what is stored, unless a test has frozen it."""
         if self.index is not None:
@@ -60,6 +67,16 @@ class CountingStore(FakeStore):
             for sort, moment in (("inserted_at", record.inserted_at), ("updated_at", record.updated_at)):
                 counts[CountKey(record.connection_id, moment[:10], sort, record.state, record.webhook_state)] += 1
         return counts
+
+
+def _touched(change: Change) -> tuple[str, str]:
+    match change:
+        case AddRequest(record=record) | ChangeRequest(before=record) | RemoveRequest(before=record):
+            return "request", record.id
+        case AddSession(session=session) | ChangeSession(before=session):
+            return "session", session.ticket
+        case _:
+            return "connection", CONNECTION_ID
 
 
 @dataclass

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from domain.changes import AddRequest, ChangeConnection, RemoveRequest
-from domain.errors import TooManyRequests
+from domain.errors import NotFound, TooManyRequests
 from domain.queued_request import State, WebhookState, timestamp
 from domain.session import ticket_hash
 from tests.builders import CONNECTION_ID, a_record
@@ -549,6 +549,22 @@ def test_a_request_that_can_no_longer_be_written_blocks_nobody(desk: Desk) -> No
     assert error is not None
     assert error.code == "qbxml_parse_error"
     assert desk.receive(answer(request)) == 100
+
+
+def test_a_request_whose_text_is_gone_blocks_nobody(desk: Desk) -> None:
+    gone, good = desk.queue(), desk.queue()
+    real = desk.store.request_xml
+
+    def request_xml(request_id: str) -> str:
+        if request_id == gone:
+            raise NotFound("There is no such request.")
+        return real(request_id)
+
+    desk.store.request_xml = request_xml  # type: ignore[method-assign]
+
+    assert good in desk.begin()
+
+    assert desk.record(gone).state is State.ERROR
 
 
 def test_a_lone_request_that_can_no_longer_be_written_ends_the_session(desk: Desk) -> None:
