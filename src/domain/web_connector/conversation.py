@@ -15,6 +15,7 @@ from domain.changes import AddRequest, AddSession, ChangeConnection, ChangeReque
 from domain.errors import Conflict, InvalidRequest, NotFound, TooManyRequests
 from domain.qbxml.hresults import describe
 from domain.queued_request import FIRST_IN_LINE, QueuedRequest, State, WebhookState, timestamp
+from domain.searching import searchable_text
 from domain.session import KEPT_SECONDS, Session, ticket_hash
 from domain.web_connector.claims import Candidate, Claims
 from domain.web_connector.outcome import is_exception, of_answer, of_exception, settled, unsendable
@@ -219,7 +220,7 @@ class Conversation:
         if record.state is State.TICKETED:
             sent = record.moved(State.SENT, now, sessions=record.sessions + 1)
             learned.append(ChangeRequest(record, sent))
-            facts |= {"in_flight": sent, "search_text": qbxml.search_text(request)}
+            facts |= {"in_flight": sent, "search_text": searchable_text(sent, request)}
         self._store.commit(ChangeSession(session, moved_on(session, now, **facts)), *learned)
         return qbxml.wire(request, None if record.is_read else record.message_set_id)
 
@@ -342,7 +343,7 @@ class Conversation:
             queue_priority=FIRST_IN_LINE,
             last_ticket=session.ticket,
         )
-        return AddRequest(page, request.to_xml(), qbxml.search_text(request))
+        return AddRequest(page, request.to_xml(), searchable_text(page, request))
 
     # --- when something is wrong
 
