@@ -24,7 +24,7 @@ class NewQueuedRequest(_Body):
         Any,
         Field(
             description="The request as a tree: `{version, request: {name, attributes, children}}`.",
-            json_schema_extra={"type": ["object", "array", "null"]},
+            json_schema_extra={"anyOf": [{"type": "object"}, {"type": "array"}, {"type": "null"}]},
         ),
     ] = None
     request_xml: Annotated[str | None, Field(description="The request as QBXML, with or without prologue.")] = None

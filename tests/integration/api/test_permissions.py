@@ -1,0 +1,182 @@
+"""Each function may do what it does: its calls to DynamoDB, recorded, against the role that the template gives it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from moto import mock_aws
+
+from adapters.dynamodb import DynamoDBStore
+from domain.apps import ApiKey, App, Scope, api_key_hash
+from domain.changes import AddConnection, AddRequest, AddSession, ChangeConnection, ChangeRequest, PutApiKey, PutApp
+from domain.connections import ManagedConnections
+from domain.queued_request import State, WebhookState, timestamp
+from domain.webhooks.addresses import UrlRules
+from handlers import bootstrap
+from handlers.bootstrap import Settings
+from local.emulated_dynamodb import quick_moto
+from local.template import Template
+from tests.builders import (
+    APP_ID,
+    CONNECTION_ID,
+    NOON,
+    REQUEST_XML,
+    RESPONSE_XML,
+    FixedClock,
+    SequentialIds,
+    a_connection,
+    a_record,
+    a_session,
+    counting_bytes,
+)
+from tests.contract.conftest import dynamodb_client, make_tables
+from tests.integration.api.client import load
+from tests.integration.api.conftest import ENVIRONMENT
+from tests.integration.api.test_events import (
+    ENDED,
+    EVENTS,
+    FUNCTIONS,
+    HOOK,
+    KEY,
+    REQUEST_ID,
+    LambdaContext,
+    NoRetries,
+    Receiver,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TRANSACTED = {
+    "Put": "PutItem",
+    "Update": "UpdateItem",
+    "Delete": "DeleteItem",
+    "ConditionCheck": "ConditionCheckItem",
+}
+
+
+def deployed() -> Template:
+    """Return the template with the logical id of everything in place of its ARN."""
+    template = Template.load()
+    return template.with_references({f"{name}.Arn": name for name in template.document["Resources"]})
+
+
+def grants(function: str) -> set[tuple[str, str]]:
+    """Return (action, table or table/index/name) that a function's role allows."""
+    template = deployed()
+    (role,) = (one.properties["Role"] for one in template.functions() if one.handler == f"handlers.{function}.handler")
+    policies = template.resources("AWS::IAM::Role")[role].get("Policies", [])
+    return {
+        (action, resource)
+        for policy in policies
+        for statement in policy["PolicyDocument"]["Statement"]
+        for action in statement["Action"]
+        for resource in _listed(statement["Resource"])
+    }
+
+
+def _listed(value: str | list[str]) -> list[str]:
+    return [value] if isinstance(value, str) else value
+
+
+class Recorder:
+    """Notes what a client is asked to do, as IAM sees it."""
+
+    def __init__(self, client: Any) -> None:
+        self.calls: set[tuple[str, str]] = set()
+        client.meta.events.register("provide-client-params.dynamodb", self._note)
+
+    def _note(self, params: dict[str, Any], model: Any, **_: Any) -> None:
+        match model.name:
+            case "TransactWriteItems":
+                found = {
+                    (TRANSACTED[kind], one["TableName"])
+                    for item in params["TransactItems"]
+                    for kind, one in item.items()
+                }
+            case "BatchGetItem":
+                found = {("BatchGetItem", table) for table in params["RequestItems"]}
+            case "Query" if "IndexName" in params:
+                found = {("Query", f"{params['TableName']}/index/{params['IndexName']}")}
+            case name:
+                found = {(name, params["TableName"])}
+        self.calls |= {(f"dynamodb:{action}", resource) for action, resource in found}
+
+
+@pytest.fixture
+def recorder() -> Iterator[Recorder]:
+    """Yield the recorder of the database behind the functions."""
+    with quick_moto(), mock_aws():
+        client = dynamodb_client()
+        store = DynamoDBStore(client, make_tables(client, ""))
+        bootstrap.use(
+            store=store,
+            clock=FixedClock(NOON.replace(hour=15)),
+            new_id=SequentialIds(),
+            secrets=counting_bytes,
+            settings=Settings.of(ENVIRONMENT),
+            url_rules=UrlRules(),
+            webhook_sender=Receiver(),
+            retry_queue=NoRetries(),
+        )
+        yield Recorder(client)
+        bootstrap.use()
+
+
+def fill(store: DynamoDBStore, function: str) -> None:
+    """Store what the events talk about, a silent session and a deleted connection."""
+    record = a_record(id=REQUEST_ID, webhook_url=HOOK, webhook_state=WebhookState.PENDING)
+    connection, silent = a_connection(), a_session()
+    store.commit(PutApp(None, App(APP_ID, "Shop", timestamp(NOON), ("whsec_" + "A" * 43 + "=",))))
+    store.commit(PutApiKey(None, ApiKey(api_key_hash(KEY), APP_ID, Scope.FULL, KEY[:11], timestamp(NOON))))
+    store.commit(AddConnection(connection))
+    store.commit(AddRequest(record, REQUEST_XML, "ann"))
+    if function in ENDED:
+        for state in (State.TICKETED, State.SENT):
+            store.commit(ChangeRequest(record, record := record.moved(state, NOON)))
+        after = record.moved(State.RESPONSE_RECEIVED, NOON, webhook_tries=ENDED[function])
+        store.commit(ChangeRequest(record, after, response_xml=RESPONSE_XML))
+    if function == "sweep":
+        ticketed = record.moved(State.TICKETED, NOON)
+        used = connection.changed(timestamp(NOON), session_ticket=silent.ticket)
+        store.commit(
+            ChangeRequest(record, ticketed),
+            AddSession(a_session(in_flight=ticketed)),
+            ChangeConnection(connection, used),
+        )
+        other = a_connection(id="c0000000-0000-4000-8000-000000000002")
+        store.commit(AddConnection(other))
+        store.commit(AddRequest(a_record(connection_id=other.id), REQUEST_XML, "bob"))
+        store.commit(ChangeConnection(other, other.changed(timestamp(NOON), deleted_at=timestamp(NOON))))
+    if function == "web_connector":
+        managed = ManagedConnections(
+            store, store, store, clock=FixedClock(), new_id=SequentialIds(), secrets=counting_bytes
+        )
+        managed.set_password(APP_ID, CONNECTION_ID, "correct horse battery staple")
+
+
+@pytest.mark.parametrize("function", FUNCTIONS.values())
+def test_a_function_is_allowed_what_its_event_makes_it_do(recorder: Recorder, function: str) -> None:
+    fill(bootstrap.store(), function)  # type: ignore[arg-type]  # the fixture put a DynamoDBStore there
+    recorder.calls.clear()
+    event = json.loads((EVENTS / f"{function}.json").read_text(encoding="utf-8"))
+
+    load(f"handlers.{function}.handler")(event, LambdaContext())
+
+    assert recorder.calls <= grants(function)
+    assert recorder.calls or function.endswith("_page")
+
+
+def test_nothing_is_allowed_on_everything() -> None:
+    template = deployed()
+    policies = [
+        policy["PolicyDocument"]
+        for role in template.resources("AWS::IAM::Role").values()
+        for policy in role.get("Policies", [])
+    ] + [policy["PolicyDocument"] for policy in template.resources("AWS::IAM::ManagedPolicy").values()]
+
+    for statement in (one for policy in policies for one in policy["Statement"]):
+        assert not any("*" in action for action in _listed(statement["Action"]))
+        assert not any("*" in resource for resource in _listed(statement["Resource"]))
