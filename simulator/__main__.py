@@ -69,7 +69,7 @@ def _simulator(options: argparse.Namespace, company: Company, transport: Transpo
         company,
         transport=FaultyTransport(transport, options.fault) if options.fault else transport,
         on_progress=_Progress(),
-        on_call=_log if options.verbose else lambda _method, _text: None,
+        on_call=_log if options.verbose else None,
         on_session=lambda result: _finish(result, company, options.company),
     )
     if not options.once and options.every is None and simulator.connector.qwc.every_seconds is None:

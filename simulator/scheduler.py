@@ -48,7 +48,7 @@ class Simulator:
         transport: Transport | None = None,
         sleep: Callable[[float], object] = time.sleep,
         on_progress: Callable[[int, str], None] = lambda _percent, _text: None,
-        on_call: Callable[[str, str], None] = lambda _method, _text: None,
+        on_call: Callable[[str, str], None] | None = None,
         on_session: Callable[[SessionResult], None] = lambda _result: None,
         interactive: Callable[[str], bool] = lambda _url: False,
         on_warning: Callable[[str], bool] = lambda _text: True,

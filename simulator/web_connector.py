@@ -99,7 +99,7 @@ class WebConnector:
         sleep: Callable[[float], object] = time.sleep,
         stopped: Callable[[], bool] = lambda: False,
         on_progress: Callable[[int, str], None] = lambda _percent, _text: None,
-        on_call: Callable[[str, str], None] = lambda _method, _text: None,
+        on_call: Callable[[str, str], None] | None = None,
         interactive: Callable[[str], bool] = lambda _url: False,
         on_warning: Callable[[str], bool] = lambda _text: True,
         client_version: str = CLIENT_VERSION,
@@ -167,7 +167,8 @@ class WebConnector:
 
     def log(self, method: str, text: str) -> None:
         """Write a line of the log."""
-        self._on_call(method, text)
+        if self._on_call is not None:
+            self._on_call(method, text)
 
     def pause(self) -> None:
         """Wait as after NoOp. Raises `ConnectorClosed` when the user pressed Stop meanwhile."""
@@ -177,8 +178,9 @@ class WebConnector:
 
     def call(self, method: str, **parts: str | int | None) -> tuple[int, bytes]:
         """Make one SOAP call. Raises `QbwcError` with the method's number when no answer comes."""
-        shown = {name: "***" if name == "strPassword" else value for name, value in parts.items()}
-        self._on_call(method, f"→ {shown}")
+        if self._on_call is not None:  # writing out megabytes that nobody reads costs more than the call
+            shown = {name: "***" if name == "strPassword" else value for name, value in parts.items()}
+            self._on_call(method, f"→ {shown}")
         try:
             return self._transport.post(self.qwc.app_url, soap.call_headers(method), soap.envelope(method, parts))
         except TransportError as error:
@@ -191,7 +193,8 @@ class WebConnector:
             text = soap.read_string(method, *answer)
         except SoapError as error:
             raise call_failed(method, error) from error
-        self._on_call(method, f"← {text!r}")
+        if self._on_call is not None:
+            self._on_call(method, f"← {text!r}")
         return text
 
     @property
