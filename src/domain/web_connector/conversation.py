@@ -103,7 +103,7 @@ class Conversation:
 
         A former session of the connection is over then. An unknown user takes as long as a wrong password.
         """
-        username, ticket = call["strUserName"], self._secrets(TICKET_BYTES).hex()
+        username, ticket = call["strUserName"], self._new_ticket()
         if not _CONNECTION_ID.fullmatch(username):
             return Reply((ticket, INVALID_USER))
         for _ in range(TRIES):
@@ -116,6 +116,8 @@ class Conversation:
             try:
                 claimed = self._open(connection, ticket)
             except Conflict:
+                # Another ticket: should our own commit be what was met, its session is a former one now.
+                ticket = self._new_ticket()
                 continue
             except TooManyRequests:
                 break
@@ -411,6 +413,9 @@ class Conversation:
     def interactive_done(self, _call: Call) -> Reply:
         """End the interactive mode at once."""
         return Reply("Done")
+
+    def _new_ticket(self) -> str:
+        return self._secrets(TICKET_BYTES).hex()
 
     def _live_session(self, ticket: str) -> Session | None:
         if not ticket:

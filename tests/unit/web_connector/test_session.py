@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from domain.changes import AddRequest, ChangeConnection, RemoveRequest
-from domain.errors import NotFound, TooManyRequests
+from domain.errors import Conflict, NotFound, TooManyRequests
 from domain.queued_request import State, WebhookState, timestamp
 from domain.session import ticket_hash
 from tests.builders import CONNECTION_ID, a_record
-from tests.unit.web_connector.driver import PASSWORD, CountingStore, Desk, answer, hcp, page_of
+from tests.unit.web_connector.driver import PASSWORD, Desk, answer, hcp, page_of
 
 
 @pytest.fixture
@@ -281,25 +281,28 @@ def test_the_company_file_is_named_when_its_path_is_known(company_file: str | No
     assert desk.authenticate() == status
 
 
-def test_contention_makes_the_web_connector_come_later(desk: Desk) -> None:
-    class Contended(CountingStore):
-        def commit(self, *changes: object) -> None:  # noqa: ARG002 - nothing is ever stored
-            raise TooManyRequests("busy")
+def contended(*_changes: object) -> None:
+    """Stand in for a commit that others kept from being made."""
+    raise TooManyRequests("busy")
 
-    busy = Desk(store=Contended())
-    busy.store.connections[CONNECTION_ID] = desk.connection
 
-    assert busy.authenticate() == "busy"
+def test_contention_makes_a_login_come_later(desk: Desk) -> None:
+    desk.queue()
+    desk.store.commit = contended  # type: ignore[method-assign]
+
+    assert desk.authenticate() == "busy"
+
+
+def test_contention_within_a_session_is_a_fault_of_the_server(desk: Desk) -> None:
     desk.queue()
     desk.authenticate()
-    busy.store.sessions.update(desk.store.sessions)
-    busy.store.records.update(desk.store.records)
-    busy.store.bodies.update(desk.store.bodies)
-    busy.ticket = desk.ticket
+    desk.store.commit = contended  # type: ignore[method-assign]
+
     with pytest.raises(AssertionError, match="soap:Server"):
-        busy.send()
-    assert busy.last is not None
-    assert busy.last.status == 503
+        desk.send()
+
+    assert desk.last is not None
+    assert desk.last.status == 503
 
 
 def test_a_password_changed_during_the_login_is_what_counts(desk: Desk) -> None:
@@ -309,7 +312,7 @@ def test_a_password_changed_during_the_login_is_what_counts(desk: Desk) -> None:
     def changing(connection_id: str, limit: int) -> Any:
         if desk.connection.revision == 1:
             after = desk.connection.changed("2026-03-14T12:00:00.000000Z", password_hash=None)
-            FakeCommit(desk)(ChangeConnection(desk.connection, after))
+            desk.store.commit(ChangeConnection(desk.connection, after))
         return real(connection_id, limit)
 
     desk.store.queue_front = changing  # type: ignore[method-assign]
@@ -317,15 +320,24 @@ def test_a_password_changed_during_the_login_is_what_counts(desk: Desk) -> None:
     assert desk.authenticate() == "nvu"
 
 
-class FakeCommit:
-    """Commits behind the connector's back."""
+def test_a_login_whose_commit_was_done_without_our_knowing_takes_its_own_session_over(desk: Desk) -> None:
+    request_id = desk.queue()
+    real = desk.store.commit
+    met: list[Any] = []
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def commit(*changes: Any) -> None:
+        real(*changes)
+        if not met:
+            met.extend(changes)
+            raise Conflict(changes[0])
 
-    def __call__(self, *changes: Any) -> None:
-        """Commit."""
-        self._desk.store.commit(*changes)
+    desk.store.commit = commit  # type: ignore[method-assign]
+
+    assert desk.authenticate() == ""
+
+    assert desk.connection.session_ticket == ticket_hash(desk.ticket)
+    assert desk.record(request_id).last_ticket == ticket_hash(desk.ticket)
+    assert len([session for session in desk.store.sessions.values() if not session.ended]) == 1
 
 
 # --- a former session
