@@ -65,7 +65,7 @@ def document() -> dict[str, Any]:
         schemas = described["components"]["schemas"]
         for path, operations in described["paths"].items():
             for method, operation in operations.items():
-                merged["paths"].setdefault(path, {})[method] = _completed(operation, schemas)
+                merged["paths"].setdefault(path, {})[method] = _completed(operation, schemas, changes=endpoint.changes)
         bodies = {name: schema for name, schema in schemas.items() if name.startswith("New")}
         merged["components"]["schemas"].update(bodies)
     merged["paths"] = dict(sorted(merged["paths"].items()))
@@ -78,7 +78,22 @@ def endpoints() -> list[Endpoint]:
     return [module.handler for module in modules if isinstance(module.handler, Endpoint)]
 
 
-def _completed(operation: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
+def _errors(operation: dict[str, Any], *, changes: bool) -> list[str]:
+    """Return the status of every error that an operation can answer with."""
+    name: str = operation["operationId"]
+    of_one_request = "queued_request" in name and name not in {"create_queued_request", "list_queued_requests"}
+    possible = {
+        "403": changes,
+        "404": bool(operation.get("parameters")) and name != "list_connections",
+        "409": name.startswith(("delete_", "discard_", "create_queued_request")),
+        "410": of_one_request and not name.startswith("delete_"),
+        "413": "requestBody" in operation,
+        "415": "requestBody" in operation,
+    }
+    return [code for code in ERRORS if possible.get(code, True)]
+
+
+def _completed(operation: dict[str, Any], schemas: dict[str, Any], *, changes: bool) -> dict[str, Any]:
     """Return an operation as the edge makes it."""
     name = operation["operationId"]
     if name.startswith("query_"):
@@ -111,7 +126,7 @@ def _completed(operation: dict[str, Any], schemas: dict[str, Any]) -> dict[str, 
             answer["content"] = {"application/json": {"schema": ANSWERS[name]}}
         else:
             answer.pop("content", None)
-    errors = {code: {"$ref": f"#/components/responses/Error{code}"} for code in ERRORS}
+    errors = {code: {"$ref": f"#/components/responses/Error{code}"} for code in _errors(operation, changes=changes)}
     return operation | {"responses": answers | errors}
 
 

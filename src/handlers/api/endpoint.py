@@ -39,7 +39,7 @@ class Endpoint(APIGatewayRestResolver):
         parameters: type[BaseModel] | None = NoParameters,
     ) -> None:
         super().__init__(enable_validation=True, json_body_deserializer=calls.json_object)
-        self._changes = changes
+        self.changes = changes
         self._fields = list(body.model_fields) if body else None
         self._parameters = list(parameters.model_fields) if parameters else None
         self.exception_handler(Exception)(self._answer_to)
@@ -72,7 +72,7 @@ class Endpoint(APIGatewayRestResolver):
     def _checked(self, event: calls.Event) -> calls.Event:
         """Return the call with its body as text. Raises what refuses it before its content matters."""
         calls.caller_of(event)
-        if self._changes:
+        if self.changes:
             calls.require_full_scope(event)
         calls.require_ids(event)
         if self._parameters is not None:

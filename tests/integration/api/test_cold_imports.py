@@ -1,0 +1,26 @@
+"""The functions that must start quickly load neither resolver nor pydantic."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[3] / "src"
+HEAVY = ("pydantic", "aws_lambda_powertools.event_handler")
+
+
+@pytest.mark.parametrize(
+    "function", ["authorizer", "web_connector", "deliver_webhook", "retry_webhook", "sweep", "operate"]
+)
+def test_a_quick_function_loads_no_resolver_and_no_pydantic(function: str) -> None:
+    program = f"import sys; sys.path.insert(0, sys.argv[1]); import handlers.{function}; print(*sys.modules)"
+
+    loaded = subprocess.run(  # noqa: S603 - this Python, with arguments of ours
+        [sys.executable, "-c", program, str(SOURCE)], capture_output=True, check=True, text=True
+    ).stdout.split()
+
+    assert f"handlers.{function}" in loaded
+    assert not set(HEAVY) & set(loaded)

@@ -1,0 +1,150 @@
+"""An answer always fits, and says what it left out."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import random
+from typing import Any
+
+import pytest
+
+from handlers.api.answers import LARGEST_ANSWER_BYTES, list_answer, record_answer
+
+MIB = 1024 * 1024
+GZIP = {"Accept": "application/json", "Accept-Encoding": "gzip"}
+
+
+def event(headers: dict[str, str] | None = None) -> dict[str, Any]:
+    """Return a call with these headers."""
+    return {"headers": headers or {}}
+
+
+def view(**fields: Any) -> dict[str, Any]:
+    """Return what the edge looks at of a record's view."""
+    return {"id": "1", "request_xml": "<QBXML/>", "response_xml": None, "response_json": None} | fields
+
+
+def item(**fields: Any) -> dict[str, Any]:
+    """Return what the edge looks at of a list item's view."""
+    return {"id": "1", "request_xml": "<QBXML/>", "response_xml": None} | fields
+
+
+def body(response: Any) -> Any:
+    """Return the answer's body, read, having made sure that Lambda would take it."""
+    data = response.body
+    if isinstance(data, bytes):
+        assert len(base64.b64encode(data)) <= LARGEST_ANSWER_BYTES
+        return json.loads(gzip.decompress(data))
+    assert len(json.dumps(data, ensure_ascii=False).encode()) <= LARGEST_ANSWER_BYTES
+    return json.loads(data)
+
+
+def incompressible(size: int) -> str:
+    """Return text that gzip can do little about."""
+    return base64.b64encode(random.Random(1).randbytes(size * 3 // 4)).decode()
+
+
+def test_what_fits_is_shown_whole_and_plain() -> None:
+    whole = view(response_xml="x" * MIB, response_json=[{"a": "x" * MIB}])
+
+    response = record_answer(event(GZIP), whole)
+
+    assert body(response) == {"data": whole}
+    assert "Content-Encoding" not in response.headers
+
+
+def test_a_caller_who_takes_gzip_gets_everything() -> None:
+    whole = view(response_xml="<A>" * MIB, response_json=[{"a": "b" * 4 * MIB}])
+
+    response = record_answer(event(GZIP), whole)
+
+    assert body(response) == {"data": whole}
+    assert response.headers["Content-Encoding"] == "gzip"
+    assert response.headers["Vary"] == "Accept-Encoding"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Accept-Encoding": "gzip"},
+        {"Accept-Encoding": "gzip", "Accept": "*/*"},
+        {"Accept-Encoding": "gzip", "Accept": "text/plain, application/json"},
+        {"Accept-Encoding": "identity, gzip;q=0", "Accept": "application/json"},
+        {"Accept-Encoding": "br, deflate", "Accept": "application/json"},
+        {"Accept": "application/json"},
+    ],
+)
+def test_other_callers_get_the_response_as_xml_alone_when_both_forms_do_not_fit(headers: dict[str, str]) -> None:
+    response = record_answer(event(headers), view(response_xml="x" * 4 * MIB, response_json=[{"a": "x" * 4 * MIB}]))
+
+    shown = body(response)["data"]
+    assert shown["response_json"] is None
+    assert shown["response_json_omitted"] is True
+    assert shown["response_xml"] == "x" * 4 * MIB
+    assert "response_omitted" not in shown
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"accept": "application/json", "accept-encoding": "gzip"},
+        {"ACCEPT": "Application/JSON;q=0.9, */*", "ACCEPT-ENCODING": "deflate, GZIP;q=0.5"},
+    ],
+)
+def test_what_a_caller_takes_is_read_whatever_its_case(headers: dict[str, str]) -> None:
+    response = record_answer(event(headers), view(response_xml="x" * 6 * MIB))
+
+    assert response.headers["Content-Encoding"] == "gzip"
+
+
+def test_a_response_that_fits_in_no_form_is_left_out_and_said_to_be() -> None:
+    response = record_answer(event(), view(response_xml="x" * 6 * MIB, response_json=[{"a": 1}]))
+
+    shown = body(response)["data"]
+    assert (shown["response_xml"], shown["response_json"]) == (None, None)
+    assert shown["response_omitted"] is True
+    assert shown["response_json_omitted"] is True
+
+
+def test_the_size_is_that_after_lambda_has_written_the_body_as_a_string() -> None:
+    quotes = '"' * 2 * MIB
+
+    shown = body(record_answer(event(), view(response_xml=quotes)))["data"]
+
+    assert shown["response_xml"] is None
+
+
+def test_what_gzip_cannot_make_small_is_left_out_too() -> None:
+    shown = body(record_answer(event(GZIP), view(response_xml=incompressible(6 * MIB))))["data"]
+
+    assert shown["response_omitted"] is True
+
+
+def test_a_list_leaves_out_the_responses_of_the_items_that_do_not_fit_any_more() -> None:
+    views = [item(id=str(number), response_xml="x" * 250_000) for number in range(100)]
+
+    listed = body(list_answer(event(), views, 1, 1))["data"]
+
+    omitted = [one.get("response_omitted", False) for one in listed]
+    assert omitted == sorted(omitted)
+    assert omitted.count(False) == 20
+    assert all((one["response_xml"] is None) == one.get("response_omitted", False) for one in listed)
+
+
+def test_a_list_leaves_out_requests_only_when_even_they_do_not_fit() -> None:
+    views = [item(id=str(number), request_xml="x" * MIB) for number in range(10)]
+
+    listed = body(list_answer(event(), views, 1, 1))["data"]
+
+    assert [one["request_xml"] is None for one in listed] == [False] * 4 + [True] * 6
+    assert all(one["request_omitted"] for one in listed[4:])
+    assert not any("response_omitted" in one for one in listed)
+
+
+def test_a_list_that_gzip_makes_fit_is_whole() -> None:
+    views = [item(id=str(number), response_xml="x" * 250_000) for number in range(100)]
+
+    assert body(list_answer(event(GZIP), views, 2, 3)) == {"data": views, "page": 2, "total_pages": 3}

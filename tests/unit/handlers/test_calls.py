@@ -1,0 +1,67 @@
+"""What is known of a call before its function looks at it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from domain.errors import InvalidRequest, TooManyRequests, Unauthorized
+from handlers.api import calls, errors
+from handlers.get_connection import handler
+
+
+def event(**fields: Any) -> dict[str, Any]:
+    """Return a call of the connections' list."""
+    return {
+        "httpMethod": "GET",
+        "path": "/api/v1/connections",
+        "headers": None,
+        "pathParameters": None,
+        "multiValueQueryStringParameters": None,
+        "requestContext": {
+            "path": "/api/v1/connections",
+            "requestId": "1",
+            "authorizer": {"app_id": "a", "scope": "full"},
+        },
+        "body": None,
+        "isBase64Encoded": False,
+    } | fields
+
+
+@pytest.mark.parametrize("authorizer", [None, {}, {"principalId": "a"}])
+def test_a_call_that_no_authorizer_saw_is_refused(authorizer: dict[str, str] | None) -> None:
+    with pytest.raises(Unauthorized):
+        calls.caller_of(event(requestContext={"authorizer": authorizer}))
+
+
+def test_a_path_that_is_not_the_functions_own_is_not_found() -> None:
+    answer = handler(event(path="/api/v1/nowhere"), None)
+
+    assert answer["statusCode"] == 404
+    assert '"code":"not_found"' in answer["body"]
+
+
+def test_contention_says_when_to_try_again() -> None:
+    answer = errors.answer(TooManyRequests("busy", retry_after_seconds=3))
+
+    assert (answer.status_code, answer.headers["Retry-After"]) == (429, "3")
+
+
+@pytest.mark.parametrize(
+    ("context", "headers", "base_url"),
+    [
+        ({"domainName": "api.example", "path": "/live/api/v1/connections"}, {}, "https://api.example/live"),
+        ({"domainName": "queue.example", "path": "/api/v1/connections"}, {}, "https://queue.example"),
+        ({}, {"host": "127.0.0.1:3000", "x-forwarded-proto": "http"}, "http://127.0.0.1:3000"),
+    ],
+)
+def test_the_base_url_is_the_one_that_was_called(
+    context: dict[str, str], headers: dict[str, str], base_url: str
+) -> None:
+    assert calls.base_url_of(event(requestContext=context, headers=headers)) == base_url
+
+
+def test_bytes_that_are_no_base64_are_refused_like_any_body_that_cannot_be_read() -> None:
+    with pytest.raises(InvalidRequest, match="UTF-8"):
+        calls.body_of(event(body="***", isBase64Encoded=True))

@@ -1,0 +1,92 @@
+"""Changes are made again when somebody else was first, and given up politely when somebody always is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from domain.administration import Administration
+from domain.changes import AddConnection
+from domain.connections import ManagedConnections
+from domain.errors import Conflict, TooManyRequests
+from tests.builders import APP_ID, CONNECTION_ID, FixedClock, SequentialIds, a_connection, counting_bytes
+from tests.fakes import FakeStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from domain.changes import Change
+
+
+class Rival(FakeStore):
+    """A store in which somebody else changes the same thing first, `races` times."""
+
+    races = 0
+
+    def commit(self, *changes: Change) -> None:
+        """Commit, unless the rival was first."""
+        changing = [one for one in changes if getattr(one, "before", None)]
+        if changing and self.races:
+            self.races -= 1
+            raise Conflict(changing[0])
+        super().commit(*changes)
+
+
+def rival() -> Rival:
+    """Return a store with a connection."""
+    store = Rival()
+    store.commit(AddConnection(a_connection()))
+    return store
+
+
+def managed(store: FakeStore) -> ManagedConnections:
+    """Return the use cases of connections."""
+    return ManagedConnections(store, store, store, clock=FixedClock(), new_id=SequentialIds(), secrets=counting_bytes)
+
+
+def administration(store: FakeStore) -> Administration:
+    """Return the operator's use cases."""
+    return Administration(store, store, FixedClock(), SequentialIds(), counting_bytes)
+
+
+def test_a_password_is_set_although_the_web_connector_changed_the_connection_first() -> None:
+    store = rival()
+    store.races = 4
+
+    managed(store).set_password(APP_ID, CONNECTION_ID)
+
+    connection = store.connection(CONNECTION_ID)
+    assert connection
+    assert connection.password_hash
+
+
+def test_two_who_rotate_at_once_both_get_an_active_secret() -> None:
+    store = rival()
+    app = administration(store).create_app("Shop").app
+    store.races = 1
+
+    secret = administration(store).rotate_webhook_secret(app.id)
+
+    stored = store.app(app.id)
+    assert stored
+    assert stored.webhook_secrets[0] == secret
+
+
+CONTENDED: list[tuple[str, Callable[[Rival, str, str], Any]]] = [
+    ("password", lambda store, _app, _key: managed(store).set_password(APP_ID, CONNECTION_ID)),
+    ("delete", lambda store, _app, _key: managed(store).delete(APP_ID, CONNECTION_ID)),
+    ("rotate", lambda store, app, _key: administration(store).rotate_webhook_secret(app)),
+    ("revoke", lambda store, _app, key: administration(store).revoke_key(key)),
+]
+
+
+@pytest.mark.parametrize("change", [change for _, change in CONTENDED], ids=[name for name, _ in CONTENDED])
+def test_a_change_that_always_comes_second_is_given_up(change: Callable[[Rival, str, str], Any]) -> None:
+    store = rival()
+    app = administration(store).create_app("Shop").app
+    key = administration(store).create_key(app.id).key
+    store.races = 1000
+
+    with pytest.raises(TooManyRequests):
+        change(store, app.id, key.hash)
