@@ -18,6 +18,7 @@ from domain.queued_request import FIRST_IN_LINE, QueuedRequest, State, WebhookSt
 from domain.searching import searchable_text
 from domain.session import KEPT_SECONDS, Session, ticket_hash
 from domain.web_connector.claims import Candidate, Claims
+from domain.web_connector.first_call import FirstCall
 from domain.web_connector.outcome import is_exception, of_answer, of_exception, settled, unsendable
 from domain.web_connector.searching import search_text_of
 from domain.web_connector.session_end import end_of_session, ended, give_back, moved_on, released
@@ -208,7 +209,7 @@ class Conversation:
             if connection is None or reread:
                 connection = self._connections.connection(session.connection_id)
             if connection:
-                first = _FirstCall(call, connection)
+                first = FirstCall(call, connection)
                 if first.is_other_company_file:
                     return self._hold_back(session, record, first, now)
                 learned.append(first.learned(now))
@@ -230,7 +231,7 @@ class Conversation:
         self._store.commit(ChangeSession(session, moved_on(session, now, last_error=reason)))
         return ""
 
-    def _hold_back(self, session: Session, record: QueuedRequest, first: _FirstCall, now: datetime) -> str:
+    def _hold_back(self, session: Session, record: QueuedRequest, first: FirstCall, now: datetime) -> str:
         """Give the request back: it is meant for another company file."""
         after = moved_on(
             session, now, in_flight=None, facts_read=True, connection=None, last_error=first.company_file_mismatch
@@ -422,64 +423,6 @@ class Conversation:
             return None
         session = self._sessions.session(ticket_hash(ticket))
         return None if session is None or session.ended else session
-
-
-class _FirstCall:
-    """What a session's first `sendRequestXML` says about QuickBooks and the company file that is open."""
-
-    def __init__(self, call: Call, connection: Connection) -> None:
-        self._call = call
-        self._connection = connection
-        self._facts = qbxml.host_facts(call["strHCPResponse"])
-
-    @property
-    def is_other_company_file(self) -> bool:
-        """Whether the file is marked as another connection's. One without a mark is taken as ours."""
-        seen = self._facts.file_id
-        return seen is not None and _guid(seen) != _guid(self._connection.file_id)
-
-    @property
-    def company_file_mismatch(self) -> str:
-        """What the user of the Web Connector reads."""
-        return (
-            "The company file that is open belongs to another connection: "
-            f"{self._call['strCompanyFileName'] or 'its name is unknown'}. Open the right one and update again."
-        )
-
-    def learned(self, now: datetime) -> ChangeConnection:
-        """Return the connection with what was learned; QuickBooks was reached, so that no error stands."""
-        return self._changed(now, last_error=None)
-
-    def mismatch(self, now: datetime) -> ChangeConnection:
-        """Return the connection with the error that its owner reads."""
-        error = {
-            "code": "company_file_mismatch",
-            "message": self.company_file_mismatch,
-            "file_id": self._facts.file_id,
-            "at": timestamp(now),
-        }
-        return self._changed(now, last_error=error)
-
-    def _changed(self, now: datetime, last_error: dict[str, Any] | None) -> ChangeConnection:
-        known = {
-            "quickbooks_product_name": self._facts.product_name,
-            "country": self._facts.country or self._call["qbXMLCountry"],
-            "qbxml_version": self._facts.qbxml_version or self._processor_version(),
-            "company_file_seen": self._call["strCompanyFileName"],
-            "file_id_seen": self._facts.file_id,
-        }
-        after = self._connection.changed(
-            timestamp(now), last_error=last_error, **{name: value for name, value in known.items() if value}
-        )
-        return ChangeConnection(self._connection, after)
-
-    def _processor_version(self) -> str:
-        major, minor = self._call["qbXMLMajorVers"].strip(), self._call["qbXMLMinorVers"].strip()
-        return f"{major}.{minor}" if major.isdigit() and minor.isdigit() else ""
-
-
-def _guid(text: str) -> str:
-    return text.strip("{} ").upper()
 
 
 def _company_file(connection: Connection) -> str:
