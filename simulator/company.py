@@ -97,10 +97,15 @@ class Company:
         sales_orders: int | None = None,
         now: Callable[[], float] = time.time,
         time_zone: str = "-05:00",
+        standard_offset_in_summer: bool = False,
         **fields: Any,
     ) -> Company:
-        """Make a company from a seed: as many sales orders as customers unless told; `now` gives Unix seconds."""
-        clock = MachineClock(now, zone_named(time_zone))
+        """Make a company from a seed: as many sales orders as customers unless told.
+
+        `now` gives Unix seconds. `time_zone` is an offset ("-05:00") or an IANA name; with
+        `standard_offset_in_summer` times are written as older products do it (see `MachineClock`).
+        """
+        clock = MachineClock(now, zone_named(time_zone), standard_offset_in_summer)
         tables = generate(seed, customers, customers if sales_orders is None else sales_orders, clock)
         return cls(tables, clock, time_zone=time_zone, **fields)
 
@@ -115,7 +120,7 @@ class Company:
         }
         return cls(
             Tables(**tables),
-            MachineClock(now, zone_named(document["time_zone"])),
+            MachineClock(now, zone_named(document["time_zone"]), document["standard_offset_in_summer"]),
             name=document["name"],
             path=document["path"],
             time_zone=document["time_zone"],
@@ -134,6 +139,7 @@ class Company:
                 "name": self.name,
                 "path": self.path,
                 "time_zone": self.time_zone,
+                "standard_offset_in_summer": self.clock.standard_offset_in_summer,
                 "product": {
                     "name": product.name,
                     "major_version": product.major_version,

@@ -359,7 +359,7 @@ def test_a_message_set_that_cannot_be_parsed_leaves_nothing_behind() -> None:
 
 
 def test_a_company_is_saved_and_loaded_whole(tmp_path: Path) -> None:
-    company = a_company(name="Café & Co", private_fields={"{1}": {"FileID": "{2}"}})
+    company = a_company(name="Café & Co", standard_offset_in_summer=True, private_fields={"{1}": {"FileID": "{2}"}})
     recovery(company, ADD, new="A")
     company.begin_session("Simulator")
 
@@ -372,6 +372,7 @@ def test_a_company_is_saved_and_loaded_whole(tmp_path: Path) -> None:
     assert loaded.process_request(everything) == company.process_request(everything)
     assert recovery(loaded, new="A", old="A").get("messageSetStatusCode") == "0"
     assert loaded.private_fields == company.private_fields
+    assert loaded.clock.standard_offset_in_summer
     assert [path.name for path in tmp_path.iterdir()] == ["company.json"]
 
 
