@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import secrets
 from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import escape
 
 import pytest
 from moto import mock_aws
@@ -32,7 +34,7 @@ from tests.builders import (
     counting_bytes,
 )
 from tests.contract.conftest import dynamodb_client, make_tables
-from tests.integration.api.client import load
+from tests.integration.api.client import api_event, load
 from tests.integration.api.conftest import ENVIRONMENT
 from tests.integration.api.test_events import (
     ENDED,
@@ -180,3 +182,54 @@ def test_nothing_is_allowed_on_everything() -> None:
     for statement in (one for policy in policies for one in policy["Statement"]):
         assert not any("*" in action for action in _listed(statement["Action"]))
         assert not any("*" in resource for resource in _listed(statement["Resource"]))
+
+
+def soap(method: str, **arguments: str) -> dict[str, Any]:
+    """Return the event of a Web Connector's call."""
+    fields = "".join(f"<{name}>{escape(value)}</{name}>" for name, value in arguments.items())
+    body = (
+        '<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body>'
+        f'<{method} xmlns="http://developer.intuit.com/">{fields}</{method}></soap:Body></soap:Envelope>'
+    )
+    return api_event("POST", "/qbwc", body=body, headers={"Content-Type": "text/xml; charset=utf-8"})
+
+
+def test_a_whole_session_is_allowed_its_calls(recorder: Recorder) -> None:
+    """Two pages of an iterated query, one of them with a response that is stored in chunks; then a lost connection."""
+    store: DynamoDBStore = bootstrap.store()  # type: ignore[assignment]  # the fixture put it there
+    fill(store, "web_connector")
+    customers = f"/api/v1/connections/{CONNECTION_ID}/customers?iterate=true"
+    load("handlers.query_customers.handler")(
+        api_event("GET", customers, authorizer={"app_id": APP_ID, "scope": "full"}), LambdaContext()
+    )
+    load("handlers.discard_queued_request.handler")(
+        json.loads((EVENTS / "discard_queued_request.json").read_text(encoding="utf-8")), LambdaContext()
+    )
+    recorder.calls.clear()
+
+    def call(method: str, **arguments: str) -> str:
+        text: str = load("handlers.web_connector.handler")(soap(method, **arguments), LambdaContext())["body"]
+        return text
+
+    def receive(ticket: str, remaining: int, filling: str) -> str:
+        response = (
+            '<?xml version="1.0" ?><QBXML><QBXMLMsgsRs><CustomerQueryRs statusCode="0" statusSeverity="Info" '
+            f'statusMessage="Status OK" iteratorRemainingCount="{remaining}" iteratorID="{{1}}">'
+            f"<CustomerRet><Name>{filling}</Name></CustomerRet></CustomerQueryRs></QBXMLMsgsRs></QBXML>"
+        )
+        return call("receiveResponseXML", ticket=ticket, response=response, hresult="", message="")
+
+    opened = call("authenticate", strUserName=CONNECTION_ID, strPassword="correct horse battery staple")
+    ticket = opened.partition("<string>")[2].partition("</string>")[0]
+    first = call("sendRequestXML", ticket=ticket, strHCPResponse="", strCompanyFileName="C:\\a.qbw")
+    half = receive(ticket, 7, secrets.token_hex(500_000))
+    second = call("sendRequestXML", ticket=ticket, strHCPResponse="", strCompanyFileName="C:\\a.qbw")
+    whole = receive(ticket, 0, "Ann")
+    call("connectionError", ticket=ticket, hresult="0x80040408", message="Could not start QuickBooks.")
+    call("getLastError", ticket=ticket)
+    call("closeConnection", ticket=ticket)
+
+    assert "iterator=&quot;Start" in first or 'iterator="Start' in first
+    assert "Continue" in second
+    assert ("100" in half, "100" in whole) == (False, True)
+    assert recorder.calls <= grants("web_connector")
