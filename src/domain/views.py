@@ -1,4 +1,4 @@
-"""The JSON forms of what the service stores (contract §3, §4): what answers and webhooks are made of.
+"""The JSON forms of a queued request (contract §3): what answers and webhooks are made of.
 
 A view shows all of a record. Whether all of it fits an answer is for the edge to decide.
 """
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from domain import qbxml
 
 if TYPE_CHECKING:
-    from domain.connection import Connection
     from domain.queued_request import QueuedRequest, StoredRequest
 
 
@@ -92,27 +91,6 @@ def response_json(stored: StoredRequest) -> list[dict[str, Any]] | None:
         return qbxml.response_to_json(stored.response_xml)
     except qbxml.UnreadableResponse:
         return None
-
-
-def connection_view(connection: Connection) -> dict[str, Any]:
-    """Return a connection (contract §4); nothing of its password."""
-    return {
-        "id": connection.id,
-        "app_id": connection.app_id,
-        "username": connection.username,
-        "name": connection.name,
-        "company_file": connection.company_file,
-        "webhook_url": connection.webhook_url,
-        "last_connected_at": connection.last_connected_at,
-        "status": connection.status,
-        "qbxml_version": connection.qbxml_version,
-        "quickbooks_product_name": connection.quickbooks_product_name,
-        "country": connection.country,
-        "last_error": connection.last_error,
-        "links": {"self": f"/api/v1/connections/{connection.id}", "ui": f"/app/connections/{connection.id}"},
-        "inserted_at": connection.inserted_at,
-        "updated_at": connection.updated_at,
-    }
 
 
 def _outcome(record: QueuedRequest) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from domain.queueing import Idempotency
 from handlers.api import ConnectionId, Endpoint
 from handlers.api.calls import idempotency_key_of
-from handlers.api.models import NewQueuedRequest
+from handlers.api.new_queued_request import NewQueuedRequest
 from handlers.api.queueing import queued_answer
 
 handler = Endpoint(changes=True, body=NewQueuedRequest)

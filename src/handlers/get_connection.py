@@ -4,7 +4,7 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 
-from domain.views import connection_view
+from domain.connection_view import connection_view
 from handlers import bootstrap
 from handlers.api import ConnectionId, Endpoint, resource_answer
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
-from domain.views import connection_view
+from domain.connection_view import connection_view
 from handlers import bootstrap
 from handlers.api import Endpoint, list_answer
 from handlers.api.models import PageParameters
