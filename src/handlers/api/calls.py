@@ -157,7 +157,8 @@ def _too_large() -> RequestTooLarge:
 def base_url_of(event: Event) -> str:
     """Return the URL that the caller used, up to where the path of the API begins."""
     context = event["requestContext"]
-    host = context.get("domainName") or header(event, "Host")
+    # The header, because only it has a port; without one, the gateway's own name.
+    host = header(event, "Host") or context["domainName"]
     # With a stage in its URL the gateway's path has it in front of the API's own.
     stage = context.get("path", event["path"]).removesuffix(event["path"])
     return f"{header(event, 'X-Forwarded-Proto') or 'https'}://{host}{stage}"

@@ -56,7 +56,20 @@ class Endpoint(APIGatewayRestResolver):
         return calls.caller_of(self.event).app_id
 
     def resolve(self, event: Mapping[str, Any], context: LambdaContext) -> dict[str, Any]:
-        """Answer one call."""
+        """Answer one call, and log one line about it."""
+        answer = self._answered(event, context)
+        asked = event["requestContext"]
+        logger.info(
+            "api.called",
+            request_id=asked["requestId"],
+            app_id=(asked.get("authorizer") or {}).get("app_id"),
+            method=event["httpMethod"],
+            path=event["path"],
+            status=answer["statusCode"],
+        )
+        return answer
+
+    def _answered(self, event: Mapping[str, Any], context: LambdaContext) -> dict[str, Any]:
         try:
             checked = self._checked(dict(event))
         except ServiceError as error:

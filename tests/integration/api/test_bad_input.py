@@ -440,6 +440,6 @@ def test_a_fault_of_ours_is_answered_with_the_request_id_and_nothing_else(
         "message": "Something went wrong on our side. Please report the request id.",
         "details": {"request_id": REQUEST_ID},
     }
-    (logged,) = caplog.records
-    assert logged.exc_info
-    assert vars(logged)["request_id"] == REQUEST_ID
+    fault = next(record for record in caplog.records if record.message == "fault")
+    assert fault.exc_info
+    assert vars(fault)["request_id"] == REQUEST_ID

@@ -135,6 +135,21 @@ def test_a_repeat_with_the_same_idempotency_key_answers_the_first_record(world: 
     assert len(world.api.call("GET", world.requests_url).json["data"]) == 1
 
 
+def test_a_call_is_one_line_of_log_without_its_credential_its_body_and_its_query(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+
+    world.api.call("GET", f"{world.requests_url}?search_phrase=secret")
+
+    (line,) = (record for record in caplog.records if record.message == "api.called")
+    facts = vars(line)
+    assert (facts["method"], facts["path"], facts["status"]) == ("GET", world.requests_url, 200)
+    assert facts["app_id"] == world.app_id
+    assert "secret" not in str(facts)
+    assert str(world.api.key) not in str(facts)
+
+
 # --- Query endpoints
 
 

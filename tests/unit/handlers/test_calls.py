@@ -53,7 +53,11 @@ def test_contention_says_when_to_try_again() -> None:
     [
         ({"domainName": "api.example", "path": "/live/api/v1/connections"}, {}, "https://api.example/live"),
         ({"domainName": "queue.example", "path": "/api/v1/connections"}, {}, "https://queue.example"),
-        ({}, {"host": "127.0.0.1:3000", "x-forwarded-proto": "http"}, "http://127.0.0.1:3000"),
+        (
+            {"domainName": "127.0.0.1"},
+            {"host": "127.0.0.1:3000", "x-forwarded-proto": "http"},
+            "http://127.0.0.1:3000",
+        ),
     ],
 )
 def test_the_base_url_is_the_one_that_was_called(
