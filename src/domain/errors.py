@@ -2,6 +2,7 @@
 
 ServiceError
 ├── InvalidRequest         400 invalid_request      a body or a parameter is wrong
+├── UnsupportedByVersion   400 unsupported_by_version   the connection's QuickBooks is too old
 ├── InvalidState           400 invalid_state        the record's state does not allow this
 ├── Unauthorized           401 unauthorized         no, malformed, unknown or revoked credential
 ├── Forbidden              403 forbidden            a read-only key asks for a change
@@ -83,6 +84,13 @@ class InvalidRequest(ServiceError):
     def of(cls, field: str, message: str) -> InvalidRequest:
         """Return the error for a single problem."""
         return cls([Problem(field, message)])
+
+
+class UnsupportedByVersion(ServiceError):
+    """The request is written in a QBXML version that the connection's QuickBooks does not serve."""
+
+    status = 400
+    code = "unsupported_by_version"
 
 
 class InvalidState(ServiceError):

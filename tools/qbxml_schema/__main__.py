@@ -99,6 +99,7 @@ class _Request:
                     ("length_abroad", _longer(particle.facts, simple.max_length)),
                     ("least", simple.least),
                     ("most", simple.most),
+                    ("default", particle.default),
                     ("added", dict.fromkeys(simple.added, ADDED_IN) or None),
                 )
                 if value is not None

@@ -52,7 +52,10 @@ class Facts:
 
 @dataclass(frozen=True)
 class ElementParticle:
-    """An element, how often it may stand in its place (`most` None: any number), and what it holds."""
+    """An element, how often it may stand in its place (`most` None: any number), and what it holds.
+
+    `default` is what an empty one means.
+    """
 
     name: str
     least: int
@@ -60,6 +63,7 @@ class ElementParticle:
     holds: Simple | Aggregate
     attributes: dict[str, Simple] = field(default_factory=dict)
     facts: Facts = Facts()
+    default: str | None = None
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,7 @@ class Schema:
         if "ref" in node.attrib:
             return replace(self._element(self._globals["element", node.attrib["ref"]]), least=least, most=most)
         holds, attributes = self._type(node)
-        return ElementParticle(node.attrib["name"], least, most, holds, attributes)
+        return ElementParticle(node.attrib["name"], least, most, holds, attributes, default=node.get("default"))
 
     def _type(self, node: Node) -> tuple[Simple | Aggregate, dict[str, Simple]]:
         name = node.get("type")

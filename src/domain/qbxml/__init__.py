@@ -5,9 +5,10 @@ beside the code.
 """
 
 from domain.qbxml import hresults, status_hints
+from domain.qbxml.acceptance import check_version
 from domain.qbxml.document import Element, Request, iteration, next_page, wire
 from domain.qbxml.from_json import parse_request_json
-from domain.qbxml.from_xml import parse_request_xml
+from domain.qbxml.from_xml import parse_request_xml, stored_request
 from domain.qbxml.host import HostFacts, host_facts
 from domain.qbxml.hresults import HresultFacts
 from domain.qbxml.response_json import response_to_json
@@ -22,6 +23,7 @@ __all__ = [
     "Response",
     "ResponseStatus",
     "UnreadableResponse",
+    "check_version",
     "host_facts",
     "hresults",
     "iteration",
@@ -32,5 +34,6 @@ __all__ = [
     "response_to_json",
     "search_text",
     "status_hints",
+    "stored_request",
     "wire",
 ]

@@ -96,9 +96,6 @@ def _checked(element: Element, field: str) -> Element:
     name = element.name
     if not name.endswith("Rq"):
         refuse(field, f"{name} is no request: the name of a request ends in Rq.", element.place, name)
-    if len(element.attributes.get("requestID", "")) > rules.MAX_REQUEST_ID:
-        message = f"requestID has at most {rules.MAX_REQUEST_ID} characters."
-        refuse(field, message, element.place, f"{name}/@requestID")
     if (element.text or "").strip():
         refuse(field, f"{name} holds elements, not text.", element.place, name)
     return element._replace(text=None)

@@ -8,8 +8,8 @@
 * A kind is the name of a base type (`AMTTYPE`) or the number of an entry in `types`: an array is an
   enumeration, an object the group of an element's children.
 * `facts` may hold `since` (QBXML version), `length` (characters; `length_abroad` where an edition outside
-  the US allows more), `least` and `most` (numbers), `added` (values of an enumeration that came
-  later, with their version) and `attributes`.
+  the US allows more), `least` and `most` (numbers), `default` (what an empty text means), `added`
+  (values of an enumeration that came later, with their version) and `attributes`.
 * Within one content model every name stands once.
 
 `schema/responses/<name>.json` holds what a response element returns, in order: `{name: value}` with

@@ -8,9 +8,10 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from domain.qbxml import rules
+from domain.qbxml.acceptance import accepted
 from domain.qbxml.document import DEFAULT_ON_ERROR, DEFAULT_VERSION, ENVELOPE, MESSAGE_SET, Element
 from domain.qbxml.envelope import ENVELOPE_DEPTH, refuse, request_of
-from domain.qbxml.ordering import in_schema_order
+from domain.qbxml.fitting import fitted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -22,12 +23,16 @@ FIELD = "request_json"
 _NODE_MEMBERS = ("name", "attributes", "text", "children")
 
 
-def parse_request_json(tree: object) -> Request:
+def parse_request_json(
+    tree: object, *, validate: bool = True, transliterate: bool = False, country: str | None = None
+) -> Request:
     """Return the request of `{"version", "request"}`, where `request` is a node or the tree from `QBXML` down.
 
     A node is `{"name", "attributes", "text" | "children"}`; texts and attributes may be strings,
-    numbers or booleans. Children come in any order and are put into the schema's. Raises
-    InvalidRequest with the JSON pointer of what is wrong.
+    numbers or booleans. Children come in any order and are put into the schema's; values become QBXML's
+    notation where the schema knows their type (`97.5` an amount of `97.50`). For `validate`,
+    `transliterate` and `country` see `parse_request_xml`. Raises InvalidRequest with the JSON pointer
+    of all that is wrong.
     """
     members = _object(tree, "", ("version", "request"))
     version = _version(members.get("version"))
@@ -43,7 +48,8 @@ def parse_request_json(tree: object) -> Request:
         message_set = Element(MESSAGE_SET, {"onError": DEFAULT_ON_ERROR}, (element,), None, "/request")
         root = Element(ENVELOPE, {}, (message_set,), None, "/request")
     request = request_of(root, version, FIELD)
-    return replace(request, element=in_schema_order(request.element))
+    request = replace(request, element=fitted(request.element))
+    return accepted(request, FIELD, validate=validate, transliterate=transliterate, country=country)
 
 
 def _refuse(message: str, pointer: str, suggestion: str | None = None) -> NoReturn:

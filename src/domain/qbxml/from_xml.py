@@ -6,11 +6,15 @@ import re
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from domain.qbxml import rules
-from domain.qbxml.document import DEFAULT_VERSION, Element
-from domain.qbxml.envelope import ENVELOPE_DEPTH, refuse, request_of
+from domain.qbxml.acceptance import accepted
+from domain.qbxml.document import DEFAULT_ON_ERROR, DEFAULT_VERSION, ENVELOPE, MESSAGE_SET, Element
+from domain.qbxml.envelope import ENVELOPE_DEPTH, problem, refuse, request_of
 from domain.qbxml.reading import DefusedXmlException, ExpatError, armed_parser, explain
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from domain.errors import Problem
     from domain.qbxml.document import Place, Request
 
 FIELD = "request_xml"
@@ -18,15 +22,44 @@ FIELD = "request_xml"
 _version_of = re.compile(r"""version\s*=\s*(?:"([^"]*)"|'([^']*)')\s*\Z""").match
 
 
-def parse_request_xml(text: str, default_version: str = DEFAULT_VERSION) -> Request:
+def parse_request_xml(
+    text: str,
+    default_version: str = DEFAULT_VERSION,
+    *,
+    validate: bool = True,
+    transliterate: bool = False,
+    country: str | None = None,
+) -> Request:
     """Return the request that `text` holds; `default_version` is for a text without `<?qbxml version?>`.
 
-    Comments and the white space between elements are dropped; text is kept exactly.
-    Raises InvalidRequest with line, column and path of what is wrong.
+    Comments and the white space between elements are dropped; text is kept exactly. Without
+    `validate` the schema is not asked; with `transliterate` characters that QuickBooks cannot keep
+    are replaced; `country` is that of the connection's QuickBooks. Raises InvalidRequest with line,
+    column and path of all that is wrong.
     """
+    root, version = _read(text)
+    request = request_of(root, version or default_version, FIELD)
+    found = _missing_rule(root) if validate else ()
+    return accepted(request, FIELD, validate=validate, transliterate=transliterate, country=country, found=found)
+
+
+def stored_request(text: str, version: str) -> Request:
+    """Return a request that was accepted before from its `to_xml`: nothing is checked again."""
+    root, _ = _read(text)
+    return request_of(root, version, FIELD)
+
+
+def _read(text: str) -> tuple[Element, str | None]:
     reader = _Reader()
-    root = reader.read(text)
-    return request_of(root, reader.version or default_version, FIELD)
+    return reader.read(text), reader.version
+
+
+def _missing_rule(root: Element) -> Iterable[Problem]:
+    """Yield the problem of a message set that QuickBooks would refuse: its `onError` is required."""
+    message_set = root.children[0]
+    if "onError" not in message_set.attributes:
+        suggestion = f'Write <{MESSAGE_SET} onError="{DEFAULT_ON_ERROR}">.'
+        yield problem(FIELD, "onError is missing.", message_set.place, f"{ENVELOPE}/{MESSAGE_SET}", suggestion)
 
 
 def _refuse(message: str, place: Place = None, path: str | None = None, suggestion: str | None = None) -> NoReturn:

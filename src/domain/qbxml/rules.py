@@ -44,5 +44,7 @@ def bad_character(text: str) -> str | None:
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """Return "Did you mean …?" with the names nearest to `name`, or None."""
     by_lower = {candidate.lower(): candidate for candidate in names}
+    if name.lower() in by_lower:
+        return f"Did you mean {by_lower[name.lower()]}?"
     close = [by_lower[found] for found in get_close_matches(name.lower(), by_lower, n=3, cutoff=0.7)]
     return f"Did you mean {' or '.join(close)}?" if close else None

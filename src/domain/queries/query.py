@@ -10,7 +10,7 @@ from domain.errors import InvalidRequest, Problem
 from domain.qbxml import Element, Request, rules
 from domain.qbxml.document import DEFAULT_ON_ERROR, DEFAULT_VERSION
 from domain.qbxml.facts import return_elements
-from domain.qbxml.ordering import in_schema_order
+from domain.qbxml.fitting import fitted
 from domain.queries import values
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ class Query:
             attributes["requestID"] = label[0]
         if iterates:
             attributes["iterator"] = "Start"
-        element = in_schema_order(Element(self.request_name, attributes, tree.elements()))
+        element = fitted(Element(self.request_name, attributes, tree.elements()))
         return Request(DEFAULT_VERSION, DEFAULT_ON_ERROR, element)
 
 

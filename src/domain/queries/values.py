@@ -7,6 +7,7 @@ from datetime import date, time
 from typing import TYPE_CHECKING, Any
 
 from domain.qbxml import rules
+from domain.qbxml.characters import is_kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,9 +24,11 @@ _MAX_ID = 36
 
 
 def text(value: str) -> str:
-    """Return any text without control characters."""
+    """Return any text that QuickBooks can keep."""
     if (message := rules.bad_character(value)) is not None:
         raise ValueError(message)
+    if not is_kept(value):
+        raise ValueError("QuickBooks cannot keep every character of it: it knows those of Windows-1252.")
     return value
 
 

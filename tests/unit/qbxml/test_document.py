@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from hypothesis import given
 
-from domain.qbxml import Request, iteration, next_page, parse_request_json, parse_request_xml, wire
-from tests.unit.qbxml.samples import request_xml, requests
+from domain import qbxml
+from domain.qbxml import Request, iteration, next_page, stored_request, wire
+from tests.unit.qbxml.samples import kept_texts, request_xml, requests, requests_with
+
+# The names in these requests are made up, and QuickBooks would not keep all their characters.
+parse_request_xml = partial(stored_request, version="13.0")
 
 
 @given(requests)
 def test_a_request_survives_its_xml(request: Request) -> None:
-    assert parse_request_xml(request.to_xml(), request.version) == request
+    assert stored_request(request.to_xml(), request.version) == request
 
 
 @given(requests)
 def test_a_request_survives_its_wire_form(request: Request) -> None:
-    assert parse_request_xml(wire(request)) == request
+    assert stored_request(wire(request), request.version) == request
 
 
-@given(requests)
+@given(requests_with(kept_texts))
 def test_a_request_survives_its_json_but_for_the_rule_of_its_message_set(request: Request) -> None:
     tree = request.to_json()
 
-    again = parse_request_json(tree)
+    again = qbxml.parse_request_json(tree, validate=False)
 
     assert (again.element, again.version) == (request.element, request.version)
-    assert parse_request_xml(again.to_xml(), again.version).to_json() == tree
+    assert stored_request(again.to_xml(), again.version).to_json() == tree
 
 
 @given(requests)

@@ -60,6 +60,7 @@ def test_a_request_type_is_complete_in_its_own_file(name: str) -> None:
                 "least",
                 "most",
                 "added",
+                "default",
                 "attributes",
             }
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import pytest
 
+from domain import qbxml
 from domain.errors import InvalidRequest, Problem
-from domain.qbxml import parse_request_json, parse_request_xml
 from tests.unit.qbxml.samples import request_xml
+
+# These rules hold before any schema; the names in the requests are made up.
+parse_request_json = partial(qbxml.parse_request_json, validate=False)
 
 
 def problem_of(tree: object) -> Problem:
@@ -42,7 +46,7 @@ def test_the_form_of_the_contract_is_the_same_request_as_its_xml() -> None:
     request = parse_request_json(tree)
 
     xml = request_xml('<CustomerQueryRq requestID="1"><MaxReturned>100</MaxReturned></CustomerQueryRq>')
-    assert request == parse_request_xml(xml)
+    assert request == qbxml.parse_request_xml(xml)
     assert request.to_xml() == xml
     assert request.to_json() == tree
 
@@ -145,7 +149,10 @@ def test_empty_children_and_null_members_are_like_none() -> None:
             {"request": {"name": "HostQueryRq", "attributes": {"requestID": "1", "request_id": "2"}}},
             "/request/attributes/request_id",
         ),
-        ({"request": {"name": "HostQueryRq", "attributes": {"request_id": "x" * 51}}}, "/request"),
+        (
+            {"request": {"name": "HostQueryRq", "attributes": {"request_id": "x" * 51}}},
+            "/request/attributes/request_id",
+        ),
     ],
 )
 def test_what_is_wrong_is_named_by_its_json_pointer(tree: object, pointer: str) -> None:

@@ -1,0 +1,229 @@
+"""The check of a request against the whole schema: everything that is wrong with it, at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from domain.qbxml import rules
+from domain.qbxml.diagnosis import diagnose
+from domain.qbxml.envelope import problem
+from domain.qbxml.facts import request_names
+from domain.qbxml.models import END, request_model, version_number, within
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from domain.errors import Problem
+    from domain.qbxml.document import Element, Request
+    from domain.qbxml.models import Item, Kind, Model, RequestModel
+
+NEWEST_KNOWN = 140
+"""What the schema knows ends with QBXML 14.0; a request of a later version may hold more."""
+
+MOST_PROBLEMS = 100
+"""More would help nobody."""
+
+MOST_SHOWN = 60
+"""Characters of a wrong text that a message repeats."""
+
+MOST_VALUES = 16
+"""Values of an enumeration that a message lists."""
+
+_SUBSCRIPTIONS = ("DataEventSubscription", "UIEventSubscription", "UIExtensionSubscription", "SubscriptionDel")
+
+
+def schema_problems(request: Request, field: str, *, abroad: bool = False) -> list[Problem]:
+    """Return what the schema finds wrong with a request, in document order as far as it can be told.
+
+    `abroad` allows the greater lengths of the editions outside the US.
+    """
+    model = request_model(request.name)
+    if model is None:
+        return _unknown_request(request, field)
+    return _Check(request, field, abroad=abroad).problems(model)
+
+
+def iterator_problems(request: Request, field: str) -> list[Problem]:
+    """Return what is wrong with the iteration of a query, beyond the schema (`qbxml.md` §5)."""
+    attributes = request.element.attributes
+    iterator, name = attributes.get("iterator"), request.name
+    place = request.element.place
+    if iterator == "Start" and request.element.child("MaxReturned") is None:
+        message = "An iteration needs MaxReturned: how many objects a page has."
+        return [problem(field, message, place, name, "Add <MaxReturned>100</MaxReturned>.")]
+    if iterator in {"Continue", "Stop"} and not attributes.get("iteratorID"):
+        message = f"iterator={iterator} needs the iteratorID that QuickBooks returned."
+        return [problem(field, message, place, f"{name}/@iteratorID")]
+    return []
+
+
+def _unknown_request(request: Request, field: str) -> list[Problem]:
+    if version_number(request.version) > NEWEST_KNOWN:
+        return []
+    name, place = request.name, request.element.place
+    if name.startswith(_SUBSCRIPTIONS):
+        message = f"{name} belongs to QBXMLSubscriptionMsgsRq, which the Web Connector does not carry."
+        return [problem(field, message, place, name)]
+    message = f"QBXML has no request {name}."
+    return [problem(field, message, place, name, rules.nearest(name, request_names()))]
+
+
+class _Check:
+    """One walk over a request."""
+
+    def __init__(self, request: Request, field: str, *, abroad: bool) -> None:
+        self._request = request
+        self._field = field
+        self._version = version_number(request.version)
+        self._may_be_newer = self._version > NEWEST_KNOWN
+        self._abroad = abroad
+        self._found: list[Problem] = []
+        # The open elements, each with its parent, for the paths of what is found.
+        self._open: list[Element] = []
+
+    def problems(self, model: RequestModel) -> list[Problem]:
+        element = self._request.element
+        if model.since > self._version:
+            self._too_new(element, model.since)
+        self._attributes(element, model.attributes)
+        self._children(element, model.content)
+        return self._found
+
+    def _children(self, element: Element, model: Model) -> None:
+        self._open.append(element)
+        children, version = element.children, self._version
+        followers = model.start()
+        checked = 0
+        for child in children:
+            item = followers.get(child[0])
+            if item is None:
+                break
+            followers = item.followers
+            checked += 1
+            if item.kind is None or child[1] or child[2] or item.since > version or "added" in item.facts:
+                self._child(child, item)
+            elif (accepts := item.accepts) is not None and not accepts(child[3] or ""):
+                self._text(child, item.kind, item)
+        misfit = checked < len(children) or END not in followers
+        if misfit or (model.counted and self._too_many(element, model)):
+            self._explain(element, model)
+            for child in children[checked:]:
+                if (item := model.items().get(child.name)) is not None:
+                    self._child(child, item)
+        self._open.pop()
+
+    def _too_many(self, element: Element, model: Model) -> bool:
+        counts = Counter(child.name for child in element.children)
+        return any(item.most is not None and counts[item.name] > item.most for item in model.counted)
+
+    def _explain(self, element: Element, model: Model) -> None:
+        for child, message, suggestion in diagnose(
+            element.name, element.children, model, may_be_newer=self._may_be_newer
+        ):
+            self._add(child, message, suggestion)
+
+    def _child(self, child: Element, item: Item) -> None:
+        if item.since > self._version:
+            self._too_new(child, item.since)
+        if child.attributes:
+            self._attributes(child, item.attributes)
+        if item.model is not None:
+            if (child.text or "").strip():
+                self._add(child, f"{child.name} holds elements, not text.", None)
+            self._children(child, item.model)
+        elif child.children:
+            self._add(child, f"{child.name} holds text, not elements.", None)
+        elif item.kind is not None:
+            self._text(child, item.kind, item)
+
+    def _text(self, child: Element, kind: Kind, item: Item) -> None:
+        """Say what is wrong with a text, if anything is."""
+        text, facts = child.text or "", item.facts
+        if not text and "default" in facts:
+            return
+        if kind.accepts is not None and not kind.accepts(text):
+            self._add(child, *_refusal(child.name, text, kind), part="text")
+            return
+        least, most = facts.get("least"), facts.get("most")
+        if (least is not None or most is not None) and not within(text, least, most):
+            allowed = f"at least {least}" if most is None else f"from {least} to {most}"
+            self._add(child, f"{child.name} is {allowed}, not {text.strip()}.", None, part="text")
+        length = facts.get("length_abroad" if self._abroad else "length", facts.get("length"))
+        if length is not None and len(text) > length:
+            message = f"{child.name} has at most {length} characters; here are {len(text)}."
+            self._add(child, message, f"Write {text[:length]!r}." if length > 1 else None, part="text")
+        since = facts.get("added", {}).get(text)
+        if since is not None and version_number(since) > self._version:
+            self._add(child, f"The value {text} came with QBXML {since}.", _use(since), part="text")
+
+    def _attributes(self, element: Element, known: Mapping[str, Kind]) -> None:
+        for name, value in element.attributes.items():
+            kind = known.get(name)
+            part = f"@{name}"
+            if kind is None:
+                if not self._may_be_newer:
+                    self._add(element, *_unknown_attribute(element.name, name, known), part=part)
+            elif kind.accepts is not None and not kind.accepts(value):
+                self._add(element, *_refusal(name, value, kind), part=part)
+
+    def _too_new(self, element: Element, since: int) -> None:
+        version = f"{since // 10}.{since % 10}"
+        message = f"{element.name} came with QBXML {version}; this request is written in {self._request.version}."
+        self._add(element, message, _use(version))
+
+    def _add(self, child: Element | None, message: str, suggestion: str | None, *, part: str = "") -> None:
+        """Note a problem of `child`, or of the innermost open element; `part` is `text` or an attribute's `@name`."""
+        if len(self._found) >= MOST_PROBLEMS:
+            return
+        path = [*self._open, child] if child is not None and child is not self._request.element else self._open
+        element = path[-1] if path else self._request.element
+        place = element.place
+        if isinstance(place, str):
+            place = f"{place}{_pointer(part, element)}"
+        steps = [_step(element, path[index - 1] if index else None) for index, element in enumerate(path)]
+        if not steps:
+            steps = [element.name]
+        if part.startswith("@"):
+            steps.append(part)
+        self._found.append(problem(self._field, message, place, "/".join(steps), suggestion))
+
+
+def _step(element: Element, parent: Element | None) -> str:
+    """Return the element's name, with its number from 1 among several of that name."""
+    if parent is None:
+        return element.name
+    same = [child for child in parent.children if child.name == element.name]
+    if len(same) == 1:
+        return element.name
+    number = next(index for index, child in enumerate(same, 1) if child is element)
+    return f"{element.name}[{number}]"
+
+
+def _pointer(part: str, element: Element) -> str:
+    if part.startswith("@"):
+        name = part[1:]
+        return f"/attributes/{'request_id' if name == 'requestID' else name}"
+    return f"/{part}" if part and element.text is not None else ""
+
+
+def _refusal(name: str, text: str, kind: Kind) -> tuple[str, str | None]:
+    shown = repr(text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…")
+    if kind.base is None:
+        values = ", ".join(kind.values[:MOST_VALUES]) + (", …" if len(kind.values) > MOST_VALUES else "")
+        return f"{name} is one of {values}; not {shown}.", rules.nearest(text, kind.values)
+    converted = kind.base.converted(text)
+    return f"{name} is {kind.base.expected}; not {shown}.", None if converted is None else f"Write {converted}."
+
+
+def _unknown_attribute(element: str, name: str, known: Mapping[str, Kind]) -> tuple[str, str | None]:
+    if name in {"iterator", "iteratorID"} and element.endswith("QueryRq"):
+        return (
+            f"{element} cannot iterate.",
+            "Remove iterator, and ask for parts by name range or modified date instead.",
+        )
+    return f"{element} has no attribute {name}.", rules.nearest(name, known)
+
+
+def _use(version: str) -> str:
+    return f"Use version {version}, if QuickBooks supports it."

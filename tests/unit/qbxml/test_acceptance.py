@@ -1,0 +1,35 @@
+"""A connection whose QuickBooks is older than the request."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.errors import UnsupportedByVersion
+from domain.qbxml import Request, check_version, parse_request_xml, stored_request
+from tests.unit.qbxml.samples import request_xml
+
+
+def request_in(version: str) -> Request:
+    return parse_request_xml(request_xml("<HostQueryRq/>"), version)
+
+
+@pytest.mark.parametrize(
+    ("version", "supported"), [("13.0", "13.0"), ("9.0", "10.0"), ("13.0", None), ("13.0", "CA3.0")]
+)
+def test_a_version_that_quickbooks_serves_or_may_serve_passes(version: str, supported: str | None) -> None:
+    check_version(request_in(version), supported)
+
+
+@pytest.mark.parametrize(("version", "supported"), [("13.0", "12.0"), ("10.0", "9.0"), ("CA3.0", "CA2.0")])
+def test_a_higher_version_is_refused(version: str, supported: str) -> None:
+    with pytest.raises(UnsupportedByVersion) as raised:
+        check_version(request_in(version), supported)
+
+    assert raised.value.code == "unsupported_by_version"
+    assert raised.value.details == {"qbxml_version": version, "supported": supported}
+
+
+def test_a_stored_request_is_not_checked_again() -> None:
+    text = request_xml("<NonsenseRq><Name>Ł</Name></NonsenseRq>")
+
+    assert stored_request(text, "13.0").to_xml() == text
