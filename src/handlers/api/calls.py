@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import re
 from dataclasses import dataclass
@@ -111,7 +110,7 @@ def body_of(event: Event) -> str | None:
         if len(data) > LARGEST_BODY_BYTES:
             raise _too_large()
         text = data.decode()
-    except (UnicodeError, binascii.Error):
+    except ValueError:
         raise InvalidRequest.of("body", "must be UTF-8") from None
     media_type = (header(event, "Content-Type") or "application/json").split(";")[0].strip().lower()
     if media_type != "application/json":

@@ -19,6 +19,9 @@ CONTENT_TYPE = "application/json"
 NO_STORE = {"Cache-Control": "no-store"}
 """Answers hold a company's books: no cache on the way keeps them."""
 
+_WORDS = (("Input should be", "must be"), ("String should", "must"), ("Value error, ", ""))
+"""How pydantic begins its messages, and how we do."""
+
 
 def expected(error: Exception, known_fields: Sequence[str]) -> ServiceError | None:
     """Return the service's own error for one that a caller can cause, None for a fault of ours.
@@ -72,4 +75,6 @@ def _problem(found: dict[str, Any], known_fields: Sequence[str]) -> Problem:
             return Problem(field, "must be a string")
         case _:
             message: str = found["msg"]
-            return Problem(field, message.replace("Input should be", "must be").replace("String should", "must"))
+            for pydantics, ours in _WORDS:
+                message = message.replace(pydantics, ours)
+            return Problem(field, message)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from domain.queued_request import State, WebhookState
 
@@ -15,12 +16,23 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
+def _one_line(text: str) -> str:
+    """Refuse control characters and U+FFFE, U+FFFF: the Web Connector reads XML, which cannot hold them all."""
+    if _UNWRITABLE.search(text):
+        raise ValueError("must be one line without control characters")
+    return text
+
+
+_UNWRITABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ufffe\uffff]")
+Line = Annotated[str, AfterValidator(_one_line)]
+
+
 class NewConnection(Body):
     """A connection to create; everything is optional."""
 
-    name: Annotated[str | None, Field(max_length=200, description="What people call it.")] = None
+    name: Annotated[Line | None, Field(max_length=200, description="What people call it.")] = None
     company_file: Annotated[
-        str | None,
+        Line | None,
         Field(max_length=500, description="The company file's full path; without it the one that is open is used."),
     ] = None
     webhook_url: Annotated[str | None, Field(description="Where the outcome of its requests is posted.")] = None
@@ -29,7 +41,7 @@ class NewConnection(Body):
 class NewPassword(Body):
     """A password for the Web Connector; without one it is generated."""
 
-    password: Annotated[str | None, Field(description="12 to 128 characters.")] = None
+    password: Annotated[Line | None, Field(description="12 to 128 characters.")] = None
 
 
 class NoParameters(BaseModel):
