@@ -18,8 +18,6 @@ import boto3
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-LOCAL_FUNCTION = "OperateFunction"
-
 COMMANDS = {
     "create-app": ("name", "create an app; shows its webhook secret"),
     "create-key": ("app_id", "create an API key; shows its text this once"),
@@ -41,7 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 f"{state} is not there. Start `make run`, or name a deployed function by --function.", file=sys.stderr
             )
             return 2
-        function, endpoint = LOCAL_FUNCTION, json.loads(state.read_text(encoding="utf-8"))["base_url"]
+        known = json.loads(state.read_text(encoding="utf-8"))
+        function, endpoint = known["operate_function"], known["operate_endpoint"]
     options["operation"] = options["operation"].replace("-", "_")
     answer = operate(function, options, endpoint=endpoint)
     print(json.dumps(answer, indent=2))

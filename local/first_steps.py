@@ -10,14 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import urllib3
 
+from local.command import operate
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What it takes to use a stack from both sides. `qwc_path` is the `.qwc` file."""
+    """What it takes to use a stack from both sides, and as its operator.
+
+    `qwc_path` is the `.qwc` file. The operator's function has the name `operate_function` at the
+    Lambda API `operate_endpoint`.
+    """
 
     base_url: str
     app_id: str
@@ -27,16 +32,19 @@ class Credentials:
     qbwc_username: str
     qbwc_password: str
     qwc_path: str
+    operate_function: str
+    operate_endpoint: str
     webhook_url: str | None = None
 
 
-def prepare(base_url: str, operate: Callable[[dict[str, Any]], dict[str, Any]], folder: Path) -> Credentials:
+def prepare(base_url: str, function: str, endpoint: str, folder: Path) -> Credentials:
     """Create an app, a key and a connection, and write its `.qwc` file to `folder`.
 
-    `operate` calls the operator's function with an event. Raises RuntimeError when a step fails.
+    `function` is the operator's, `endpoint` the Lambda API that has it. Raises RuntimeError when a step fails.
     """
-    app = operate({"operation": "create_app", "name": "First steps"})
-    key = operate({"operation": "create_key", "app_id": app["app_id"]})["api_key"]
+    app = operate(function, {"operation": "create_app", "name": "First steps"}, endpoint=endpoint)
+    made = operate(function, {"operation": "create_key", "app_id": app["app_id"]}, endpoint=endpoint)
+    key = made["api_key"]
     api = Api(base_url, key)
     connection = api.call("POST", "/api/v1/connections", {"name": "Sample company"})["data"]
     at = f"/api/v1/connections/{connection['id']}"
@@ -52,6 +60,8 @@ def prepare(base_url: str, operate: Callable[[dict[str, Any]], dict[str, Any]], 
         qbwc_username=connection["username"],
         qbwc_password=password,
         qwc_path=str(path.resolve()),
+        operate_function=function,
+        operate_endpoint=endpoint,
     )
 
 

@@ -109,7 +109,15 @@ class StreamPump(Pump):
         for shard, iterator in list(self._iterators.items()):
             if iterator is None:
                 continue
-            answer = self._streams.get_records(ShardIterator=iterator, Limit=1000)
+            try:
+                answer = self._streams.get_records(ShardIterator=iterator, Limit=1000)
+            except (
+                self._streams.exceptions.ExpiredIteratorException,
+                self._streams.exceptions.TrimmedDataAccessException,
+            ):
+                # It lay too long, or what it pointed to is gone: go on with the oldest record there is.
+                self._iterators[shard] = self._iterator(shard)
+                continue
             records = [_stream_record(each, self._stream_arn) for each in answer["Records"]]
             wanted = [record for record in records if passes(record, self._patterns)]
             size = int(self._source.get("BatchSize", 100))  # Lambda's default
@@ -124,12 +132,15 @@ class StreamPump(Pump):
         shards = self._streams.describe_stream(StreamArn=self._stream_arn)["StreamDescription"]["Shards"]
         for shard in shards:
             if shard["ShardId"] not in self._iterators:
-                self._iterators[shard["ShardId"]] = self._streams.get_shard_iterator(
-                    StreamArn=self._stream_arn,
-                    ShardId=shard["ShardId"],
-                    ShardIteratorType=self._source.get("StartingPosition", "TRIM_HORIZON"),
-                )["ShardIterator"]
+                self._iterators[shard["ShardId"]] = self._iterator(shard["ShardId"])
         self._refreshed_at = time.monotonic()
+
+    def _iterator(self, shard: str) -> str:
+        answer = self._streams.get_shard_iterator(
+            StreamArn=self._stream_arn, ShardId=shard, ShardIteratorType=self._source["StartingPosition"]
+        )
+        iterator: str = answer["ShardIterator"]
+        return iterator
 
     def _deliver(self, batch: list[dict[str, Any]], tries: int) -> None:
         """Call the function; what fails is tried again, in halves when the call itself failed, and given up at last."""

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 DEFAULT_PORT = 3000
 
+OPERATE_FUNCTION = "OperateFunction"
+
 POLL_SECONDS = 1.0
 """How often the simulated Web Connector asks for work."""
 
@@ -109,7 +111,7 @@ def running(options: Options) -> Iterator[Credentials]:
                 allow_loopback_webhooks=options.allow_loopback_webhooks,
             )
         )
-        credentials = first_steps.prepare(service.base_url, service.operate, options.state)
+        credentials = first_steps.prepare(service.base_url, OPERATE_FUNCTION, service.base_url, options.state)
         webhook_url = things.enter_context(receiving(credentials.webhook_secret, _show_webhook))
         credentials = replace(credentials, webhook_url=webhook_url)
         first_steps.write(credentials, options.state)

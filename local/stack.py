@@ -38,12 +38,6 @@ class Stack:
     base_url: str
     template: Template
     clients: Mapping[str, Any]
-    functions: Functions
-
-    def operate(self, event: dict[str, Any]) -> dict[str, Any]:
-        """Call the operator's function."""
-        answer: dict[str, Any] = self.functions.invoke("OperateFunction", event)
-        return answer
 
 
 @contextmanager
@@ -86,7 +80,7 @@ def running(
         for pump in pumps:
             stack.callback(pump.stop)  # the last to come, so the first to be called: all end side by side
         server.start(with_lambda_api(functions, Gateway(template, functions).answer))
-        yield Stack(server.base_url, template, clients, functions)
+        yield Stack(server.base_url, template, clients)
 
 
 def create_tables(template: Template, dynamodb: Any) -> None:

@@ -1,0 +1,106 @@
+# What there is to run: `make help`. Each target sets up what it needs by itself: Python 3.11 or newer and make are enough.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+# The newest Python here that the code is tested on; `make PYTHON=…` takes another one.
+PYTHON ?= $(shell for name in python3.14 python3.13 python3.12 python3.11 python3 python; do \
+	"$$name" -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$name"; break; }; done)
+
+BIN := .venv/bin
+TOOLS := .tools
+DYNAMODB_LOCAL_PORT ?= 8127
+LOCK := pip-compile --quiet --strip-extras --allow-unsafe --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host
+
+# $(call install,folder,requirements): a virtual environment with exactly these packages, and its stamp.
+define install
+	@if [ -z "$(PYTHON)" ]; then echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python" >&2; exit 1; fi
+	@echo "Setting up $(1) …"
+	@[ -x $(1)/bin/python ] || "$(PYTHON)" -m venv $(1)
+	@$(1)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(2)
+	@touch $(1)/.installed
+endef
+
+.PHONY: help
+help: ## Show this
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  \1\t\2/' | expand -t 18
+
+.venv/.installed: requirements-dev.txt
+	$(call install,.venv,requirements-dev.txt)
+
+$(TOOLS)/sam/.installed: requirements-sam.txt
+	$(call install,$(TOOLS)/sam,requirements-sam.txt)
+
+$(TOOLS)/emulator/.installed: requirements-emulator.txt
+	$(call install,$(TOOLS)/emulator,requirements-emulator.txt)
+
+$(TOOLS)/dynamodb-local/.installed: local/dynamodb_local/pom.xml
+	@command -v java >/dev/null && command -v mvn >/dev/null || { echo "Java 17 and Maven are needed." >&2; exit 1; }
+	@echo "Fetching DynamoDB Local …"
+	@mvn -q -B -f $< dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$(CURDIR)/$(@D)"
+	@touch $@
+
+.PHONY: run
+run: .venv/.installed ## Run the whole service here, with a simulated QuickBooks (PORT=3000, QUICKBOOKS=off …)
+	@exec $(BIN)/python -m local.run
+
+.PHONY: command
+command: .venv/.installed ## Run the operator's command: make command DO="create-app Shop"
+	@exec $(BIN)/python -m local.command $(DO)
+
+.PHONY: test
+test: .venv/.installed ## Run all tests that need nothing but Python
+	$(BIN)/python -m pytest -q --numprocesses auto --dist loadfile
+
+.PHONY: e2e
+e2e: .venv/.installed ## Run the end-to-end tests alone (STACK=credentials.json of a running stack; else one of their own)
+	$(BIN)/python -m pytest -q tests/e2e
+
+.PHONY: test-dynamodb
+test-dynamodb: .venv/.installed $(TOOLS)/dynamodb-local/.installed ## Run the tests of the data layer on DynamoDB Local (Java, Maven)
+	$(BIN)/python -m local.dynamodb_local $(TOOLS)/dynamodb-local $(DYNAMODB_LOCAL_PORT) \
+		$(BIN)/python -m pytest -q tests/contract tests/e2e
+
+.PHONY: deploy-local
+deploy-local: .venv/.installed $(TOOLS)/sam/.installed $(TOOLS)/emulator/.installed ## Deploy template.yaml with SAM into an AWS emulator here and run the end-to-end tests on it
+	$(BIN)/python -m local.deploy $(TOOLS) $(BIN)/python -m pytest -q tests/e2e
+
+.PHONY: lint
+lint: .venv/.installed ## Check style and the template
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/cfn-lint template.yaml
+
+.PHONY: types
+types: .venv/.installed ## Check types
+	$(BIN)/mypy
+
+.PHONY: format
+format: .venv/.installed ## Format the code
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+.PHONY: bench
+bench: .venv/.installed ## Measure: imports of each handler, calls to the local stack with 10,000 records
+	$(BIN)/python -m benchmarks.import_times
+	$(BIN)/python -m benchmarks.local_stack
+
+.PHONY: openapi
+openapi: .venv/.installed ## Write docs/openapi.json from the handlers
+	PYTHONPATH=src $(BIN)/python -m tools.openapi
+
+.PHONY: lock
+lock: .venv/.installed ## Write the hashed requirements files from the .in files
+	# The SAM CLI asks for boto3-stubs with extras: pip wants the pin to name them too.
+	env -u PIP_FIND_LINKS $(BIN)/$(subst --strip-extras,--no-strip-extras,$(LOCK)) --output-file=requirements-sam.txt requirements-sam.in
+	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=src/requirements.txt src/requirements.in
+	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-dev.txt requirements-dev.in
+	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-emulator.txt requirements-emulator.in
+
+.PHONY: clean
+clean: ## Remove everything that can be made again
+	rm -rf .venv $(TOOLS) .aws-sam .local .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find src local simulator tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

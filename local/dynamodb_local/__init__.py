@@ -1,0 +1,1 @@
+"""The official DynamoDB Local (Java), for as long as a command runs."""

@@ -1,0 +1,1 @@
+"""The whole service over HTTP: one suite for every stack."""

@@ -1,0 +1,133 @@
+"""What end-to-end tests do with a running stack."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from local.command import operate
+from local.first_steps import Api
+from simulator.company import Company
+from simulator.scheduler import Simulator
+
+if TYPE_CHECKING:
+    import queue
+    from collections.abc import Callable
+
+    from local.receiver import Webhook
+    from simulator.web_connector import SessionResult
+
+PATIENCE_SECONDS = 45
+"""What a slow emulator may take for what a stack does by itself."""
+
+QUERY = {"request": {"name": "CustomerQueryRq", "children": [{"name": "MaxReturned", "text": "2"}]}}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer of the API."""
+
+    status: int
+    headers: Any
+    text: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.text)
+
+    @property
+    def code(self) -> str:
+        """The error's code, after a look at its shape."""
+        error = self.json["error"]
+        assert error["message"]
+        assert set(error) <= {"code", "message", "details"}
+        return str(error["code"])
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A running stack: its credentials, its API with a full key, a receiver for its webhooks."""
+
+    base_url: str
+    app_id: str
+    api_key: str
+    operate_function: str
+    operate_endpoint: str
+    webhook_url: str
+    webhooks: queue.Queue[Webhook]
+    applies_gateway_responses: bool
+    company: Company = field(default_factory=Company.generated)
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        key: str | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> Answer:
+        """Call the API; with another key than the app's own where one is given."""
+        answer = Api(self.base_url, self.api_key if key is None else key).request(method, path, body, headers)
+        return Answer(answer.status, answer.headers, answer.data.decode())
+
+    def operate(self, operation: str, **arguments: str) -> dict[str, Any]:
+        """Call the operator's function."""
+        return operate(self.operate_function, {"operation": operation, **arguments}, endpoint=self.operate_endpoint)
+
+    def connection(self) -> Connection:
+        """Make a connection with a password."""
+        made = self.call("POST", "/api/v1/connections", {"name": "Test"}).json["data"]
+        at = f"/api/v1/connections/{made['id']}"
+        password = self.call("POST", f"{at}/password").json["data"]["password"]
+        return Connection(self, made["id"], password)
+
+    def webhook_about(self, request_id: str) -> Webhook:
+        """Wait for the webhook with this id; those of other requests that come meanwhile are dropped."""
+        while True:
+            webhook = self.webhooks.get(timeout=PATIENCE_SECONDS)
+            if webhook.id == request_id:
+                return webhook
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A connection with its simulated Web Connector."""
+
+    service: Service
+    id: str
+    password: str
+
+    @property
+    def path(self) -> str:
+        return f"/api/v1/connections/{self.id}"
+
+    def queue(self, body: dict[str, Any]) -> Any:
+        """Queue a request and return its record."""
+        answer = self.service.call("POST", f"{self.path}/queued_requests", body)
+        assert answer.status == 201, answer.text
+        return answer.json["data"]
+
+    def record(self, request_id: str) -> Any:
+        """Return a record as it is now."""
+        answer = self.service.call("GET", f"/api/v1/queued_requests/{request_id}")
+        assert answer.status == 200, answer.text
+        return answer.json["data"]
+
+    def run_session(self) -> SessionResult:
+        """Run one Web Connector session, with QuickBooks behind it."""
+        qwc = self.service.call("POST", f"{self.path}/qwc").json["qwc"]
+        return Simulator(qwc, self.password, self.service.company).run_once()
+
+
+def eventually(look: Callable[[], Any], wanted: Callable[[Any], bool]) -> Any:
+    """Return what `look` sees as soon as it is `wanted`; fail when it does not come."""
+    pause = threading.Event()
+    for _ in range(PATIENCE_SECONDS * 10):
+        seen = look()
+        if wanted(seen):
+            return seen
+        pause.wait(0.1)
+    raise AssertionError(f"still {seen}")

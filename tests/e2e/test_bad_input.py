@@ -1,0 +1,243 @@
+"""Bad input over HTTP gets the contract's error (or the protocol's), never a 500, and nothing is stored."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import urllib3
+
+from local.first_steps import Api
+from tests.e2e.support import QUERY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.e2e.support import Answer, Connection, Service
+
+BOMB = (
+    '<?xml version="1.0"?><!DOCTYPE b [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'
+    "<QBXML><QBXMLMsgsRq onError='stopOnError'><CustomerQueryRq><FullName>&b;</FullName></CustomerQueryRq>"
+    "</QBXMLMsgsRq></QBXML>"
+)
+TWO = '<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerQueryRq/><VendorQueryRq/></QBXMLMsgsRq></QBXML>'  # fmt: skip
+BROKEN = '<QBXML>\n<QBXMLMsgsRq onError="stopOnError">\n<CustomerQueryRq></QBXMLMsgsRq>\n</QBXML>'
+ONE = '<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerQueryRq/></QBXMLMsgsRq></QBXML>'
+
+
+@pytest.fixture
+def connection(service: Service) -> Iterator[Connection]:
+    """Yield a connection, and see afterwards that nothing was stored in it."""
+    made = service.connection()
+    yield made
+    listed = service.call("GET", f"{made.path}/queued_requests")
+    assert (listed.status, listed.json["data"], listed.json["total_pages"]) == (200, [], 0)
+
+
+def with_authorization(service: Service, path: str, header: str | None) -> Answer:
+    headers = {} if header is None else {"Authorization": header}
+    return service.call("GET", path, key="", headers=headers)
+
+
+def basic(text: str) -> str:
+    return "Basic " + base64.b64encode(text.encode()).decode()
+
+
+@pytest.mark.parametrize(
+    "header", ["Basic", "Basic !!!", "Bearer sk_x", basic("no colon"), basic("sk_unknown:"), basic(":")]
+)
+def test_a_malformed_or_unknown_credential_is_refused(service: Service, header: str) -> None:
+    answer = with_authorization(service, "/api/v1/connections", header)
+
+    assert answer.status == 401
+    if service.applies_gateway_responses:
+        assert answer.code == "unauthorized"
+        assert answer.headers["WWW-Authenticate"].startswith("Basic realm=")
+
+
+def test_no_credential_is_refused(service: Service) -> None:
+    pool = urllib3.PoolManager(retries=urllib3.Retry(False))
+    answer = pool.request("GET", f"{service.base_url}/api/v1/connections")
+    pool.clear()
+
+    assert answer.status == 401
+    if service.applies_gateway_responses:
+        assert json.loads(answer.data)["error"]["code"] == "unauthorized"
+
+
+def test_a_revoked_key_is_refused(service: Service) -> None:
+    key = service.operate("create_key", app_id=service.app_id)
+    service.operate("revoke_key", key_hash=key["key_hash"])
+
+    answer = service.call("GET", "/api/v1/connections", key=key["api_key"])
+
+    assert answer.status == 401
+
+
+def test_a_read_only_key_changes_nothing(service: Service, connection: Connection) -> None:
+    key = service.operate("create_key", app_id=service.app_id, scope="read_only")["api_key"]
+
+    allowed = service.call("GET", connection.path, key=key)
+    refused = service.call("POST", f"{connection.path}/queued_requests", {"request_json": QUERY}, key=key)
+
+    assert allowed.status == 200
+    assert (refused.status, refused.code) == (403, "forbidden")
+
+
+def test_another_apps_ids_are_answered_like_none(service: Service, connection: Connection) -> None:
+    stranger = service.operate("create_app", name="Stranger")
+    key = service.operate("create_key", app_id=stranger["app_id"])["api_key"]
+
+    for method, path, body in (
+        ("GET", connection.path, None),
+        ("POST", f"{connection.path}/queued_requests", {"request_json": QUERY}),
+        ("GET", f"{connection.path}/customers", None),
+    ):
+        answer = service.call(method, path, body, key=key)
+        assert (answer.status, answer.code) == (404, "not_found")
+
+
+@pytest.mark.parametrize("identifier", ["1", "not-a-uuid", "00000000-0000-4000-8000-00000000000g"])
+def test_ids_that_are_no_uuids_are_not_found(service: Service, identifier: str) -> None:
+    for path in (f"/api/v1/connections/{identifier}", f"/api/v1/queued_requests/{identifier}"):
+        answer = service.call("GET", path)
+        assert (answer.status, answer.code) == (404, "not_found")
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        (b"{", "body"),
+        (b"[]", "body"),
+        (b"request_xml=1", "body"),
+        ({"request_xml": 1}, "request_xml"),
+        ({"request_json": "text"}, "request_json"),
+        ({"request_json": QUERY, "webhook_url": 7}, "webhook_url"),
+        ({"request_json": QUERY, "webhok_url": "https://example.com"}, "webhok_url"),
+        ({}, None),
+        ({"request_json": QUERY, "request_xml": ONE}, None),
+        ({"request_xml": TWO}, "request_xml"),
+        ({"request_xml": BOMB}, "request_xml"),
+        ({"request_json": QUERY, "webhook_url": "no url"}, "webhook_url"),
+        ({"request_json": QUERY, "webhook_url": "ftp://example.com/"}, "webhook_url"),
+        ({"request_json": QUERY, "webhook_url": "https://10.0.0.1/"}, "webhook_url"),
+        ({"request_json": QUERY, "webhook_url": "https://example.com/" + "a" * 2048}, "webhook_url"),
+    ],
+)
+def test_a_body_that_is_wrong_is_refused(connection: Connection, body: Any, field: str | None) -> None:
+    answer = connection.service.call("POST", f"{connection.path}/queued_requests", body)
+
+    assert (answer.status, answer.code) == (400, "invalid_request")
+    problems = answer.json["error"]["details"]["problems"]
+    assert field is None or field in {problem["field"] for problem in problems}
+
+
+def test_malformed_xml_is_refused_with_its_place(connection: Connection) -> None:
+    answer = connection.service.call("POST", f"{connection.path}/queued_requests", {"request_xml": BROKEN})
+
+    problem = answer.json["error"]["details"]["problems"][0]
+    assert (answer.status, answer.code) == (400, "invalid_request")
+    assert problem["line"] == 3
+    assert problem["column"] >= 1
+
+
+def test_a_body_of_2_mb_is_too_large(connection: Connection) -> None:
+    body = {"request_xml": ONE.replace("<CustomerQueryRq/>", " " * 2 * 1024 * 1024)}
+
+    answer = connection.service.call("POST", f"{connection.path}/queued_requests", body)
+
+    assert (answer.status, answer.code) == (413, "request_too_large")
+
+
+def test_a_body_that_is_not_json_by_its_type_is_refused(connection: Connection) -> None:
+    answer = connection.service.call(
+        "POST", f"{connection.path}/queued_requests", ONE.encode(), headers={"Content-Type": "text/xml"}
+    )
+
+    assert (answer.status, answer.code) == (415, "unsupported_media_type")
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("page=0", "page"),
+        ("page=x", "page"),
+        ("page_size=101", "page_size"),
+        ("page_size=0", "page_size"),
+        ("sort=name", "sort"),
+        ("sort_direction=up", "sort_direction"),
+        ("state=done", "state"),
+        ("webhook_state=lost", "webhook_state"),
+        ("serach_phrase=x", "serach_phrase"),
+    ],
+)
+def test_a_list_parameter_that_is_wrong_is_refused(connection: Connection, query: str, field: str) -> None:
+    answer = connection.service.call("GET", f"{connection.path}/queued_requests?{query}")
+
+    assert (answer.status, answer.code) == (400, "invalid_request")
+    assert field in {problem["field"] for problem in answer.json["error"]["details"]["problems"]}
+
+
+@pytest.mark.parametrize(
+    "query", ["max_returned=0", "active=Some", "include[]=Nmae", "name=a&from_name=b", "nam=x", "iterate=maybe"]
+)
+def test_a_query_parameter_that_is_wrong_is_refused(connection: Connection, query: str) -> None:
+    answer = connection.service.call("GET", f"{connection.path}/customers?{query}")
+
+    assert (answer.status, answer.code) == (400, "invalid_request")
+
+
+SOAP = (
+    '<?xml version="1.0"?><soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body>{}'
+    "</soap:Body></soap:Envelope>"
+)
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"<soap:Envelope", SOAP.format("").encode(), SOAP.format('<unknown xmlns="x"/>').encode(), b"{}"]
+)
+def test_soap_that_is_none_gets_a_fault_of_the_client(service: Service, body: bytes) -> None:
+    answer = service.call("POST", "/qbwc", body, headers={"Content-Type": "text/xml"})
+
+    assert answer.status in {400, 500}  # SOAP 1.1 over HTTP: a fault comes with 500
+    assert "Fault" in answer.text
+    assert "Client" in answer.text
+
+
+def test_soap_of_6_mb_is_refused(service: Service) -> None:
+    body = SOAP.format("<x>" + "a" * 6 * 1024 * 1024 + "</x>").encode()
+
+    answer = service.call("POST", "/qbwc", body, headers={"Content-Type": "text/xml"})
+
+    assert answer.status == 413
+
+
+def test_an_unknown_path_is_not_found(gateway: Service) -> None:
+    for path in ("/", "/api/v1/nothing", "/api/v2/connections"):
+        answer = gateway.call("GET", path)
+        assert (answer.status, answer.code) == (404, "not_found")
+
+
+def test_an_unknown_method_is_not_found(gateway: Service) -> None:
+    answer = gateway.call("PATCH", "/api/v1/connections", {})
+
+    assert (answer.status, answer.code) == (404, "not_found")
+
+
+def test_more_than_10_mb_is_too_large(gateway: Service) -> None:
+    answer = gateway.call("POST", "/api/v1/connections", b" " * (10 * 1024 * 1024 + 1))
+
+    assert (answer.status, answer.code) == (413, "request_too_large")
+
+
+def test_a_second_answer_comes_on_the_same_line(service: Service) -> None:
+    """A connection is kept alive and in step, also after a body that was refused."""
+    api = Api(service.base_url, service.api_key)
+
+    refused = api.request("POST", "/api/v1/connections", b" " * (2 * 1024 * 1024))
+    after = api.request("GET", "/api/v1/connections")
+
+    assert refused.status == 413
+    assert after.status == 200

@@ -1,0 +1,121 @@
+"""The main job: queue a request, QuickBooks executes it, the webhook says so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tests.e2e.support import QUERY, eventually
+
+if TYPE_CHECKING:
+    from tests.e2e.support import Service
+
+BOTH = frozenset({"standard", "qube"})
+
+
+def test_a_request_goes_to_quickbooks_and_comes_back_by_webhook(service: Service) -> None:
+    connection = service.connection()
+    queued = connection.queue({"request_json": QUERY, "webhook_url": service.webhook_url})
+
+    result = connection.run_session()
+    webhook = service.webhook_about(queued["id"])
+
+    assert (result.error, result.requests) == (None, 1)
+    assert webhook.verified == BOTH
+    assert webhook.body["type"] == "queued_request.completed"
+    assert webhook.body["state"] == "completed"
+    assert webhook.body["id"] == queued["id"]
+    answer = webhook.body["response_json"][0]["QBXMLMsgsRs"]["CustomerQueryRs"]
+    assert answer["@statusCode"] == 0
+    assert len(answer["CustomerRet"]) == 2
+    record = eventually(lambda: connection.record(queued["id"]), lambda seen: seen["webhook_state"] == "succeeded")
+    assert record["state"] == "response_received"
+    assert record["response_json"] == webhook.body["response_json"]
+    assert len(record["webhook_attempts"]) == 1
+
+
+def test_what_quickbooks_refuses_ends_as_an_error_with_its_status(service: Service) -> None:
+    connection = service.connection()
+    line = {"name": "SalesOrderLineAdd", "children": [{"name": "Quantity", "text": "1"}]}
+    order = {"name": "SalesOrderAdd", "children": [no_such_customer(), line]}
+    request = {"name": "SalesOrderAddRq", "children": [order]}
+    queued = connection.queue({"request_json": {"request": request}, "webhook_url": service.webhook_url})
+
+    connection.run_session()
+    webhook = service.webhook_about(queued["id"])
+
+    assert webhook.verified == BOTH
+    assert (webhook.body["type"], webhook.body["state"]) == ("queued_request.failed", "failed")
+    assert webhook.body["error"]["code"] == "quickbooks_error"
+    assert webhook.body["error"]["details"]["status_code"] == 3140
+
+
+def no_such_customer() -> dict[str, Any]:
+    return {"name": "CustomerRef", "children": [{"name": "FullName", "text": "Nobody of this name"}]}
+
+
+def test_a_discarded_request_says_so_by_webhook(service: Service) -> None:
+    connection = service.connection()
+    queued = connection.queue({"request_json": QUERY, "webhook_url": service.webhook_url})
+
+    answer = service.call("POST", f"/api/v1/queued_requests/{queued['id']}/discard")
+    webhook = service.webhook_about(queued["id"])
+
+    assert (answer.status, answer.json["data"]["state"]) == (200, "discarded")
+    assert webhook.body["type"] == "queued_request.discarded"
+
+
+def test_a_webhook_can_be_sent_again_by_hand(service: Service) -> None:
+    connection = service.connection()
+    queued = connection.queue({"request_json": QUERY, "webhook_url": service.webhook_url})
+    connection.run_session()
+    first = service.webhook_about(queued["id"])
+    eventually(lambda: connection.record(queued["id"]), lambda seen: seen["webhook_state"] == "succeeded")
+
+    answer = service.call("POST", f"/api/v1/queued_requests/{queued['id']}/redeliver")
+    again = service.webhook_about(queued["id"])
+
+    assert answer.status == 202
+    assert again.id == first.id
+    assert again.body["response_json"] == first.body["response_json"]
+
+
+def test_an_iterated_query_brings_every_page_in_one_session(service: Service) -> None:
+    connection = service.connection()
+    path = f"{connection.path}/customers?iterate=true&max_returned=120&active=All&include[]=ListID"
+    queued = service.call("GET", path).json["data"]
+
+    result = connection.run_session()
+
+    pages = service.call("GET", f"{connection.path}/queued_requests?sort_direction=asc").json["data"]
+    assert result.requests == len(pages) > 2
+    assert [page["page"] for page in pages] == list(range(1, len(pages) + 1))
+    assert pages[0]["id"] == queued["id"]
+    assert {page["state"] for page in pages} == {"response_received"}
+
+
+def test_requests_are_executed_in_the_order_in_which_they_were_queued(service: Service) -> None:
+    connection = service.connection()
+    queued = [connection.queue({"request_json": QUERY})["id"] for _ in range(5)]
+
+    connection.run_session()
+
+    listed = service.call("GET", f"{connection.path}/queued_requests?sort=updated_at&sort_direction=asc").json["data"]
+    assert [record["id"] for record in listed] == queued
+
+
+def test_every_link_to_itself_leads_to_the_same_record(service: Service) -> None:
+    connection = service.connection()
+    created = connection.queue({"request_json": QUERY})
+    by_query = service.call("GET", f"{connection.path}/customers?name=a").json["data"]
+    connection.run_session()
+    listed = service.call("GET", f"{connection.path}/queued_requests").json["data"]
+
+    records = {record["id"]: record for record in listed}
+    assert set(records) == {created["id"], by_query["id"]}
+    for record in (created, by_query, *listed):
+        answer = service.call("GET", record["links"]["self"])
+        assert answer.status == 200
+        found = answer.json["data"]
+        assert found["id"] == record["id"]
+        shared = set(records[record["id"]]) & set(found) - {"links"}
+        assert {name: found[name] for name in shared} == {name: records[record["id"]][name] for name in shared}
