@@ -20,7 +20,8 @@ define install
 	@if [ -z "$(PYTHON)" ]; then echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python" >&2; exit 1; fi
 	@echo "Setting up $(1) …"
 	@[ -x $(1)/bin/python ] || "$(PYTHON)" -m venv $(1)
-	@$(1)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(2)
+	@# --no-deps: the file lists everything, and pip does not take a pin for one that was asked for with extras.
+	@$(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $(2)
 	@touch $(1)/.installed
 endef
 
@@ -94,8 +95,7 @@ openapi: .venv/.installed ## Write docs/openapi.json from the handlers
 
 .PHONY: lock
 lock: .venv/.installed ## Write the hashed requirements files from the .in files
-	# The SAM CLI asks for boto3-stubs with extras: pip wants the pin to name them too.
-	env -u PIP_FIND_LINKS $(BIN)/$(subst --strip-extras,--no-strip-extras,$(LOCK)) --output-file=requirements-sam.txt requirements-sam.in
+	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-sam.txt requirements-sam.in
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=src/requirements.txt src/requirements.in
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-dev.txt requirements-dev.in
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-emulator.txt requirements-emulator.in

@@ -1,4 +1,7 @@
-"""Start DynamoDB Local, run a command with DYNAMODB_ENDPOINT set, stop it: `python -m local.dynamodb_local JARS PORT COMMAND…`."""
+"""Start DynamoDB Local, run a command with DYNAMODB_ENDPOINT set, stop it.
+
+Usage: `python -m local.dynamodb_local JARS PORT COMMAND…`.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,99 @@
+"""How quick `make run`'s stack is with many records: medians of calls over HTTP, in milliseconds.
+
+`python -m benchmarks.local_stack [RECORDS]` (10,000). A design rule: each median stays under 50 ms.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from local import first_steps, stack
+from local.run import OPERATE_FUNCTION
+from simulator.company import Company
+from simulator.scheduler import Simulator
+from simulator.transport import HttpTransport
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+RECORDS = 10_000
+ROUNDS = 50
+LIMIT_MS = 50
+REQUEST = {"request_json": {"request": {"name": "CustomerQueryRq", "children": [{"name": "MaxReturned", "text": 5}]}}}
+
+
+class TimedTransport(HttpTransport):
+    """The Web Connector's HTTP, which notes how long each SOAP method takes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seconds: dict[str, list[float]] = {}
+
+    def post(self, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
+        """Post as the base class does."""
+        method = headers["SOAPAction"].strip('"').rpartition("/")[2]
+        began = time.perf_counter()
+        answer = super().post(url, headers, body)
+        self.seconds.setdefault(method, []).append(time.perf_counter() - began)
+        return answer
+
+
+def timed(call: Callable[[], Any], rounds: int = ROUNDS) -> list[float]:
+    """Return how many seconds each of `rounds` calls took."""
+    seconds = []
+    for _ in range(rounds):
+        began = time.perf_counter()
+        call()
+        seconds.append(time.perf_counter() - began)
+    return seconds
+
+
+def main(records: int = RECORDS) -> int:
+    """Fill a connection, measure, print; return 1 when a median is over the limit."""
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder, stack.running() as service:
+        who = first_steps.prepare(service.base_url, OPERATE_FUNCTION, service.base_url, Path(folder))
+        print(f"start, with a connection made: {time.perf_counter() - began:.1f} s")
+        api = first_steps.Api(who.base_url, who.api_key)
+        requests = f"/api/v1/connections/{who.connection_id}/queued_requests"
+        began = time.perf_counter()
+        ids = [api.call("POST", requests, REQUEST)["data"]["id"] for _ in range(records)]
+        print(f"{records} records created one after the other in {time.perf_counter() - began:.0f} s")
+        measured = {
+            "create": timed(lambda: api.call("POST", requests, REQUEST)),
+            "get": timed(lambda: api.call("GET", f"/api/v1/queued_requests/{random.choice(ids)}")),  # noqa: S311
+            "list, first page": timed(lambda: api.call("GET", requests)),
+            "list, any page": timed(
+                lambda: api.call("GET", f"{requests}?page={random.randint(1, max(1, records // 20))}")  # noqa: S311
+            ),
+            "list, waiting, by update": timed(lambda: api.call("GET", f"{requests}?state=waiting&sort=updated_at")),
+        }
+        transport = TimedTransport()
+        qwc = Path(who.qwc_path).read_text(encoding="utf-8")
+        simulator = Simulator(qwc, who.qbwc_password, Company.generated(), transport=transport)
+        began = time.perf_counter()
+        simulator.connector.stopped = lambda: time.perf_counter() - began > 20
+        result = simulator.run_once()
+        seconds = time.perf_counter() - began
+        print(f"the simulator drained {result.requests} requests in {seconds:.0f} s: {result.requests / seconds:.0f}/s")
+        measured["authenticate"] = []
+        for _ in range(5):
+            stopped = iter([False] * 4)
+            again = Simulator(qwc, who.qbwc_password, Company.generated(), transport=transport)
+            again.connector.stopped = lambda stopped=stopped: next(stopped, True)  # type: ignore[misc]
+            again.run_once()
+        measured |= transport.seconds
+    medians = {name: statistics.median(values) * 1000 for name, values in measured.items() if values}
+    for name, median in medians.items():
+        print(f"{name:28} {median:7.1f} ms")
+    return 1 if max(medians.values()) > LIMIT_MS else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*(int(argument) for argument in sys.argv[1:])))
