@@ -65,7 +65,22 @@ _SPELLED: Mapping[int, str] = str.maketrans({
 
 def character_problems(request: Request, field: str) -> list[Problem]:
     """Return a problem for every text and attribute with a character that QuickBooks cannot keep."""
+    if all_kept(request.element):
+        return []
     return list(_problems(request.element, request.element.name, field))
+
+
+def all_kept(element: Element) -> bool:
+    """Whether QuickBooks can keep every character of an element."""
+    waiting = [element]
+    for _, attributes, children, text, _ in waiting:
+        if text and not text.isascii() and not is_kept(text):
+            return False
+        if attributes and not all(map(is_kept, attributes.values())):
+            return False
+        if children:
+            waiting.extend(children)
+    return True
 
 
 def transliterated(request: Request) -> Request:

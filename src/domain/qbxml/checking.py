@@ -41,6 +41,8 @@ def schema_problems(request: Request, field: str, *, abroad: bool = False) -> li
     model = request_model(request.name)
     if model is None:
         return _unknown_request(request, field)
+    if _is_fine(request, model):
+        return []
     return _Check(request, field, abroad=abroad).problems(model)
 
 
@@ -56,6 +58,42 @@ def iterator_problems(request: Request, field: str) -> list[Problem]:
         message = f"iterator={iterator} needs the iteratorID that QuickBooks returned."
         return [problem(field, message, place, f"{name}/@iteratorID")]
     return []
+
+
+def _is_fine(request: Request, model: RequestModel) -> bool:
+    """Whether nothing is wrong, quickly; False may also mean that only the whole check can tell.
+
+    This loop runs for every element of every request: one look-up tells whether an element may
+    stand here and what it is.
+    """
+    version = version_number(request.version)
+    element = request.element
+    waiting = [(element.children, model.content)]
+    is_fine = model.since <= version and _attributes_fit(element.attributes, model.attributes)
+    while waiting and is_fine:
+        children, content = waiting.pop()
+        followers = content.start()
+        for name, attributes, grandchildren, text, _ in children:
+            item = followers.get(name)
+            if item is None or attributes:
+                return False
+            followers = item.followers
+            if item.plain_from > version:
+                if item.model is None or item.since > version or (text and not text.isspace()):
+                    return False
+                waiting.append((grandchildren, item.model))
+            elif grandchildren or ((accepts := item.accepts) is not None and not accepts(text or "")):
+                return False
+        is_fine = END in followers and not content.counted
+    return is_fine
+
+
+def _attributes_fit(attributes: Mapping[str, str], kinds: Mapping[str, Kind]) -> bool:
+    for name, value in attributes.items():
+        kind = kinds.get(name)
+        if kind is None or (kind.accepts is not None and not kind.accepts(value)):
+            return False
+    return True
 
 
 def _unknown_request(request: Request, field: str) -> list[Problem]:
@@ -91,20 +129,16 @@ class _Check:
         return self._found
 
     def _children(self, element: Element, model: Model) -> None:
+        children, followers = element.children, model.start()
         self._open.append(element)
-        children, version = element.children, self._version
-        followers = model.start()
         checked = 0
         for child in children:
-            item = followers.get(child[0])
+            item = followers.get(child.name)
             if item is None:
                 break
             followers = item.followers
+            self._child(child, item)
             checked += 1
-            if item.kind is None or child[1] or child[2] or item.since > version or "added" in item.facts:
-                self._child(child, item)
-            elif (accepts := item.accepts) is not None and not accepts(child[3] or ""):
-                self._text(child, item.kind, item)
         misfit = checked < len(children) or END not in followers
         if misfit or (model.counted and self._too_many(element, model)):
             self._explain(element, model)
@@ -124,15 +158,16 @@ class _Check:
             self._add(child, message, suggestion)
 
     def _child(self, child: Element, item: Item) -> None:
+        _, attributes, grandchildren, text, _ = child
         if item.since > self._version:
             self._too_new(child, item.since)
-        if child.attributes:
+        if attributes:
             self._attributes(child, item.attributes)
         if item.model is not None:
-            if (child.text or "").strip():
+            if text and not text.isspace():
                 self._add(child, f"{child.name} holds elements, not text.", None)
             self._children(child, item.model)
-        elif child.children:
+        elif grandchildren:
             self._add(child, f"{child.name} holds text, not elements.", None)
         elif item.kind is not None:
             self._text(child, item.kind, item)

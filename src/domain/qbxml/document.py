@@ -140,14 +140,15 @@ def _attributes(attributes: Mapping[str, str]) -> str:
 
 def _write(element: Element, write: Callable[[str], None]) -> None:
     name, attributes, children, text, _ = element
-    tag = f"{name}{_attributes(attributes)}" if attributes else name
-    if children:
-        write(f"<{tag}>")
-        for child in children:
+    write(f"<{name}{_attributes(attributes)}>" if attributes else f"<{name}>")
+    for child in children:
+        if child.children or child.attributes:
             _write(child, write)
-        write(f"</{name}>")
-    else:
-        write(f"<{tag}>{(text or '').translate(_TEXT_ESCAPES)}</{name}>")
+        else:
+            write(f"<{child.name}>{(child.text or '').translate(_TEXT_ESCAPES)}</{child.name}>")
+    if text:
+        write(text.translate(_TEXT_ESCAPES))
+    write(f"</{name}>")
 
 
 def _json_node(element: Element) -> dict[str, Any]:

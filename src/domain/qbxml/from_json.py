@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from domain.errors import InvalidRequest
 from domain.qbxml import rules
 from domain.qbxml.acceptance import accepted
 from domain.qbxml.document import DEFAULT_ON_ERROR, DEFAULT_VERSION, ENVELOPE, MESSAGE_SET, Element
@@ -14,13 +14,20 @@ from domain.qbxml.envelope import ENVELOPE_DEPTH, refuse, request_of
 from domain.qbxml.fitting import fitted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from domain.qbxml.document import Request
 
 FIELD = "request_json"
 
-_NODE_MEMBERS = ("name", "attributes", "text", "children")
+_MEMBERS = frozenset({"version", "request"})
+_NODE_MEMBERS = frozenset({"name", "attributes", "text", "children"})
+
+_VERSIONS_END = 100
+"""Versions have two digits before the point."""
+
+_MOST_DIGITS = 400
+"""More digits than a float can have (1e308): `1e999999` would be written as a megabyte."""
 
 
 def parse_request_json(
@@ -34,113 +41,138 @@ def parse_request_json(
     `transliterate` and `country` see `parse_request_xml`. Raises InvalidRequest with the JSON pointer
     of all that is wrong.
     """
-    members = _object(tree, "", ("version", "request"))
-    version = _version(members.get("version"))
+
+    def request_in(pointer: str | None) -> Request:
+        root, version = _read(tree, pointer)
+        request = request_of(root, version, FIELD)
+        request = replace(request, element=fitted(request.element))
+        return accepted(request, FIELD, validate=validate, transliterate=transliterate, country=country)
+
+    try:
+        return request_in(None)
+    except InvalidRequest:
+        # Read once more, for the pointers: they cost much of the time, and few requests need any.
+        return request_in("")
+
+
+def _read(tree: object, pointer: str | None) -> tuple[Element, str]:
+    """Return the root element and the version. With `pointer` None no element knows its place."""
+    members = _object(tree, pointer, _MEMBERS)
+    version = _version(members.get("version"), pointer)
     given = members.get("request")
+    place = _below(pointer, "request")
     if given is None:
-        _refuse("request is missing.", "/request", 'Write {"request": {"name": "CustomerQueryRq"}}.')
+        _refuse("request is missing.", place, suggestion='Write {"request": {"name": "CustomerQueryRq"}}.')
     if isinstance(given, list):
         if len(given) != 1:
-            _refuse(f"request is one node or an array with the {ENVELOPE} node alone.", "/request")
-        root = _element(given[0], "/request/0", 1 - ENVELOPE_DEPTH)
-    else:
-        element = _element(given, "/request", 1)
-        message_set = Element(MESSAGE_SET, {"onError": DEFAULT_ON_ERROR}, (element,), None, "/request")
-        root = Element(ENVELOPE, {}, (message_set,), None, "/request")
-    request = request_of(root, version, FIELD)
-    request = replace(request, element=fitted(request.element))
-    return accepted(request, FIELD, validate=validate, transliterate=transliterate, country=country)
+            _refuse(f"request is one node or an array with the {ENVELOPE} node alone.", place)
+        return _element(given[0], _below(place, "0"), 1 - ENVELOPE_DEPTH), version
+    element = _element(given, place, 1)
+    message_set = Element(MESSAGE_SET, {"onError": DEFAULT_ON_ERROR}, (element,), None, place)
+    return Element(ENVELOPE, {}, (message_set,), None, place), version
 
 
-def _refuse(message: str, pointer: str, suggestion: str | None = None) -> NoReturn:
-    refuse(FIELD, message, pointer, suggestion=suggestion)
+def _refuse(message: str, pointer: str | None, *members: str, suggestion: str | None = None) -> NoReturn:
+    refuse(FIELD, message, _below(pointer, *members), suggestion=suggestion)
 
 
-def _object(value: object, pointer: str, names: Iterable[str]) -> Mapping[str, Any]:
+def _below(pointer: str | None, *members: str) -> str | None:
+    """Return the JSON pointer of a member (RFC 6901)."""
+    if pointer is None:
+        return None
+    return "/".join([pointer, *(member.replace("~", "~0").replace("/", "~1") for member in members)])
+
+
+def _object(value: object, pointer: str | None, names: frozenset[str]) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         _refuse(f"An object is expected, not {_kind(value)}.", pointer)
-    for name in value:
-        if name not in names:
-            _refuse(f"There is no member {name!r} here.", f"{pointer}/{_escaped(name)}", rules.nearest(name, names))
+    if not value.keys() <= names:
+        name = next(name for name in value if name not in names)
+        _refuse(f"There is no member {name!r} here.", pointer, name, suggestion=rules.nearest(name, names))
     return value
 
 
-def _version(value: object) -> str:
+def _version(value: object, pointer: str | None) -> str:
     if value is None:
         return DEFAULT_VERSION
-    if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
-        value = f"{float(value):.1f}"
+    if isinstance(value, Decimal):
+        value = str(value)
+    elif isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < _VERSIONS_END:
+        value = f"{value:.1f}"
     if not isinstance(value, str) or not rules.is_version(value):
-        _refuse("The QBXML version is not readable.", "/version", 'Write "13.0".')
+        _refuse("The QBXML version is not readable.", pointer, "version", suggestion='Write "13.0".')
     return value
 
 
-def _element(node: object, pointer: str, depth: int) -> Element:
+def _element(node: object, pointer: str | None, depth: int) -> Element:
     if depth > rules.MAX_DEPTH:
         _refuse(f"Elements may nest {rules.MAX_DEPTH} deep at most.", pointer)
     members = _object(node, pointer, _NODE_MEMBERS)
     name = members.get("name")
     if name is None:
-        _refuse("name is missing.", f"{pointer}/name")
+        _refuse("name is missing.", pointer, "name")
     if not isinstance(name, str) or not rules.is_name(name):
-        _refuse("name is the name of a QBXML element.", f"{pointer}/name")
-    text = _text(members.get("text"), f"{pointer}/text")
+        _refuse("name is the name of a QBXML element.", pointer, "name")
+    text = _text(members.get("text"), pointer, "text")
     nodes = members.get("children")
-    if not isinstance(nodes, list | None):
-        _refuse(f"children is an array, not {_kind(nodes)}.", f"{pointer}/children")
+    given = members.get("attributes")
+    attributes = {} if given is None else _attributes(given, pointer)
+    if nodes is None:
+        return Element(name, attributes, (), text, pointer)
+    if not isinstance(nodes, list):
+        _refuse(f"children is an array, not {_kind(nodes)}.", pointer, "children")
     if nodes and text:
-        _refuse("A node has either text or children.", f"{pointer}/text")
-    children = tuple(
-        _element(child, f"{pointer}/children/{index}", depth + 1) for index, child in enumerate(nodes or ())
-    )
-    return Element(name, _attributes(members.get("attributes"), f"{pointer}/attributes"), children, text, pointer)
+        _refuse("A node has either text or children.", pointer, "text")
+    children = [
+        _element(child, None if pointer is None else f"{pointer}/children/{index}", depth + 1)
+        for index, child in enumerate(nodes)
+    ]
+    return Element(name, attributes, tuple(children), text, pointer)
 
 
-def _attributes(given: object, pointer: str) -> dict[str, str]:
-    if given is None:
-        return {}
+def _attributes(given: object, pointer: str | None) -> dict[str, str]:
     if not isinstance(given, dict):
-        _refuse(f"attributes is an object, not {_kind(given)}.", pointer)
+        _refuse(f"attributes is an object, not {_kind(given)}.", pointer, "attributes")
     attributes: dict[str, str] = {}
     for key, value in given.items():
-        place = f"{pointer}/{_escaped(key)}"
         name = "requestID" if key == "request_id" else key
         if not rules.is_name(name):
-            _refuse(f"{key!r} is no name of an attribute.", place)
+            _refuse(f"{key!r} is no name of an attribute.", pointer, "attributes", key)
         if name in attributes:
-            _refuse("request_id and requestID are the same attribute; give one.", place)
+            _refuse("request_id and requestID are the same attribute; give one.", pointer, "attributes", key)
         if value is not None:
-            attributes[name] = _text(value, place) or ""
+            attributes[name] = _text(value, pointer, "attributes", key) or ""
     return attributes
 
 
-def _text(value: object, pointer: str) -> str | None:
+def _text(value: object, pointer: str | None, *members: str) -> str | None:
     """Return the text of a string, number or boolean; None for null and for the empty string."""
-    match value:
-        case None:
-            return None
-        case bool():
-            return "true" if value else "false"
-        case str():
-            text = value
-        case int():
-            text = str(value)
-        case float() | Decimal():
-            text = _plain(value, pointer)
-        case _:
-            _refuse(f"Text is a string, a number or a boolean, not {_kind(value)}.", pointer)
-    if (message := rules.bad_character(text)) is not None:
-        _refuse(message, pointer)
-    return text or None
+    if value is None:
+        return None
+    if isinstance(value, str):
+        if (message := rules.bad_character(value)) is not None:
+            _refuse(message, pointer, *members)
+        return value or None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float | Decimal):
+        text = _plain(value)
+        if text is None:
+            _refuse("This number is too great to be written out.", pointer, *members)
+        return text
+    _refuse(f"Text is a string, a number or a boolean, not {_kind(value)}.", pointer, *members)
 
 
-def _plain(value: float | Decimal, pointer: str) -> str:
-    """Return a number in digits without an exponent: `1e3` is `1000`, `97.50` as a float `97.5`."""
+def _plain(value: float | Decimal) -> str | None:
+    """Return a number in digits without an exponent: `1e3` is `1000`, `97.50` as a float `97.5`.
+
+    None for what is not finite or has a great many digits.
+    """
     # The shortest digits that mean this float, not the exact binary value behind it.
-    number = value if isinstance(value, Decimal) else Decimal(repr(value))
-    if not math.isfinite(number):
-        _refuse("A number must be finite.", pointer)
-    if isinstance(value, float) and number == number.to_integral_value():
+    number = value if isinstance(value, Decimal) else Decimal(repr(value) if isinstance(value, float) else value)
+    if not number.is_finite() or abs(number.adjusted()) > _MOST_DIGITS:
+        return None
+    if not isinstance(value, Decimal) and number == number.to_integral_value():
         return str(int(number))
     return format(number, "f")
 
@@ -159,8 +191,3 @@ def _kind(value: object) -> str:
             return "an object"
         case _:
             return "a number"
-
-
-def _escaped(member: object) -> str:
-    """Return a JSON pointer's reference token (RFC 6901, section 3)."""
-    return str(member).replace("~", "~0").replace("/", "~1")

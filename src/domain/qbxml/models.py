@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 END = ""
 """The follower that says: here the children may end. No element has this name."""
 
+NEVER = 10_000
+"""A version number that no version reaches."""
+
 Accepts: TypeAlias = "Callable[[str], object]"
 Followers: TypeAlias = "dict[str, Item | None]"
 
@@ -40,10 +43,22 @@ class Item:
 
     `most` is None for any number. Either `model` is there, for an element with children, or `kind`.
     `accepts` is all that is asked of its text, None where any text will do. `since` is its first
-    version as a `version_number`.
+    version as a `version_number`; from `plain_from` on it is a text of which `accepts` says all.
     """
 
-    __slots__ = ("accepts", "attributes", "facts", "followers", "kind", "least", "model", "most", "name", "since")
+    __slots__ = (
+        "accepts",
+        "attributes",
+        "facts",
+        "followers",
+        "kind",
+        "least",
+        "model",
+        "most",
+        "name",
+        "plain_from",
+        "since",
+    )
 
     def __init__(self, particle: Sequence[Any], types: Types) -> None:
         self.name: str = particle[0]
@@ -55,6 +70,7 @@ class Item:
         self.attributes = attribute_kinds(self.facts.get("attributes", {}), types)
         self.since = version_number(self.facts["since"]) if "since" in self.facts else 0
         self.accepts = _narrowed(self.kind.accepts, self.facts) if self.kind else None
+        self.plain_from = NEVER if self.kind is None or "added" in self.facts else self.since
         self.followers: Followers = {}
 
     @property

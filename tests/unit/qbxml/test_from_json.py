@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from decimal import Decimal
 from functools import partial
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from domain import qbxml
 from domain.errors import InvalidRequest, Problem
@@ -256,3 +259,41 @@ def test_json_from_text_with_exact_decimals_keeps_them() -> None:
     )
 
     assert parse_request_json(tree).element.children[0].text == "97.50"
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.decimals() | st.text(),
+    lambda values: st.lists(values) | st.dictionaries(st.text(), values),
+)
+_some_text = st.text() | st.sampled_from(["CustomerQueryRq", "InvoiceAddRq", "MaxReturned", "QBXML", "QBXMLMsgsRq"])
+trees = st.fixed_dictionaries(
+    {},
+    optional={
+        "version": json_values | st.sampled_from(["13.0", 13.0]),
+        "request": st.recursive(
+            json_values,
+            lambda nodes: (
+                st.lists(nodes, max_size=2)
+                | st.fixed_dictionaries(
+                    {"name": json_values | _some_text},
+                    optional={
+                        "text": json_values,
+                        "attributes": json_values | st.dictionaries(_some_text, json_values),
+                        "children": json_values | st.lists(nodes),
+                    },
+                )
+            ),
+        ),
+    },
+)
+
+
+@given(json_values | trees)
+def test_no_tree_raises_anything_else(tree: object) -> None:
+    with suppress(InvalidRequest):
+        qbxml.parse_request_json(tree)
+
+
+def test_numbers_that_would_fill_pages_are_refused() -> None:
+    assert problem_of(with_child({"name": "A", "text": Decimal("1e999999")})).path == "/request/children/0/text"
+    assert problem_of({"version": 10**400, "request": {"name": "HostQueryRq"}}).path == "/version"

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from domain import qbxml
 from domain.errors import InvalidRequest, Problem
-from tests.unit.qbxml.samples import request_xml
+from domain.qbxml.placed_reader import read_with_places
+from domain.qbxml.quick_reader import read_quickly
+from tests.unit.qbxml.samples import request_xml, requests
+
+if TYPE_CHECKING:
+    from domain.qbxml import Request
 
 # These rules hold before any schema; the names in the requests are made up.
 parse_request_xml = partial(qbxml.parse_request_xml, validate=False)
@@ -207,3 +216,28 @@ def test_half_a_surrogate_pair_is_refused_with_its_place() -> None:
 )
 def test_names_that_qbxml_cannot_have_are_refused(text: str, message: str) -> None:
     assert message in problem_of(text).message
+
+
+@given(requests)
+def test_a_request_is_the_same_read_quickly_and_with_places(request: Request) -> None:
+    text = f'<?qbxml version="{request.version}"?>\n{request.to_xml()}'
+    spaced = text.replace("><", ">\n<!-- --><")
+
+    for each in (text, spaced):
+        assert read_quickly(each) in (read_with_places(each, "request_xml"), None)
+
+
+def test_a_plain_request_is_read_quickly() -> None:
+    text = '<?xml version="1.0"?>\n<?qbxml version="13.0"?>\n' + request_xml(
+        "<ThingAddRq>\n<Name>Zoë</Name>\n</ThingAddRq>"
+    )
+
+    assert read_quickly(text) == read_with_places(text, "request_xml")
+
+
+@given(st.text() | st.text("<>/?!&;#x\"'= \nABab[]-"))
+def test_no_text_raises_anything_else(text: str) -> None:
+    inside = request_xml(f"<ThingAddRq>{text}</ThingAddRq>")
+    for given_text in (text, inside, f'<?qbxml version="13.0"?>{text}', f'{text}<?qbxml version="13.0"?><A/>{text}'):
+        with suppress(InvalidRequest):
+            qbxml.parse_request_xml(given_text)
