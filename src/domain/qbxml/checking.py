@@ -72,7 +72,7 @@ def _is_fine(request: Request, model: RequestModel) -> bool:
     is_fine = model.since <= version and _attributes_fit(element.attributes, model.attributes)
     while waiting and is_fine:
         children, content = waiting.pop()
-        followers = content.start()
+        followers = content.first or content.start()
         for name, attributes, grandchildren, text, _ in children:
             item = followers.get(name)
             if item is None or attributes:
@@ -82,7 +82,10 @@ def _is_fine(request: Request, model: RequestModel) -> bool:
                 if item.model is None or item.since > version or (text and not text.isspace()):
                     return False
                 waiting.append((grandchildren, item.model))
-            elif grandchildren or ((accepts := item.accepts) is not None and not accepts(text or "")):
+            elif text is None:
+                if grandchildren or ((accepts := item.accepts) is not None and not accepts("")):
+                    return False
+            elif len(text) > item.length or ((accepts := item.accepts) is not None and not accepts(text)):
                 return False
         is_fine = END in followers and not content.counted
     return is_fine

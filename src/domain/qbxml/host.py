@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from domain.qbxml import rules
+from domain.qbxml.models import version_number
 from domain.qbxml.response_json import response_to_json
 from domain.qbxml.responses import UnreadableResponse
 
@@ -62,13 +64,12 @@ def _text(value: Any) -> str | None:
 
 def _highest(versions: Any) -> str | None:
     """Return the highest version as a number: `10.0` is above `9.0`. An edition's prefix is kept."""
-    known = [version for version in versions if _digits(version)] if isinstance(versions, list) else []
-    return max(known, key=_digits, default=None)
+    known = [version for version in versions if _is_version(version)] if isinstance(versions, list) else []
+    return max(known, key=version_number, default=None)
 
 
-def _digits(version: Any) -> tuple[int, ...]:
-    parts = version.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ").split(".") if isinstance(version, str) else []
-    return tuple(int(part) for part in parts if part.isascii() and part.isdigit())
+def _is_version(version: Any) -> bool:
+    return isinstance(version, str) and rules.is_version(version) is not None
 
 
 def _file_id(extensions: Any) -> str | None:

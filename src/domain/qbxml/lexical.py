@@ -52,11 +52,11 @@ def _is_date(text: str) -> bool:
     if not found:
         return False
     _, year, month, day, zone = found.groups()
-    if (len(year) > len("9999") and year[0] == "0") or int(year) == 0 or (zone and not _zone(zone)):
+    if (len(year) > len("9999") and year[0] == "0") or not year.strip("0") or (zone and not _zone(zone)):
         return False
     try:
-        # Leap years repeat every 400 years; a date of Python ends in 9999.
-        date(2000 + int(year) % 400, int(month), int(day))
+        # Leap years repeat every 400 years, and so every 10,000; a date of Python ends in 9999.
+        date(2000 + int(year[-4:]) % 400, int(month), int(day))
     except ValueError:
         return False
     return True

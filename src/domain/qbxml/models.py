@@ -6,6 +6,7 @@ each `Item` knows its followers by name. Checking an order is one look-up a chil
 
 from __future__ import annotations
 
+from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 END = ""
 """The follower that says: here the children may end. No element has this name."""
+
+ENDLESS = 1 << 62
+"""A length that no text has."""
 
 NEVER = 10_000
 """A version number that no version reaches."""
@@ -42,8 +46,9 @@ class Item:
     """An element in its place: how often it may stand there, what it holds and what may follow it.
 
     `most` is None for any number. Either `model` is there, for an element with children, or `kind`.
-    `accepts` is all that is asked of its text, None where any text will do. `since` is its first
-    version as a `version_number`; from `plain_from` on it is a text of which `accepts` says all.
+    `accepts` is what is asked of its text, None where any text will do; `length` is how many
+    characters that may have. `since` is its first version as a `version_number`; from `plain_from` on
+    it is a text of which these two say all.
     """
 
     __slots__ = (
@@ -53,6 +58,7 @@ class Item:
         "followers",
         "kind",
         "least",
+        "length",
         "model",
         "most",
         "name",
@@ -70,6 +76,7 @@ class Item:
         self.attributes = attribute_kinds(self.facts.get("attributes", {}), types)
         self.since = version_number(self.facts["since"]) if "since" in self.facts else 0
         self.accepts = _narrowed(self.kind.accepts, self.facts) if self.kind else None
+        self.length: int = self.facts.get("length", ENDLESS)
         self.plain_from = NEVER if self.kind is None or "added" in self.facts else self.since
         self.followers: Followers = {}
 
@@ -82,16 +89,17 @@ class Item:
 class Model:
     """The content model of an element with children; it is made when it is first met.
 
-    `counted` are the items whose number followers alone do not limit (0 to 8 of them).
+    `first` are the items that may come first, None until `start` was called; `counted` are the items
+    whose number followers alone do not limit (0 to 8 of them).
     """
 
-    __slots__ = ("_items", "_ranks", "_start", "_types", "counted", "group")
+    __slots__ = ("_items", "_ranks", "_types", "counted", "first", "group")
 
     def __init__(self, group: Mapping[str, Any], types: Types) -> None:
         self.group = group
         self._types = types
         self._items: dict[str, Item] = {}
-        self._start: Followers | None = None
+        self.first: Followers | None = None
         self._ranks: dict[str, int] = {}
         self.counted: tuple[Item, ...] = ()
 
@@ -102,11 +110,11 @@ class Model:
 
     def start(self) -> Followers:
         """Return the items that may come first."""
-        if self._start is None:
+        if self.first is None:
             self._items = {particle[0]: Item(particle, self._types) for particle in elements_of(self.group)}
             self.counted = tuple(item for item in self._items.values() if item.is_counted)
-            self._start = self._linked(self.group, {END: None})
-        return self._start
+            self.first = self._linked(self.group, {END: None})
+        return self.first
 
     def ranks(self) -> Mapping[str, int]:
         """Return the rank of every name in schema order; names in a group that repeats share one."""
@@ -139,12 +147,10 @@ class Model:
 
 
 def _narrowed(accepts: Accepts | None, facts: Mapping[str, Any]) -> Accepts | None:
-    """Return what a type accepts, within the length and the range, or with the default, that the facts name."""
+    """Return what a type accepts, within the range or with the default that the facts name."""
     if "default" in facts:
         return lambda text: not text or accepts is None or accepts(text)
-    length, least, most = facts.get("length"), facts.get("least"), facts.get("most")
-    if length is not None:
-        return lambda text: len(text) <= length and (accepts is None or accepts(text))
+    least, most = facts.get("least"), facts.get("most")
     if least is not None or most is not None:
         return lambda text: (accepts is None or accepts(text)) and within(text, least, most)
     return accepts
@@ -152,7 +158,8 @@ def _narrowed(accepts: Accepts | None, facts: Mapping[str, Any]) -> Accepts | No
 
 def within(number: str, least: int | None, most: int | None) -> bool:
     """Whether a whole number lies in a range that may be open."""
-    value = int(number)
+    # Python refuses to read an int of many thousand digits.
+    value = Decimal(number)
     return (least is None or value >= least) and (most is None or value <= most)
 
 

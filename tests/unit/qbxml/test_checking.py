@@ -177,6 +177,11 @@ def test_a_wrong_value_is_explained(child: str, message: str, suggestion: str | 
     assert (problem.message, problem.suggestion) == (message, suggestion)
 
 
+def test_a_number_of_a_great_many_digits_is_a_number() -> None:
+    assert is_fine(customers(f"<MaxReturned>{'9' * 5000}</MaxReturned>"))
+    assert problem_of(customers(f"<MaxReturned>-{'9' * 5000}</MaxReturned>"))
+
+
 def test_a_long_wrong_value_is_not_repeated_in_full() -> None:
     assert len(problem_of(customers(f"<OwnerID>{'x' * 5000}</OwnerID>")).message) < 200
 

@@ -65,6 +65,7 @@ def test_the_file_id_is_the_one_among_the_extensions() -> None:
         document(
             "<SupportedQBXMLVersion>new</SupportedQBXMLVersion><SupportedQBXMLVersion><A/></SupportedQBXMLVersion>"
         ),
+        document(f"<SupportedQBXMLVersion>{'9' * 5000}.0</SupportedQBXMLVersion>"),
         document(company="<DataExtRet>x</DataExtRet><CompanyName><A/></CompanyName>"),
     ],
 )
