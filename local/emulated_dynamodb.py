@@ -83,6 +83,7 @@ class SortedIndex:
             self.projected = list(dict.fromkeys([*keys, *projection.get("NonKeyAttributes", [])]))
         self._partitions: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
         self._items: dict[tuple[tuple[Any, ...], tuple[Any, ...]], Item] = {}
+        self._seen: dict[tuple[tuple[Any, ...], tuple[Any, ...]], tuple[Item, int]] = {}
         self._where: dict[tuple[Any, ...], tuple[tuple[Any, ...], tuple[Any, ...]]] = {}
         for item in table.all_items():
             self.settle(table.key_of(item), item)
@@ -91,6 +92,8 @@ class SortedIndex:
         """Have the index say what the table says about `key` now: `item`, or nothing."""
         old = self._where.get(key)
         new = self._where_to(item)
+        if old is not None:
+            self._seen.pop(old, None)  # items are also changed in place
         if old is not None and old != new:
             partition, place = old
             places = self._partitions[partition]
@@ -110,8 +113,10 @@ class SortedIndex:
         start: Mapping[str, Any] | None,
         *,
         descending: bool,
-    ) -> Iterator[Item]:
-        """Yield a partition's items that meet the range key conditions, after the exclusive start key.
+    ) -> Iterator[tuple[Item, int]]:
+        """Yield what the index holds of a partition's items, and its size in bytes.
+
+        They meet the range key conditions and come after the exclusive start key.
 
         `conditions` are as moto parsed them: equalities, the last one of any kind, in schema order.
         """
@@ -127,15 +132,19 @@ class SortedIndex:
                 low = max(low, bisect_right(places, place))
         positions = range(low, high)
         for position in reversed(positions) if descending else positions:
-            yield self._items[partition, places[position]]
+            where = (partition, places[position])
+            if where not in self._seen:
+                result = self._project(self._items[where])
+                self._seen[where] = (result, result.size())
+            yield self._seen[where]
 
     def values_of(self, conditions: list[tuple[str, DynamoType]]) -> tuple[Any, ...]:
         """Return the partition that these equalities name."""
         given = dict(conditions)
         return tuple(self._value(name, given[name]) for name in self.hash_names)
 
-    def project(self, item: Item) -> Item:
-        """Return what the index holds of `item`. Values are shared with it: they are only read."""
+    def _project(self, item: Item) -> Item:
+        # Values are shared with the item: they are only read.
         if self.projected is None:
             return item
         seen: Item = object.__new__(Item)
@@ -327,14 +336,13 @@ class QuickTable(Table):
         results: list[Item] = []
         size = 0
         last_evaluated_key = None
-        for item in index.select(
+        for result, bytes_of_it in index.select(
             index.values_of(hash_key_conditions),
             range_key_conditions or [],
             exclusive_start_key,
             descending=not scan_index_forward,
         ):
-            result = index.project(item)
-            size += result.size()
+            size += bytes_of_it
             results.append(result)
             # DynamoDB stops when a limit is reached, without a look at whether anything follows.
             if len(results) == limit or size > RESULT_SIZE_LIMIT:

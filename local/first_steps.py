@@ -103,8 +103,8 @@ class Api:
         data = body
         if body is not None and not isinstance(body, bytes):
             data = json.dumps(body).encode()
-        if data is not None:
-            sent.setdefault("Content-Type", "application/json")
+        if data is not None and "content-type" not in {name.lower() for name in sent}:
+            sent["Content-Type"] = "application/json"
         return self._pool.request(method, self._base_url + path, body=data, headers=sent)
 
     def call(self, method: str, path: str, body: Any = None) -> Any:

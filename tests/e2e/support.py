@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -119,6 +120,10 @@ class Connection:
     def run_session(self) -> SessionResult:
         """Run one Web Connector session, with QuickBooks behind it."""
         qwc = self.service.call("POST", f"{self.path}/qwc").json["qwc"]
+        if not self.service.applies_gateway_responses:
+            # An emulator is not reached under the name that API Gateway would have.
+            here = self.service.base_url.replace("127.0.0.1", "localhost")
+            qwc = re.sub(r">[^<]*(/qbwc|/support[^<]*)<", rf">{here}\1<", qwc)
         return Simulator(qwc, self.password, self.service.company).run_once()
 
 
