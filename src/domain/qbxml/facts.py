@@ -35,22 +35,31 @@ Returned: TypeAlias = Any
 
 
 @cache
-def request_names() -> Sequence[str]:
-    """Return the names of all request types, in alphabetical order."""
-    return tuple(_load("index.json"))
+def request_names() -> frozenset[str]:
+    """Return the names of all request types."""
+    return frozenset(_load("index.json"))
+
+
+def request_facts(name: str) -> Mapping[str, Any] | None:
+    """Return the facts of a request type; None when the schema does not know it."""
+    return _request(name) if name in request_names() else None
+
+
+def response_facts(name: str) -> Mapping[str, Returned]:
+    """Return what a response element holds; nothing when the schema does not know it."""
+    return _response(name) if f"{name.removesuffix('Rs')}Rq" in request_names() else {}
 
 
 @cache
-def request_facts(name: str) -> Mapping[str, Any] | None:
-    """Return the facts of a request type; None when the schema does not know it."""
-    facts: Mapping[str, Any] | None = _load_if_there(f"requests/{name}.json")
+def _request(name: str) -> Mapping[str, Any]:
+    facts: Mapping[str, Any] = _load(f"requests/{name}.json")
     return facts
 
 
 @cache
-def response_facts(name: str) -> Mapping[str, Returned]:
-    """Return what a response element holds; nothing when the schema does not know it."""
-    return _load_if_there(f"responses/{name}.json") or {}
+def _response(name: str) -> Mapping[str, Returned]:
+    facts: Mapping[str, Returned] = _load(f"responses/{name}.json")
+    return facts
 
 
 def return_elements(request_name: str) -> Mapping[str, Sequence[str]]:
@@ -73,13 +82,6 @@ def particles_of(group: Mapping[str, Any]) -> Sequence[Any]:
     """Return the particles of a group."""
     particles: Sequence[Any] = group["choice"] if "choice" in group else group["sequence"]
     return particles
-
-
-def _load_if_there(name: str) -> Any:
-    try:
-        return _load(name)
-    except FileNotFoundError:
-        return None
 
 
 def _load(name: str) -> Any:

@@ -35,11 +35,12 @@ def parse_request_json(
 ) -> Request:
     """Return the request of `{"version", "request"}`, where `request` is a node or the tree from `QBXML` down.
 
-    A node is `{"name", "attributes", "text" | "children"}`; texts and attributes may be strings,
-    numbers or booleans. Children come in any order and are put into the schema's; values become QBXML's
-    notation where the schema knows their type (`97.5` an amount of `97.50`). For `validate`,
-    `transliterate` and `country` see `parse_request_xml`. Raises InvalidRequest with the JSON pointer
-    of all that is wrong.
+    An array with one of either is what client-side builders send. A node is
+    `{"name", "attributes", "text" | "children"}`; texts and attributes may be strings, numbers or
+    booleans. Children come in any order and are put into the schema's; values become QBXML's notation
+    where the schema knows their type (`97.5` an amount of `97.50`). For `validate`, `transliterate`
+    and `country` see `parse_request_xml`. Raises InvalidRequest with the JSON pointer of all that is
+    wrong.
     """
 
     def request_in(pointer: str | None) -> Request:
@@ -66,7 +67,10 @@ def _read(tree: object, pointer: str | None) -> tuple[Element, str]:
     if isinstance(given, list):
         if len(given) != 1:
             _refuse(f"request is one node or an array with the {ENVELOPE} node alone.", place)
-        return _element(given[0], _below(place, "0"), 1 - ENVELOPE_DEPTH), version
+        place = _below(place, "0")
+        (given,) = given
+        if _object(given, place, _NODE_MEMBERS).get("name") == ENVELOPE:
+            return _element(given, place, 1 - ENVELOPE_DEPTH), version
     element = _element(given, place, 1)
     message_set = Element(MESSAGE_SET, {"onError": DEFAULT_ON_ERROR}, (element,), None, place)
     return Element(ENVELOPE, {}, (message_set,), None, place), version

@@ -7,7 +7,6 @@ each `Item` knows its followers by name. Checking an order is one look-up a chil
 from __future__ import annotations
 
 from decimal import Decimal
-from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from domain.qbxml.facts import particles_of, request_facts
@@ -195,11 +194,15 @@ class RequestModel:
         self.since = version_number(facts["since"])
 
 
-@cache
+_made: dict[str, RequestModel] = {}
+
+
 def request_model(name: str) -> RequestModel | None:
     """Return the model of a request type; None when the schema does not know it."""
-    facts = request_facts(name)
-    return None if facts is None else RequestModel(facts)
+    model = _made.get(name)
+    if model is None and (facts := request_facts(name)) is not None:
+        model = _made[name] = RequestModel(facts)
+    return model
 
 
 def attribute_kinds(facts: Mapping[str, str | int], types: Types) -> Mapping[str, Kind]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from domain.qbxml import rules
 from domain.qbxml.document import Element
 from domain.qbxml.envelope import ENVELOPE_DEPTH, refuse
-from domain.qbxml.reading import DefusedXmlException, ExpatError, armed_parser, explain
+from domain.qbxml.reading import DefusedXmlException, ExpatError, armed_parser, explain, readable
 
 if TYPE_CHECKING:
     from domain.qbxml.document import Place
@@ -49,7 +49,7 @@ class _Reader:
 
     def read(self, text: str) -> Element:
         try:
-            self._parser.Parse(text.removeprefix("\N{BOM}"), True)
+            self._parser.Parse(readable(text), True)
         except UnicodeEncodeError as error:
             line = text.count("\n", 0, error.start) + 1
             column = error.start - text.rfind("\n", 0, error.start)

@@ -10,7 +10,7 @@ from domain.qbxml import rules
 from domain.qbxml.document import Element
 from domain.qbxml.envelope import ENVELOPE_DEPTH
 from domain.qbxml.placed_reader import version_in
-from domain.qbxml.reading import DefusedXmlException, ExpatError, armed_parser
+from domain.qbxml.reading import DefusedXmlException, ExpatError, armed_parser, readable
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element as Node
@@ -27,7 +27,7 @@ def read_quickly(text: str) -> tuple[Element, str | None] | None:
     """Return what `read_with_places` returns, without places; None for what that has to look at."""
     if "&#" in text or "\x7f" in text or not (text.isascii() or not rules.find_bad_character(text)):
         return None
-    text = text.removeprefix("\N{BOM}")
+    text = readable(text)
     instructions: list[tuple[str, str]] = []
     parser = armed_parser()
     builder = TreeBuilder()

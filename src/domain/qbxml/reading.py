@@ -6,13 +6,18 @@ refusal of DTDs and entities, and calls our handlers directly. That is the faste
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from xml.parsers.expat import ErrorString, ExpatError, errors
 
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
-__all__ = ["DefusedXmlException", "ExpatError", "armed_parser", "explain", "is_character_error"]
+__all__ = ["DefusedXmlException", "ExpatError", "armed_parser", "explain", "is_character_error", "readable"]
+
+
+_declaration = re.compile(r"\s+<\?xml\s[^<>]*\?>").match
+_not_a_line_end = re.compile(r"[^\r\n]")
 
 
 def armed_parser() -> Any:
@@ -26,6 +31,18 @@ def armed_parser() -> Any:
     parser.ordered_attributes = False
     parser.buffer_text = True
     return parser
+
+
+def readable(text: str) -> str:
+    """Return a text that XML allows to begin so, every character in its place.
+
+    A byte order mark is no content. White space before `<?xml?>` is malformed, but usual where
+    requests are pasted together; the declaration says nothing that a `str` needs, so it is blanked out.
+    """
+    text = text.removeprefix("\N{BOM}")
+    if text[:1].isspace() and (declaration := _declaration(text)):
+        return _not_a_line_end.sub(" ", declaration.group()) + text[declaration.end() :]
+    return text
 
 
 def explain(error: ExpatError) -> str:

@@ -10,7 +10,14 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from domain.qbxml.reading import DefusedXmlException, ExpatError, armed_parser, explain, is_character_error
+from domain.qbxml.reading import (
+    DefusedXmlException,
+    ExpatError,
+    armed_parser,
+    explain,
+    is_character_error,
+    readable,
+)
 
 MESSAGE_SET = "QBXMLMsgsRs"
 
@@ -138,7 +145,7 @@ def _parse(text: str, start: Any, end: Any, characters: Any) -> None:
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     parser.CharacterDataHandler = characters
-    parser.Parse(text.removeprefix("\N{BOM}"), True)
+    parser.Parse(readable(text), True)
 
 
 _forbidden = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")

@@ -42,7 +42,7 @@ def test_every_request_of_the_message_set_is_there() -> None:
     assert len(facts.request_names()) == 232
 
 
-@pytest.mark.parametrize("name", facts.request_names())
+@pytest.mark.parametrize("name", sorted(facts.request_names()))
 def test_a_request_type_is_complete_in_its_own_file(name: str) -> None:
     request = facts.request_facts(name)
     assert request is not None
@@ -76,6 +76,8 @@ def test_46_requests_iterate() -> None:
 def test_an_unknown_request_type_has_no_facts() -> None:
     assert facts.request_facts("NewQueryRq") is None
     assert facts.response_facts("NewQueryRs") == {}
+    assert facts.response_facts("CustomerQueryRq") == {}
+    assert facts.response_facts("x" * 5000 + "Rs") == {}
 
 
 def test_return_elements_are_the_children_of_what_is_returned() -> None:

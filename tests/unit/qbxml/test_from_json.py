@@ -76,6 +76,10 @@ def test_the_whole_tree_from_the_envelope_down_is_accepted() -> None:
     assert (request.version, request.on_error, request.request_id) == ("16.0", "continueOnError", "7")
 
 
+def test_an_array_may_hold_the_request_alone() -> None:
+    assert parse_request_json({"request": [{"name": "HostQueryRq"}]}).name == "HostQueryRq"
+
+
 def test_the_version_defaults_to_13_and_may_be_a_number() -> None:
     assert parse_request_json({"request": {"name": "HostQueryRq"}}).version == "13.0"
     assert parse_request_json({"version": 14.0, "request": {"name": "HostQueryRq"}}).version == "14.0"
@@ -127,7 +131,8 @@ def test_empty_children_and_null_members_are_like_none() -> None:
         ({"request": None}, "/request"),
         ({"request": []}, "/request"),
         ({"request": [{"name": "QBXML"}, {"name": "QBXML"}]}, "/request"),
-        ({"request": [{"name": "HostQueryRq"}]}, "/request/0"),
+        ({"request": [{"name": "Customer"}]}, "/request/0"),
+        ({"request": ["HostQueryRq"]}, "/request/0"),
         ({"request": "HostQueryRq"}, "/request"),
         ({"request": {}}, "/request/name"),
         ({"request": {"name": 1}}, "/request/name"),

@@ -64,6 +64,13 @@ def test_a_byte_order_mark_is_no_content() -> None:
     assert parse_request_xml("\ufeff" + request_xml("<HostQueryRq/>")).name == "HostQueryRq"
 
 
+def test_white_space_before_the_declaration_is_no_harm_and_moves_no_place() -> None:
+    prologue = '\n  <?xml version="1.0"\n encoding="utf-8"?>\n'
+
+    assert parse_request_xml(prologue + request_xml("<HostQueryRq/>")).name == "HostQueryRq"
+    assert problem_of(f"{prologue}<QBXML>&nbsp;</QBXML>").line == 4
+
+
 def test_a_declared_encoding_means_nothing_in_a_text_that_is_already_decoded() -> None:
     text = '<?xml version="1.0" encoding="utf-16"?>' + request_xml("<AddRq><Name>Zoë</Name></AddRq>")
 
