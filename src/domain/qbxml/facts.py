@@ -47,7 +47,8 @@ def request_facts(name: str) -> Mapping[str, Any] | None:
 
 def response_facts(name: str) -> Mapping[str, Returned]:
     """Return what a response element holds; nothing when the schema does not know it."""
-    return _response(name) if f"{name.removesuffix('Rs')}Rq" in request_names() else {}
+    is_known = name.endswith("Rs") and f"{name.removesuffix('Rs')}Rq" in request_names()
+    return _response(name) if is_known else {}
 
 
 @cache

@@ -77,6 +77,7 @@ def test_an_unknown_request_type_has_no_facts() -> None:
     assert facts.request_facts("NewQueryRq") is None
     assert facts.response_facts("NewQueryRs") == {}
     assert facts.response_facts("CustomerQueryRq") == {}
+    assert facts.response_facts("CustomerQuery") == {}
     assert facts.response_facts("x" * 5000 + "Rs") == {}
 
 
