@@ -85,12 +85,15 @@ class StreamPump(Pump):
         source: Mapping[str, Any],
         clients: Mapping[str, Any],
         references: Mapping[str, str],
+        *,
+        retry_seconds: float = STREAM_RETRY_SECONDS,
     ) -> None:
         """`source` is the event's properties; `clients` are boto3's `dynamodb`, `dynamodbstreams` and `sqs`."""
         super().__init__(f"stream of {function}", STREAM_POLL_SECONDS)
         self._functions = functions
         self._function = function
         self._source = source
+        self._retry_seconds = retry_seconds
         self._patterns = patterns_of(source)
         self._streams = clients["dynamodbstreams"]
         self._sqs = clients["sqs"]
@@ -158,7 +161,7 @@ class StreamPump(Pump):
         if tries >= int(self._source.get("MaximumRetryAttempts", 10_000)):
             self._give_up(rest)
             return
-        self.stopped.wait(STREAM_RETRY_SECONDS)
+        self.stopped.wait(self._retry_seconds)
         if not called and len(rest) > 1 and self._source.get("BisectBatchOnFunctionError"):
             middle = len(rest) // 2
             self._deliver(rest[:middle], tries + 1)

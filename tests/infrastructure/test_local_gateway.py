@@ -1,0 +1,271 @@
+"""The local gateway does with requests and answers what API Gateway does."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from local.event_filters import passes
+from local.functions import FunctionError, PayloadTooLarge, StillRunning
+from local.gateway import Gateway, Request, Response
+from local.pumps import QueuePump, StreamPump
+from local.template import Template
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+TEMPLATE = """
+Resources:
+  Api:
+    Type: AWS::Serverless::Api
+    Properties:
+      StageName: live
+      BinaryMediaTypes: [application/json]
+      Auth:
+        DefaultAuthorizer: Key
+        Authorizers: {Key: {FunctionArn: !GetAtt Guard.Arn, Identity: {Header: Authorization, ReauthorizeEvery: 60}}}
+      GatewayResponses:
+        REQUEST_TOO_LARGE: {StatusCode: 413, ResponseTemplates: {application/json: '{"too": "large"}'}}
+        DEFAULT_5XX:
+          ResponseParameters: {Headers: {X-Kind: "'ours'"}}
+          ResponseTemplates: {application/json: '{"id": "$context.requestId"}'}
+  Guard: {Type: AWS::Serverless::Function, Properties: {Handler: a.b, CodeUri: src/}}
+  Thing:
+    Type: AWS::Serverless::Function
+    Properties:
+      Handler: a.b
+      CodeUri: src/
+      Events:
+        Get: {Type: Api, Properties: {Method: get, Path: "/things/{id}"}}
+        Post: {Type: Api, Properties: {Method: post, Path: "/things/{id}"}}
+        Open: {Type: Api, Properties: {Method: get, Path: /things/open, Auth: {Authorizer: NONE}}}
+"""
+OK = {"statusCode": 200, "body": "ok"}
+
+
+class Functions:
+    """Functions that answer what a test says, and remember what they were called with."""
+
+    def __init__(self, thing: Callable[[dict[str, Any]], Any], effect: str = "Allow") -> None:
+        self.thing = thing
+        self.effect = effect
+        self.calls: list[tuple[str, dict[str, Any]]] = []
+
+    def invoke(self, name: str, event: dict[str, Any], *, patience_seconds: float | None = None) -> Any:
+        del patience_seconds
+        self.calls.append((name, event))
+        if name != "Guard":
+            return self.thing(event)
+        if event["authorizationToken"] == "bad":
+            raise FunctionError("Exception: Unauthorized")
+        statement = {"Effect": self.effect, "Action": "execute-api:Invoke", "Resource": "arn:aws:execute-api:*/live/*"}
+        return {"principalId": "ann", "policyDocument": {"Statement": [statement]}, "context": {"number": 7}}
+
+
+def gateway(functions: Functions, tmp_path: Path) -> Gateway:
+    path = tmp_path / "template.yaml"
+    path.write_text(TEMPLATE, encoding="utf-8")
+    return Gateway(Template.load(path), functions)  # type: ignore[arg-type]
+
+
+def ask(
+    functions: Functions,
+    tmp_path: Path,
+    method: str = "GET",
+    target: str = "/things/1",
+    body: bytes = b"",
+    **headers: str,
+) -> Response:
+    sent = {"Authorization": "good", **{name.replace("_", "-"): value for name, value in headers.items()}}
+    return gateway(functions, tmp_path).answer(Request(method, target, list(sent.items()), body))
+
+
+def test_an_event_is_what_api_gateway_makes_of_a_request(tmp_path: Path) -> None:
+    functions = Functions(lambda _event: OK)
+
+    ask(
+        functions, tmp_path, "POST", "/things/a%20b?x=1&x=2&y=", b'{"a": 1}', Content_Type="application/json; charset=x"
+    )
+
+    event = functions.calls[-1][1]
+    assert event["resource"] == "/things/{id}"
+    assert event["pathParameters"] == {"id": "a b"}
+    assert event["queryStringParameters"] == {"x": "2", "y": ""}
+    assert event["multiValueQueryStringParameters"] == {"x": ["1", "2"], "y": [""]}
+    assert (event["isBase64Encoded"], base64.b64decode(event["body"])) == (True, b'{"a": 1}')
+    assert event["requestContext"]["authorizer"]["principalId"] == "ann"
+    assert event["requestContext"]["authorizer"]["number"] == "7"
+    assert event["requestContext"]["path"] == "/live/things/a%20b"
+
+
+def test_a_body_of_another_type_is_text_and_a_fixed_path_comes_first(tmp_path: Path) -> None:
+    functions = Functions(lambda _event: OK)
+
+    ask(functions, tmp_path, "POST", body=b"<x/>", Content_Type="text/xml")
+    ask(functions, tmp_path, target="/things/open")
+
+    assert (functions.calls[1][1]["isBase64Encoded"], functions.calls[1][1]["body"]) == (False, "<x/>")
+    assert functions.calls[2][1]["resource"] == "/things/open"
+    assert "authorizer" not in functions.calls[2][1]["requestContext"]
+
+
+def test_a_policy_is_remembered_for_its_token(tmp_path: Path) -> None:
+    functions = Functions(lambda _event: OK)
+    api = gateway(functions, tmp_path)
+
+    for token in ("one", "one", "two"):
+        api.answer(Request("GET", "/things/1", [("Authorization", token)], b""))
+
+    assert [name for name, _ in functions.calls].count("Guard") == 2
+
+
+@pytest.mark.parametrize(
+    ("effect", "token", "status"), [("Deny", "good", 403), ("Allow", "bad", 401), ("Allow", "", 401)]
+)
+def test_who_is_not_let_in_is_told_by_the_gateway(tmp_path: Path, effect: str, token: str, status: int) -> None:
+    functions = Functions(lambda _event: OK, effect)
+
+    assert ask(functions, tmp_path, Authorization=token).status == status
+    assert "Thing" not in {name for name, _ in functions.calls}
+
+
+def raising(error: Exception) -> Callable[[dict[str, Any]], Any]:
+    def thing(_event: dict[str, Any]) -> Any:
+        raise error
+
+    return thing
+
+
+@pytest.mark.parametrize(
+    ("thing", "status"),
+    [
+        (raising(FunctionError("ValueError: x")), 502),
+        (raising(StillRunning("29 s")), 504),
+        (raising(PayloadTooLarge("7 MB")), 413),
+        (lambda _event: "no proxy answer", 502),
+    ],
+)
+def test_a_function_that_fails_gets_a_gateway_response(
+    tmp_path: Path, thing: Callable[[dict[str, Any]], Any], status: int
+) -> None:
+    answer = ask(Functions(thing), tmp_path)
+
+    assert answer.status == status
+    assert (status == 413) or ("X-Kind", "ours") in answer.headers
+
+
+def test_a_body_over_10_mb_reaches_no_function(tmp_path: Path) -> None:
+    functions = Functions(lambda _event: OK)
+
+    answer = ask(functions, tmp_path, "POST", body=b"x" * (10 * 1024 * 1024 + 1))
+
+    assert (answer.status, answer.body, functions.calls) == (413, b'{"too": "large"}', [])
+
+
+@pytest.mark.parametrize(("accept", "body"), [("application/json", b"bytes"), ("*/*", base64.b64encode(b"bytes"))])
+def test_base64_becomes_bytes_only_for_a_binary_type_that_is_accepted_first(
+    tmp_path: Path, accept: str, body: bytes
+) -> None:
+    text = base64.b64encode(b"bytes").decode()
+
+    answer = ask(Functions(lambda _event: {**OK, "body": text, "isBase64Encoded": True}), tmp_path, Accept=accept)
+
+    assert answer.body == body
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ({"a": {"S": ["x"]}}, True),
+        ({"a": {"S": ["y"]}}, False),
+        ({"b": {"S": ["x"]}}, False),
+        ({"b": [{"exists": False}]}, True),
+        ({"n": [{"numeric": [">", 1, "<=", 3]}]}, True),
+        ({"t": [{"prefix": "he"}]}, True),
+        ({"t": [{"suffix": "he"}]}, False),
+        ({"t": [{"anything-but": ["hello"]}]}, False),
+        ({"many": ["b"]}, True),
+        ({"n": [True]}, False),
+    ],
+)
+def test_a_filter_lets_through_what_lambda_would(pattern: dict[str, Any], *, expected: bool) -> None:
+    record = {"a": {"S": "x"}, "n": 2, "t": "hello", "many": ["a", "b"]}
+
+    assert passes(record, [pattern]) is expected
+
+
+class Streams:
+    """A stream of five records in one shard."""
+
+    def describe_table(self, **_: Any) -> Any:
+        return {"Table": {"LatestStreamArn": "arn"}}
+
+    def describe_stream(self, **_: Any) -> Any:
+        return {"StreamDescription": {"Shards": [{"ShardId": "s"}]}}
+
+    def get_shard_iterator(self, **_: Any) -> Any:
+        return {"ShardIterator": "0"}
+
+    def get_records(self, **_: Any) -> Any:
+        return {"Records": [{"dynamodb": {"SequenceNumber": str(n)}} for n in range(5)], "NextShardIterator": None}
+
+    class exceptions:  # noqa: D106, N801 - boto3's name
+        ExpiredIteratorException = TrimmedDataAccessException = KeyError
+
+
+class Sqs:
+    """A queue with two messages."""
+
+    def __init__(self) -> None:
+        self.sent: list[str] = []
+        self.deleted: list[str] = []
+
+    def send_message(self, *, QueueUrl: str, MessageBody: str) -> None:  # noqa: N803 - boto3's names
+        self.sent.append(QueueUrl + MessageBody)
+
+    def receive_message(self, **_: Any) -> Any:
+        return {"Messages": [{"MessageId": n, "ReceiptHandle": n, "Body": "{}"} for n in ("1", "2")]}
+
+    def delete_message(self, *, QueueUrl: str, ReceiptHandle: str) -> None:  # noqa: N803 - boto3's names
+        del QueueUrl
+        self.deleted.append(ReceiptHandle)
+
+
+def test_a_stream_record_that_always_fails_is_set_apart_and_given_up() -> None:
+    done: set[str] = set()
+
+    def thing(event: dict[str, Any]) -> None:
+        numbers = [record["dynamodb"]["SequenceNumber"] for record in event["Records"]]
+        if "3" in numbers:
+            raise FunctionError("ValueError: poison")
+        done.update(numbers)
+
+    sqs = Sqs()
+    clients = {"dynamodb": Streams(), "dynamodbstreams": Streams(), "sqs": sqs}
+    source = {
+        "Stream": "Table.StreamArn",
+        "StartingPosition": "TRIM_HORIZON",
+        "BisectBatchOnFunctionError": True,
+        "MaximumRetryAttempts": 4,
+        "DestinationConfig": {"OnFailure": {"Destination": "Dead.Arn"}},
+    }
+
+    pump = StreamPump(Functions(thing), "Thing", source, clients, {"Dead": "url"}, retry_seconds=0)  # type: ignore[arg-type]
+    pump.step()
+
+    assert done == {"0", "1", "2", "4"}
+    assert len(sqs.sent) == 1
+    assert "3" in sqs.sent[0]
+
+
+def test_of_a_batch_of_messages_those_that_failed_come_again() -> None:
+    sqs = Sqs()
+    functions = Functions(lambda _event: {"batchItemFailures": [{"itemIdentifier": "1"}]})
+    source = {"Queue": "Q.Arn", "FunctionResponseTypes": ["ReportBatchItemFailures"]}
+
+    QueuePump(functions, "Thing", source, sqs, {"Q": "url"}).step()  # type: ignore[arg-type]
+
+    assert sqs.deleted == ["2"]
