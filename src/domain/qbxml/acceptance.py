@@ -45,7 +45,7 @@ def accepted(
     if not is_ascii:
         problems.extend(character_problems(request, field))
     if problems:
-        raise InvalidRequest(problems)
+        raise InvalidRequest(problems[: rules.MOST_PROBLEMS])
     return request
 
 

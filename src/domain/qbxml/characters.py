@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from domain.qbxml import rules
 from domain.qbxml.envelope import problem
 
 if TYPE_CHECKING:
@@ -67,7 +69,7 @@ def character_problems(request: Request, field: str) -> list[Problem]:
     """Return a problem for every text and attribute with a character that QuickBooks cannot keep."""
     if all_kept(request.element):
         return []
-    return list(_problems(request.element, request.element.name, field))
+    return list(islice(_problems(request.element, request.element.name, field), rules.MOST_PROBLEMS))
 
 
 def all_kept(element: Element) -> bool:
@@ -132,9 +134,7 @@ def _problem(element: Element, text: str, path: str, field: str) -> Problem:
     lost = list(dict.fromkeys(character for character in text if not is_kept(character)))
     shown = ", ".join(f"{character} (U+{ord(character):04X})" for character in lost[:5])
     proposal = replaced(text)
-    suggestion = "Remove it."
-    if is_kept(proposal):
-        suggestion = f"Write {proposal[:60]!r}, or add transliterate=true."
+    suggestion = f"Write {rules.shown(proposal)}, or add transliterate=true." if is_kept(proposal) else "Remove it."
     return problem(field, f"QuickBooks cannot keep {shown}.", element.place, path, suggestion)
 
 

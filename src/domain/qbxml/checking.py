@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from domain.qbxml import rules
@@ -12,7 +13,7 @@ from domain.qbxml.facts import request_names
 from domain.qbxml.models import END, request_model, version_number, within
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from domain.errors import Problem
     from domain.qbxml.document import Element, Request
@@ -21,11 +22,8 @@ if TYPE_CHECKING:
 NEWEST_KNOWN = 140
 """What the schema knows ends with QBXML 14.0; a request of a later version may hold more."""
 
-MOST_PROBLEMS = 100
-"""More would help nobody."""
-
-MOST_SHOWN = 60
-"""Characters of a wrong text that a message repeats."""
+MOST_PROPOSED = 60
+"""Characters of a text that a suggestion writes out."""
 
 MOST_VALUES = 16
 """Values of an enumeration that a message lists."""
@@ -144,23 +142,25 @@ class _Check:
             checked += 1
         misfit = checked < len(children) or END not in followers
         if misfit or (model.counted and self._too_many(element, model)):
-            self._explain(element, model)
-            for child in children[checked:]:
-                if (item := model.items().get(child.name)) is not None:
-                    self._child(child, item)
+            self._explain(element, model, children[checked:])
         self._open.pop()
 
     def _too_many(self, element: Element, model: Model) -> bool:
         counts = Counter(child.name for child in element.children)
         return any(item.most is not None and counts[item.name] > item.most for item in model.counted)
 
-    def _explain(self, element: Element, model: Model) -> None:
-        for child, message, suggestion in diagnose(
-            element.name, element.children, model, may_be_newer=self._may_be_newer
-        ):
+    def _explain(self, element: Element, model: Model, unchecked: Sequence[Element]) -> None:
+        """Say why the children do not fit, and what else is wrong with those that were not looked at."""
+        findings = diagnose(element.name, element.children, model, may_be_newer=self._may_be_newer)
+        for child, message, suggestion in islice(findings, rules.MOST_PROBLEMS):
             self._add(child, message, suggestion)
+        for child in unchecked:
+            if (item := model.items().get(child.name)) is not None:
+                self._child(child, item)
 
     def _child(self, child: Element, item: Item) -> None:
+        if len(self._found) >= rules.MOST_PROBLEMS:
+            return
         _, attributes, grandchildren, text, _ = child
         if item.since > self._version:
             self._too_new(child, item.since)
@@ -186,11 +186,11 @@ class _Check:
         least, most = facts.get("least"), facts.get("most")
         if (least is not None or most is not None) and not within(text, least, most):
             allowed = f"at least {least}" if most is None else f"from {least} to {most}"
-            self._add(child, f"{child.name} is {allowed}, not {text.strip()}.", None, part="text")
+            self._add(child, f"{child.name} is {allowed}, not {rules.shown(text.strip())}.", None, part="text")
         length = facts.get("length_abroad" if self._abroad else "length", facts.get("length"))
         if length is not None and len(text) > length:
             message = f"{child.name} has at most {length} characters; here are {len(text)}."
-            self._add(child, message, f"Write {text[:length]!r}." if length > 1 else None, part="text")
+            self._add(child, message, f"Write {text[:length]!r}." if length <= MOST_PROPOSED else None, part="text")
         since = facts.get("added", {}).get(text)
         if since is not None and version_number(since) > self._version:
             self._add(child, f"The value {text} came with QBXML {since}.", _use(since), part="text")
@@ -212,8 +212,6 @@ class _Check:
 
     def _add(self, child: Element | None, message: str, suggestion: str | None, *, part: str = "") -> None:
         """Note a problem of `child`, or of the innermost open element; `part` is `text` or an attribute's `@name`."""
-        if len(self._found) >= MOST_PROBLEMS:
-            return
         path = [*self._open, child] if child is not None and child is not self._request.element else self._open
         element = path[-1] if path else self._request.element
         place = element.place
@@ -246,7 +244,7 @@ def _pointer(part: str, element: Element) -> str:
 
 
 def _refusal(name: str, text: str, kind: Kind) -> tuple[str, str | None]:
-    shown = repr(text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…")
+    shown = rules.shown(text)
     if kind.base is None:
         values = ", ".join(kind.values[:MOST_VALUES]) + (", …" if len(kind.values) > MOST_VALUES else "")
         return f"{name} is one of {values}; not {shown}.", rules.nearest(text, kind.values)

@@ -18,24 +18,21 @@ Finding = tuple["Element | None", str, str | None]
 """The child that is meant (None: the element itself), what is wrong, how to mend it."""
 
 
-def diagnose(parent: str, children: Sequence[Element], model: Model, *, may_be_newer: bool) -> list[Finding]:
-    """Return what is wrong with the children of `parent`: at least one finding if they do not fit.
+def diagnose(parent: str, children: Sequence[Element], model: Model, *, may_be_newer: bool) -> Iterator[Finding]:
+    """Yield what is wrong with the children of `parent`: at least one finding if they do not fit.
 
     With `may_be_newer` a name that the schema does not know is no fault.
     """
     items = model.items()
-    findings: list[Finding] = []
-    known = []
-    for child in children:
-        if child.name in items:
-            known.append(child)
-        elif not may_be_newer:
-            findings.append((child, *_unknown(parent, child.name, model)))
-    findings.extend(_order(known, model))
+    known = [child for child in children if child.name in items]
+    if len(known) < len(children) and not may_be_newer:
+        for child in children:
+            if child.name not in items:
+                yield child, *_unknown(parent, child.name, model)
+    yield from _order(known, model)
     counts = Counter(child.name for child in known)
     first = {child.name: child for child in reversed(known)}
-    findings.extend(_Amounts(parent, counts, first).of(model.group))
-    return findings
+    yield from _Amounts(parent, counts, first).of(model.group)
 
 
 def _unknown(parent: str, name: str, model: Model) -> tuple[str, str | None]:

@@ -87,7 +87,7 @@ def _message_set_attributes(message_set: Element, field: str) -> tuple[str, str 
             message = f"{MESSAGE_SET} has no attribute {name}."
             refuse(field, message, message_set.place, path, rules.nearest(name, allowed))
         if value not in allowed[name]:
-            message = f"{name} is one of {', '.join(allowed[name])}, not {value!r}."
+            message = f"{name} is one of {', '.join(allowed[name])}, not {rules.shown(value)}."
             refuse(field, message, message_set.place, path, rules.nearest(value, allowed[name]))
     return given["onError"], given.get("responseData")
 

@@ -26,6 +26,9 @@ _NODE_MEMBERS = frozenset({"name", "attributes", "text", "children"})
 _VERSIONS_END = 100
 """Versions have two digits before the point."""
 
+_MOST_OF_A_NAME = 100
+"""Characters of a wrong member's name that a pointer repeats."""
+
 _MOST_DIGITS = 400
 """More digits than a float can have (1e308): `1e999999` would be written as a megabyte."""
 
@@ -81,10 +84,10 @@ def _refuse(message: str, pointer: str | None, *members: str, suggestion: str | 
 
 
 def _below(pointer: str | None, *members: str) -> str | None:
-    """Return the JSON pointer of a member (RFC 6901)."""
+    """Return the JSON pointer of a member (RFC 6901); endless names are cut."""
     if pointer is None:
         return None
-    return "/".join([pointer, *(member.replace("~", "~0").replace("/", "~1") for member in members)])
+    return "/".join([pointer, *(member[:_MOST_OF_A_NAME].replace("~", "~0").replace("/", "~1") for member in members)])
 
 
 def _object(value: object, pointer: str | None, names: frozenset[str]) -> Mapping[str, Any]:
@@ -92,7 +95,7 @@ def _object(value: object, pointer: str | None, names: frozenset[str]) -> Mappin
         _refuse(f"An object is expected, not {_kind(value)}.", pointer)
     if not value.keys() <= names:
         name = next(name for name in value if name not in names)
-        _refuse(f"There is no member {name!r} here.", pointer, name, suggestion=rules.nearest(name, names))
+        _refuse(f"There is no member {rules.shown(name)} here.", pointer, name, suggestion=rules.nearest(name, names))
     return value
 
 
@@ -141,7 +144,7 @@ def _attributes(given: object, pointer: str | None) -> dict[str, str]:
     for key, value in given.items():
         name = "requestID" if key == "request_id" else key
         if not rules.is_name(name):
-            _refuse(f"{key!r} is no name of an attribute.", pointer, "attributes", key)
+            _refuse(f"{rules.shown(key)} is no name of an attribute.", pointer, "attributes", key)
         if name in attributes:
             _refuse("request_id and requestID are the same attribute; give one.", pointer, "attributes", key)
         if value is not None:

@@ -111,7 +111,7 @@ class _Reader:
 
     def _instruction(self, target: str, data: str) -> None:
         if target != "qbxml":
-            self._refuse(f"The processing instruction <?{target}?> is not allowed.", self._place())
+            self._refuse(f"The processing instruction {rules.shown(target)} is not allowed.", self._place())
         if self.version is not None or self._open or self._children:
             self._refuse("<?qbxml version?> stands once, before <QBXML>.", self._place())
         version = version_in(data)
@@ -131,9 +131,11 @@ class _Reader:
     def _bad_name(self, name: str, place: tuple[int, int]) -> NoReturn:
         if "}" in name:
             self._refuse("QBXML has no XML namespaces.", place, self._path(), "Remove xmlns and the prefix.")
-        self._refuse(f"{name} is no QBXML name.", place, self._path())
+        self._refuse(f"{rules.shown(name)} is no QBXML name.", place, self._path())
 
     def _mixed(self, place: tuple[int, int]) -> NoReturn:
         self._refuse(
-            f"{self._open[-1][0]} has both text and child elements: {self._text.strip()[:40]!r}.", place, self._path()
+            f"{self._open[-1][0]} has both text and child elements: {rules.shown(self._text.strip())}.",
+            place,
+            self._path(),
         )

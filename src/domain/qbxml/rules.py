@@ -23,8 +23,14 @@ MESSAGE_SET_IDS_RESERVED = (
     "is set by this service, which asks QuickBooks for the stored answer when one got lost. Leave it out."
 )
 
-is_name = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*\Z").match
-"""An XML name that plain ASCII can write, as every QBXML name is."""
+is_name = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,99}\Z").match
+"""An XML name that plain ASCII can write, as every QBXML name is; the longest has half as many characters."""
+
+MOST_PROBLEMS = 100
+"""Problems of one request that are told; more would help nobody."""
+
+_MOST_SHOWN = 60
+"""Characters of a wrong text that a message repeats."""
 
 is_version = re.compile(r"(?:[A-Z]{2})?[0-9]{1,2}\.[0-9]\Z").match
 """A QBXML version: `13.0`, or `CA3.0` with the edition before it (`qbxml.md` §1)."""
@@ -41,8 +47,15 @@ def bad_character(text: str) -> str | None:
     return f"Character U+{ord(found.group()):04X} is a control character or no character; remove it."
 
 
+def shown(text: str) -> str:
+    """Return a text in quotation marks as a message repeats it: cut when it is long."""
+    return repr(text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…")
+
+
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """Return "Did you mean …?" with the names nearest to `name`, or None."""
+    if len(name) > _MOST_SHOWN:
+        return None
     by_lower = {candidate.lower(): candidate for candidate in names}
     if name.lower() in by_lower:
         return f"Did you mean {by_lower[name.lower()]}?"

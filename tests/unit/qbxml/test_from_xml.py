@@ -132,7 +132,7 @@ def test_document_types_and_with_them_entities_are_refused(doctype: str) -> None
 
 
 def test_other_processing_instructions_are_refused() -> None:
-    assert "<?php?>" in problem_of("<?php echo 1?>" + request_xml("<HostQueryRq/>")).message
+    assert "'php'" in problem_of("<?php echo 1?>" + request_xml("<HostQueryRq/>")).message
 
 
 @pytest.mark.parametrize("instruction", ['<?qbxml version="thirteen"?>', "<?qbxml?>", '<?qbxml version="13"?>'])
