@@ -19,16 +19,18 @@ from tools.qbxml_schema.merge import ADDED_IN, merged
 from tools.qbxml_schema.xsd import Aggregate, ElementParticle, Group, Particle, Schema, Simple
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tools.qbxml_schema.xsd import Facts
 
 
-def main() -> None:
+def main(command_line: Sequence[str] | None = None) -> None:
     """Write the facts of every request and response of the message set `QBXMLMsgsRq`."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--xsd", type=Path, required=True, help="folder with the .xsd files")
     parser.add_argument("--annotations", type=Path, required=True, help="annotated sample document (qbxmlops….xml)")
     parser.add_argument("--output", type=Path, required=True)
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(command_line)
 
     schema = Schema(sorted(arguments.xsd.glob("*.xsd")))
     facts = sample_document.read(arguments.annotations)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from domain.errors import InvalidRequest, Problem
+from domain.qbxml import parse_request_xml
 from domain.queries import QUERIES
 
 if TYPE_CHECKING:
@@ -214,3 +218,25 @@ def test_defaults_are_described_in_their_own_type() -> None:
     assert schemas["max_returned"] == {"type": "integer", "minimum": 1, "default": 100}
     assert schemas["include_line_items"] == {"type": "boolean", "default": False}
     assert "TxnID" in schemas["include[]"]["items"]["enum"]
+
+
+VALUES = {
+    "include[]": ["ListID", "TxnID", "Name,DataExtRet", "Memo", "Xyzzy"],
+    "from_modified_date": ["2026-01-31", "2026-01-31T13:30:00Z", "2026-01-31T13:30:00.5+0100", "yesterday"],
+    "max_returned": ["1", "0"],
+    "name": ["a&b", "é", "日"],
+}
+DEFAULT_VALUES = ["All", "ActiveOnly", "true", "2026-01-31", "8-1"]
+
+
+@given(st.data())
+def test_every_combination_of_parameters_is_a_valid_request_or_refused(data: st.DataObject) -> None:
+    query = data.draw(st.sampled_from(list(QUERIES.values())))
+    names = data.draw(st.lists(st.sampled_from([parameter.name for parameter in query.parameters]), unique=True))
+    parameters = {name: [data.draw(st.sampled_from(VALUES.get(name, DEFAULT_VALUES)))] for name in names}
+
+    request = None
+    with suppress(InvalidRequest):
+        request, _ = query.build(parameters)
+
+    assert request is None or parse_request_xml(request.to_xml(), request.version) == request

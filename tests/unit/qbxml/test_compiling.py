@@ -1,0 +1,144 @@
+"""The tool that compiles the facts of the schema, on a schema of its own making."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tools.qbxml_schema.__main__ import main
+from tools.qbxml_schema.generate import mutated, valid
+from tools.qbxml_schema.xsd import Schema
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+XSD = """<xsd:schema xmlns:xsd="http://www.w3.org/2001/XMLSchema">
+<xsd:element name="QBXMLMsgsRq"><xsd:complexType><xsd:choice minOccurs="0" maxOccurs="unbounded">
+  <xsd:element name="ToyQueryRq" type="ToyQueryRqType"/>
+</xsd:choice></xsd:complexType></xsd:element>
+<xsd:element name="QBXMLMsgsRs"><xsd:complexType><xsd:choice minOccurs="0" maxOccurs="unbounded">
+  <xsd:element name="ToyQueryRs" type="ToyQueryRsType"/>
+</xsd:choice></xsd:complexType></xsd:element>
+<xsd:complexType name="ToyQueryRqType">
+  <xsd:sequence>
+    <xsd:choice minOccurs="0">
+      <xsd:element ref="ListID" maxOccurs="unbounded"/>
+      <xsd:group ref="Filter"/>
+    </xsd:choice>
+    <xsd:element ref="Owner" minOccurs="0" maxOccurs="8"/>
+  </xsd:sequence>
+  <xsd:attribute name="requestID" type="STRTYPE"/>
+</xsd:complexType>
+<xsd:complexType name="ToyQueryRsType">
+  <xsd:sequence><xsd:element ref="ToyRet" minOccurs="0" maxOccurs="unbounded"/></xsd:sequence>
+  <xsd:attribute name="requestID" type="STRTYPE"/>
+</xsd:complexType>
+<xsd:element name="ToyRet"><xsd:complexType><xsd:sequence>
+  <xsd:element ref="ListID"/>
+  <xsd:element name="IsActive" type="BOOLTYPE" minOccurs="0"/>
+</xsd:sequence></xsd:complexType></xsd:element>
+<xsd:group name="Filter"><xsd:sequence>
+  <xsd:element name="Color" minOccurs="0" default="Red"><xsd:simpleType><xsd:restriction base="ENUMTYPE">
+    <xsd:enumeration value="Red"/><xsd:enumeration value="Blue"/>
+  </xsd:restriction></xsd:simpleType></xsd:element>
+  <xsd:element name="Size" minOccurs="0"><xsd:simpleType><xsd:restriction base="INTTYPE">
+    <xsd:minInclusive value="1"/><xsd:maxInclusive value="12"/>
+  </xsd:restriction></xsd:simpleType></xsd:element>
+</xsd:sequence></xsd:group>
+<xsd:element name="ListID" type="IDTYPE"/>
+<xsd:element name="Owner"><xsd:complexType><xsd:sequence>
+  <xsd:element name="Name" minOccurs="0"><xsd:simpleType><xsd:restriction base="STRTYPE">
+    <xsd:maxLength value="3"/>
+  </xsd:restriction></xsd:simpleType></xsd:element>
+  <xsd:element name="TxnID" minOccurs="0"><xsd:complexType><xsd:simpleContent><xsd:extension base="IDTYPE">
+    <xsd:attribute name="useMacro" type="MACROTYPE"/>
+  </xsd:extension></xsd:simpleContent></xsd:complexType></xsd:element>
+</xsd:sequence></xsd:complexType></xsd:element>
+</xsd:schema>"""
+
+SAMPLE = """<?xml version="1.0" ?>
+<QBXML>
+  <QBXMLMsgsRq onError = "ENUMTYPE">
+    <ToyQueryRq requestID = "UUIDTYPE">                     <!-- v2.1 -->
+      <ListID>IDTYPE</ListID>                               <!-- rep (1 or more) -->
+      <!-- OR -->
+      <!-- Color may have one of the following values: Red [DEFAULT], Blue, Green -->
+      <Color>ENUMTYPE</Color>                               <!-- opt -->
+      <Size>INTTYPE</Size>                                  <!-- opt, min value = 1 -->
+      <Owner>                                               <!-- opt, may rep, v10.0 -->
+        <Name>STRTYPE</Name>        <!-- opt, max length = 3 for QBD, max length = 6 for QBCA, max length = 99 for QBOE -->
+        <Title>STRTYPE</Title>                              <!-- opt -->
+        <TxnID>IDTYPE</TxnID>                               <!-- opt -->
+      </Owner>
+    </ToyQueryRq>
+  </QBXMLMsgsRq>
+  <QBXMLMsgsRs>
+    <ToyQueryRs requestID = "UUIDTYPE">                     <!-- v2.1 -->
+      <ToyRet>                                              <!-- opt, may rep -->
+        <ListID>IDTYPE</ListID>
+        <IsActive>BOOLTYPE</IsActive>                       <!-- opt -->
+      </ToyRet>
+    </ToyQueryRs>
+  </QBXMLMsgsRs>
+</QBXML>
+"""
+
+
+@pytest.fixture
+def compiled(tmp_path: Path) -> Path:
+    (tmp_path / "toy.xsd").write_text(XSD)
+    (tmp_path / "sample.xml").write_text(SAMPLE)
+    main(["--xsd", str(tmp_path), "--annotations", str(tmp_path / "sample.xml"), "--output", str(tmp_path / "out")])
+    return tmp_path / "out"
+
+
+def read(path: Path) -> Any:
+    return json.loads(path.read_text())
+
+
+def test_a_request_keeps_order_choices_numbers_types_and_limits(compiled: Path) -> None:
+    request = read(compiled / "requests" / "ToyQueryRq.json")
+
+    assert request["since"] == "2.1"
+    assert request["attributes"] == {"requestID": "STRTYPE"}
+    filters, owner = request["content"]["sequence"]
+    assert filters["times"] == "?"
+    assert filters["choice"][0] == ["ListID", "+", "IDTYPE"]
+    assert filters["choice"][1]["sequence"][1] == ["Size", "?", "INTTYPE", {"least": 1, "most": 12}]
+    assert owner[:2] == ["Owner", "0..8"]
+    assert owner[3] == {"since": "10.0"}
+
+
+def test_what_the_later_document_adds_is_merged_with_its_version(compiled: Path) -> None:
+    request = read(compiled / "requests" / "ToyQueryRq.json")
+
+    color = request["content"]["sequence"][0]["choice"][1]["sequence"][0]
+    assert color == ["Color", "?", 0, {"default": "Red", "added": {"Green": "14.0"}}]
+    assert request["types"][0] == ["Red", "Blue", "Green"]
+    name, title, txn_id = request["types"][request["content"]["sequence"][1][2]]["sequence"]
+    assert name == ["Name", "?", "STRTYPE", {"length": 3, "length_abroad": 6}]
+    assert title == ["Title", "?", "STRTYPE", {"since": "14.0"}]
+    assert txn_id == ["TxnID", "?", "IDTYPE", {"attributes": {"useMacro": "MACROTYPE"}}]
+
+
+def test_a_response_tells_what_repeats_and_what_is_boolean(compiled: Path) -> None:
+    assert read(compiled / "responses" / "ToyQueryRs.json") == {"ToyRet": [{"ListID": 0, "IsActive": 1}]}
+
+
+def test_the_index_lists_the_requests(compiled: Path) -> None:
+    assert read(compiled / "index.json") == ["ToyQueryRq"]
+
+
+def test_generated_requests_keep_to_the_schema_until_they_are_mutated(tmp_path: Path) -> None:
+    (tmp_path / "toy.xsd").write_text(XSD)
+    (request,) = Schema([tmp_path / "toy.xsd"]).members("QBXMLMsgsRq")
+    random = Random(1)
+
+    for _ in range(200):
+        node = valid(request, random)
+        assert {child.name for child in node.children} <= {"ListID", "Color", "Size", "Owner"}
+        mutated(node, request, random)
+        assert node.write().startswith("<ToyQueryRq")
