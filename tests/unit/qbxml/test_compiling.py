@@ -69,7 +69,7 @@ SAMPLE = """<?xml version="1.0" ?>
       <Color>ENUMTYPE</Color>                               <!-- opt -->
       <Size>INTTYPE</Size>                                  <!-- opt, min value = 1 -->
       <Owner>                                               <!-- opt, may rep, v10.0 -->
-        <Name>STRTYPE</Name>        <!-- opt, max length = 3 for QBD, max length = 6 for QBCA, max length = 99 for QBOE -->
+        <Name>STRTYPE</Name>   <!-- opt, max length = 3 for QBD, max length = 6 for QBCA, max length = 99 for QBOE -->
         <Title>STRTYPE</Title>                              <!-- opt -->
         <TxnID>IDTYPE</TxnID>                               <!-- opt -->
       </Owner>
