@@ -51,7 +51,7 @@ class _Builder:
         value = self._value
         if value is None:
             value = {}
-        elif self._text and not self._text.isspace():
+        if self._text and not self._text.isspace():
             value["#text"] = value.get("#text", "") + self._text
         facts = self._facts
         self._stack.append((value, facts))

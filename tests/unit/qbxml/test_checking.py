@@ -130,6 +130,15 @@ def test_an_unknown_element_is_answered_with_the_nearest_name_or_its_home(child:
     assert problem.suggestion == suggestion
 
 
+def test_a_request_without_children_takes_none() -> None:
+    problem = problem_of("<AccountTaxLineInfoQueryRq><MaxReturned>1</MaxReturned></AccountTaxLineInfoQueryRq>")
+
+    assert (problem.message, problem.suggestion) == (
+        "AccountTaxLineInfoQueryRq has no children.",
+        "Remove MaxReturned.",
+    )
+
+
 def test_an_unknown_request_is_answered_with_the_nearest_names() -> None:
     problem = problem_of("<CustomersQueryRq/>")
 

@@ -69,6 +69,7 @@ def test_booleans_are_lower_case(value: object, written: str) -> None:
         ("2026-01-31T13:30-0800", "2026-01-31T13:30:00-08:00"),
         ("2026-01-31 13:30:00", "2026-01-31T13:30:00"),
         ("2026-01-31", "2026-01-31"),
+        (" 2026-01-31 ", "2026-01-31"),
     ],
 )
 def test_date_times_have_neither_z_nor_a_fraction(value: str, written: str) -> None:

@@ -82,7 +82,8 @@ def test_an_array_may_hold_the_request_alone() -> None:
 
 def test_the_version_defaults_to_13_and_may_be_a_number() -> None:
     assert parse_request_json({"request": {"name": "HostQueryRq"}}).version == "13.0"
-    assert parse_request_json({"version": 14.0, "request": {"name": "HostQueryRq"}}).version == "14.0"
+    for version in (14.0, 14, Decimal("14.0")):
+        assert parse_request_json({"version": version, "request": {"name": "HostQueryRq"}}).version == "14.0"
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,12 @@ def test_text_beside_attributes_has_a_name() -> None:
     ]
 
 
+def test_text_beside_elements_is_kept() -> None:
+    assert answer("<CustomerRet><New>a<A/>b<B/>c</New></CustomerRet>")["CustomerRet"] == [
+        {"New": {"A": "", "B": "", "#text": "abc"}}
+    ]
+
+
 def test_several_answers_of_one_kind_are_an_array() -> None:
     text = response_xml(f"<AQueryRs {STATUS_OK}/><AQueryRs {STATUS_OK}/><BQueryRs {STATUS_OK}/>")
 

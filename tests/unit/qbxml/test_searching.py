@@ -43,5 +43,20 @@ def test_two_kib_of_a_response_are_searched() -> None:
     assert 2000 < len(found.encode()) <= 2048
 
 
+def test_a_long_message_alone_may_fill_them() -> None:
+    text = search_text(
+        REQUEST, response_xml(f'<CustomerQueryRs statusMessage="{"x" * 5000}"><Name>Cy</Name></CustomerQueryRs>')
+    )
+
+    assert "x" * 2048 in text
+    assert "Cy" not in text
+
+
+def test_the_texts_of_nested_elements_are_searched() -> None:
+    invoice = "<InvoiceAdd><CustomerRef><FullName>Cy</FullName></CustomerRef><Memo/></InvoiceAdd>"
+
+    assert search_text(parse_request_xml(request_xml(f"<InvoiceAddRq>{invoice}</InvoiceAddRq>"))) == "InvoiceAddRq\nCy"
+
+
 def test_of_a_broken_response_what_came_before_is_searched() -> None:
     assert "Cy" in search_text(REQUEST, "<QBXML><QBXMLMsgsRs><Name>Cy</Name>")
