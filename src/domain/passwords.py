@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ _HASH_BYTES = 32
 
 SALT_BYTES = 16
 """How many random bytes `hash_password` wants."""
+
+_REMEMBERED = 1_000
+"""How many right passwords a process remembers, about 250 bytes each."""
 
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 """32 characters, five bits each, none that looks like another: people do type passwords."""
@@ -46,6 +50,31 @@ def matches(password: str, stored: str | None) -> bool:
     _, cost, block_size, parallel, salt, digest = (stored or _NOBODY).split("$")
     found = _scrypt(password, base64.b64decode(salt), int(cost), int(block_size), int(parallel))
     return hmac.compare_digest(found, base64.b64decode(digest)) and stored is not None
+
+
+class Checks:
+    """Checks passwords, and remembers in memory which were right.
+
+    A Web Connector logs in every few minutes with the same password. The costly work is done once a
+    process; then an HMAC under a key that this process made and never shows is compared. A wrong
+    password always costs the whole work.
+    """
+
+    def __init__(self, random: Secrets) -> None:
+        self._key = random(_HASH_BYTES)
+        self._right: OrderedDict[str, bytes] = OrderedDict()
+
+    def matches(self, password: str, stored: str | None) -> bool:
+        """Whether `stored` was made from this password, as `matches` says it."""
+        proof = hmac.digest(self._key, password.encode("utf-8", "surrogatepass"), "sha256")
+        if stored is not None and hmac.compare_digest(self._right.get(stored, b""), proof):
+            return True
+        right = matches(password, stored)
+        if right and stored is not None:
+            self._right[stored] = proof
+            if len(self._right) > _REMEMBERED:
+                self._right.popitem(last=False)
+        return right
 
 
 def _scrypt(password: str, salt: bytes, cost: int, block_size: int, parallel: int) -> bytes:

@@ -44,7 +44,7 @@ def _address(event: dict[str, Any]) -> str:
     context = event["requestContext"]
     headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
     scheme = headers.get("x-forwarded-proto", "https")
-    return f"{scheme}://{context.get('domainName') or headers.get('host')}{context.get('path') or event['path']}"
+    return f"{scheme}://{headers.get('host') or context.get('domainName')}{context.get('path') or event['path']}"
 
 
 def _answer(status: int, content_type: str, body: str) -> dict[str, Any]:

@@ -590,6 +590,28 @@ class TestListing:
 
         assert [entry.id for entry in found] == [record.id for record in expected[2:7]]
 
+    @pytest.mark.parametrize("descending", [True, False])
+    def test_a_page_in_the_middle_of_a_very_full_day(self, store: AnyStore, *, descending: bool) -> None:
+        records = [a_record(inserted_at=timestamp(NOON + timedelta(seconds=n // 3))) for n in range(620)]
+        for record in records:
+            add(store, record)
+        ordered = sorted(records, key=lambda record: (record.inserted_at, record.id), reverse=descending)
+
+        for skip in (600, 618, 620, 700):
+            found = store.index_entries(
+                CONNECTION_ID,
+                sort=INSERTED,
+                state=None,
+                webhook_state=None,
+                use="connection",
+                first_day="2026-03-14",
+                last_day="2026-03-14",
+                descending=descending,
+                skip=skip,
+                limit=10,
+            )
+            assert [entry.id for entry in found] == [record.id for record in ordered[skip : skip + 10]]
+
     def test_search_texts_are_those_of_the_days(self, store: AnyStore) -> None:
         texts = {}
         for number in range(12):

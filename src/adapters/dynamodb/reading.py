@@ -30,6 +30,20 @@ def query_all(client: Any, **query: Any) -> Iterator[Item]:
         query["ExclusiveStartKey"] = page["LastEvaluatedKey"]
 
 
+def skip_entries(client: Any, number: int, **query: Any) -> Item | None:
+    """Return the key after which a query goes on past its first `number` items, None when there are no more.
+
+    They are counted where they lie: that reads as many but sends none of them.
+    """
+    while True:
+        page = client.query(**query, Select="COUNT", Limit=number)
+        number -= page["Count"]
+        key: Item | None = page.get("LastEvaluatedKey")
+        if key is None or number == 0:
+            return key
+        query["ExclusiveStartKey"] = key
+
+
 def batch_get(
     client: Any,
     keys: Mapping[str, Sequence[Item]],

@@ -86,6 +86,7 @@ class Conversation:
         self._new_id = new_id
         self._secrets = secrets
         self._claims = Claims(store, requests)
+        self._passwords = passwords.Checks(secrets)
 
     # --- before a session
 
@@ -111,7 +112,7 @@ class Conversation:
             connection = self._connections.connection(username)
             if connection and connection.deleted_at:
                 connection = None
-            right = passwords.matches(call["strPassword"], connection.password_hash if connection else None)
+            right = self._passwords.matches(call["strPassword"], connection.password_hash if connection else None)
             if not right or connection is None:
                 return Reply((ticket, INVALID_USER), username)
             try:

@@ -72,3 +72,36 @@ def test_a_generated_password_is_long_and_readable() -> None:
     assert len(password) == 28
     assert not set(password) & set("lo01")
     assert password != passwords.generate(secrets.token_bytes)
+
+
+class TestChecks:
+    """Right passwords are remembered, wrong ones never are."""
+
+    def test_it_says_what_a_full_check_says_each_time(self) -> None:
+        checks = passwords.Checks(counting_bytes)
+        stored = passwords.hash_password("right", SALT)
+
+        for _ in range(2):
+            assert checks.matches("right", stored)
+            assert not checks.matches("wrong", stored)
+            assert not checks.matches("right", None)
+
+    def test_a_new_password_ends_the_old_one(self) -> None:
+        checks = passwords.Checks(counting_bytes)
+        old, new = passwords.hash_password("old", SALT), passwords.hash_password("new", SALT)
+        assert checks.matches("old", old)
+
+        assert not checks.matches("old", new)
+        assert checks.matches("new", new)
+
+    def test_the_costly_work_is_done_once(self) -> None:
+        """A stored form with a cost that no machine can pay is believed once it was seen right."""
+        checks = passwords.Checks(counting_bytes)
+        stored = passwords.hash_password("right", SALT)
+        checks.matches("right", stored)
+        unpayable = stored.replace("$16384$", f"${2**40}$")
+        checks._right[unpayable] = checks._right.pop(stored)  # noqa: SLF001 - stands for a check that was made
+
+        assert checks.matches("right", unpayable)
+        with pytest.raises(ValueError, match="memory"):
+            checks.matches("wrong", unpayable)
