@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from domain import qbxml
 from domain.changes import (
     AddRequest,
     Change,
@@ -17,10 +18,18 @@ from domain.changes import (
     RequireConnection,
 )
 from domain.connection import Connection
-from domain.errors import Conflict, Gone, IdempotencyKeyReused, InFlight, InvalidState, NotFound, TooManyRequests
+from domain.errors import (
+    Conflict,
+    Gone,
+    IdempotencyKeyReused,
+    InFlight,
+    InvalidState,
+    NotFound,
+    TooManyRequests,
+    UnsupportedByVersion,
+)
 from domain.queued_request import (
     ENDED,
-    IN_FLIGHT,
     QUEUED,
     QueuedRequest,
     State,
@@ -35,7 +44,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from domain import qbxml
     from domain.ports import Clock, Connections, Ids, Requests, Store
 
 IDEMPOTENCY_SECONDS = 24 * 60 * 60
@@ -43,6 +51,10 @@ IDEMPOTENCY_SECONDS = 24 * 60 * 60
 
 TRIES = 5
 """How often a change is made again from what is stored, after somebody else changed it first."""
+
+
+MOST_KNOWN = 1_000
+"""How many connections a process remembers, about 1 KB each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +88,8 @@ class Queueing:
         self._connections = connections
         self._clock = clock
         self._new_id = new_id
-        # What a connection's default webhook was when last seen; the commit checks that it still is.
-        self._default_webhooks: dict[str, str | None] = {}
+        # Connections as last seen, so that to queue costs one call. The commit checks owner and default webhook.
+        self._known: dict[str, Connection] = {}
 
     def queue(
         self,
@@ -89,15 +101,17 @@ class Queueing:
     ) -> Queued:
         """Queue a request: one commit, which also checks the connection and the idempotency key.
 
-        Without a `webhook_url` the connection's default is taken. Raises NotFound (no such
-        connection), IdempotencyKeyReused.
+        A connection that this process has not seen yet costs a read more. Without a `webhook_url`
+        the connection's default is taken. Raises NotFound (no such connection),
+        UnsupportedByVersion, IdempotencyKeyReused.
         """
+        connection = self.connection(app_id, connection_id)
+        connection = self._serving(request, connection)
         for _ in range(TRIES):
-            default = self._default_webhooks.get(connection_id)
             now = self._clock()
-            stored = self._new(app_id, connection_id, request, webhook_url or default, now)
+            stored = self._new(app_id, connection_id, request, webhook_url or connection.webhook_url, now)
             changes: list[Change] = [
-                RequireConnection(connection_id, app_id, default),
+                RequireConnection(connection_id, app_id, connection.webhook_url),
                 AddRequest(stored.record, stored.request_xml, searchable_text(stored.record, request)),
             ]
             if idempotency:
@@ -107,10 +121,42 @@ class Queueing:
             except Conflict as conflict:
                 if isinstance(conflict.current, IdempotencyClaim) and idempotency:
                     return self._repeated(app_id, idempotency, conflict.current)
-                self._default_webhooks[connection_id] = _connection_of(conflict).webhook_url
+                connection = self._learned(app_id, connection_id, conflict.current)
             else:
                 return Queued(stored)
         raise TooManyRequests("The connection is being changed. Try again in a moment.")
+
+    def connection(self, app_id: str, connection_id: str) -> Connection:
+        """Return the connection as this process last saw it. Raises NotFound.
+
+        Good enough to read a request by: the country of a company file does not change.
+        """
+        known = self._known.get(connection_id)
+        if known is not None and known.app_id == app_id:
+            return known
+        return self._learned(app_id, connection_id, self._connections.connection(connection_id))
+
+    def _learned(self, app_id: str, connection_id: str, found: object) -> Connection:
+        if not isinstance(found, Connection) or found.app_id != app_id or found.deleted_at:
+            self._known.pop(connection_id, None)
+            raise NotFound("There is no such connection.") from None
+        if len(self._known) >= MOST_KNOWN:
+            self._known.clear()
+        self._known[connection_id] = found
+        return found
+
+    def _serving(self, request: qbxml.Request, connection: Connection) -> Connection:
+        """Return the connection when its QuickBooks serves the request's version of QBXML.
+
+        What this process knows may be from before an upgrade, so that it refuses nothing by it.
+        """
+        try:
+            qbxml.check_version(request, connection.qbxml_version)
+        except UnsupportedByVersion:
+            found = self._connections.connection(connection.id)
+            connection = self._learned(connection.app_id, connection.id, found)
+            qbxml.check_version(request, connection.qbxml_version)
+        return connection
 
     def _new(
         self, app_id: str, connection_id: str, request: qbxml.Request, webhook_url: str | None, now: datetime
@@ -227,12 +273,6 @@ def _claim(app_id: str, idempotency: Idempotency, record_id: str, now: datetime)
     )
 
 
-def _connection_of(conflict: Conflict) -> Connection:
-    if isinstance(conflict.current, Connection):
-        return conflict.current
-    raise NotFound("There is no such connection.") from None
-
-
 def _owned(record: QueuedRequest | Tombstone, app_id: str, connection_id: str | None) -> None:
     if record.app_id != app_id or connection_id not in (None, record.connection_id):
         raise _not_found()
@@ -240,7 +280,7 @@ def _owned(record: QueuedRequest | Tombstone, app_id: str, connection_id: str | 
 
 def _refuse_deletion(record: QueuedRequest, *, force: bool) -> None:
     details = {"state": record.state.value}
-    if record.state in IN_FLIGHT:
+    if record.may_be_executed:
         raise InFlight(f"The request is {record.state}: QuickBooks may be working on it.", details)
     if record.state in QUEUED and not force:
         raise InvalidState(f"The request is {record.state}. Discard it first, or delete it with ?force=true.", details)

@@ -80,7 +80,7 @@ def list_item_view(stored: StoredRequest) -> dict[str, Any]:
 
 def request_json(stored: StoredRequest) -> dict[str, Any]:
     """Return the request as a tree (contract §5)."""
-    return qbxml.parse_request_xml(stored.request_xml, stored.record.qbxml_version).to_json()
+    return qbxml.stored_request(stored.request_xml, stored.record.qbxml_version).to_json()
 
 
 def response_json(stored: StoredRequest) -> list[dict[str, Any]] | None:

@@ -3,15 +3,16 @@
 from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler import Response
-from aws_lambda_powertools.event_handler.openapi.params import Body
+from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
 from domain.queueing import Idempotency
+from handlers import bootstrap
 from handlers.api import ConnectionId, Endpoint
 from handlers.api.calls import idempotency_key_of
-from handlers.api.new_queued_request import NewQueuedRequest
+from handlers.api.new_queued_request import NewQueuedRequest, NewRequestParameters
 from handlers.api.queueing import queued_answer
 
-handler = Endpoint(changes=True, body=NewQueuedRequest)
+handler = Endpoint(changes=True, body=NewQueuedRequest, parameters=NewRequestParameters)
 
 
 @handler.post(
@@ -23,9 +24,14 @@ handler = Endpoint(changes=True, body=NewQueuedRequest)
     response_description="The queued request",
     tags=["Queued requests"],
 )
-def create(connection_id: ConnectionId, body: Annotated[NewQueuedRequest, Body()]) -> Response[Any]:
+def create(
+    connection_id: ConnectionId,
+    body: Annotated[NewQueuedRequest, Body()],
+    parameters: Annotated[NewRequestParameters, Query()],
+) -> Response[Any]:
     """Queue what the body holds."""
-    request = body.request()
+    connection = bootstrap.queueing().connection(handler.app_id, connection_id)
+    request = body.request(parameters, connection.country)
     key = idempotency_key_of(handler.event)
-    idempotency = Idempotency.of(key, connection_id, body.model_dump()) if key else None
+    idempotency = Idempotency.of(key, connection_id, [body.model_dump(), parameters.model_dump()]) if key else None
     return queued_answer(handler, connection_id, request, body.webhook_url, status=201, idempotency=idempotency)

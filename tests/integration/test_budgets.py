@@ -108,9 +108,11 @@ def bench() -> Iterator[Bench]:
         yield Bench()
 
 
-def test_create_is_one_call(bench: Bench) -> None:
-    bench.queue()
+def test_create_is_one_call_once_the_connection_is_known(bench: Bench) -> None:
+    bench.queue_without_key()
+    assert bench.calls.taken() == 2
 
+    bench.queue()
     assert bench.calls.taken() == 1
 
 

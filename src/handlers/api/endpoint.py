@@ -41,7 +41,7 @@ class Endpoint(APIGatewayRestResolver):
         super().__init__(enable_validation=True, json_body_deserializer=calls.json_object)
         self.changes = changes
         self._fields = list(body.model_fields) if body else None
-        self._parameters = list(parameters.model_fields) if parameters else None
+        self._parameters = _names(parameters) if parameters else None
         self.exception_handler(Exception)(self._answer_to)
 
     @property
@@ -102,3 +102,8 @@ class Endpoint(APIGatewayRestResolver):
         request_id = self.event["requestContext"]["requestId"]
         logger.error("fault", exc_info=error, request_id=request_id)
         return errors.fault(request_id)
+
+
+def _names(parameters: type[BaseModel]) -> list[str]:
+    """Return the names that a caller knows."""
+    return [field.alias or name for name, field in parameters.model_fields.items()]

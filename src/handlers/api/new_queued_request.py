@@ -4,11 +4,27 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from domain import qbxml
 from domain.errors import InvalidRequest, Problem
 from handlers.api.models import Body
+
+
+class NewRequestParameters(BaseModel):
+    """How a request is read."""
+
+    validate_: Annotated[
+        bool,
+        Field(
+            alias="validate",
+            serialization_alias="validate",
+            description="false skips the check against the QBXML schema, for those who know better.",
+        ),
+    ] = True
+    transliterate: Annotated[
+        bool, Field(description="Replace characters that QuickBooks cannot keep instead of refusing them.")
+    ] = False
 
 
 class NewQueuedRequest(Body):
@@ -34,12 +50,16 @@ class NewQueuedRequest(Body):
             return value["queued_request"]
         return value
 
-    def request(self) -> qbxml.Request:
-        """Return the request. Raises InvalidRequest when there is none, it is wrong, or the two forms differ."""
+    def request(self, how: NewRequestParameters, country: str | None) -> qbxml.Request:
+        """Return the request, checked for the edition of `country` (None: of the US).
+
+        Raises InvalidRequest when there is none, it is wrong, or the two forms differ.
+        """
         if self.request_xml is None and self.request_json is None:
             raise InvalidRequest.of("request_json", "is missing: send request_json or request_xml")
-        from_json = None if self.request_json is None else qbxml.parse_request_json(self.request_json)
-        from_xml = None if self.request_xml is None else qbxml.parse_request_xml(self.request_xml)
+        options: dict[str, Any] = {**how.model_dump(by_alias=True), "country": country}
+        from_json = None if self.request_json is None else qbxml.parse_request_json(self.request_json, **options)
+        from_xml = None if self.request_xml is None else qbxml.parse_request_xml(self.request_xml, **options)
         if from_json and from_xml and from_json != from_xml:
             message = "says something else than request_xml: send one of them"
             raise InvalidRequest([Problem("request_json", message)])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.changes import ChangeRequest
+from domain.changes import ChangeConnection, ChangeRequest
 from domain.queued_request import QueuedRequest, RequestError, State, WebhookAttempt, WebhookState
 from tests.builders import CONNECTION_ID, REQUEST_XML, RESPONSE_XML
 from tests.integration.api.client import ApiClient
@@ -51,6 +51,53 @@ def end(world: World, request_id: str, state: State = State.RESPONSE_RECEIVED, *
 
 
 # --- Create
+
+MISPLACED = REQUEST_XML.replace("<MaxReturned>", "<ActiveStatus>All</ActiveStatus><MaxReturned>")
+FOREIGN = REQUEST_XML.replace("<MaxReturned>10</MaxReturned>", "<FullName>Łódź</FullName>")
+
+
+def test_a_request_that_the_schema_refuses_is_taken_without_the_check_and_read_back(world: World) -> None:
+    refused = world.api.call("POST", world.requests_url, {"request_xml": MISPLACED})
+    assert refused.status == 400
+    (problem,) = refused.json["error"]["details"]["problems"]
+    assert (problem["line"], "MaxReturned" in problem["message"]) == (1, True)
+
+    taken = world.api.call("POST", f"{world.requests_url}?validate=false", {"request_xml": MISPLACED})
+
+    assert taken.status == 201
+    record = world.api.call("GET", taken.json["data"]["links"]["self"])
+    assert record.status == 200
+    assert [child["name"] for child in record.json["data"]["request_json"]["request"]["children"]] == [
+        "ActiveStatus",
+        "MaxReturned",
+    ]
+
+
+def test_what_is_not_well_formed_is_refused_without_the_check_too(world: World) -> None:
+    answer = world.api.call("POST", f"{world.requests_url}?validate=false", {"request_xml": "<QBXML>"})
+
+    assert answer.status == 400
+
+
+def test_characters_that_quickbooks_cannot_keep_are_refused_or_replaced(world: World) -> None:
+    refused = world.api.call("POST", world.requests_url, {"request_xml": FOREIGN})
+    assert refused.status == 400
+    assert "FullName" in refused.json["error"]["details"]["problems"][0]["path"]
+
+    taken = world.api.call("POST", f"{world.requests_url}?transliterate=true", {"request_xml": FOREIGN})
+
+    assert "<FullName>Lódz</FullName>" in taken.json["data"]["request_xml"]
+
+
+def test_a_version_that_this_connections_quickbooks_does_not_serve_is_refused(world: World) -> None:
+    before = world.store.connection(CONNECTION_ID)
+    assert before is not None
+    world.store.commit(ChangeConnection(before, before.changed(before.updated_at, qbxml_version="12.0")))
+
+    answer = world.api.call("POST", world.requests_url, {"request_xml": REQUEST_XML})
+
+    assert (answer.status, answer.json["error"]["code"]) == (400, "unsupported_by_version")
+    assert answer.json["error"]["details"] == {"qbxml_version": "13.0", "supported": "12.0"}
 
 
 def test_a_request_is_answered_as_the_contract_says(world: World) -> None:

@@ -16,6 +16,7 @@ from domain.errors import (
     InvalidState,
     NotFound,
     TooManyRequests,
+    UnsupportedByVersion,
 )
 from domain.queued_request import QueuedRequest, State, Tombstone, WebhookState, timestamp
 from domain.queueing import Idempotency, Queueing
@@ -121,9 +122,42 @@ class TestQueue:
         second = bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None)
 
         assert first.stored.record.webhook_url == second.stored.record.webhook_url == HOOK
-        assert bench.store.commits == 3
+        assert bench.store.commits == 2
         own = bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, "https://example.com/own")
         assert own.stored.record.webhook_url == "https://example.com/own"
+
+    def test_a_default_that_was_changed_since_is_learned_from_the_conflict(self, bench: Bench) -> None:
+        bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None)
+        before = a_connection()
+        bench.store.commit(ChangeConnection(before, before.changed(timestamp(bench.clock()), webhook_url=HOOK)))
+        bench.store.commits = 0
+
+        queued = bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None)
+
+        assert queued.stored.record.webhook_url == HOOK
+        assert bench.store.commits == 2
+
+    def test_a_known_connection_is_anothers_still_and_gone_when_deleted(self, bench: Bench) -> None:
+        bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None)
+        with pytest.raises(NotFound):
+            bench.queueing.queue(OTHER_APP_ID, CONNECTION_ID, REQUEST, None)
+        before, now = a_connection(), timestamp(bench.clock())
+        bench.store.commit(ChangeConnection(before, before.changed(now, deleted_at=now)))
+
+        with pytest.raises(NotFound):
+            bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None)
+
+        assert len(bench.store.records) == 1
+
+    def test_a_version_that_quickbooks_does_not_serve_is_refused_until_it_does(self, bench: Bench) -> None:
+        before = a_connection()
+        old = before.changed(timestamp(bench.clock()), qbxml_version="12.0")
+        bench.store.commit(ChangeConnection(before, old))
+        with pytest.raises(UnsupportedByVersion):
+            bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None)
+        bench.store.commit(ChangeConnection(old, old.changed(timestamp(bench.clock()), qbxml_version="16.0")))
+
+        assert bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None).stored.record.qbxml_version == "13.0"
 
     @pytest.mark.parametrize(("app_id", "connection_id"), [(OTHER_APP_ID, CONNECTION_ID), (APP_ID, MISSING)])
     def test_anothers_and_missing_connections_are_not_found(
