@@ -19,10 +19,13 @@ if TYPE_CHECKING:
 
     from domain.counts import DayCounts
     from domain.ports import Connections, IndexEntry, Listing, Requests
-    from domain.queued_request import State, StoredRequest, WebhookState
+    from domain.queued_request import QueuedRequest, State, StoredRequest, WebhookState
 
 LARGEST_LISTED_RESPONSE = 256 * 1024
 """A larger response (bytes of UTF-8) is left out of a list item (contract §3)."""
+
+FEW_HITS = 50
+"""As many records with their bodies are one read (`stored_requests`): cheaper than the index of a whole connection."""
 
 Sort: TypeAlias = Literal["inserted_at", "updated_at"]
 
@@ -73,15 +76,16 @@ class Lists:
         self._connections = connections
 
     def page(self, app_id: str, query: ListQuery) -> Page:
-        """Return one page. Raises NotFound when the app has no such connection."""
+        """Return one page. Raises NotFound when the app has no such connection.
+
+        Where the index lags behind the counts the page has fewer items, and what it has is in order.
+        """
         days = self._listing.day_counts(query.connection_id)
         if query.search_phrase:
-            ids, total = self._found(query, query.search_phrase, days)
+            items, total = self._found(query, query.search_phrase, days)
         else:
             total = sum(number for _, number in matching(days, query))
-            ids = self._ids_of_page(query, days, total)
-        found = self._requests.stored_requests(ids, largest_response=LARGEST_LISTED_RESPONSE) if ids else {}
-        items = [found[one] for one in ids if one in found]
+            items = self._items(query, self._entries_of_page(query, days, total))
         self._check_owner(app_id, query.connection_id, items)
         return Page(items, query.page, -(-total // query.page_size))
 
@@ -95,12 +99,31 @@ class Lists:
         if not mine:
             raise NotFound("There is no such connection.")
 
-    def _ids_of_page(self, query: ListQuery, days: Sequence[DayCounts], total: int) -> list[str]:
+    def _entries_of_page(self, query: ListQuery, days: Sequence[DayCounts], total: int) -> Sequence[IndexEntry]:
         span = locate(matching(days, query), total, query)
         if span is None:
             return []
         entries = self._entries(query, span, use=rarer_index(days, query))
-        return [entry.id for entry in (reversed(entries) if span.backwards else entries)]
+        return entries[::-1] if span.backwards else entries
+
+    def _items(self, query: ListQuery, entries: Sequence[IndexEntry]) -> list[StoredRequest]:
+        """Return the records of the entries that still tell the truth: the record itself decides.
+
+        A record that has changed since has another place in the list, or none.
+        """
+        found = self._stored([entry.id for entry in entries])
+        still = {
+            entry.id: found[entry.id]
+            for entry in entries
+            if entry.id in found
+            and fits(found[entry.id].record, query)
+            and getattr(found[entry.id].record, query.sort) == entry.moment
+        }
+        return list(still.values())
+
+    def _stored(self, ids: Iterable[str]) -> Mapping[str, StoredRequest]:
+        once = list(dict.fromkeys(ids))
+        return self._requests.stored_requests(once, largest_response=LARGEST_LISTED_RESPONSE) if once else {}
 
     def _entries(self, query: ListQuery, span: Span, *, use: str) -> Sequence[IndexEntry]:
         return self._listing.index_entries(
@@ -116,23 +139,35 @@ class Lists:
             limit=span.limit,
         )
 
-    def _found(self, query: ListQuery, phrase: str, days: Sequence[DayCounts]) -> tuple[list[str], int]:
-        """Return the ids of a page of what a search finds, and how many it finds.
+    def _found(self, query: ListQuery, phrase: str, days: Sequence[DayCounts]) -> tuple[Sequence[StoredRequest], int]:
+        """Return a page of what a search finds, and how many it finds.
 
-        The texts tell which records fit, the index in which order they stand and what the filters leave.
+        The texts tell which records fit. A few are read themselves, which tells their order and what
+        the filters leave; of many the index tells it.
         """
+        candidates = matching(days, query)
+        if not candidates:
+            return [], 0
         inserted = [day.day for day in days if day.inserted]
         needle = folded(phrase)
         hits = {one for one, text in self._listing.search_texts(query.connection_id, inserted) if needle in text}
-        candidates = matching(days, query)
-        if not hits or not candidates:
-            return [], 0
+        start = (query.page - 1) * query.page_size
+        if len(hits) <= FEW_HITS:
+            few = [stored for stored in self._stored(sorted(hits)).values() if fits(stored.record, query)]
+            few.sort(
+                key=lambda stored: (getattr(stored.record, query.sort), stored.record.id), reverse=query.descending
+            )
+            return few[start : start + query.page_size], len(few)
         first, last = sorted((candidates[0][0], candidates[-1][0]))
         whole = Span(first, last, 0, sum(number for _, number in candidates))
         entries = self._entries(query, whole, use=rarer_index(days, query))
-        ordered = [entry.id for entry in entries if entry.id in hits]
-        start = (query.page - 1) * query.page_size
-        return ordered[start : start + query.page_size], len(ordered)
+        ordered = list({entry.id: entry for entry in entries if entry.id in hits}.values())
+        return self._items(query, ordered[start : start + query.page_size]), len(ordered)
+
+
+def fits(record: QueuedRequest, query: ListQuery) -> bool:
+    """Tell whether the filters leave the record in."""
+    return query.state in (None, record.state) and query.webhook_state in (None, record.webhook_state)
 
 
 def matching(days: Iterable[DayCounts], query: ListQuery) -> list[tuple[str, int]]:

@@ -592,12 +592,12 @@ class TestListing:
 
     @pytest.mark.parametrize("descending", [True, False])
     def test_a_page_in_the_middle_of_a_very_full_day(self, store: AnyStore, *, descending: bool) -> None:
-        records = [a_record(inserted_at=timestamp(NOON + timedelta(seconds=n // 3))) for n in range(620)]
-        for record in records:
-            add(store, record)
+        records = [a_record(inserted_at=timestamp(NOON + timedelta(seconds=n // 3))) for n in range(1_620)]
+        for start in range(0, len(records), 45):
+            store.commit(*(AddRequest(record, REQUEST_XML, "") for record in records[start : start + 45]))
         ordered = sorted(records, key=lambda record: (record.inserted_at, record.id), reverse=descending)
 
-        for skip in (600, 618, 620, 700):
+        for skip in (1_600, 1_618, 1_620, 1_700):
             found = store.index_entries(
                 CONNECTION_ID,
                 sort=INSERTED,

@@ -2,94 +2,104 @@
 
 from __future__ import annotations
 
+import os
+import random
+from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from domain.changes import AddConnection, AddRequest
+from domain.changes import AddConnection, AddRequest, ChangeRequest, RemoveRequest
 from domain.errors import NotFound
 from domain.listing import ListQuery, Lists, Span, locate
 from domain.queued_request import QueuedRequest, State, WebhookState, timestamp
-from tests.builders import (
-    APP_ID,
-    CONNECTION_ID,
-    NOON,
-    OTHER_APP_ID,
-    REQUEST_XML,
-    SequentialIds,
-    a_connection,
-    a_record,
-)
+from tests.builders import APP_ID, CONNECTION_ID, NOON, OTHER_APP_ID, REQUEST_XML, a_connection, a_record
 from tests.fakes import FakeStore
+from tests.lists import History, a_history, brute_force, numbers, queries, seeds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-WORDS = ("alpha", "beta", "Gamma Ray")
+    from domain.ports import IndexEntry
+
+CASES = int(os.environ.get("LISTING_CASES", "400"))
+"""How many random lists are compared; 10,000 take some minutes."""
 
 
-@st.composite
-def a_history(draw: st.DrawFn) -> list[tuple[QueuedRequest, str]]:
-    """Draw up to 40 records over a few days, with texts; moments collide often."""
-    new_id = SequentialIds()
-    history = []
-    for _ in range(draw(st.integers(0, 40))):
-        inserted = NOON + timedelta(days=draw(st.integers(0, 4)), hours=draw(st.integers(-2, 2)))
-        updated = inserted + timedelta(hours=draw(st.sampled_from([0, 1, 26])))
-        record = a_record(
-            id=new_id(),
-            inserted_at=timestamp(inserted),
-            updated_at=timestamp(updated),
-            state=draw(st.sampled_from([State.WAITING, State.ERROR, State.RESPONSE_RECEIVED])),
-            webhook_state=draw(st.sampled_from([WebhookState.PENDING, WebhookState.NOT_APPLICABLE])),
-        )
-        history.append((record, draw(st.sampled_from(WORDS))))
-    return history
-
-
-queries = st.builds(
-    ListQuery,
-    connection_id=st.just(CONNECTION_ID),
-    page=st.integers(1, 6),
-    page_size=st.integers(1, 12),
-    sort=st.sampled_from(["inserted_at", "updated_at"]),
-    descending=st.booleans(),
-    state=st.none() | st.sampled_from([State.WAITING, State.ERROR]),
-    webhook_state=st.none() | st.sampled_from(list(WebhookState)),
-    search_phrase=st.none() | st.sampled_from(["alpha", "GAMMA", "nowhere", "a"]),
-)
-
-
-def brute_force(history: Sequence[tuple[QueuedRequest, str]], query: ListQuery) -> tuple[list[QueuedRequest], int]:
-    """Return the page and the number of pages the plain way."""
-    fitting = [
-        record
-        for record, word in history
-        if query.state in (None, record.state)
-        and query.webhook_state in (None, record.webhook_state)
-        and (query.search_phrase or "").casefold() in word.casefold()
-    ]
-    fitting.sort(key=lambda record: (getattr(record, query.sort), record.id), reverse=query.descending)
-    start = (query.page - 1) * query.page_size
-    return fitting[start : start + query.page_size], -(-len(fitting) // query.page_size)
-
-
-@settings(max_examples=400, deadline=None)
-@given(history=a_history(), query=queries)
-def test_a_page_equals_that_of_a_brute_force_list(history: list[tuple[QueuedRequest, str]], query: ListQuery) -> None:
-    store = FakeStore()
+def stored(history: History, store: FakeStore | None = None) -> FakeStore:
+    """Return a store with the history: what is removed was there once."""
+    store = store or FakeStore()
     store.commit(AddConnection(a_connection()))
-    for record, word in history:
-        store.commit(AddRequest(record, REQUEST_XML, word.casefold()))
+    for past in history:
+        store.commit(AddRequest(past.record, REQUEST_XML, past.text))
+        if past.removed:
+            store.commit(RemoveRequest(past.record, timestamp(NOON)))
+    return store
+
+
+@settings(max_examples=CASES, deadline=None)
+@given(seed=seeds, number=numbers, query=queries)
+def test_a_page_equals_that_of_a_brute_force_list(seed: int, number: int, query: ListQuery) -> None:
+    history = a_history(seed, number)
+    store = stored(history)
 
     page = Lists(store, store, store).page(APP_ID, query)
 
     items, total_pages = brute_force(history, query)
-    assert [stored.record for stored in page.items] == items
+    assert [item.record for item in page.items] == items
     assert (page.page, page.total_pages) == (query.page, total_pages)
+
+
+class LaggingStore(FakeStore):
+    """A store whose indexes do not know the latest changes, or know them beside what was before."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self.latest: dict[str, QueuedRequest] = {}
+        self._chance = random.Random(seed)
+        self._shown: dict[str, str] = {}
+
+    def index_entries(self, connection_id: str, **asked: Any) -> Sequence[IndexEntry]:
+        """Return entries as the index has them: late, doubled or as they were."""
+        lagging = FakeStore()
+        for record in self._records_of(connection_id):
+            older = self.latest.get(record.id, record)
+            shown = self._shown.setdefault(record.id, self._chance.choice(["new", "old", "both", "none"]))
+            if record.id not in self.latest or shown in {"new", "both"}:
+                lagging.records[record.id, "new"] = record  # type: ignore[index] # one id twice, as never in the table
+            if record.id in self.latest and shown in {"old", "both"}:
+                lagging.records[record.id, "old"] = older  # type: ignore[index]
+        return lagging.index_entries(connection_id, **asked)
+
+
+@settings(max_examples=CASES, deadline=None)
+@given(seed=seeds, number=numbers, query=queries)
+def test_an_index_that_lags_gives_a_shorter_page_in_order(seed: int, number: int, query: ListQuery) -> None:
+    """The page holds records that fit, in order, none twice; how many there are is exact as ever."""
+    history = a_history(seed, number)
+    store = LaggingStore(seed)
+    stored(history, store)
+    chance = random.Random(seed)
+    alive = {past.record.id: past for past in history if not past.removed}
+    for past in chance.sample(list(alive.values()), len(alive) // 4):
+        moved = past.record.changed(
+            NOON + timedelta(hours=chance.randrange(200)), state=State.ERROR, webhook_state=WebhookState.FAILED
+        )
+        store.commit(ChangeRequest(past.record, moved))
+        store.latest[moved.id] = past.record
+        alive[moved.id] = replace(past, record=moved)
+
+    page = Lists(store, store, store).page(APP_ID, query)
+
+    everything, _ = brute_force(list(alive.values()), replace(query, page=1, page_size=len(alive) + 1))
+    places = [everything.index(item.record) for item in page.items]
+    assert places == sorted(set(places))
+    assert len(places) <= query.page_size
+    if not query.search_phrase:
+        assert page.total_pages == brute_force(list(alive.values()), query)[1]
 
 
 @given(

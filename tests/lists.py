@@ -1,0 +1,80 @@
+"""Random records of a connection, random lists of them, and the plain way to make a list."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TypeAlias
+
+from hypothesis import strategies as st
+
+from domain.listing import ListQuery
+from domain.queued_request import QueuedRequest, State, WebhookState, timestamp
+from tests.builders import CONNECTION_ID, NOON, SequentialIds, a_record
+
+WORDS = ("alpha", "beta", "gamma ray")
+STATES = (State.WAITING, State.ERROR, State.RESPONSE_RECEIVED)
+WEBHOOK_STATES = (WebhookState.PENDING, WebhookState.NOT_APPLICABLE, WebhookState.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A record that was stored, the text that a search looks in, and whether it was removed again."""
+
+    record: QueuedRequest
+    text: str
+    removed: bool = False
+
+
+History: TypeAlias = list[Past]
+
+
+def a_history(seed: int, number: int, connection_id: str = CONNECTION_ID) -> History:
+    """Return `number` records over a few days; moments collide often. A seed, because it is quicker than drawing."""
+    chance = random.Random(seed)
+    new_id = SequentialIds(last=chance.randrange(2**40))
+    history = []
+    for _ in range(number):
+        inserted = NOON + timedelta(days=chance.randrange(5), hours=chance.randint(-2, 2))
+        record = a_record(
+            id=new_id(),
+            connection_id=connection_id,
+            inserted_at=timestamp(inserted),
+            updated_at=timestamp(inserted + timedelta(hours=chance.choice([0, 1, 26]))),
+            state=chance.choice(STATES),
+            webhook_state=chance.choice(WEBHOOK_STATES),
+        )
+        history.append(Past(record, chance.choice(WORDS), chance.random() < 0.1))
+    return history
+
+
+seeds = st.integers(0, 2**32)
+numbers = st.integers(0, 100)
+
+queries = st.builds(
+    ListQuery,
+    connection_id=st.just(CONNECTION_ID),
+    page=st.integers(1, 6),
+    page_size=st.integers(1, 25),
+    sort=st.sampled_from(["inserted_at", "updated_at"]),
+    descending=st.booleans(),
+    state=st.none() | st.sampled_from([State.WAITING, State.ERROR]),
+    webhook_state=st.none() | st.sampled_from(list(WebhookState)),
+    search_phrase=st.none() | st.sampled_from(["alpha", "GAMMA", "nowhere", "a"]),
+)
+
+
+def brute_force(history: History, query: ListQuery) -> tuple[list[QueuedRequest], int]:
+    """Return the page and the number of pages the plain way."""
+    fitting = [
+        past.record
+        for past in history
+        if not past.removed
+        and query.state in (None, past.record.state)
+        and query.webhook_state in (None, past.record.webhook_state)
+        and (query.search_phrase or "").casefold() in past.text
+    ]
+    fitting.sort(key=lambda record: (getattr(record, query.sort), record.id), reverse=query.descending)
+    start = (query.page - 1) * query.page_size
+    return fitting[start : start + query.page_size], -(-len(fitting) // query.page_size)
