@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, model_validator
@@ -59,11 +60,14 @@ class NewQueuedRequest(Body):
             raise InvalidRequest.of("request_json", "is missing: send request_json or request_xml")
         options: dict[str, Any] = {**how.model_dump(by_alias=True), "country": country}
         from_json = None if self.request_json is None else qbxml.parse_request_json(self.request_json, **options)
+        # What one form leaves open the other one says: XML the version, without a prologue, and a tree onError.
+        if from_json:
+            options["default_version"] = from_json.version
         from_xml = None if self.request_xml is None else qbxml.parse_request_xml(self.request_xml, **options)
-        if from_json and from_xml and from_json != from_xml:
+        if from_json and from_xml and from_json != replace(from_xml, on_error=from_json.on_error):
             message = "says something else than request_xml: send one of them"
             raise InvalidRequest([Problem("request_json", message)])
-        request = from_json or from_xml
+        request = from_xml or from_json
         if request is None:
             raise AssertionError("one of the two forms was given")
         return request

@@ -41,13 +41,19 @@ def stored_record(world: World, request_id: str) -> QueuedRequest:
     return record
 
 
-def end(world: World, request_id: str, state: State = State.RESPONSE_RECEIVED, **fields: Any) -> None:
+def end(
+    world: World,
+    request_id: str,
+    state: State = State.RESPONSE_RECEIVED,
+    response_xml: str = RESPONSE_XML,
+    **fields: Any,
+) -> None:
     """Bring a record to its end, as a Web Connector session would."""
     for step in (State.TICKETED, State.SENT):
         before = stored_record(world, request_id)
         world.store.commit(ChangeRequest(before, before.moved(step, world.clock())))
     before = stored_record(world, request_id)
-    world.store.commit(ChangeRequest(before, before.moved(state, world.clock(), **fields), response_xml=RESPONSE_XML))
+    world.store.commit(ChangeRequest(before, before.moved(state, world.clock(), **fields), response_xml=response_xml))
 
 
 # --- Create
@@ -147,6 +153,24 @@ def test_every_form_of_the_body_queues_the_same_request(world: World, body: dict
     assert answer.json["data"]["request_xml"] == REQUEST_XML
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"request_json": TREE | {"version": "14.0"}},
+        {"request_xml": REQUEST_XML.replace("stopOnError", "continueOnError")},
+    ],
+)
+def test_both_forms_of_a_record_say_the_same(world: World, body: dict[str, Any]) -> None:
+    """Its XML has no prologue to name the version, its tree no place for onError."""
+    record = world.api.call("POST", world.requests_url, body).json["data"]
+
+    forms = {name: record[name] for name in ("request_xml", "request_json")}
+    again = world.api.call("POST", world.requests_url, forms)
+
+    assert again.status == 201
+    assert {name: again.json["data"][name] for name in forms} == forms
+
+
 def test_a_body_that_the_gateway_took_for_bytes_is_read_alike(world: World) -> None:
     answer = world.api.call("POST", world.requests_url, data=json.dumps({"request_xml": REQUEST_XML}).encode())
 
@@ -244,6 +268,21 @@ def test_an_ended_record_shows_its_response_in_both_forms(world: World) -> None:
     assert data["response_xml"] == RESPONSE_XML
     (message_set,) = data["response_json"]
     assert message_set["QBXMLMsgsRs"]["CustomerQueryRs"]["CustomerRet"] == [{"ListID": "80000001-1", "Name": "Ann"}]
+
+
+def test_a_response_of_megabytes_comes_whole_to_a_caller_who_takes_gzip(world: World) -> None:
+    record = queue(world)
+    long = "".join(f"<CustomerRet><Notes>{'Café ' * 30}</Notes></CustomerRet>\n" for _ in range(20_000))
+    end(world, record["id"], response_xml=RESPONSE_XML.replace("<CustomerRet>", f"{long}<CustomerRet>", 1))
+    url = record["links"]["self"]
+
+    whole = world.api.call("GET", url, headers={"Accept": "application/json", "Accept-Encoding": "gzip"})
+    plain = world.api.call("GET", url)
+
+    assert (whole.status, whole.headers["Content-Encoding"]) == (200, "gzip")
+    assert whole.json["data"]["response_xml"].count("<CustomerRet>") > 20_000
+    assert len(whole.json["data"]["response_json"][0]["QBXMLMsgsRs"]["CustomerQueryRs"]["CustomerRet"]) > 20_000
+    assert (plain.status, plain.json["data"]["response_json_omitted"]) == (200, True)
 
 
 def test_errors_and_attempts_are_shown(world: World) -> None:

@@ -34,9 +34,9 @@ def item(**fields: Any) -> dict[str, Any]:
 def body(response: Any) -> Any:
     """Return the answer's body, read, having made sure that Lambda would take it."""
     data = response.body
-    if isinstance(data, bytes):
-        assert len(base64.b64encode(data)) <= LARGEST_ANSWER_BYTES
-        return json.loads(gzip.decompress(data))
+    if response.base64_encoded:
+        assert len(data) <= LARGEST_ANSWER_BYTES
+        return json.loads(gzip.decompress(base64.b64decode(data)))
     assert len(json.dumps(data, ensure_ascii=False).encode()) <= LARGEST_ANSWER_BYTES
     return json.loads(data)
 
