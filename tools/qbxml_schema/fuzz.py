@@ -1,0 +1,187 @@
+"""Fuzz all that reads QBXML with broken requests, responses and query parameters.
+
+    python -m tools.qbxml_schema.fuzz --xsd FOLDER [--seconds 3600] [--seed 1]
+
+Requests are made from the XSD files, then broken; responses are those of the simulated QuickBooks,
+broken. A round fails when anything but the declared errors is raised, when a request that was taken
+is not the same after being stored, sent or shown as JSON, or when a problem says nothing. Prints
+each failure with what caused it, and how many rounds there were.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+import traceback
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
+
+import contextlib
+
+from domain import qbxml
+from domain.errors import InvalidRequest
+from domain.queries import QUERIES
+from simulator.company import Company
+from tools.qbxml_schema.generate import mutated, valid
+from tools.qbxml_schema.xsd import Schema
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tools.qbxml_schema.xsd import ElementParticle
+
+_TEXTS = (
+    *("<", ">", "&", "&#", "&#x1F;", "&#xD800;", '"', "'", "<!--", "-->", "<![CDATA[", "]]>", "<?", "?>", "/", "}"),
+    *('<?qbxml version="13.0"?>', '<!DOCTYPE a [<!ENTITY b "c">]>', "&b;", 'xmlns="a"', "QBXML", "Rq", "NaN", "1e9"),
+    *("\x00", "\x7f", "\ud800", "\ufffe", "\ufeff", "é", "Ł", "日", " ", "\n", "-", ".", "9" * 5000),
+)
+_VALUES: tuple[Any, ...] = (
+    *(None, True, 0, -0.0, 1e308, float("inf"), float("nan"), 10**500, "", "x" * 3000, [], {}, "Ł", "\ud800"),
+    *({"name": "A"}, [{"name": "QBXML"}]),
+)
+_PARAMETERS = ("2026-01-31", "2026-01-31T10:00:00Z", "7", "true", "All", "ListID,Name", "x")
+_QUERIES = (
+    "<HostQueryRq/>",
+    "<CompanyQueryRq><OwnerID>0</OwnerID></CompanyQueryRq>",
+    '<CustomerQueryRq requestID="1" iterator="Start"><MaxReturned>3</MaxReturned></CustomerQueryRq>',
+    "<CustomerQueryRq><FullName>nobody</FullName></CustomerQueryRq>",
+    "<SalesOrderQueryRq><MaxReturned>2</MaxReturned><IncludeLineItems>true</IncludeLineItems></SalesOrderQueryRq>",
+)
+
+
+class Fuzzer:
+    """Breaks things and sees what is made of them."""
+
+    def __init__(self, requests: Sequence[ElementParticle], responses: Sequence[str], random: Random) -> None:
+        self._requests = requests
+        self._responses = responses
+        self._random = random
+
+    def round(self) -> list[str]:
+        """Try a request, a response and a query; return what caused failures, none when all is well."""
+        particle = self._random.choice(self._requests)
+        node = valid(particle, self._random)
+        if self._often(0.6):
+            mutated(node, particle, self._random)
+        request = (
+            f'<?qbxml version="13.0"?><QBXML><QBXMLMsgsRq onError="stopOnError">{node.write()}</QBXMLMsgsRq></QBXML>'
+        )
+        if self._often(0.7):
+            request = self._broken(request)
+        response = self._broken(self._random.choice(self._responses))
+        failed = []
+        for attempt, material in ((self._request, request), (self._response, response), (self._query, "")):
+            try:
+                attempt(material)
+            except Exception:  # noqa: BLE001 - to see any is what this program is for
+                failed.append(f"{traceback.format_exc()}{material!r}")
+        return failed
+
+    def _request(self, text: str) -> None:
+        validate, transliterate = self._often(0.7), self._often(0.5)
+        try:
+            request = qbxml.parse_request_xml(text, validate=validate, transliterate=transliterate)
+            wire = qbxml.wire(request)
+            _require(wire.isascii(), "what is sent is ASCII")
+            _require(qbxml.stored_request(request.to_xml(), request.version) == request, "stored, it is the same")
+            _require(qbxml.stored_request(wire, request.version) == request, "sent, it is the same")
+            qbxml.search_text(request, self._random.choice(self._responses))
+            tree = json.loads(json.dumps(request.to_json()))
+            shown = qbxml.parse_request_json(tree, validate=False)
+            _require(not validate or shown.element == request.element, "shown as JSON, it is the same")
+            qbxml.parse_request_json(self._odd(tree), validate=validate, transliterate=transliterate)
+        except InvalidRequest as error:
+            json.dumps(error.details)
+            for problem in error.problems:
+                _require(bool(problem.message) and (problem.line or 1) > 0, "a problem says what and where")
+
+    def _response(self, text: str) -> None:
+        qbxml.host_facts(text)
+        try:
+            qbxml.parse_response(text)
+            json.dumps(qbxml.response_to_json(text))
+        except qbxml.UnreadableResponse:
+            pass
+
+    def _query(self, _: str) -> None:
+        query = self._random.choice(list(QUERIES.values()))
+        chosen = [parameter.name for parameter in query.parameters if self._often(0.4)]
+        names = [name if self._often(0.95) else self._broken(name) for name in chosen]
+        with contextlib.suppress(InvalidRequest):
+            query.build({name: [self._broken(self._random.choice(_PARAMETERS))] for name in names})
+
+    def _often(self, share: float) -> bool:
+        return self._random.random() < share
+
+    def _broken(self, text: str) -> str:
+        """Return the text with pieces put in, taken out or repeated elsewhere."""
+        pieces = list(text)
+        for _ in range(self._random.choice((1, 1, 2, 3, 8))):
+            place, other = (self._random.randrange(len(pieces) + 1) for _ in range(2))
+            match self._random.randrange(4):
+                case 0 | 1:
+                    pieces[place:place] = self._random.choice(_TEXTS)
+                case 2:
+                    del pieces[place : place + self._random.choice((1, 1, 3, 20))]
+                case _:
+                    start = min(place, other)
+                    pieces[place:place] = pieces[start : start + 30]
+        return "".join(pieces)
+
+    def _odd(self, tree: Any) -> Any:
+        """Return a JSON tree with odd names and values in it."""
+        if self._often(0.04):
+            return self._random.choice(_VALUES)
+        if isinstance(tree, dict):
+            names = ("name", "text", "children", "attributes", "a/~b", "")
+            return {name if self._often(0.98) else self._random.choice(names): self._odd(tree[name]) for name in tree}
+        if isinstance(tree, list):
+            return [self._odd(child) for child in tree]
+        return tree
+
+
+def _require(holds: bool, rule: str) -> None:
+    if not holds:
+        raise AssertionError(rule)
+
+
+def _simulated_responses() -> list[str]:
+    company = Company.generated(customers=20)
+    company.begin_session("fuzz")
+    return [
+        company.process_request(
+            '<?xml version="1.0"?><?qbxml version="13.0"?>'
+            f'<QBXML><QBXMLMsgsRq onError="stopOnError">{query}</QBXMLMsgsRq></QBXML>'
+        )
+        for query in _QUERIES
+    ]
+
+
+def main() -> int:
+    """Return 0 when no round failed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--xsd", type=Path, required=True, help="folder with qbxmlops130.xsd and what it includes")
+    parser.add_argument("--seconds", type=float, default=3600)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+
+    requests = list(Schema(sorted(arguments.xsd.glob("*.xsd"))).members("QBXMLMsgsRq"))
+    fuzzer = Fuzzer(requests, _simulated_responses(), Random(arguments.seed))  # noqa: S311 - reproducible, not secret
+    end = time.monotonic() + arguments.seconds
+    rounds = failures = 0
+    while time.monotonic() < end:
+        for failure in fuzzer.round():
+            failures += 1
+            sys.stdout.write(f"{failure}\n")
+        rounds += 1
+    sys.stdout.write(f"{rounds} rounds, {failures} failures\n")
+    return int(failures > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
