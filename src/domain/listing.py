@@ -161,8 +161,11 @@ class Lists:
         first, last = sorted((candidates[0][0], candidates[-1][0]))
         whole = Span(first, last, 0, sum(number for _, number in candidates))
         entries = self._entries(query, whole, use=rarer_index(days, query))
-        ordered = list({entry.id: entry for entry in entries if entry.id in hits}.values())
-        return self._items(query, ordered[start : start + query.page_size]), len(ordered)
+        ordered: dict[str, IndexEntry] = {}
+        for entry in entries:
+            if entry.id in hits:
+                ordered.setdefault(entry.id, entry)  # an index that lags may show a record twice
+        return self._items(query, list(ordered.values())[start : start + query.page_size]), len(ordered)
 
 
 def fits(record: QueuedRequest, query: ListQuery) -> bool:

@@ -81,6 +81,9 @@ class TestRequests:
             page=3,
             first_page_id="b0000000-0000-4000-8000-000000000001",
             sessions=2,
+            unheard=True,
+            recovering=True,
+            recoveries=1,
             last_ticket="ab" * 32,
             revision=7,
         )
@@ -263,6 +266,7 @@ class TestConnections:
             webhook_url="https://example.com/hook",
             password_hash="scrypt$…",
             session_ticket="ab" * 32,
+            answered_message_set="b00000000000400080000000",
             last_connected_at=timestamp(NOON),
             qbxml_version="16.0",
             quickbooks_product_name="QuickBooks Enterprise",
@@ -366,6 +370,8 @@ class TestSessions:
             last_progress=50,
             answered=3,
             facts_read=True,
+            same_company_file=True,
+            answered_message_set="b00000000000400080000000",
             last_error="why",
         )
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from adapters.dynamodb import items, payloads
+from adapters.dynamodb import count_rows, items, payloads
 from adapters.dynamodb import tables as names
 from adapters.dynamodb.reading import batch_get, query_all, skip_entries
 from adapters.dynamodb.transactions import Transactions
@@ -314,7 +314,7 @@ class DynamoDBStore:
 
     def day_counts(self, connection_id: str) -> Sequence[DayCounts]:
         """Return the connection's counts, oldest day first: one query, about 200 bytes a day."""
-        return items.day_counts_from_items(
+        return count_rows.day_counts(
             query_all(
                 self._client,
                 TableName=self._tables.counts,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from adapters.dynamodb import items, payloads
+from adapters.dynamodb.count_rows import count_updates, overflow_row
 from adapters.dynamodb.items import Item, item_of
 from domain.changes import (
     AddConnection,
@@ -73,13 +74,16 @@ class Transactions:
     def commit(self, changes: Sequence[Change]) -> None:
         """Do all changes or none. Raises Conflict or TooManyRequests (see `domain.ports.Store`)."""
         operations = [operation for change in changes for operation in self._operations(change)]
-        operations += self._count_operations(changes)
+        counted = count_changes(changes)
         for attempt in range(RETRIES + 1):
             if attempt:
                 longest = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0**attempt)
                 self._sleep(longest * self._chance())
+            counts = count_updates(self._tables.counts, counted, overflow_row(attempt, self._chance()))
             try:
-                self._client.transact_write_items(TransactItems=[operation.entry for operation in operations])
+                self._client.transact_write_items(
+                    TransactItems=[*(operation.entry for operation in operations), *counts]
+                )
             except ClientError as error:
                 if error.response["Error"]["Code"] == "TransactionInProgressException":
                     continue
@@ -255,25 +259,6 @@ class Transactions:
             },
             change,
         )
-
-    def _count_operations(self, changes: Sequence[Change]) -> list[Operation]:
-        rows: dict[tuple[str, str], dict[str, int]] = {}
-        for key, change in count_changes(changes).items():
-            rows.setdefault((key.connection_id, key.day), {})[items.count_attribute(key)] = change
-        return [
-            Operation(
-                {
-                    "Update": {
-                        "TableName": self._tables.counts,
-                        "Key": {"connection_id": {"S": connection_id}, "day": {"S": day}},
-                        "UpdateExpression": "ADD " + ", ".join(f"#{name} :{name}" for name in row),
-                        "ExpressionAttributeNames": {f"#{name}": name for name in row},
-                        "ExpressionAttributeValues": {f":{name}": {"N": str(change)} for name, change in row.items()},
-                    }
-                }
-            )
-            for (connection_id, day), row in rows.items()
-        ]
 
 
 def _stored(change: Change, item: Item | None) -> object | None:  # noqa: PLR0911 - one row for each kind of change

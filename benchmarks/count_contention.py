@@ -1,0 +1,154 @@
+"""How many transactions a second one connection sustains, by the shards of its day's row of counts: a simulation.
+
+`python -m benchmarks.count_contention`. Emulators do not cancel transactions that meet on an item;
+DynamoDB does. Discrete events, with these assumptions:
+
+* A transaction takes 10 ms. It holds every item that it names from its begin to its end.
+* One that names an item that is held is cancelled at once (`TransactionConflict`), and that answer
+  takes 5 ms. A `ConditionCheck` holds its item like a write: DynamoDB's documentation makes no
+  difference between them.
+* What was cancelled is tried again as `adapters/dynamodb/transactions.py` does it, with its own figures.
+* `create` names the row of counts and the connection (it checks that it exists); `change` (claim,
+  answer, webhook) names the row alone; `life` is one create to four changes, as a record has them.
+* Which shard a transaction takes is chance, for each try anew. With `1, then n` the first try takes
+  the first row, and a try after a conflict one of n.
+* `steady`: transactions come by chance at a rate (Poisson) for a minute; it is sustained when not one
+  in ten thousand ends in 429. `50 threads`: each makes the next as soon as the one before is done.
+"""
+
+from __future__ import annotations
+
+import heapq
+import random
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TYPE_CHECKING
+
+from adapters.dynamodb.transactions import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, RETRIES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TRANSACTION_SECONDS = 0.010
+CANCELLED_SECONDS = 0.005
+SHARDS = {"1": (1, 1), "4": (4, 4), "16": (16, 16), "1, then 4": (1, 4), "1, then 8": (1, 8), "1, then 16": (1, 16)}
+"""Of how many shards a first try chooses one, and a later one."""
+CREATES = {"create": 1.0, "change": 0.0, "life": 0.2}
+"""The share of creates among the transactions."""
+DURATION_SECONDS = 60.0
+THREADS = 50
+REFUSED_SHARE = 1e-4
+RATES = (5, 10, 15, 20, 25, 30, 40, 50, 60, 80, 100, 125, 150, 200, 300, 400, 600, 800)
+
+
+@dataclass(slots=True)
+class Result:
+    """What became of the transactions: how long each took that was done (seconds), and how many were refused."""
+
+    seconds: list[float] = field(default_factory=list)
+    refused: int = 0
+
+    @property
+    def refused_share(self) -> float:
+        """How many of all were refused."""
+        return self.refused / max(1, self.refused + len(self.seconds))
+
+    def percentile(self, share: float) -> float:
+        """Return the seconds that this share of the transactions stayed below."""
+        return sorted(self.seconds)[int(share * (len(self.seconds) - 1))]
+
+
+class Simulation:
+    """The items of one connection, who holds them, and what happens next."""
+
+    def __init__(self, shards: tuple[int, int], creates: float, seed: int = 7) -> None:
+        self._chance = random.Random(seed)  # noqa: S311 - the same run each time
+        self._shards = shards
+        self._creates = creates
+        self._held: set[str] = set()
+        self._events: list[tuple[float, int, Callable[[], None]]] = []
+        self._order = count()
+        self._now = 0.0
+        self.result = Result()
+
+    def steady(self, rate: float) -> Result:
+        """Run transactions that come at `rate` a second, on average."""
+        moment = 0.0
+        while (moment := moment + self._chance.expovariate(rate)) < DURATION_SECONDS:
+            self._at(moment, lambda began=moment: self._new(began, lambda: None))  # type: ignore[misc]
+        self._run()
+        return self.result
+
+    def threads(self, number: int) -> Result:
+        """Run `number` threads, each with one transaction after the other."""
+
+        def follow() -> None:
+            if self._now < DURATION_SECONDS:
+                self._new(self._now, follow)
+
+        for _ in range(number):
+            self._at(0.0, follow)
+        self._run()
+        return self.result
+
+    def _at(self, moment: float, what: Callable[[], None]) -> None:
+        heapq.heappush(self._events, (moment, next(self._order), what))
+
+    def _run(self) -> None:
+        while self._events:
+            self._now, _, what = heapq.heappop(self._events)
+            what()
+
+    def _new(self, began: float, then: Callable[[], None]) -> None:
+        others = frozenset({"connection"} if self._chance.random() < self._creates else ())
+        self._begin(began, 0, others, then)
+
+    def _begin(self, began: float, attempt: int, others: frozenset[str], then: Callable[[], None]) -> None:
+        wanted = others | {f"counts#{self._chance.randrange(self._shards[attempt > 0])}"}
+        if self._held & wanted:
+            self._at(self._now + CANCELLED_SECONDS, lambda: self._cancelled(began, attempt, others, then))
+            return
+        self._held |= wanted
+        self._at(self._now + TRANSACTION_SECONDS, lambda: self._done(began, wanted, then))
+
+    def _done(self, began: float, held: frozenset[str], then: Callable[[], None]) -> None:
+        self._held -= held
+        self.result.seconds.append(self._now - began)
+        then()
+
+    def _cancelled(self, began: float, attempt: int, others: frozenset[str], then: Callable[[], None]) -> None:
+        if attempt == RETRIES:
+            self.result.refused += 1
+            then()
+            return
+        longest = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0 ** (attempt + 1))
+        self._at(self._now + longest * self._chance.random(), lambda: self._begin(began, attempt + 1, others, then))
+
+
+def sustained(shards: tuple[int, int], creates: float) -> tuple[float, Result]:
+    """Return the highest of the rates at which next to nothing is refused, and what happened at it."""
+    best = (0.0, Result([0.0]))
+    for rate in RATES:
+        result = Simulation(shards, creates).steady(rate)
+        if result.refused_share > REFUSED_SHARE:
+            break
+        best = (rate, result)
+    return best
+
+
+def main() -> None:
+    """Print what each number of shards sustains."""
+    print(f"{'':8} {'shards':>10} | steady: a second  p50 ms  p99 ms | 50 threads: a second   refused  p99 ms")
+    for kind, creates in CREATES.items():
+        for name, shards in SHARDS.items():
+            rate, steady = sustained(shards, creates)
+            crowd = Simulation(shards, creates).threads(THREADS)
+            print(
+                f"{kind:8} {name:>10} | {rate:16.0f} {steady.percentile(0.5) * 1000:7.0f}"
+                f" {steady.percentile(0.99) * 1000:7.0f} | {len(crowd.seconds) / DURATION_SECONDS:20.0f}"
+                f" {crowd.refused_share:9.2%} {crowd.percentile(0.99) * 1000:7.0f}"
+            )
+
+
+if __name__ == "__main__":
+    main()

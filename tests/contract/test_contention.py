@@ -1,0 +1,150 @@
+"""Transactions of one connection that meet: cancelled ones are tried again, and no count is lost."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from botocore.exceptions import ClientError
+from moto import mock_aws
+
+from adapters.dynamodb import DynamoDBStore
+from adapters.dynamodb.transactions import RETRIES, Transactions
+from domain.changes import AddConnection, AddRequest, ChangeRequest, RemoveRequest
+from domain.counts import INSERTED
+from domain.errors import TooManyRequests
+from domain.listing import ListQuery, Lists
+from domain.queued_request import QueuedRequest, State, WebhookState, timestamp
+from local.emulated_dynamodb import quick_moto
+from tests.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, a_connection, a_record
+from tests.contract.conftest import dynamodb_client, make_tables
+from tests.contract.test_store import add, counted, recount
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.contract.test_store import AnyStore
+
+
+class Contended:
+    """A client whose transactions meet others on the last item that they name, as often as `share` says."""
+
+    def __init__(self, client: Any, share: float) -> None:
+        self._client = client
+        self._chance = random.Random(3)
+        self.share = share
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    def transact_write_items(self, **request: Any) -> Any:
+        """Cancel the transaction as DynamoDB does, or do it."""
+        if self._chance.random() < self.share:
+            reasons = [{"Code": "None"} for _ in request["TransactItems"]]
+            reasons[-1] = {"Code": "TransactionConflict"}
+            raise ClientError(
+                {"Error": {"Code": "TransactionCanceledException"}, "CancellationReasons": reasons},  # type: ignore[typeddict-unknown-key, typeddict-item]
+                "TransactWriteItems",
+            )
+        return self._client.transact_write_items(**request)
+
+
+class Bench:
+    """A store over a contended client, the pauses that it made, and the rows of counts as they are stored."""
+
+    def __init__(self) -> None:
+        client = dynamodb_client()
+        tables = make_tables(client, "")
+        self.client = Contended(client, 0.0)
+        self.pauses: list[float] = []
+        transactions = Transactions(self.client, tables, sleep=self.pauses.append, chance=random.Random(4).random)
+        self.store = DynamoDBStore(self.client, tables, transactions)
+        self._counts_table = tables.counts
+
+    def rows(self) -> set[str]:
+        """Return the sort keys of the connection's rows of counts."""
+        answer = self.client.query(
+            TableName=self._counts_table,
+            KeyConditionExpression="connection_id = :connection",
+            ExpressionAttributeValues={":connection": {"S": CONNECTION_ID}},
+        )
+        return {item["day"]["S"] for item in answer["Items"]}
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    """Yield the store on DynamoDB emulated in the process."""
+    with quick_moto(), mock_aws():
+        yield Bench()
+
+
+def lives(store: AnyStore, number: int) -> list[QueuedRequest]:
+    """Store records, end every second one and delete every fifth; return what is left."""
+    left = []
+    for index in range(number):
+        record = a_record()
+        add(store, record)
+        if index % 2:
+            ended = record.moved(State.DISCARDED, NOON)
+            store.commit(ChangeRequest(record, ended))
+            record = ended
+        if index % 5 == 1:
+            store.commit(RemoveRequest(record, timestamp(NOON)))
+        else:
+            left.append(record)
+    return left
+
+
+def test_who_meets_nobody_adds_to_the_row_of_the_day(bench: Bench) -> None:
+    lives(bench.store, 10)
+
+    assert bench.rows() == {"2026-03-14"}
+    assert bench.pauses == []
+
+
+def test_who_meets_others_adds_to_a_row_beside_it_and_the_sums_are_exact(bench: Bench) -> None:
+    bench.store.commit(AddConnection(a_connection()))
+    bench.client.share = 0.5
+    left = lives(bench.store, 40)
+
+    assert bench.rows() == {"2026-03-14", *(f"2026-03-14#{row}" for row in range(4))}
+    assert counted(bench.store) == recount(bench.store, [record.id for record in left])
+    page = Lists(bench.store, bench.store, bench.store).page(APP_ID, ListQuery(CONNECTION_ID, page_size=100))
+    assert {item.record.id for item in page.items} == {record.id for record in left}
+    gone = a_connection(id=CONNECTION_ID, deleted_at=timestamp(NOON))
+    assert bench.store.purge(gone, 1000)
+    assert bench.rows() == set()
+
+
+def test_who_always_meets_others_is_told_and_nothing_is_stored(bench: Bench) -> None:
+    bench.client.share = 1.0
+    record = a_record()
+
+    with pytest.raises(TooManyRequests):
+        bench.store.commit(AddRequest(record, REQUEST_XML, ""))
+
+    assert len(bench.pauses) == RETRIES
+    assert bench.store.request(record.id) is None
+    assert bench.rows() == set()
+
+
+def test_threads_that_create_and_change_at_once_lose_nothing(store: AnyStore) -> None:
+    def work(_: int) -> list[str]:
+        ids = []
+        for index in range(5):
+            record = a_record(webhook_state=WebhookState.PENDING)
+            add(store, record)
+            if index % 2:
+                store.commit(ChangeRequest(record, replace(record, state=State.DISCARDED, revision=2)))
+            ids.append(record.id)
+        return ids
+
+    with ThreadPoolExecutor(10) as threads:
+        ids = [one for found in threads.map(work, range(10)) for one in found]
+
+    assert len(set(ids)) == 50
+    assert counted(store) == recount(store, ids)
+    assert sum(number for (sort, *_), number in counted(store).items() if sort == INSERTED) == 50
