@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 DEFAULT_PORT = 3000
 
+LARGEST_PORT = 65535
+
 OPERATE_FUNCTION = "OperateFunction"
 
 POLL_SECONDS = 1.0
@@ -58,12 +60,19 @@ class Options:
     def of(cls, environment: Mapping[str, str]) -> Options:
         """Read the options from environment variables. Raises ValueError."""
         return cls(
-            port=int(environment.get("PORT") or DEFAULT_PORT),
+            port=_port(environment),
             dynamodb_endpoint=environment.get("DYNAMODB_ENDPOINT") or None,
             quickbooks=_switch(environment, "QUICKBOOKS"),
             allow_loopback_webhooks=_switch(environment, "ALLOW_LOOPBACK_WEBHOOKS"),
             state=Path(environment.get("STATE_DIR") or ".") / ".local",
         )
+
+
+def _port(environment: Mapping[str, str]) -> int:
+    text = environment.get("PORT") or str(DEFAULT_PORT)
+    if not (text.isascii() and text.isdigit() and int(text) <= LARGEST_PORT):
+        raise ValueError(f"PORT must be a number up to {LARGEST_PORT}, not {text!r}")
+    return int(text)
 
 
 def _switch(environment: Mapping[str, str], name: str) -> bool:

@@ -96,13 +96,18 @@ class _Handler(BaseHTTPRequestHandler):
         return b"".join(chunks)
 
 
+class _Listener(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+    """Connections that wait to be accepted: of more than the standard library's 5 at once, some were reset."""
+
+
 class Server:
     """An HTTP server on loopback. Its port is taken at once, it answers from `start` on."""
 
     def __init__(self, port: int) -> None:
         """Take a port; 0 takes a free one. Raises OSError when it is in use."""
-        self._server = ThreadingHTTPServer((HOST, port), _Handler)
-        self._server.daemon_threads = True
+        self._server = _Listener((HOST, port), _Handler)
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.1}, name="http", daemon=True
         )

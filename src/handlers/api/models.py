@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
 from domain.queued_request import State, WebhookState
 
@@ -53,6 +53,17 @@ class PageParameters(BaseModel):
 
     page: Annotated[int, Field(ge=1, description="Counts from 1.")] = 1
     page_size: Annotated[int, Field(ge=1, le=100)] = 20
+
+    @field_validator("page", "page_size", mode="before")
+    @classmethod
+    def in_digits(cls, value: Any) -> Any:
+        """Refuse what pydantic reads as a whole number beside digits: `1_0`, `1.0`, ` 1`."""
+        if isinstance(value, str) and not _WHOLE_NUMBER.fullmatch(value):
+            raise ValueError("must be a whole number")
+        return value
+
+
+_WHOLE_NUMBER = re.compile(r"-?[0-9]+")
 
 
 class ListParameters(PageParameters):
