@@ -1,0 +1,70 @@
+"""Creates a second in one connection: one thread, then fifty; none lost, and the counts exact.
+
+`python -m local.dynamodb_local .tools/dynamodb-local 8127 python -m benchmarks.creates_at_once [SECONDS]`
+(10 for each). DynamoDB Local cancels no transaction that meets another one; what DynamoDB itself
+sustains is simulated by `count_contention`. Exit status 1 when a record or a count is lost.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+
+from adapters.dynamodb import DynamoDBStore
+from benchmarks.listing_data import APP_ID, a_connection, connect, drop_tables, endpoint, make_tables
+from domain import qbxml
+from domain.changes import AddConnection
+from domain.errors import TooManyRequests
+from domain.queued_request import QueuedRequest
+from domain.queueing import Queueing
+
+SECONDS = 10
+THREADS = (1, 50)
+REQUEST = qbxml.parse_request_xml(
+    '<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerQueryRq requestID="1">'
+    "<MaxReturned>10</MaxReturned></CustomerQueryRq></QBXMLMsgsRq></QBXML>"
+)
+
+
+def main(seconds: int = SECONDS) -> int:
+    """Create, compare, print; return 1 when something was lost."""
+    client = connect(endpoint(), connections=max(THREADS))
+    prefix = "creates-"
+    store = DynamoDBStore(client, make_tables(client, prefix))
+    queueing = Queueing(store, store, store, lambda: datetime.now(UTC), lambda: str(uuid.uuid4()))
+    lost = 0
+    for number in THREADS:
+        connection = a_connection()
+        store.commit(AddConnection(connection))
+        deadline = time.monotonic() + seconds
+
+        def create(_: int, deadline: float = deadline, connection_id: str = connection.id) -> tuple[list[str], int]:
+            ids, refused = [], 0
+            while time.monotonic() < deadline:
+                try:
+                    ids.append(queueing.queue(APP_ID, connection_id, REQUEST, None).stored.record.id)
+                except TooManyRequests:
+                    refused += 1
+            return ids, refused
+
+        with ThreadPoolExecutor(number) as threads:
+            made = list(threads.map(create, range(number)))
+        ids = [one for some, _ in made for one in some]
+        refused = sum(some for _, some in made)
+        stored = sum(isinstance(store.request(one), QueuedRequest) for one in ids)
+        counted = sum(sum(day.inserted.values()) for day in store.day_counts(connection.id))
+        lost += (stored != len(ids)) + (counted != len(ids))
+        print(
+            f"{number:3} threads: {len(ids) / seconds:6.0f} creates a second; {len(ids)} created, {stored} stored, "
+            f"{counted} counted, {refused} refused",
+            flush=True,
+        )
+    drop_tables(client, prefix)
+    return 1 if lost else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*(int(argument) for argument in sys.argv[1:])))
