@@ -14,6 +14,7 @@ class Connection:
     `password_hash` is a scrypt string or None until a password was set. `owner_id` and `file_id`
     are the GUIDs (no braces, upper case) of the `.qwc` file and never change. `session_ticket` is
     the hash of the live session's ticket, None when there is no session.
+    `answered_message_set` is what the last session left for the next to clear (`domain.session`).
     `last_error` is `{"code", "message", "at", …}` as last reported by the Web Connector.
     """
 
@@ -28,6 +29,7 @@ class Connection:
     webhook_url: str | None = None
     password_hash: str | None = None
     session_ticket: str | None = None
+    answered_message_set: str | None = None
     last_connected_at: str | None = None
     qbxml_version: str | None = None
     quickbooks_product_name: str | None = None

@@ -54,7 +54,8 @@ TRANSITIONS: Mapping[State, frozenset[State]] = {
 """Every state change that exists; nothing else asks which states follow which."""
 
 FIRST_IN_LINE = 0
-"""Queue priority of what continues an open iteration: it lives only as long as the session."""
+"""Queue priority of what continues an open iteration, which lives only as long as the session, and of a write
+whose answer was lost: it is asked for before anything else is sent (contract §8)."""
 IN_TURN = 1
 """Queue priority of everything else: first in, first out."""
 
@@ -101,6 +102,9 @@ class QueuedRequest:
     `request_label` is the `requestID` that QuickBooks echoes. `first_page_id` and `page` tie the
     pages of an iterated query together. `sessions` counts the Web Connector sessions that
     handed the request out and `last_ticket` names (by hash) the latest one that claimed it.
+    `unheard` is a write that went out and whose answer was lost, once at least. While it is also
+    `recovering`, QuickBooks may have executed it, and what goes out is the question for the answer
+    that it kept; `recoveries` counts the sessions that asked. Unheard and queued, it is recovering.
     `webhook_round` and `webhook_tries` tell one delivery attempt from every other: a redelivery
     by hand begins a new round. `response_size` is in bytes of UTF-8; `response_parts` counts
     the chunks that hold a response too large for the body item.
@@ -126,6 +130,9 @@ class QueuedRequest:
     first_page_id: str | None = None
     queue_priority: int = IN_TURN
     sessions: int = 0
+    unheard: bool = False
+    recovering: bool = False
+    recoveries: int = 0
     last_ticket: str | None = None
     response_size: int = 0
     response_parts: int = 0
@@ -142,6 +149,11 @@ class QueuedRequest:
         return self.id.replace("-", "")[:24]
 
     @property
+    def may_be_executed(self) -> bool:
+        """Whether QuickBooks may be working on it or have executed it unheard: nobody may take it away."""
+        return self.state in IN_FLIGHT or (self.recovering and self.state in QUEUED)
+
+    @property
     def event_id(self) -> str:
         """The `id` in the webhook's body: the first page's for a page of an iteration (§8)."""
         return self.first_page_id or self.id
@@ -155,13 +167,16 @@ class QueuedRequest:
 
         Raises InFlight or InvalidState when the table has no such transition.
         """
-        if to not in TRANSITIONS[self.state]:
-            if self.state in IN_FLIGHT:
+        hides = to is State.DISCARDED and self.may_be_executed
+        if hides or to not in TRANSITIONS[self.state]:
+            if self.may_be_executed:
                 raise InFlight(
                     f"The request is {self.state}: QuickBooks may be working on it. Wait until it has ended.",
                     {"state": self.state.value},
                 )
             raise InvalidState(f"A request that is {self.state} cannot become {to}.", {"state": self.state.value})
+        if to in ENDED:
+            fields["recovering"] = False
         return self.changed(now, state=to, **fields)
 
 

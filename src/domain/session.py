@@ -36,6 +36,10 @@ class Session:
     by it. `answered` counts the responses stored. `facts_read` tells whether the first
     `sendRequestXML` was seen. `last_call_at` is a timestamp, `expires_at` in Unix seconds.
 
+    `same_company_file` tells that the company file bears the connection's mark.
+    `answered_message_set` is the id of a message set whose answer is stored here: QuickBooks may
+    forget it.
+
     Two members spare a call a read. `connection` is the connection as `authenticate` stored it,
     until the first `sendRequestXML` writes its facts onto it. `search_text` is what the request in
     flight is found by, known since it was handed out: what its response adds is appended to it.
@@ -52,6 +56,8 @@ class Session:
     last_progress: int = 0
     answered: int = 0
     facts_read: bool = False
+    same_company_file: bool = False
+    answered_message_set: str | None = None
     last_error: str | None = None
     connection: Connection | None = None
     search_text: str = ""

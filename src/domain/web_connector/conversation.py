@@ -19,7 +19,16 @@ from domain.searching import searchable_text
 from domain.session import KEPT_SECONDS, Session, ticket_hash
 from domain.web_connector.claims import Candidate, Claims
 from domain.web_connector.first_call import FirstCall
-from domain.web_connector.outcome import is_exception, of_answer, of_exception, settled, unsendable
+from domain.web_connector.message_sets import status_check, written
+from domain.web_connector.outcome import (
+    handed_out,
+    is_exception,
+    may_be_forgotten,
+    of_answer,
+    of_exception,
+    settled,
+    unsendable,
+)
 from domain.web_connector.searching import search_text_of
 from domain.web_connector.session_end import end_of_session, ended, give_back, moved_on, released
 
@@ -134,9 +143,15 @@ class Conversation:
         moment = timestamp(now)
         former = self._former_session(connection)
         release = released(former, now) if former else None
+        answered_message_set = (former and former.answered_message_set) or connection.answered_message_set
 
         def changes(claimed: QueuedRequest | None, _waiting: int) -> Sequence[Change]:
-            after = connection.changed(moment, last_connected_at=moment, session_ticket=hashed if claimed else None)
+            after = connection.changed(
+                moment,
+                last_connected_at=moment,
+                session_ticket=hashed if claimed else None,
+                answered_message_set=None if claimed else answered_message_set,
+            )
             made: list[Change] = [ChangeConnection(connection, after)]
             if former:
                 made.append(ended(former, now, "Another session of this user has begun."))
@@ -152,6 +167,7 @@ class Conversation:
                     expires_at=int(now.timestamp()) + KEPT_SECONDS,
                     in_flight=claimed,
                     connection=after,
+                    answered_message_set=answered_message_set,
                 )
                 made.append(AddSession(session))
             return made
@@ -199,7 +215,7 @@ class Conversation:
     def _hand_out(self, session: Session, record: QueuedRequest, call: Call, *, reread: bool) -> str | None:
         """Return what goes to QuickBooks, '' when nothing may, None when the session holds another request now."""
         now = self._clock()
-        if record.state is State.SENT and not record.is_read:
+        if record.state is State.SENT and not record.is_read and not record.recovering:
             # Our last answer, or the response to it, was lost. A write never goes out twice; it stays in
             # flight, because its response may still come. If it does not, the session's end decides.
             return self._refuse(session, now, f"The answer to {record.request_name} {record.id} has not come.")
@@ -214,19 +230,36 @@ class Conversation:
                 if first.is_other_company_file:
                     return self._hold_back(session, record, first, now)
                 learned.append(first.learned(now))
+                facts["same_company_file"] = first.is_same_company_file
         try:
-            request = qbxml.parse_request_xml(
-                self._requests.request_xml(record.id), default_version=record.qbxml_version
-            )
+            text, search_text = self._outgoing(session, record)
         except (InvalidRequest, NotFound) as error:
             self._pass_over(session, record, error.message, now)
             return None
         if record.state is State.TICKETED:
-            sent = record.moved(State.SENT, now, sessions=record.sessions + 1)
+            sent = handed_out(record, now)
             learned.append(ChangeRequest(record, sent))
-            facts |= {"in_flight": sent, "search_text": searchable_text(sent, request)}
+            facts |= {"in_flight": sent, "search_text": search_text}
+        if not record.is_read and not record.recovering:
+            facts["answered_message_set"] = None
         self._store.commit(ChangeSession(session, moved_on(session, now, **facts)), *learned)
-        return qbxml.wire(request, None if record.is_read else record.message_set_id)
+        return text
+
+    def _outgoing(self, session: Session, record: QueuedRequest) -> tuple[str, str]:
+        """Return what is handed out for `record`, and the text to search for it.
+
+        Raises InvalidRequest or NotFound for a request that can no longer be written. The answer of
+        one that went out before can be asked for all the same.
+        """
+        try:
+            request = qbxml.stored_request(self._requests.request_xml(record.id), record.qbxml_version)
+        except (InvalidRequest, NotFound):
+            if record.recovering:
+                return status_check(record), ""
+            raise
+        if record.recovering:
+            return status_check(record), searchable_text(record, request)
+        return written(record, request, session.answered_message_set), searchable_text(record, request)
 
     def _refuse(self, session: Session, now: datetime, reason: str) -> str:
         self._store.commit(ChangeSession(session, moved_on(session, now, last_error=reason)))
@@ -273,7 +306,13 @@ class Conversation:
             if is_exception(call["hresult"]):
                 outcome = of_exception(record, call["response"], call["hresult"], call["message"], now)
             else:
-                outcome = of_answer(record, call["response"], now, former_id=session.last_answered)
+                outcome = of_answer(
+                    record,
+                    call["response"],
+                    now,
+                    former_id=session.last_answered,
+                    same_file=session.same_company_file,
+                )
             if outcome is None:
                 return Reply(session.last_progress, session.connection_id)
             try:
@@ -299,12 +338,20 @@ class Conversation:
                 answered=session.answered + 1,
                 last_error=outcome.trouble,
                 search_text="",
+                answered_message_set=record.message_set_id
+                if may_be_forgotten(outcome.after)
+                else session.answered_message_set,
             )
             return ChangeSession(session, after)
 
         if outcome.iterator_id and (page := self._next_page(session, record, outcome.iterator_id, now)):
             progress = _progress(session, 1)
             self._store.commit(moved(progress, page.record), answered, page)
+            return progress
+        if outcome.after.state is State.TICKETED:
+            # Its answer got lost, but it was never executed: it goes out now.
+            progress = _progress(session, 1)
+            self._store.commit(moved(progress, outcome.after), answered)
             return progress
         if outcome.trouble and session.last_error:
             # One exception may be one request's doing. Two in a row are QuickBooks': what is queued is left
@@ -325,7 +372,7 @@ class Conversation:
 
         The queue is not read then, so that a page costs no more calls than any other answer.
         """
-        request = qbxml.parse_request_xml(self._requests.request_xml(record.id), default_version=record.qbxml_version)
+        request = qbxml.stored_request(self._requests.request_xml(record.id), record.qbxml_version)
         if qbxml.iteration(request) not in {"Start", "Continue"}:
             return None
         request = qbxml.next_page(request, iterator_id, record.request_label)

@@ -30,6 +30,11 @@ class FirstCall:
         return seen is not None and _guid(seen) != _guid(self._connection.file_id)
 
     @property
+    def is_same_company_file(self) -> bool:
+        """Whether the file is marked as this connection's."""
+        return self._facts.file_id is not None and not self.is_other_company_file
+
+    @property
     def company_file_mismatch(self) -> str:
         """What the user of the Web Connector reads."""
         return (

@@ -5,13 +5,14 @@ Pure decisions about one record (contract §8, `web_connector_protocol.md` §8);
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from domain import qbxml
 from domain.qbxml.hresults import PARSE_ERROR, describe
 from domain.qbxml.status_hints import hint_for_status
-from domain.queued_request import RequestError, State
+from domain.queued_request import FIRST_IN_LINE, RequestError, State
+from domain.web_connector.message_sets import NEVER_EXECUTED, NOT_KEPT, OTHER_CONTENT, is_about_another
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -22,6 +23,9 @@ MOST_SESSIONS = 3
 """How many sessions may hand a read out before it is given up: the Web Connector comes every few minutes, and
 what has failed three times needs a person."""
 
+MOST_RECOVERIES = 3
+"""How many sessions may ask for the answer of a write. Asking does no harm, but its owner waits for a word."""
+
 SESSION_ENDED = "The Web Connector session ended before QuickBooks' answer came."
 
 
@@ -30,7 +34,8 @@ class Outcome:
     """What a `receiveResponseXML` means for the record in flight.
 
     `response_xml` is the text to keep. `iterator_id` is there when the iteration goes on with
-    another page. `trouble` says, for a person, what kept QuickBooks from answering at all.
+    another page. `trouble` says, for a person, what kept QuickBooks from answering at all. A record
+    that is `ticketed` is held on by the session, which hands it out next.
     """
 
     after: QueuedRequest
@@ -39,23 +44,47 @@ class Outcome:
     trouble: str | None = None
 
 
+def handed_out(record: QueuedRequest, now: datetime) -> QueuedRequest:
+    """Return the record once its request, or the question for its answer, is on its way."""
+    if record.recovering:
+        return record.moved(State.SENT, now, recoveries=record.recoveries + 1)
+    return record.moved(State.SENT, now, sessions=record.sessions + 1)
+
+
+def may_be_forgotten(after: QueuedRequest) -> bool:
+    """Whether QuickBooks has no more to keep of a write: its answer is stored here.
+
+    One that went out more than once is kept for good: should a copy still be on its way, QuickBooks
+    must know it.
+    """
+    answered = after.state is State.RESPONSE_RECEIVED or (
+        after.error is not None and after.error.code == "quickbooks_error"
+    )
+    return answered and not after.is_read and after.sessions == 1
+
+
 # --- an answer came
 
 
 def of_answer(  # noqa: PLR0911 - one return for each thing that an answer can be
-    record: QueuedRequest, text: str, now: datetime, *, former_id: str | None = None
+    record: QueuedRequest, text: str, now: datetime, *, former_id: str | None = None, same_file: bool = False
 ) -> Outcome | None:
     """Return what QuickBooks' answer `text` means for `record`, which is `sent`.
 
     None when it is the answer to the request before, whose id is `former_id`, once more: it says
-    nothing about this one. That can be told only by a label that nobody else has, the id.
+    nothing about this one. That can be told only by a label that nobody else has, the id, or by the
+    message set. `same_file` tells that the company file is known to be the connection's.
     """
+    if is_about_another(record, text):
+        return None
     try:
         response = qbxml.parse_response(text)
     except qbxml.UnreadableResponse as error:
         return _not_understood(record, text, f"QuickBooks' answer cannot be read. {error}", now)
     if not response.statuses:
         if response.message_set_status:
+            if record.recovering:
+                return _of_status_check(record, text, response.message_set_status, now, same_file=same_file)
             return _of_message_set_status(record, text, response.message_set_status, now)
         return _not_understood(record, text, "QuickBooks' answer holds no response.", now)
     for status in response.statuses:
@@ -92,8 +121,30 @@ def _answers(record: QueuedRequest, status: qbxml.ResponseStatus) -> bool:
     return status.request_id is None or status.request_id.split() == record.request_label.split()
 
 
-def _of_message_set_status(record: QueuedRequest, text: str, code: int, now: datetime) -> Outcome:
+def _of_status_check(record: QueuedRequest, text: str, code: int, now: datetime, *, same_file: bool) -> Outcome:
+    """QuickBooks has no answer to give for a write: it never executed it, or cannot tell."""
+    if code not in NEVER_EXECUTED:
+        return _not_understood(record, text, f"QuickBooks cannot tell what became of this: status {code}.", now)
+    if not same_file:
+        words = "The company file that is open bears no mark of this connection: what is not in it may be in another."
+        return Outcome(_asked_in_vain(record, now, words, _details(status_code=code)))
+    after = _tried_in_vain(record, now, "QuickBooks never executed it.", _details(status_code=code))
+    if after.error:
+        return Outcome(after, text)
+    # Given back and claimed are two steps and one stored change. QuickBooks' word holds for this session only.
+    return Outcome(replace(after.moved(State.TICKETED, now, recovering=False), revision=after.revision))
+
+
+def _of_message_set_status(record: QueuedRequest, text: str, code: int, now: datetime) -> Outcome | None:
     """QuickBooks refused the message set as a whole (error recovery, `qbxml.md` §4)."""
+    if code in NEVER_EXECUTED:
+        # Said only of what is asked for: the answer to a question before, once more.
+        return None
+    if code == OTHER_CONTENT and record.unheard:
+        # A former copy was executed, and this one was not: what it was answered is still to be had.
+        return Outcome(_lost_write(record, now))
+    if code == NOT_KEPT:
+        return _not_understood(record, text, f"QuickBooks could not keep its answer: status {code}.", now)
     message = f"QuickBooks refused the message set with status {code}."
     details = _details(status_code=code, status_severity="Error", hint=hint_for_status(code))
     return Outcome(_failed(record, now, "quickbooks_error", message, details), text)
@@ -128,12 +179,16 @@ def of_exception(record: QueuedRequest, response: str, hresult: str, message: st
     trouble = f"{hresult}: {words}"
     kept = response or None
     details = _details(hresult=hresult, hint=facts.hint)
+    if record.recovering and facts.code == PARSE_ERROR:
+        # The question was not understood; that says nothing about the request.
+        return Outcome(_unknown(record, now, words, details), kept)
+    if record.recovering:
+        return Outcome(_asked_in_vain(record, now, words, details), trouble=trouble)
     if facts.code == PARSE_ERROR:
         return Outcome(_failed(record, now, "qbxml_parse_error", words, details), kept)
     if record.is_read or facts.executed == "no":
         return Outcome(_tried_in_vain(record, now, words, details), kept, trouble=trouble)
-    after = _unknown(record, now, f"QuickBooks failed while it worked on this: {words}", details)
-    return Outcome(after, kept, trouble=trouble)
+    return Outcome(_lost_write(record, now), trouble=trouble)
 
 
 # --- no answer came
@@ -142,19 +197,28 @@ def of_exception(record: QueuedRequest, response: str, hresult: str, message: st
 def settled(record: QueuedRequest, now: datetime) -> QueuedRequest:
     """Return what becomes of the record that a session holds when the session is over."""
     if record.state is State.TICKETED and record.page == 1:
-        return record.moved(State.RETRYABLE if record.sessions else State.WAITING, now)
+        return record.moved(State.RETRYABLE if record.sessions else State.WAITING, now, recovering=record.unheard)
     if record.is_read:
         return _tried_in_vain(record, now, SESSION_ENDED, {})
+    if record.recovering:
+        return _asked_in_vain(record, now, SESSION_ENDED, {})
     return _lost_write(record, now)
 
 
 def _lost_write(record: QueuedRequest, now: datetime) -> QueuedRequest:
-    """Decide about a write whose answer was lost: QuickBooks may have done it.
+    """Keep a write whose answer was lost: a later session asks QuickBooks for the answer that it kept.
 
-    This is the place for recovery: the request went out with `newMessageSetID`, under which
-    QuickBooks keeps its answer for a later session to ask for (`qbxml.md` §4).
+    Not this session: QuickBooks may still be at work on it, and would know nothing yet.
     """
-    return _unknown(record, now, SESSION_ENDED, {})
+    return record.moved(State.RETRYABLE, now, unheard=True, recovering=True, recoveries=0, queue_priority=FIRST_IN_LINE)
+
+
+def _asked_in_vain(record: QueuedRequest, now: datetime, words: str, details: dict[str, Any]) -> QueuedRequest:
+    """Return a write that is asked for again in a later session, or was asked for often enough."""
+    if record.recoveries < MOST_RECOVERIES:
+        return record.moved(State.RETRYABLE, now)
+    message = f"{record.recoveries} sessions asked QuickBooks for its answer in vain. {words}"
+    return _unknown(record, now, message, details)
 
 
 def _tried_in_vain(record: QueuedRequest, now: datetime, words: str, details: dict[str, Any]) -> QueuedRequest:
@@ -167,7 +231,7 @@ def _tried_in_vain(record: QueuedRequest, now: datetime, words: str, details: di
         message = f"Page {record.page} of this query did not come. {words}"
         return _failed(record, now, "iteration_interrupted", message, {**details, "hint": hint})
     if record.sessions < MOST_SESSIONS:
-        return record.moved(State.RETRYABLE, now)
+        return record.moved(State.RETRYABLE, now, recovering=record.unheard)
     message = f"Given up after {record.sessions} sessions. {words}"
     return _failed(record, now, "quickbooks_connection_error", message, {**details, "sessions": record.sessions})
 

@@ -64,6 +64,7 @@ def end_of_session(
         changes.append(release)
     if connection and connection.session_ticket == session.ticket:
         facts["session_ticket"] = None
+        facts["answered_message_set"] = session.answered_message_set
     if connection and facts:
         changes.append(ChangeConnection(connection, connection.changed(timestamp(now), **facts)))
     return changes

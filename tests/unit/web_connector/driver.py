@@ -270,6 +270,21 @@ def answer(
     )
 
 
+def kept(request: str, **fields: Any) -> str:
+    """Return QuickBooks' answer to a write, with the message set under which it keeps it."""
+    named = re.search(r'newMessageSetID="([^"]*)"', request)
+    assert named, request
+    return answer(request, **fields).replace("<QBXMLMsgsRs>", f'<QBXMLMsgsRs newMessageSetID="{named[1]}">')
+
+
+def not_kept(check: str, code: int = 9002) -> str:
+    """Return QuickBooks' answer when it is asked for what it does not have."""
+    named = re.search(r'newMessageSetID="([^"]*)"', check)
+    assert named, check
+    status = f'newMessageSetID="{named[1]}" messageSetStatusCode="{code}"'
+    return f'<?xml version="1.0" ?>\n<QBXML>\n<QBXMLMsgsRs {status}>\n</QBXMLMsgsRs>\n</QBXML>\n'
+
+
 def page_of(request: str, remaining: int) -> str:
     """Return a page of an iterated query."""
     extra = f' iteratorRemainingCount="{remaining}" iteratorID="{{eb05f701-e727-472f-8ade-6753c4f67a46}}"'

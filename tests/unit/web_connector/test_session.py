@@ -367,17 +367,16 @@ def test_a_read_that_was_out_is_sent_again_by_the_next_session(desk: Desk) -> No
     assert desk.receive(answer(first)) == 100
 
 
-def test_a_write_that_was_out_is_never_sent_again(desk: Desk) -> None:
-    write, read = desk.write(), desk.queue()
+def test_a_write_that_was_out_is_not_sent_again_by_the_next_session_but_asked_for(desk: Desk) -> None:
+    write, _read = desk.write(), desk.queue()
     desk.begin()
 
     second = desk.begin()
 
     record = desk.record(write)
-    assert record.state is State.ERROR
-    assert record.error is not None
-    assert record.error.code == "outcome_unknown"
-    assert read in second
+    assert (record.state, record.recovering) == (State.SENT, True)
+    assert "oldMessageSetID" in second
+    assert "CustomerAddRq" not in second
 
 
 def test_a_read_is_given_up_after_three_sessions(desk: Desk) -> None:
@@ -537,16 +536,15 @@ def test_a_write_that_is_asked_for_twice_is_sent_once_and_its_response_is_still_
     assert desk.record(request_id).state is State.RESPONSE_RECEIVED
 
 
-def test_a_write_whose_response_never_came_ends_with_the_session(desk: Desk) -> None:
+def test_a_write_whose_response_never_came_is_asked_for_later(desk: Desk) -> None:
     request_id = desk.write()
     desk.begin()
     desk.send()
 
     desk.close()
 
-    error = desk.record(request_id).error
-    assert error is not None
-    assert error.code == "outcome_unknown"
+    record = desk.record(request_id)
+    assert (record.state, record.recovering) == (State.RETRYABLE, True)
 
 
 def test_a_request_that_can_no_longer_be_written_blocks_nobody(desk: Desk) -> None:
@@ -716,16 +714,16 @@ def test_a_write_that_quickbooks_surely_did_not_execute_is_kept_for_a_later_sess
 
 
 @pytest.mark.parametrize("hresult", ["0x800706BE", "0x80040402", "0x12345678", "nonsense"])
-def test_a_write_that_quickbooks_may_have_executed_is_never_sent_again(desk: Desk, hresult: str) -> None:
+def test_a_write_that_quickbooks_may_have_executed_is_asked_for_in_the_next_session(desk: Desk, hresult: str) -> None:
     request_id = desk.write()
     desk.begin()
 
     desk.receive(hresult=hresult, message="The remote procedure call failed.")
 
-    error = desk.record(request_id).error
-    assert error is not None
-    assert error.code == "outcome_unknown"
-    assert error.details["hresult"] == hresult
+    assert desk.send() == ""  # not in this one: QuickBooks may still be at work
+    assert desk.record(request_id).recovering
+    desk.close()
+    assert "oldMessageSetID" in desk.begin()
 
 
 def test_two_exceptions_in_a_row_end_the_session_before_the_rest_of_the_queue_fails(desk: Desk) -> None:
@@ -739,7 +737,13 @@ def test_two_exceptions_in_a_row_end_the_session_before_the_rest_of_the_queue_fa
     assert "RPC server" in desk.last_error()
     assert desk.receive(hresult="0x800706BA") == -1  # once more
     assert desk.close() == "OK"
-    assert [desk.record(one).state.value for one in records] == ["error", "error", "waiting", "waiting", "waiting"]
+    assert [desk.record(one).state.value for one in records] == [
+        "retryable",
+        "retryable",
+        "waiting",
+        "waiting",
+        "waiting",
+    ]
 
 
 def test_exceptions_with_an_answer_between_them_do_not_end_the_session(desk: Desk) -> None:
@@ -970,7 +974,8 @@ def test_there_is_always_a_text_for_the_last_error(desk: Desk) -> None:
 
 def test_an_error_given_at_the_end_of_a_session_can_be_searched_for(desk: Desk) -> None:
     request_id = desk.write("Grace")
-    desk.begin()
+    for _ in range(4):
+        desk.begin()
 
     desk.close()
 
