@@ -1,4 +1,4 @@
-"""The operator's command: apps, API keys and webhook secrets, of a stack on this machine or in AWS.
+"""The operator's command: apps, API keys, webhook secrets and recounts, of a stack on this machine or in AWS.
 
 It calls the operator's function (`handlers/operate.py`): by default of the stack that `make run`
 started here, with --function of a deployed one (its name is the stack's output OperateFunctionName).
@@ -25,6 +25,7 @@ COMMANDS = {
     "revoke-key": ("key_hash", "revoke a key, by the hash that list-keys shows"),
     "rotate-webhook-secret": ("app_id", "make a new webhook secret; the old one signs beside it"),
     "retire-old-webhook-secrets": ("app_id", "end a rotation"),
+    "recount-connection": ("connection_id", "compare a connection's counts with its records; --mend makes them equal"),
 }
 
 
@@ -72,6 +73,8 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument(argument)
         if name == "create-key":
             command.add_argument("--scope", choices=["full", "read_only"], default="full")
+        if name == "recount-connection":
+            command.add_argument("--mend", action="store_const", const="yes", default="no")
     return parser
 
 

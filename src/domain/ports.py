@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from domain.apps import ApiKey, App
     from domain.changes import Change
     from domain.connection import Connection
-    from domain.counts import DayCounts
+    from domain.counts import CountKey, DayCounts
     from domain.queued_request import QueuedRequest, State, StoredRequest, Tombstone, WebhookState
     from domain.session import Session
 
@@ -170,6 +170,16 @@ class Listing(Protocol):
 
     def search_texts(self, connection_id: str, days: Sequence[str]) -> Iterable[tuple[str, str]]:
         """Yield (id, search text) of every record inserted on these days, in no order, read in parallel."""
+
+
+class Recounts(Protocol):
+    """What counts are compared with and mended by (`domain.recounting`)."""
+
+    def recount(self, connection_id: str) -> Mapping[CountKey, int]:
+        """Return the connection's records counted one by one, as the indexes have them."""
+
+    def add_to_counts(self, changes: Mapping[CountKey, int]) -> None:
+        """Add to counts. Raises TooManyRequests when others kept changing them through every retry."""
 
 
 @dataclass(frozen=True, slots=True)

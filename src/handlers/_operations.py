@@ -50,6 +50,25 @@ def retire_old_webhook_secrets(*, app_id: str) -> dict[str, Any]:
     return {"app_id": app_id}
 
 
+def recount_connection(*, connection_id: str, mend: str = "no") -> dict[str, Any]:
+    """Compare a connection's counts with its records; with `mend` = `yes` make them equal."""
+    if mend not in {"yes", "no"}:
+        raise InvalidRequest.of("mend", "must be yes or no")
+    recounting = bootstrap.recounting()
+    found = (recounting.mend if mend == "yes" else recounting.differences)(connection_id)
+    differences = [
+        {
+            "day": key.day,
+            "by": key.sort,
+            "state": key.state.value,
+            "webhook_state": key.webhook_state.value,
+            "short_by": short,
+        }
+        for key, short in sorted(found.items(), key=lambda one: (one[0].day, one[0].sort, one[0].state))
+    ]
+    return {"connection_id": connection_id, "differences": differences, "mended": mend == "yes"}
+
+
 OPERATIONS: dict[str, Callable[..., dict[str, Any]]] = {
     one.__name__: one
     for one in (
@@ -59,6 +78,7 @@ OPERATIONS: dict[str, Callable[..., dict[str, Any]]] = {
         revoke_key,
         rotate_webhook_secret,
         retire_old_webhook_secrets,
+        recount_connection,
     )
 }
 

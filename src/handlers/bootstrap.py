@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from domain.ports import Apps, Connections, Deliveries, Listing, Requests, Sessions, Store
+from domain.ports import Apps, Connections, Deliveries, Listing, Recounts, Requests, Sessions, Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from domain.listing import Lists
     from domain.ports import Clock, Ids, RetryQueue, Secrets, WebhookSender
     from domain.queueing import Queueing
+    from domain.recounting import Recounting
     from domain.sweeping import Sweeper
     from domain.web_connector.endpoint import WebConnector
     from domain.webhooks.addresses import UrlRules
@@ -40,7 +41,7 @@ CONNECTIONS = 20
 """Webhook attempts and parts of a search run side by side, each with a connection of its own."""
 
 
-class Database(Store, Requests, Deliveries, Connections, Sessions, Apps, Listing, Protocol):
+class Database(Store, Requests, Deliveries, Connections, Sessions, Apps, Listing, Recounts, Protocol):
     """Every port that the database serves."""
 
 
@@ -232,6 +233,14 @@ def administration() -> Administration:
     from domain.administration import Administration
 
     return Administration(store(), store(), clock(), new_id(), secrets())
+
+
+@_part
+def recounting() -> Recounting:
+    """Return what compares counts with records."""
+    from domain.recounting import Recounting
+
+    return Recounting(store(), store(), store())
 
 
 @_part

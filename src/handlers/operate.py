@@ -1,4 +1,4 @@
-"""The operator's function: apps, API keys and webhook secrets. No HTTP route leads here.
+"""The operator's function: apps, API keys, webhook secrets, recounts. No HTTP route leads here.
 
 Call it with an operation and its arguments: `{"operation": "create_app", "name": "Shop"}`. What goes
 wrong is answered in the API's error shape.

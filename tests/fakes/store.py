@@ -43,7 +43,7 @@ class _Bodies:
 
 
 class FakeStore:
-    """Implements Store, Requests, Deliveries, Connections, Sessions, Apps and Listing."""
+    """Implements Store, Requests, Deliveries, Connections, Sessions, Apps, Listing and Recounts."""
 
     def __init__(self) -> None:
         self.records: dict[str, QueuedRequest | Tombstone] = {}
@@ -307,3 +307,15 @@ class FakeStore:
         for record in self._records_of(connection_id):
             if day_of(record.inserted_at) in days:
                 yield record.id, self.bodies[record.id].search_text
+
+    # --- Recounts
+
+    def recount(self, connection_id: str) -> Mapping[CountKey, int]:
+        """Return the records counted one by one."""
+        return count_changes([AddRequest(record, "", "") for record in self._records_of(connection_id)])
+
+    def add_to_counts(self, changes: Mapping[CountKey, int]) -> None:
+        """Add to counts."""
+        with self._lock:
+            self.counts.update(changes)
+            self.counts = Counter({key: number for key, number in self.counts.items() if number})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -10,9 +11,10 @@ from adapters.dynamodb import count_rows, items, payloads
 from adapters.dynamodb import tables as names
 from adapters.dynamodb.reading import batch_get, query_all, skip_entries
 from adapters.dynamodb.transactions import Transactions
+from domain.counts import INSERTED, UPDATED, CountKey
 from domain.errors import NotFound
 from domain.ports import Delivery, IndexEntry
-from domain.queued_request import QueuedRequest, State, StoredRequest, Tombstone, WebhookState
+from domain.queued_request import QueuedRequest, State, StoredRequest, Tombstone, WebhookState, day_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,7 +41,7 @@ END_OF_DAY = "T~"
 
 
 class DynamoDBStore:
-    """Implements Store, Requests, Deliveries, Connections, Sessions, Apps and Listing on DynamoDB.
+    """Implements Store, Requests, Deliveries, Connections, Sessions, Apps, Listing and Recounts on DynamoDB.
 
     `client` is a boto3 DynamoDB client.
     """
@@ -398,6 +400,29 @@ class DynamoDBStore:
             },
         ):
             yield item["request_id"]["S"], items.text(item, "search_text") or ""
+
+    # --- Recounts
+
+    def recount(self, connection_id: str) -> Mapping[CountKey, int]:
+        """Return the records of each state counted, by either moment: every entry of the indexes by state."""
+        counts: Counter[CountKey] = Counter()
+        for sort in (INSERTED, UPDATED):
+            for state in State:
+                for item in query_all(
+                    self._client,
+                    TableName=self._tables.queued_requests,
+                    IndexName=names.LISTING_INDEXES["state", sort],
+                    KeyConditionExpression="connection_id = :connection AND #state = :state",
+                    ExpressionAttributeNames={"#state": "state"},
+                    ExpressionAttributeValues={":connection": {"S": connection_id}, ":state": {"S": state.value}},
+                ):
+                    webhook_state = WebhookState(item["webhook_state"]["S"])
+                    counts[CountKey(connection_id, day_of(item[sort]["S"]), sort, state, webhook_state)] += 1
+        return counts
+
+    def add_to_counts(self, changes: Mapping[CountKey, int]) -> None:
+        """Add to counts, a transaction a day: one that is sent twice adds once."""
+        self._transactions.add_to_counts(changes)
 
     def _get(self, table: str, key: Item) -> Item | None:
         item: Item | None = self._client.get_item(TableName=table, Key=key, ConsistentRead=True).get("Item")

@@ -31,9 +31,10 @@ from domain.counts import count_changes
 from domain.errors import Conflict, TooManyRequests
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from adapters.dynamodb.tables import TableNames
+    from domain.counts import CountKey
 
 RETRIES = 10
 """How often a transaction that met another one on the same item is tried again."""
@@ -74,7 +75,14 @@ class Transactions:
     def commit(self, changes: Sequence[Change]) -> None:
         """Do all changes or none. Raises Conflict or TooManyRequests (see `domain.ports.Store`)."""
         operations = [operation for change in changes for operation in self._operations(change)]
-        counted = count_changes(changes)
+        self._carry_out(operations, count_changes(changes))
+
+    def add_to_counts(self, changes: Mapping[CountKey, int]) -> None:
+        """Add to counts alone, one day after the other. Raises TooManyRequests."""
+        for day in sorted({key.day for key in changes}):
+            self._carry_out([], {key: change for key, change in changes.items() if key.day == day})
+
+    def _carry_out(self, operations: Sequence[Operation], counted: Mapping[CountKey, int]) -> None:
         for attempt in range(RETRIES + 1):
             if attempt:
                 longest = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0**attempt)

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from domain.counts import INSERTED, CountKey
 from domain.errors import Unauthorized
+from domain.queued_request import State, WebhookState
 from handlers import authorizer, operate
+from tests.builders import CONNECTION_ID
 from tests.integration.api.client import ApiClient, basic
 
 if TYPE_CHECKING:
@@ -73,6 +76,7 @@ def test_two_webhook_secrets_are_active_while_rotating(world: World) -> None:
         ({"operation": "create_app", "name": 5}, "name"),
         ({"operation": "create_app", "name": "x", "colour": "red"}, "colour"),
         ({"operation": "create_key", "app_id": "x", "scope": "admin"}, "scope"),
+        ({"operation": "recount_connection", "connection_id": "x", "mend": "perhaps"}, "mend"),
     ],
 )
 def test_a_wrong_operation_is_answered_with_what_is_wrong(event: dict[str, Any], field: str) -> None:
@@ -93,6 +97,23 @@ def test_an_app_that_is_not_there_is_not_found(operation: str) -> None:
 @pytest.mark.usefixtures("world")
 def test_a_key_that_is_not_there_is_not_found() -> None:
     assert do("revoke_key", key_hash="00")["error"]["code"] == "not_found"
+
+
+def test_a_connection_is_recounted_and_mended(world: World) -> None:
+    connection_id = CONNECTION_ID
+    wrong = CountKey(connection_id, "2026-03-14", INSERTED, State.ERROR, WebhookState.FAILED)
+    world.store.add_to_counts({wrong: 2})
+
+    reported = do("recount_connection", connection_id=connection_id)
+    mended = do("recount_connection", connection_id=connection_id, mend="yes")
+
+    differences = [
+        {"day": "2026-03-14", "by": "inserted_at", "state": "error", "webhook_state": "failed", "short_by": -2}
+    ]
+    assert reported == {"connection_id": connection_id, "differences": differences, "mended": False}
+    assert mended == reported | {"mended": True}
+    assert do("recount_connection", connection_id=connection_id)["differences"] == []
+    assert do("recount_connection", connection_id="nobody")["error"]["code"] == "not_found"
 
 
 def test_the_policy_holds_for_every_path_so_that_it_can_be_cached(world: World) -> None:

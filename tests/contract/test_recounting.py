@@ -1,0 +1,83 @@
+"""Counts that are wrong are found and mended, and only those."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from domain.changes import AddConnection, AddRequest
+from domain.counts import INSERTED, UPDATED, CountKey
+from domain.errors import NotFound
+from domain.queued_request import State, WebhookState
+from domain.recounting import Recounting
+from tests.builders import CONNECTION_ID, REQUEST_XML, a_connection, a_record
+from tests.contract.test_store import add, counted, recount
+from tests.fakes import FakeStore
+from tests.lists import a_history
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tests.contract.test_store import AnyStore
+
+
+def filled(store: AnyStore) -> list[str]:
+    """Store a connection with records of several days and another one's record; return the ids of the first."""
+    store.commit(AddConnection(a_connection()))
+    add(store, a_record(connection_id="c0000000-0000-4000-8000-000000000099"))
+    history = a_history(11, 30)
+    for past in history:
+        add(store, past.record)
+    return [past.record.id for past in history]
+
+
+def test_exact_counts_are_left_alone(store: AnyStore) -> None:
+    ids = filled(store)
+
+    assert Recounting(store, store, store).mend(CONNECTION_ID) == {}
+    assert counted(store) == recount(store, ids)
+
+
+def test_counts_that_went_wrong_are_mended(store: AnyStore) -> None:
+    """Numbers that are too high, too low, and of days and states that no record has."""
+    ids = filled(store)
+    chance = random.Random(12)
+    wrong = {
+        CountKey(CONNECTION_ID, day, sort, chance.choice(list(State)), WebhookState.PENDING): chance.choice([-3, 1, 7])
+        for day in ("2026-03-14", "2026-03-16", "2020-01-01")
+        for sort in (INSERTED, UPDATED)
+    }
+    store.add_to_counts(wrong)
+    recounting = Recounting(store, store, store)
+
+    found = recounting.differences(CONNECTION_ID)
+
+    assert found == {key: -change for key, change in wrong.items()}
+    assert recounting.mend(CONNECTION_ID) == found
+    assert recounting.differences(CONNECTION_ID) == {}
+    assert counted(store) == recount(store, ids)
+
+
+def test_what_changes_while_it_is_counted_is_no_difference() -> None:
+    class Busy(FakeStore):
+        """A store whose records are changed between reading the counts and reading the index."""
+
+        def recount(self, connection_id: str) -> Mapping[CountKey, int]:
+            self.commit(AddRequest(a_record(state=self.states.pop()), REQUEST_XML, ""))
+            return super().recount(connection_id)
+
+        states = [State.WAITING, State.ERROR]  # noqa: RUF012 - of this one test
+
+    store = Busy()
+    filled(store)
+
+    assert Recounting(store, store, store).differences(CONNECTION_ID) == {}
+
+
+def test_a_connection_that_is_not_there_is_not_found() -> None:
+    store = FakeStore()
+
+    with pytest.raises(NotFound):
+        Recounting(store, store, store).mend(CONNECTION_ID)
