@@ -63,8 +63,10 @@ class ManagedConnections:
         connection = Connection(
             id=self._new_id(),
             app_id=app_id,
-            # GUIDs of the .qwc file: upper case without braces.
-            owner_id=self._new_id().upper(),
+            # GUIDs of the .qwc file: upper case without braces. OwnerID is one for all connections of an app:
+            # QuickBooks shows a file's mark (FileID) only to the owner who left it there, and by that mark a
+            # session sees that another connection's company file is open.
+            owner_id=app_id.upper(),
             file_id=self._new_id().upper(),
             inserted_at=moment,
             updated_at=moment,

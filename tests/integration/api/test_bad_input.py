@@ -220,7 +220,7 @@ def test_an_unknown_field_is_refused_with_the_nearest(world: World, *, wrapped: 
     assert answer.problem == {
         "field": "webhook_ulr",
         "message": "is no field of this endpoint",
-        "suggestion": "webhook_url",
+        "suggestion": "Did you mean webhook_url?",
     }
     assert stored_ids(world) == []
 

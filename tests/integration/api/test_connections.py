@@ -128,6 +128,17 @@ def test_the_file_leads_back_to_where_the_caller_reached_the_service(world: Worl
     assert f"<UserName>{CONNECTION_ID}</UserName>" in answer.json["qwc"]
 
 
+def test_an_apps_files_have_one_owner_and_a_mark_each(world: World) -> None:
+    """By its mark a session sees that another connection's company file is open."""
+    files = []
+    for _ in range(2):
+        connection = world.api.call("POST", "/api/v1/connections", {}).json["data"]
+        files.append(world.api.call("GET", f"{connection['links']['self']}/qwc").json["qwc"])
+
+    assert all(f"<OwnerID>{{{world.app_id.upper()}}}</OwnerID>" in text for text in files)
+    assert len({text.partition("<FileID>")[2][:38] for text in files}) == 2
+
+
 def test_the_file_itself_comes_to_who_asks_for_it(world: World) -> None:
     answer = world.api.call("GET", f"{URL}/qwc", headers={"accept": "application/x-qwc"})
 
