@@ -38,6 +38,9 @@ $(TOOLS)/sam/.installed: requirements-sam.txt
 $(TOOLS)/emulator/.installed: requirements-emulator.txt
 	$(call install,$(TOOLS)/emulator,requirements-emulator.txt)
 
+$(TOOLS)/runtime/.installed: requirements-runtime.txt
+	$(call install,$(TOOLS)/runtime,requirements-runtime.txt)
+
 $(TOOLS)/dynamodb-local/.installed: local/dynamodb_local/pom.xml
 	@command -v java >/dev/null && command -v mvn >/dev/null || { echo "Java 17 and Maven are needed." >&2; exit 1; }
 	@echo "Fetching DynamoDB Local …"
@@ -69,6 +72,10 @@ test-dynamodb: .venv/.installed $(TOOLS)/dynamodb-local/.installed ## Run the te
 deploy-local: .venv/.installed $(TOOLS)/sam/.installed $(TOOLS)/emulator/.installed ## Deploy template.yaml with SAM into an AWS emulator here and run the end-to-end tests on it
 	$(BIN)/python -m local.deploy $(TOOLS) $(BIN)/python -m pytest -q tests/e2e
 
+.PHONY: test-runtime
+test-runtime: .venv/.installed $(TOOLS)/sam/.installed $(TOOLS)/emulator/.installed $(TOOLS)/runtime/.installed ## Build with SAM and run every function under Lambda's own runtime; shows cold starts
+	$(BIN)/python -m local.runtime $(TOOLS) $(BIN)/python -m pytest -q tests/runtime
+
 .PHONY: lint
 lint: .venv/.installed ## Check style and the template
 	$(BIN)/ruff check .
@@ -99,6 +106,7 @@ lock: .venv/.installed ## Write the hashed requirements files from the .in files
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=src/requirements.txt src/requirements.in
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-dev.txt requirements-dev.in
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-emulator.txt requirements-emulator.in
+	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-runtime.txt requirements-runtime.in
 
 .PHONY: clean
 clean: ## Remove everything that can be made again
