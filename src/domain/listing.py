@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from domain.counts import INSERTED, Pair
 from domain.errors import NotFound
-from domain.searching import folded
+from domain.searching import needle_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -149,7 +149,7 @@ class Lists:
         if not candidates:
             return [], 0
         inserted = [day.day for day in days if day.inserted]
-        needle = folded(phrase)
+        needle = needle_of(phrase)
         hits = {one for one, text in self._listing.search_texts(query.connection_id, inserted) if needle in text}
         start = (query.page - 1) * query.page_size
         if len(hits) <= FEW_HITS:

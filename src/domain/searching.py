@@ -23,3 +23,8 @@ def searchable_text(record: QueuedRequest, request: qbxml.Request, response_xml:
 def folded(text: str) -> str:
     """Return `text` as it is compared: without regard to case."""
     return text.casefold()
+
+
+def needle_of(phrase: str) -> str:
+    """Return what to look for in searchable texts: those have one blank where there was any white space."""
+    return folded(" ".join(phrase.split()))

@@ -14,4 +14,5 @@ if TYPE_CHECKING:
 def unknown_name(name: str, known: Sequence[str], kind: str) -> Problem:
     """Return the problem of an unknown field or parameter (`kind`)."""
     nearest = get_close_matches(name, known, n=1)
-    return Problem(name, f"is no {kind} of this endpoint", suggestion=f"Did you mean {nearest[0]}?" if nearest else None)
+    suggestion = f"Did you mean {nearest[0]}?" if nearest else None
+    return Problem(name, f"is no {kind} of this endpoint", suggestion=suggestion)
