@@ -59,7 +59,6 @@ class Service:
     webhook_url: str
     webhooks: queue.Queue[Webhook]
     applies_gateway_responses: bool
-    company: Company = field(default_factory=Company.generated)
 
     def call(
         self,
@@ -95,11 +94,12 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A connection with its simulated Web Connector."""
+    """A connection with its simulated Web Connector and a company file of its own: the file is marked as its."""
 
     service: Service
     id: str
     password: str
+    company: Company = field(default_factory=Company.generated)
 
     @property
     def path(self) -> str:
@@ -124,7 +124,7 @@ class Connection:
             # An emulator is not reached under the name that API Gateway would have.
             here = self.service.base_url.replace("127.0.0.1", "localhost")
             qwc = re.sub(r">[^<]*(/qbwc|/support[^<]*)<", rf">{here}\1<", qwc)
-        return Simulator(qwc, self.password, self.service.company).run_once()
+        return Simulator(qwc, self.password, self.company).run_once()
 
 
 def eventually(look: Callable[[], Any], wanted: Callable[[Any], bool]) -> Any:
