@@ -14,12 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 from adapters.dynamodb import DynamoDBStore
-from benchmarks.listing_data import APP_ID, a_connection, connect, drop_tables, endpoint, make_tables
+from benchmarks.listing_data import APP_ID, a_connection, connect, endpoint
 from domain import qbxml
 from domain.changes import AddConnection
 from domain.errors import TooManyRequests
 from domain.queued_request import QueuedRequest
 from domain.queueing import Queueing
+from local.tables import drop_tables, make_tables
 
 SECONDS = 10
 THREADS = (1, 50)

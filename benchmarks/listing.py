@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, Any
 from adapters.dynamodb import DynamoDBStore, TableNames
 from adapters.dynamodb.reading import query_all
 from adapters.dynamodb.tables import LISTING_INDEXES
-from benchmarks.listing_data import APP_ID, LARGEST_WHOLE, Meter, connect, drop_tables, endpoint, load, make_tables
+from benchmarks.listing_data import APP_ID, LARGEST_WHOLE, Meter, connect, endpoint, load
 from domain.listing import LARGEST_LISTED_RESPONSE, ListQuery, Lists
 from domain.queued_request import State, WebhookState
+from local.tables import drop_tables, make_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable

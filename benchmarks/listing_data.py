@@ -30,7 +30,6 @@ from domain.connection import Connection
 from domain.counts import INSERTED, UPDATED, CountKey
 from domain.queued_request import QueuedRequest, State, WebhookState, day_of, timestamp
 from domain.searching import searchable_text
-from local.template import Template
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -114,27 +113,6 @@ def connect(url: str, connections: int = 16) -> Any:
         aws_secret_access_key="local",  # noqa: S106 - no secret: the endpoint is on this machine
         config=config,
     )
-
-
-def make_tables(client: Any, prefix: str) -> TableNames:
-    """Make the template's tables under names of their own."""
-    for definition in Template.load().table_definitions():
-        client.create_table(**{**definition, "TableName": prefix + definition["TableName"]})
-    return TableNames(
-        queued_requests=f"{prefix}QueuedRequestsTable",
-        payloads=f"{prefix}PayloadsTable",
-        counts=f"{prefix}CountsTable",
-        connections=f"{prefix}ConnectionsTable",
-        sessions=f"{prefix}SessionsTable",
-        apps=f"{prefix}AppsTable",
-        idempotency_keys=f"{prefix}IdempotencyKeysTable",
-    )
-
-
-def drop_tables(client: Any, prefix: str) -> None:
-    """Delete what `make_tables` made."""
-    for definition in Template.load().table_definitions():
-        client.delete_table(TableName=prefix + definition["TableName"])
 
 
 def a_connection() -> Connection:

@@ -10,9 +10,10 @@ import sys
 import time
 
 from adapters.dynamodb import DynamoDBStore
-from benchmarks.listing_data import APP_ID, Meter, connect, drop_tables, endpoint, load, make_tables
+from benchmarks.listing_data import APP_ID, Meter, connect, endpoint, load
 from domain.listing import ListQuery, Lists
 from domain.queued_request import State
+from local.tables import drop_tables, make_tables
 
 RECORDS = 100_000
 NEEDLE = "zq mercury"

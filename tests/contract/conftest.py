@@ -14,9 +14,9 @@ import pytest
 from botocore.config import Config
 from moto import mock_aws
 
-from adapters.dynamodb import DynamoDBStore, TableNames
+from adapters.dynamodb import DynamoDBStore
 from local.emulated_dynamodb import quick_moto
-from local.template import Template
+from local.tables import drop_tables, make_tables
 from tests.fakes import FakeStore
 
 if TYPE_CHECKING:
@@ -30,21 +30,6 @@ def dynamodb_client(endpoint: str | None = None) -> Any:
     """Return a client for the emulation or an endpoint."""
     return boto3.client(
         "dynamodb", endpoint_url=endpoint, config=Config(retries={"total_max_attempts": 2}), **CREDENTIALS
-    )
-
-
-def make_tables(client: Any, prefix: str) -> TableNames:
-    """Make the template's tables under names of their own."""
-    for definition in Template.load().table_definitions():
-        client.create_table(**{**definition, "TableName": prefix + definition["TableName"]})
-    return TableNames(
-        queued_requests=f"{prefix}QueuedRequestsTable",
-        payloads=f"{prefix}PayloadsTable",
-        counts=f"{prefix}CountsTable",
-        connections=f"{prefix}ConnectionsTable",
-        sessions=f"{prefix}SessionsTable",
-        apps=f"{prefix}AppsTable",
-        idempotency_keys=f"{prefix}IdempotencyKeysTable",
     )
 
 
@@ -63,8 +48,7 @@ def endpoint() -> Iterator[DynamoDBStore]:
     prefix = f"t{uuid.uuid4().hex[:8]}-"
     tables = make_tables(client, prefix)
     yield DynamoDBStore(client, tables)
-    for definition in Template.load().table_definitions():
-        client.delete_table(TableName=prefix + definition["TableName"])
+    drop_tables(client, prefix)
     client.close()
 
 

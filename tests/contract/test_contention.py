@@ -19,8 +19,9 @@ from domain.errors import TooManyRequests
 from domain.listing import ListQuery, Lists
 from domain.queued_request import QueuedRequest, State, WebhookState, timestamp
 from local.emulated_dynamodb import quick_moto
+from local.tables import make_tables
 from tests.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, a_connection, a_record
-from tests.contract.conftest import dynamodb_client, make_tables
+from tests.contract.conftest import dynamodb_client
 from tests.contract.test_store import add, counted, recount
 
 if TYPE_CHECKING:

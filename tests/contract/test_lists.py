@@ -16,8 +16,9 @@ from domain.changes import AddConnection, AddRequest, RemoveRequest
 from domain.listing import ListQuery, Lists
 from domain.queued_request import timestamp
 from local.emulated_dynamodb import quick_moto
+from local.tables import make_tables
 from tests.builders import APP_ID, NOON, REQUEST_XML, a_connection
-from tests.contract.conftest import dynamodb_client, make_tables
+from tests.contract.conftest import dynamodb_client
 from tests.lists import a_history, brute_force, queries, seeds
 
 if TYPE_CHECKING:

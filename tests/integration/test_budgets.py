@@ -25,6 +25,7 @@ from domain.queued_request import QueuedRequest, State, WebhookState, timestamp
 from domain.queueing import Idempotency, Queueing
 from domain.web_connector.endpoint import WebConnector
 from local.emulated_dynamodb import quick_moto
+from local.tables import make_tables
 from tests.builders import (
     APP_ID,
     CONNECTION_ID,
@@ -37,7 +38,7 @@ from tests.builders import (
     a_record,
     counting_bytes,
 )
-from tests.contract.conftest import dynamodb_client, make_tables
+from tests.contract.conftest import dynamodb_client
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 import boto3
 import pytest
 
-from adapters.dynamodb import DynamoDBStore, TableNames
+from adapters.dynamodb import DynamoDBStore
 from domain.apps import ApiKey, App, Scope, api_key_hash
 from domain.changes import AddConnection, AddRequest, ChangeRequest, PutApiKey, PutApp
 from domain.passwords import hash_password
 from domain.queued_request import QueuedRequest, State, WebhookState, timestamp
 from local.receiver import receiving
 from local.runtime import instance
+from local.tables import make_tables
 from local.template import Template
 from tests.builders import APP_ID, NOON, REQUEST_XML, RESPONSE_XML, a_connection, a_record, counting_bytes
 
@@ -54,17 +55,7 @@ def make_resources(prefix: str) -> tuple[dict[str, str], DynamoDBStore]:
     """Make tables and a queue under names of their own; return their variables, and the store on them."""
     dynamodb = boto3.client("dynamodb", endpoint_url=ENDPOINT, **CREDENTIALS)
     sqs = boto3.client("sqs", endpoint_url=ENDPOINT, **CREDENTIALS)
-    for definition in Template.load().table_definitions():
-        dynamodb.create_table(**{**definition, "TableName": f"{prefix}-{definition['TableName']}"})
-    tables = TableNames(
-        queued_requests=f"{prefix}-QueuedRequestsTable",
-        payloads=f"{prefix}-PayloadsTable",
-        counts=f"{prefix}-CountsTable",
-        connections=f"{prefix}-ConnectionsTable",
-        sessions=f"{prefix}-SessionsTable",
-        apps=f"{prefix}-AppsTable",
-        idempotency_keys=f"{prefix}-IdempotencyKeysTable",
-    )
+    tables = make_tables(dynamodb, f"{prefix}-")
     variables = {
         "QUEUED_REQUESTS_TABLE": tables.queued_requests,
         "PAYLOADS_TABLE": tables.payloads,

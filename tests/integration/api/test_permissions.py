@@ -19,6 +19,7 @@ from domain.webhooks.addresses import UrlRules
 from handlers import bootstrap
 from handlers.bootstrap import Settings
 from local.emulated_dynamodb import quick_moto
+from local.tables import make_tables
 from local.template import Template
 from tests.builders import (
     APP_ID,
@@ -33,7 +34,7 @@ from tests.builders import (
     a_session,
     counting_bytes,
 )
-from tests.contract.conftest import dynamodb_client, make_tables
+from tests.contract.conftest import dynamodb_client
 from tests.integration.api.client import api_event, load
 from tests.integration.api.conftest import ENVIRONMENT
 from tests.integration.api.test_events import (

@@ -23,6 +23,7 @@ from domain.webhooks.delivery import Deliverer
 from domain.webhooks.signature import verify, verify_qube
 from handlers import bootstrap, deliver_webhook, retry_webhook
 from local.emulated_dynamodb import quick_moto
+from local.tables import make_tables
 from tests.builders import (
     APP_ID,
     NOON,
@@ -33,7 +34,7 @@ from tests.builders import (
     a_connection,
     a_record,
 )
-from tests.contract.conftest import CREDENTIALS, dynamodb_client, make_tables
+from tests.contract.conftest import CREDENTIALS, dynamodb_client
 from tests.integration.webhooks.servers import ANSWER, Exchange, Receiver
 
 if TYPE_CHECKING:

@@ -1,0 +1,29 @@
+"""The template's tables on a database of one's own: for tests and benchmarks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adapters.dynamodb import TableNames
+from local.template import Template
+
+
+def make_tables(client: Any, prefix: str) -> TableNames:
+    """Make the template's tables, each named `prefix` and its logical id."""
+    for definition in Template.load().table_definitions():
+        client.create_table(**{**definition, "TableName": prefix + definition["TableName"]})
+    return TableNames(
+        queued_requests=f"{prefix}QueuedRequestsTable",
+        payloads=f"{prefix}PayloadsTable",
+        counts=f"{prefix}CountsTable",
+        connections=f"{prefix}ConnectionsTable",
+        sessions=f"{prefix}SessionsTable",
+        apps=f"{prefix}AppsTable",
+        idempotency_keys=f"{prefix}IdempotencyKeysTable",
+    )
+
+
+def drop_tables(client: Any, prefix: str) -> None:
+    """Delete what `make_tables` made."""
+    for definition in Template.load().table_definitions():
+        client.delete_table(TableName=prefix + definition["TableName"])
