@@ -20,6 +20,7 @@ def make_tables(client: Any, prefix: str) -> TableNames:
         sessions=f"{prefix}SessionsTable",
         apps=f"{prefix}AppsTable",
         idempotency_keys=f"{prefix}IdempotencyKeysTable",
+        queue=f"{prefix}QueueTable",
     )
 
 

@@ -1,8 +1,8 @@
 """What the domain needs from outside, named for the business. `adapters/` and the tests' fakes implement it.
 
-One writer, `Store.commit`; the rest reads. Reads by id are consistent. Reads of an index
-(`queue_front`, `index_entries`, `search_texts`) are eventually consistent: an entry may be late
-or already wrong, and whoever acts on one names the revision that it saw.
+One writer, `Store.commit`; the rest reads. Reads by id and of the queue are consistent. Reads of an index
+(`index_entries`, `search_texts`, `silent_sessions`, `connections_of`, `deleted_connections`) are eventually
+consistent: an entry may be late or already wrong, and whoever acts on one names the revision that it saw.
 """
 
 from __future__ import annotations
@@ -70,7 +70,10 @@ class Requests(Protocol):
         """Return the request's text. Raises NotFound when there is none."""
 
     def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
-        """Return what is sent next (waiting or retryable), at most `limit` records, from an index."""
+        """Return what is sent next (waiting or retryable), at most `limit` records.
+
+        Exact when it is read: whatever was stored before is in it (decision 0020).
+        """
 
 
 @dataclass(frozen=True, slots=True)

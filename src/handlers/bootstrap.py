@@ -56,6 +56,7 @@ class Settings:
     sessions_table: str
     apps_table: str
     idempotency_keys_table: str
+    queue_table: str
     webhook_retry_queue_url: str
     allow_loopback_webhooks: bool = False
     allow_http_webhooks: bool = False
@@ -73,6 +74,7 @@ class Settings:
             sessions_table=environment["SESSIONS_TABLE"],
             apps_table=environment["APPS_TABLE"],
             idempotency_keys_table=environment["IDEMPOTENCY_KEYS_TABLE"],
+            queue_table=environment["QUEUE_TABLE"],
             webhook_retry_queue_url=environment["WEBHOOK_RETRY_QUEUE_URL"],
             allow_loopback_webhooks=_switch(environment, "ALLOW_LOOPBACK_WEBHOOKS"),
             allow_http_webhooks=_switch(environment, "ALLOW_HTTP_WEBHOOKS"),
@@ -167,6 +169,7 @@ def store() -> Database:
         sessions=names.sessions_table,
         apps=names.apps_table,
         idempotency_keys=names.idempotency_keys_table,
+        queue=names.queue_table,
     )
     return DynamoDBStore(aws_client("dynamodb"), tables)
 

@@ -30,6 +30,7 @@ from domain.errors import Conflict, NotFound
 from domain.ports import Delivery
 from domain.queued_request import (
     FIRST_IN_LINE,
+    IN_TURN,
     QueuedRequest,
     RequestError,
     State,
@@ -245,6 +246,29 @@ class TestQueue:
 
         assert list(store.queue_front(CONNECTION_ID, 10)) == []
 
+    def test_what_was_deleted_is_not_in_it(self, store: AnyStore) -> None:
+        record = a_record()
+        add(store, record)
+
+        store.commit(RemoveRequest(record, timestamp(LATER)))
+
+        assert list(store.queue_front(CONNECTION_ID, 10)) == []
+
+    def test_what_comes_back_with_another_priority_is_in_it_once(self, store: AnyStore) -> None:
+        first, second = a_record(), a_record(inserted_at=timestamp(LATER))
+        for record in (first, second):
+            add(store, record)
+        ticketed = second.moved(State.TICKETED, LATER)
+        store.commit(ChangeRequest(second, ticketed))
+
+        ahead = ticketed.moved(State.WAITING, LATER, queue_priority=FIRST_IN_LINE)
+        store.commit(ChangeRequest(ticketed, ahead))
+        later = replace(ahead, queue_priority=IN_TURN, revision=ahead.revision + 1)
+        assert list(store.queue_front(CONNECTION_ID, 10)) == [ahead, first]
+        store.commit(ChangeRequest(ahead, later))
+
+        assert list(store.queue_front(CONNECTION_ID, 10)) == [first, later]
+
     def test_what_is_given_back_is_in_it_again(self, store: AnyStore) -> None:
         record = a_record()
         add(store, record)
@@ -358,6 +382,7 @@ class TestConnections:
         assert counted(store) == {}
         assert list(store.queue_front(CONNECTION_ID, 10)) == []
         assert store.request(kept.id) == kept
+        assert list(store.queue_front(CONNECTION_ID, 10)) == []
 
 
 class TestSessions:
@@ -599,8 +624,8 @@ class TestListing:
     @pytest.mark.parametrize("descending", [True, False])
     def test_a_page_in_the_middle_of_a_very_full_day(self, store: AnyStore, *, descending: bool) -> None:
         records = [a_record(inserted_at=timestamp(NOON + timedelta(seconds=n // 3))) for n in range(1_620)]
-        for start in range(0, len(records), 45):
-            store.commit(*(AddRequest(record, REQUEST_XML, "") for record in records[start : start + 45]))
+        for start in range(0, len(records), 30):
+            store.commit(*(AddRequest(record, REQUEST_XML, "") for record in records[start : start + 30]))
         ordered = sorted(records, key=lambda record: (record.inserted_at, record.id), reverse=descending)
 
         for skip in (1_600, 1_618, 1_620, 1_700):

@@ -64,6 +64,7 @@ def make_resources(prefix: str) -> tuple[dict[str, str], DynamoDBStore]:
         "SESSIONS_TABLE": tables.sessions,
         "APPS_TABLE": tables.apps,
         "IDEMPOTENCY_KEYS_TABLE": tables.idempotency_keys,
+        "QUEUE_TABLE": tables.queue,
         "WEBHOOK_RETRY_QUEUE_URL": sqs.create_queue(QueueName=f"{prefix}-retries")["QueueUrl"],
         "AWS_ENDPOINT_URL": ENDPOINT,
     }

@@ -15,7 +15,6 @@ from domain.changes import IdempotencyClaim
 from domain.connection import Connection
 from domain.counts import INSERTED, CountKey, DayCounts, Pair
 from domain.queued_request import (
-    QUEUED,
     QueuedRequest,
     RequestError,
     State,
@@ -125,8 +124,6 @@ def record_item(record: QueuedRequest) -> Item:
             "error": _json(record.error.as_dict()) if record.error else None,
             "page": record.page,
             "first_page_id": record.first_page_id,
-            # In the index only while there is something to send.
-            "queue_priority": record.queue_priority if record.state in QUEUED else None,
             "priority": record.queue_priority,
             "sessions": record.sessions,
             "unheard": True if record.unheard else None,
@@ -173,6 +170,12 @@ def record_from_item(item: Item) -> QueuedRequest:
         response_parts=number(item, "response_parts"),
         revision=number(item, "revision"),
     )
+
+
+def queue_key(record: QueuedRequest) -> Item:
+    """Return where a record that waits stands in its connection's queue: the texts sort in the order of sending."""
+    position = f"{record.queue_priority}#{record.inserted_at}#{record.id}"
+    return item_of({"connection_id": record.connection_id, "position": position})
 
 
 def tombstone_item(record: QueuedRequest, deleted_at: str, expires_at: int) -> Item:

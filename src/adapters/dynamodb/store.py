@@ -95,12 +95,12 @@ class DynamoDBStore:
         return self._request_text(request_id, payloads.body_from_item(item))
 
     def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
-        """Return what is sent next: one query of the sparse index, which holds whole records."""
+        """Return what is sent next: one consistent query of a table that holds whole records."""
         answer = self._client.query(
-            TableName=self._tables.queued_requests,
-            IndexName=names.QUEUE_INDEX,
+            TableName=self._tables.queue,
             KeyConditionExpression="connection_id = :connection",
             ExpressionAttributeValues={":connection": {"S": connection_id}},
+            ConsistentRead=True,
             Limit=limit,
         )
         return [items.record_from_item(item) for item in answer["Items"]]
@@ -241,15 +241,16 @@ class DynamoDBStore:
             self._client.delete_item(TableName=tables.queued_requests, Key={"id": {"S": request_id}})
         if len(ids) > limit:
             return False
-        for row in query_all(
-            self._client,
-            TableName=tables.counts,
-            KeyConditionExpression="connection_id = :connection",
-            ProjectionExpression="connection_id, #day",
-            ExpressionAttributeNames={"#day": "day"},
-            ExpressionAttributeValues={":connection": {"S": connection.id}},
-        ):
-            self._client.delete_item(TableName=tables.counts, Key=row)
+        for table, sort_key in ((tables.counts, "day"), (tables.queue, "position")):
+            for row in query_all(
+                self._client,
+                TableName=table,
+                KeyConditionExpression="connection_id = :connection",
+                ProjectionExpression="connection_id, #key",
+                ExpressionAttributeNames={"#key": sort_key},
+                ExpressionAttributeValues={":connection": {"S": connection.id}},
+            ):
+                self._client.delete_item(TableName=table, Key=row)
         self._client.delete_item(TableName=tables.connections, Key={"id": {"S": connection.id}})
         return True
 

@@ -16,6 +16,7 @@ class TableNames:
     sessions: str
     apps: str
     idempotency_keys: str
+    queue: str
 
 
 LISTING_INDEXES = {
@@ -26,7 +27,6 @@ LISTING_INDEXES = {
     ("webhook_state", "inserted_at"): "by_webhook_state_inserted",
     ("webhook_state", "updated_at"): "by_webhook_state_updated",
 }
-QUEUE_INDEX = "queue"
 SEARCH_INDEX = "search"
 CONNECTIONS_BY_APP_INDEX = "by_app"
 CONNECTIONS_TO_PURGE_INDEX = "to_purge"

@@ -29,12 +29,14 @@ from domain.changes import (
 )
 from domain.counts import count_changes
 from domain.errors import Conflict, TooManyRequests
+from domain.queued_request import QUEUED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from adapters.dynamodb.tables import TableNames
     from domain.counts import CountKey
+    from domain.queued_request import QueuedRequest
 
 RETRIES = 10
 """How often a transaction that met another one on the same item is tried again."""
@@ -119,6 +121,7 @@ class Transactions:
                 return [
                     self._put_new(tables.queued_requests, "id", items.record_item(record), change),
                     *(Operation({"Put": {"TableName": tables.payloads, "Item": item}}) for item in bodies),
+                    *self._queue(None, record),
                 ]
             case ChangeRequest():
                 return self._change_request(change)
@@ -162,7 +165,20 @@ class Transactions:
         if change.search_text is not None:
             sets["search_text"] = change.search_text
         record = self._put(self._tables.queued_requests, items.record_item(after), change.before.revision, change)
-        return [record, self._set_body(after.id, sets)] if sets else [record]
+        bodies = [self._set_body(after.id, sets)] if sets else []
+        return [record, *bodies, *self._queue(change.before, after)]
+
+    def _queue(self, before: QueuedRequest | None, after: QueuedRequest | None) -> list[Operation]:
+        """Have the queue hold a record exactly while it waits or is retryable. The record's condition guards this."""
+        left = items.queue_key(before) if before and before.state in QUEUED else None
+        taken = items.queue_key(after) if after and after.state in QUEUED else None
+        operations = []
+        if left and left != taken:
+            operations.append(Operation({"Delete": {"TableName": self._tables.queue, "Key": left}}))
+        if after and taken:
+            entry = items.record_item(after) | taken
+            operations.append(Operation({"Put": {"TableName": self._tables.queue, "Item": entry}}))
+        return operations
 
     def _set_body(self, request_id: str, sets: dict[str, str | bytes]) -> Operation:
         return Operation(
@@ -190,6 +206,7 @@ class Transactions:
         return [
             self._put(self._tables.queued_requests, tombstone, record.revision, change),
             *(Operation({"Delete": {"TableName": self._tables.payloads, "Key": key}}) for key in keys),
+            *self._queue(record, None),
         ]
 
     def _require_connection(self, change: RequireConnection) -> Operation:

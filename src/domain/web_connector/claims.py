@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from domain.queued_request import QueuedRequest
 
 FRONT = 10
-"""How many candidates one reading of the queue yields: enough to pass over what the index has wrong."""
+"""How many candidates one reading of the queue yields: enough to pass over what others took meanwhile."""
 
 TRIES_A_READING = 4
 """How many of them are tried. Each takes a transaction, and the Web Connector waits."""
@@ -60,8 +60,8 @@ class Claims:
     ) -> QueuedRequest | None:
         """Commit `changes` together with the claim of what is next; return that, or None.
 
-        The queue is read from an index, which may be late: a candidate that is not what it seems
-        is passed over. `held` is the id of a record that `changes` already change. What this
+        Between the reading of the queue and the commit somebody may discard a candidate: it is then
+        passed over. `held` is the id of a record that `changes` already change. What this
         session had and gave back is left to a later one.
 
         Raises Conflict when one of `changes` does not hold.

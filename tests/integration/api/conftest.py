@@ -28,6 +28,7 @@ ENVIRONMENT = {
     "SESSIONS_TABLE": "SessionsTable",
     "APPS_TABLE": "AppsTable",
     "IDEMPOTENCY_KEYS_TABLE": "IdempotencyKeysTable",
+    "QUEUE_TABLE": "QueueTable",
     "WEBHOOK_RETRY_QUEUE_URL": "https://sqs.eu-west-1.amazonaws.com/123456789012/retries",
 }
 

@@ -15,6 +15,7 @@ TABLES = {
     "SESSIONS_TABLE": "sessions",
     "APPS_TABLE": "apps",
     "IDEMPOTENCY_KEYS_TABLE": "keys",
+    "QUEUE_TABLE": "queue",
     "WEBHOOK_RETRY_QUEUE_URL": "https://sqs.example/queue",
 }
 

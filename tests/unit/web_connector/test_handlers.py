@@ -19,7 +19,7 @@ from tests.unit.web_connector.test_soap import CLOSE, envelope
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SETTINGS = bootstrap.Settings("", "", "", "", "", "", "", "")
+SETTINGS = bootstrap.Settings("", "", "", "", "", "", "", "", "")
 SOURCE = Path(web_connector.__file__).parent.parent
 
 
