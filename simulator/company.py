@@ -25,7 +25,7 @@ from simulator.clock import MachineClock, zone_named
 from simulator.errors import OTHER_FILE_OPEN, UNSUPPORTED_VERSION, HresultError
 from simulator.facts import Product
 from simulator.generator import Tables, generate
-from simulator.message_sets import MessageSets
+from simulator.message_sets import KEPT_WELL, Keeping, MessageSets
 from simulator.queries import Answer, Queries, shown_fields
 from simulator.rows import Row, Table, opening_tag, render
 from simulator.values import RequestError, check_values
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 DEFAULT_PATH = "C:\\Company Files\\Simulated Company.QBW"
 FILE_FORMAT = 1
 MAX_REQUEST_ID = 50
+FIRST_ERROR_STATUS = 1000
 
 _PROLOGUE = re.compile(r"<\?xml [^>]*\?>\s*<\?qbxml version=[\"']([^\"']*)[\"']\s*\?>\s*<QBXML>")
 _TABLES = {
@@ -58,6 +59,11 @@ class Execution:
     request_id: str | None
     message_set_id: str | None
     status_code: int
+
+    @property
+    def succeeded(self) -> bool:
+        """Tell whether QuickBooks did it: a status of severity Error means that it did not."""
+        return self.status_code < FIRST_ERROR_STATUS
 
     @property
     def is_write(self) -> bool:
@@ -198,9 +204,15 @@ class CompanySession:
         self._ended = True
         self._queries.iterators.clear()
 
-    def process_request(self, text: str) -> str:
+    def forget_iterators(self) -> None:
+        """Let the open iterators expire."""
+        self._queries.iterators.clear()
+
+    def process_request(self, text: str, *, refusal: RequestError | None = None, keeping: Keeping = KEPT_WELL) -> str:
         """Answer a QBXML document.
 
+        `refusal` is the status of every request in it that would be executed, `keeping` what becomes of the response
+        to its message set: both are for faults.
         Raises `HresultError`: 0x80040400 for what cannot be parsed, 0x80040423 for a version that this QuickBooks
         does not know, 0x8004040D after the session's end.
         """
@@ -209,7 +221,7 @@ class CompanySession:
         message_set = self._parse(text)
         with self._company.lock:
             message_set_id, status, lines = self._company.message_sets.process(
-                self._application, message_set, lambda: self._execute(message_set)
+                self._application, message_set, lambda: self._execute(message_set, refusal), keeping
             )
         recovery = message_set.get("newMessageSetID") is not None or message_set.get("oldMessageSetID") is not None
         attributes = {"newMessageSetID": message_set_id or "", "messageSetStatusCode": str(status)} if recovery else {}
@@ -239,7 +251,7 @@ class CompanySession:
             raise grammar.parse_error(str(error)) from error
         return grammar.check_message_set(root)
 
-    def _execute(self, message_set: Element) -> list[str]:
+    def _execute(self, message_set: Element, refusal: RequestError | None) -> list[str]:
         lines: list[str] = []
         stopped = False
         for request in message_set:
@@ -247,7 +259,7 @@ class CompanySession:
             if stopped:
                 answer = Answer(3231, "Error", "The request has not been processed.")
             else:
-                answer = self._answer(request)
+                answer = self._answer(request) if refusal is None else Answer(refusal.code, "Error", refusal.message)
                 self._company.executed.append(
                     Execution(
                         self._application,

@@ -27,6 +27,9 @@ HRESULTS = {
     "0x80040422": "This application requires single-user mode and another application is sharing the file.",
     "0x80040423": "The version of qbXML that was requested is not supported or is unknown.",
     "0x80040424": "QuickBooks did not finish its initialization. Please try again later.",
+    "0x80010105": "The server threw an exception.",
+    "0x800706BA": "The RPC server is unavailable.",
+    "0x800706BE": "The remote procedure call failed.",
 }
 """The HRESULTs that the simulated QuickBooks names, with their texts; keys as QuickBooks writes them."""
 

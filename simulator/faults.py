@@ -1,112 +1,112 @@
 """A bad line and impatient users: a transport that loses, repeats, delays and cuts off chosen calls.
 
-A fault is written `METHOD:CALL:ACTION[:SECONDS]`, for example `receiveResponseXML:2:lose-response`. CALL counts the
-calls of that method over the life of the transport from 1, or is `*` for every call.
-
-| action | what the service sees | what the Web Connector sees |
-|---|---|---|
-| lose-request | nothing | the call fails |
-| lose-response | the call | the call fails |
-| duplicate | the call twice | the second answer |
-| delay | the call, SECONDS later | the answer, late |
-| hang | the call | the call fails after SECONDS (100) |
-| close | nothing, and no further call of the session | it was stopped |
+A fault is written `METHOD:CALL:ACTION[:VALUE][:KEY=VALUE…]`, for example `receiveResponseXML:2:lose-response`. CALL
+counts the calls of that method over the life of the transport from 1, or is `*` for every call. All actions are in
+`simulator.fault_forms`; those at `process` and `session` are the business of `simulator.faulty_company`.
 """
 
-# ruff: noqa: SIM905 - a list of words is read as a line of text, not as a page of literals
 from __future__ import annotations
 
 import re
 import time
-from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from simulator.errors import ConnectorClosed, TransportError
+from simulator.fault_forms import ACTIONS, METHODS, Event, Fault
+from simulator.fault_plan import FaultPlan
 from simulator.soap import NAMESPACE
-from simulator.transport import CALL_TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from simulator.transport import Transport
 
-ACTIONS = ("lose-request", "lose-response", "duplicate", "delay", "hang", "close")
-METHODS = (
-    "serverVersion clientVersion authenticate sendRequestXML receiveResponseXML connectionError getLastError "
-    "closeConnection getInteractiveURL interactiveRejected interactiveDone"
-).split()
-_DEFAULT_SECONDS = {"delay": 5.0, "hang": float(CALL_TIMEOUT_SECONDS)}
+__all__ = ["ACTIONS", "METHODS", "Fault", "FaultPlan", "FaultyTransport"]
 
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What happens to which call. `call` counts from 1; None means every call of `method`."""
-
-    method: str
-    call: int | None
-    action: str
-    seconds: float = 0.0
-
-    @classmethod
-    def parse(cls, text: str) -> Fault:
-        """Read `METHOD:CALL:ACTION[:SECONDS]`. Raises `ValueError` with what is wrong."""
-        parts = text.split(":")
-        if len(parts) not in {3, 4}:
-            raise ValueError(f"a fault is METHOD:CALL:ACTION[:SECONDS], not {text!r}")
-        method, call, action = parts[:3]
-        if method not in METHODS:
-            raise ValueError(f"no such method: {method!r}; one of {', '.join(METHODS)}")
-        if call != "*" and not re.fullmatch(r"[1-9]\d*", call):
-            raise ValueError(f"CALL counts from 1, or is *: not {call!r}")
-        if action not in ACTIONS:
-            raise ValueError(f"no such action: {action!r}; one of {', '.join(ACTIONS)}")
-        seconds = _DEFAULT_SECONDS.get(action, 0.0)
-        if len(parts) == 4:  # noqa: PLR2004 - with SECONDS
-            if action not in _DEFAULT_SECONDS or not re.fullmatch(r"\d+(\.\d+)?", parts[3]):
-                raise ValueError(f"SECONDS is a number and goes with delay and hang only: {text!r}")
-            seconds = float(parts[3])
-        return cls(method, None if call == "*" else int(call), action, seconds)
+_TICKET = re.compile(rb"<(ticket|wcTicket)>([^<]*)</\1>")
 
 
 class FaultyTransport:
-    """Wraps a transport; `happened` lists the faults that came true, in order."""
+    """Wraps a transport: the line between one machine's Web Connector and the service.
+
+    `faults` is a plan that it shares with others, or the faults of a plan of its own. `nap(fault)` lets the machine
+    sleep; without it only the fault's seconds pass.
+    """
 
     def __init__(
-        self, inner: Transport, faults: Iterable[Fault], *, sleep: Callable[[float], object] = time.sleep
+        self,
+        inner: Transport,
+        faults: FaultPlan | Iterable[Fault],
+        *,
+        sleep: Callable[[float], object] = time.sleep,
+        machine: int = 1,
+        nap: Callable[[Fault], object] = lambda _fault: None,
     ) -> None:
+        self.plan = faults if isinstance(faults, FaultPlan) else FaultPlan(faults, sleep=sleep)
         self._inner = inner
-        self._faults = tuple(faults)
-        self._sleep = sleep
-        self._calls: Counter[str] = Counter()
-        self.happened: list[Fault] = []
+        self._machine = machine
+        self._nap = nap
+        self._tickets: list[bytes] = []
+        self._stopping = False
+
+    @property
+    def happened(self) -> list[Fault]:
+        """The faults that came true, in order; those of all who share the plan."""
+        return self.plan.happened
 
     def get(self, url: str) -> int:
-        """Pass on: faults are about SOAP calls."""
+        """Pass on: faults are about SOAP calls. With the check of the certificate a session begins."""
+        self._stopping = False
         return self._inner.get(url)
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
         """Pass a call on, or do to it what the first fault that names it says."""
         method = headers.get("SOAPAction", "").strip('"').removeprefix(NAMESPACE)
-        self._calls[method] += 1
-        fault = self._fault_for(method, self._calls[method])
-        if fault is None:
-            return self._inner.post(url, headers, body)
-        self.happened.append(fault)
+        if self._stopping and method != "receiveResponseXML":
+            raise ConnectorClosed
+        self._learn_ticket(body)
+        fault = self.plan.due(method, machine=self._machine)
+        try:
+            if fault is None:
+                return self._inner.post(url, headers, body)
+            return self._broken(fault, url, headers, body)
+        finally:
+            self.plan.passed(method, machine=self._machine)
+
+    def _broken(self, fault: Fault, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
+        if fault.action == "stale-ticket":
+            return self._inner.post(url, headers, self._with_stale_ticket(fault, body))
+        self.plan.came_true(fault)
         if fault.action == "close":
             raise ConnectorClosed
         if fault.action == "lose-request":
             raise TransportError("the request was lost (injected)")
-        if fault.action == "delay":
-            self._sleep(fault.seconds)
-            return self._inner.post(url, headers, body)
-        self._inner.post(url, headers, body)
+        if fault.action == "sleep":
+            self._nap(fault)
+        if fault.action in {"delay", "sleep"}:
+            self.plan.sleep(fault.seconds)
+        answer = self._inner.post(url, headers, body)
         if fault.action == "duplicate":
             return self._inner.post(url, headers, body)
+        if fault.action == "late-duplicate":
+            self.plan.later(fault, Event("authenticate"), lambda: self._inner.post(url, headers, body))
+        self._stopping = fault.action == "stop"
         if fault.action == "hang":
-            self._sleep(fault.seconds)
+            self.plan.sleep(fault.seconds)
             raise TransportError("The operation has timed out (injected)")
-        raise TransportError("the response was lost (injected)")
+        if fault.action == "lose-response":
+            raise TransportError("the response was lost (injected)")
+        return answer
 
-    def _fault_for(self, method: str, call: int) -> Fault | None:
-        return next((fault for fault in self._faults if fault.method == method and fault.call in {None, call}), None)
+    def _with_stale_ticket(self, fault: Fault, body: bytes) -> bytes:
+        """Put the ticket of the session before into a call; the first session has none to put."""
+        if len(self._tickets) < 2:  # noqa: PLR2004 - this session's and the one before
+            return body
+        self.plan.came_true(fault)
+        return _TICKET.sub(lambda found: found[0].replace(self._tickets[-1], self._tickets[-2]), body)
+
+    def _learn_ticket(self, body: bytes) -> None:
+        """Remember the ticket of this session and of the one before."""
+        shown = _TICKET.search(body)
+        if shown and shown[2] not in self._tickets[-1:]:
+            self._tickets = [*self._tickets[-1:], shown[2]]

@@ -1,10 +1,10 @@
-"""Error recovery: the stored responses of message sets, for each application.
+"""Error recovery: the stored responses of message sets, for each application (its AppName) in one company file.
 
 | newMessageSetID | oldMessageSetID | what happens |
 |---|---|---|
 | x, unknown | - | executed, response stored under x |
 | x, stored | - | the stored response again, nothing executed; other content: 9001 |
-| x | x | status check: the stored response, or 9002; never executes |
+| x | x | status check: the stored response, or 9002; never executes; it may be empty, other content: 9001 |
 | - | x | x is cleared; nothing stored: 600 |
 | - | CLR-ALL-MSG-SETS | everything is cleared |
 | y | x | x is cleared, then as y alone |
@@ -28,16 +28,38 @@ NOTHING_STORED = 600
 DIFFERENT_CONTENT = 9001
 NOT_FOUND = 9002
 TOO_LONG = 9004
+NOT_STORED = 9005
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """How the response to a message set is kept: well, or what a fault makes of it.
+
+    Not `possible`: executed, answered with 9005, nothing kept. Not `readable`: kept, but 9002 to whoever asks.
+    """
+
+    possible: bool = True
+    readable: bool = True
+
+
+KEPT_WELL = Keeping()
 
 
 @dataclass(slots=True)
 class MessageSets:
-    """The stored responses: `{application: {message set id: (checksum, lines of the response)}}`."""
+    """The stored responses: `{application: {message set id: (checksum, lines of the response)}}`.
 
-    stored: dict[str, dict[str, tuple[str, list[str]]]] = field(default_factory=dict)
+    The lines are None where the response was not stored properly.
+    """
+
+    stored: dict[str, dict[str, tuple[str, list[str] | None]]] = field(default_factory=dict)
 
     def process(
-        self, application: str, message_set: Element, execute: Callable[[], list[str]]
+        self,
+        application: str,
+        message_set: Element,
+        execute: Callable[[], list[str]],
+        keeping: Keeping = KEPT_WELL,
     ) -> tuple[str | None, int, list[str]]:
         """Return (newMessageSetID to answer, messageSetStatusCode, lines inside QBXMLMsgsRs).
 
@@ -56,12 +78,16 @@ class MessageSets:
         if checks or new in mine:
             return self._status(mine, new, message_set)
         lines = execute()
-        if new:
-            mine[new] = (_checksum(message_set), lines)
-        return new, 0, lines
+        if new and keeping.possible:
+            mine[new] = (_checksum(message_set), lines if keeping.readable else None)
+        return new, 0 if keeping.possible or not new else NOT_STORED, lines
+
+    def forget(self, application: str) -> None:
+        """Forget everything of an application, as QuickBooks does when its company file is rebuilt."""
+        self.stored.pop(application, None)
 
     @staticmethod
-    def _clear(mine: dict[str, tuple[str, list[str]]], old: str) -> bool:
+    def _clear(mine: dict[str, tuple[str, list[str] | None]], old: str) -> bool:
         """Forget what `old` names; tell whether there was such a thing to forget."""
         if old == CLEAR_ALL:
             mine.clear()
@@ -69,12 +95,11 @@ class MessageSets:
         return mine.pop(old, None) is not None
 
     def _status(
-        self, mine: dict[str, tuple[str, list[str]]], message_set_id: str, message_set: Element
+        self, mine: dict[str, tuple[str, list[str] | None]], message_set_id: str, message_set: Element
     ) -> tuple[str, int, list[str]]:
-        found = mine.get(message_set_id)
-        if found is None:
+        checksum, lines = mine.get(message_set_id, ("", None))
+        if lines is None:
             return message_set_id, NOT_FOUND, []
-        checksum, lines = found
         explicit_check = message_set.get("oldMessageSetID") == message_set_id and not len(message_set)
         if not explicit_check and checksum != _checksum(message_set):
             return message_set_id, DIFFERENT_CONTENT, []
@@ -90,7 +115,7 @@ class MessageSets:
     def from_json(cls, document: dict[str, Any]) -> MessageSets:
         """Read what `to_json` wrote."""
         return cls({
-            application: {key: (entry[0], list(entry[1])) for key, entry in sets.items()}
+            application: {key: (entry[0], entry[1]) for key, entry in sets.items()}
             for application, sets in document.items()
         })  # fmt: skip
 

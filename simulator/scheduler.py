@@ -6,14 +6,17 @@ import time
 from typing import TYPE_CHECKING, Protocol
 
 from simulator.errors import QbwcError
+from simulator.faults import FaultPlan, FaultyTransport
+from simulator.faulty_company import FaultyCompany
 from simulator.qwc import read_qwc
 from simulator.transport import HttpTransport
 from simulator.web_connector import SessionResult, WebConnector
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from simulator.company import Company
+    from simulator.faults import Fault
     from simulator.transport import Transport
 
 
@@ -36,6 +39,8 @@ class Simulator:
     stopping takes effect at once. `on_progress(percent, text)` is the Status column, `on_call(method, text)` the log,
     `on_session(result)` is told of the end of every session that `run` starts. `interactive(url)` and
     `on_warning(text)` are the user's consent to a web page and to a warning of clientVersion.
+    `faults` happen on the line and in QuickBooks; machines that share a plan of faults count together, each under its
+    number `machine`. `nap(fault)` lets the machine sleep.
     Raises `QbwcError` for a `.qwc` that the Web Connector would refuse.
     """
 
@@ -52,13 +57,19 @@ class Simulator:
         on_session: Callable[[SessionResult], None] = lambda _result: None,
         interactive: Callable[[str], bool] = lambda _url: False,
         on_warning: Callable[[str], bool] = lambda _text: True,
+        faults: FaultPlan | Iterable[Fault] = (),
+        machine: int = 1,
+        nap: Callable[[Fault], object] = lambda _fault: None,
     ) -> None:
         self.company = company
+        self.faults = faults if isinstance(faults, FaultPlan) else FaultPlan(faults, sleep=sleep)
+        self.books = FaultyCompany(company, self.faults, machine)
+        line = HttpTransport() if transport is None else transport
         self.connector = WebConnector(
             read_qwc(qwc_text),
             password,
-            company,
-            HttpTransport() if transport is None else transport,
+            self.books,
+            FaultyTransport(line, self.faults, machine=machine, nap=nap),
             sleep=sleep,
             on_progress=on_progress,
             on_call=on_call,
@@ -90,7 +101,7 @@ class Simulator:
         if every is None:
             raise ValueError("the .qwc file has no Scheduler: say how often to run")
         self.connector.auto_run = True
-        self.connector.sleep = stop_event.wait
+        self.connector.sleep = self.faults.sleep = stop_event.wait
         self.connector.stopped = stop_event.is_set
         while not stop_event.is_set():
             result = self.run_once()

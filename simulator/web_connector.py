@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from simulator.company import Company, CompanySession
+    from simulator.company import Company
+    from simulator.faulty_company import Books, Session
     from simulator.transport import Transport
 
 CLIENT_VERSION = "2.3.0.215"
@@ -93,7 +94,7 @@ class WebConnector:
         self,
         qwc: QwcFile,
         password: str,
-        company: Company,
+        company: Books,
         transport: Transport,
         *,
         sleep: Callable[[float], object] = time.sleep,
@@ -155,9 +156,10 @@ class WebConnector:
         except QbwcError as error:
             self._on_progress(0, str(error))
             return SessionResult(str(error), error.code, session.requests)
-        except ConnectorClosed:
-            self._on_progress(0, "Stopped by the user")
-            return SessionResult("Stopped by the user", requests=session.requests, stopped=True)
+        except ConnectorClosed as closed:
+            text = str(closed) or "Stopped by the user"
+            self._on_progress(0, text)
+            return SessionResult(text, requests=session.requests, stopped=True)
         finally:
             session.end()
 
@@ -240,7 +242,7 @@ class _Session:
     def __init__(self, connector: WebConnector) -> None:
         self._connector = connector
         self._ticket = ""
-        self._books: CompanySession | None = None
+        self._books: Session | None = None
         self._path = ""
         self.requests = 0
 
@@ -320,7 +322,7 @@ class _Session:
         )
         return status, postpone, min_interval or None
 
-    def _open(self, path: str) -> CompanySession | str:
+    def _open(self, path: str) -> Session | str:
         """Open the company, asking the service after each failure; return QuickBooks' text when it gives up."""
         connector = self._connector
         for _ in range(MAX_OPEN_ATTEMPTS):

@@ -1,0 +1,122 @@
+"""Which fault is due now: everything that happens in a run is counted here, for all its machines.
+
+The line (`simulator.faults`) and QuickBooks (`simulator.faulty_company`) ask the plan each time something happens and
+do what it says. What comes late (a second copy of a call, an execution after the hang) waits here for its event.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from simulator.errors import SimulatorError
+from simulator.fault_forms import LATE, Event, Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+
+
+@dataclass(slots=True)
+class _Count:
+    """How often an event's kind of thing has happened."""
+
+    event: Event
+    passed: int = 0
+
+    @property
+    def reached(self) -> bool:
+        return self.passed >= (self.event.nth or 1)
+
+
+class FaultPlan:
+    """The faults of a run. `happened` lists those that came true, in order, once for each time.
+
+    Safe for several threads. `sleep` does the waiting of slow and sleeping things.
+    """
+
+    def __init__(self, faults: Iterable[Fault] = (), *, sleep: Callable[[float], object] = time.sleep) -> None:
+        self.faults = tuple(faults)
+        self.happened: list[Fault] = []
+        self.sleep = sleep
+        self._lock = threading.Lock()
+        self._begins = [_Count(fault.event) for fault in self.faults]
+        self._ends = [_Count(fault.until) if fault.until else None for fault in self.faults]
+        self._late: list[tuple[_Count, Callable[[], object]]] = []
+
+    @property
+    def never_happened(self) -> list[Fault]:
+        """The faults that have not come true."""
+        return [fault for fault in self.faults if fault not in self.happened]
+
+    @property
+    def still_late(self) -> int:
+        """How many copies and executions still wait for their event."""
+        return len(self._late)
+
+    def due(self, place: str, *, machine: int = 1, kinds: Collection[str] = ()) -> Fault | None:
+        """Count what is about to happen at `place`; return the first fault that is due.
+
+        `kinds` says of a ProcessRequest what it is. Whoever makes the fault come true says so with `came_true`.
+        """
+        with self._lock:
+            found = None
+            for fault, begin, end in zip(self.faults, self._begins, self._ends, strict=True):
+                if not begin.event.counts(place, machine, kinds):
+                    continue
+                begin.passed += 1
+                if found is None and _is_due(fault, begin, end):
+                    found = fault
+            return found
+
+    def came_true(self, fault: Fault) -> None:
+        """Note that a fault happened."""
+        self.happened.append(fault)
+
+    def passed(self, place: str, *, machine: int = 1, kinds: Collection[str] = ()) -> None:
+        """Count what has happened, and do what waited for it."""
+        with self._lock:
+            for count in [end for end in self._ends if end] + [count for count, _ in self._late]:
+                count.passed += count.event.counts(place, machine, kinds)
+            ripe = [action for count, action in self._late if count.reached]
+            self._late = [entry for entry in self._late if not entry[0].reached]
+        for action in ripe:
+            _do(action)
+
+    def later(self, fault: Fault, next_event: Event, action: Callable[[], object]) -> None:
+        """Do `action` after the fault's `until`, which counts from the start, or after the next `next_event`."""
+        with self._lock:
+            end = self._ends[self.faults.index(fault)]
+            if end is None or not end.reached:
+                self._late.append((_Count(next_event) if end is None else _Count(end.event, end.passed), action))
+                return
+        _do(action)
+
+    def is_over(self, fault: Fault) -> bool:
+        """Tell whether the `until` of a fault has happened; without one it has not."""
+        with self._lock:
+            end = self._ends[self.faults.index(fault)]
+            return end is not None and end.reached
+
+    def do_what_is_late(self) -> None:
+        """Do now what still waits for its event."""
+        with self._lock:
+            late, self._late = self._late, []
+        for _, action in late:
+            _do(action)
+
+
+def _is_due(fault: Fault, begin: _Count, end: _Count | None) -> bool:
+    if fault.call is None or begin.passed < fault.call:
+        return fault.call is None and (end is None or fault.action in LATE or not end.reached)
+    if end is not None and fault.action not in LATE:
+        return not end.reached
+    return begin.passed < fault.call + fault.times
+
+
+def _do(action: Callable[[], object]) -> None:
+    """Do something that nobody waits for: nobody hears that it failed."""
+    with suppress(SimulatorError):
+        action()

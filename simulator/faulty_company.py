@@ -1,0 +1,297 @@
+"""A QuickBooks that fails: a company in front of which faults happen, as a plan says.
+
+`FaultyCompany` stands where a `Company` stands for a Web Connector. What the Web Connector asks by itself at the
+beginning of a session (host, company, preferences) is left alone: faults are about the service's requests.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+from simulator.company import Company, CompanySession
+from simulator.errors import PARSE_ERROR, ConnectorClosed, HresultError
+from simulator.fault_forms import Event
+from simulator.message_sets import Keeping
+from simulator.values import RequestError
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable
+
+    from simulator.clock import MachineClock
+    from simulator.facts import Product
+    from simulator.fault_forms import Fault
+    from simulator.fault_plan import FaultPlan
+
+NO_ANSWER = "QuickBooks does not answer"
+OTHER_FILE_ID = "{0FF1CE00-0000-4000-8000-0000000000FF}"
+OTHER_PATH = "C:\\Company Files\\Another Company.QBW"
+
+LOCK_MESSAGES = {
+    3175: (
+        "There was an error adding, modifying or deleting an object because it is already in use."
+        "  QuickBooks error message: The internals could not be locked.  They are in use by another user."
+    ),
+    3176: (
+        "There was an error when saving because a related object is in use."
+        "  QuickBooks error message: QuickBooks failed to acquire the lock for the object: the list element is in use."
+    ),
+    3180: (
+        "There was an error when saving an element.  QuickBooks error message: "
+        "This list has been modified by another user."
+    ),
+}
+"""What QuickBooks says when somebody else works on the same thing: passing troubles, all three."""
+
+_OWN_QUESTION = '<HostQueryRq requestID="0" />\n<CompanyQueryRq requestID="1">'
+_REQUESTS = re.compile(r"<([A-Za-z0-9]+Rq)[\s/>]")
+_SET_IDS = re.compile(r'\b(new|old)MessageSetID\s*=\s*["\']([^"\']*)["\']')
+_LEAF = re.compile(r"(<(\w+)>)([^<]+</\2>)")
+_FORBIDDEN = "&#x1F;"
+_MEGABYTE = 1_000_000
+
+
+class Session(Protocol):
+    """What the Web Connector needs of a session with QuickBooks."""
+
+    def process_request(self, text: str) -> str:
+        """Answer a QBXML document. Raises `HresultError`."""
+        ...
+
+    def end(self) -> None:
+        """End the session."""
+        ...
+
+
+class Books(Protocol):
+    """What the Web Connector needs of QuickBooks: a `Company`, or one in front of which faults happen."""
+
+    @property
+    def lock(self) -> threading.RLock:
+        """The one lock of the company."""
+        ...
+
+    @property
+    def private_fields(self) -> dict[str, dict[str, str]]:
+        """What applications stored in the company."""
+        ...
+
+    @property
+    def clock(self) -> MachineClock:
+        """The machine's clock."""
+        ...
+
+    @property
+    def product(self) -> Product:
+        """The QuickBooks."""
+        ...
+
+    @property
+    def path(self) -> str:
+        """The path of the company file that is open."""
+        ...
+
+    def begin_session(self, application: str, path: str = "") -> Session:
+        """Open the company. Raises `HresultError`."""
+        ...
+
+
+def kinds_of(text: str) -> set[str]:
+    """Return what a QBXML document is, for `request` of a fault.
+
+    The names of its requests; `reads` with a query in it, `pages` with the next page of an iterator, `writes` with
+    anything else; without a request `checks` (asks for a kept response) or `clears` (lets QuickBooks forget it).
+    """
+    names = set(_REQUESTS.findall(text)) - {"QBXMLMsgsRq"}
+    ids = dict(_SET_IDS.findall(text))
+    kinds = set(names)
+    if not names:
+        kinds.add("checks" if ids.get("new") else "clears")
+    if any(name.endswith("QueryRq") for name in names):
+        kinds.add("reads")
+        if re.search(r'iterator\s*=\s*["\']Continue', text):
+            kinds.add("pages")
+    if any(not name.endswith("QueryRq") for name in names):
+        kinds.add("writes")
+    return kinds
+
+
+class FaultyCompany:
+    """A company behind a QuickBooks that fails. `elsewhere` is the other company that wrong-file opens."""
+
+    def __init__(self, company: Company, plan: FaultPlan, machine: int = 1) -> None:
+        self.elsewhere: Company | None = None
+        self._company = company
+        self._open = company
+        self._plan = plan
+        self._machine = machine
+
+    @property
+    def lock(self) -> threading.RLock:
+        """The one lock of the company."""
+        return self._company.lock
+
+    @property
+    def private_fields(self) -> dict[str, dict[str, str]]:
+        """What applications stored in the company."""
+        return self._company.private_fields
+
+    @property
+    def clock(self) -> MachineClock:
+        """The machine's clock."""
+        return self._company.clock
+
+    @property
+    def product(self) -> Product:
+        """The QuickBooks."""
+        return self._company.product
+
+    @property
+    def path(self) -> str:
+        """The path of the company file that is open."""
+        return self._open.path
+
+    def begin_session(self, application: str, path: str = "") -> FaultySession:
+        """Open the company that is there to be opened. Raises `HresultError`."""
+        fault = self._plan.due("session", machine=self._machine)
+        try:
+            self._open = self._company
+            if fault is not None:
+                self._plan.came_true(fault)
+                if fault.action == "open-error":
+                    raise HresultError(fault.hresult, fault.message)
+                if fault.action == "forget":
+                    self._company.message_sets.forget(application)
+                else:
+                    self._open = self._another_company(fault.file_id)
+            session = self._open.begin_session(application, path)
+            return FaultySession(self._open, session, application, self._plan, self._machine)
+        finally:
+            self._plan.passed("session", machine=self._machine)
+
+    def _another_company(self, file_id: str | None) -> Company:
+        """Return the company that somebody opened instead, with the mark of another connection or with none."""
+        if self.elsewhere is None:
+            self.elsewhere = Company.generated(
+                seed=2, customers=3, name="Another Company", path=OTHER_PATH, now=self._company.clock.now
+            )
+        mark = OTHER_FILE_ID if file_id is None else file_id
+        self.elsewhere.private_fields = (
+            {owner: {"FileID": mark} for owner in self._company.private_fields} if mark else {}
+        )
+        return self.elsewhere
+
+
+class FaultySession:
+    """A session in which faults happen to requests."""
+
+    def __init__(
+        self, company: Company, session: CompanySession, application: str, plan: FaultPlan, machine: int
+    ) -> None:
+        self._company = company
+        self._session = session
+        self._application = application
+        self._plan = plan
+        self._machine = machine
+
+    def end(self) -> None:
+        """End the session."""
+        self._session.end()
+
+    def process_request(self, text: str) -> str:
+        """Answer, or fail. Raises `HresultError`, and `ConnectorClosed` when QuickBooks does not answer."""
+        if not self._plan.faults or _OWN_QUESTION in text:
+            return self._session.process_request(text)
+        kinds = kinds_of(text)
+        fault = self._plan.due("process", machine=self._machine, kinds=kinds)
+        try:
+            if fault is None:
+                return self._session.process_request(text)
+            self._plan.came_true(fault)
+            return self._ANSWERS[fault.action](self, fault, text)
+        finally:
+            self._plan.passed("process", machine=self._machine, kinds=kinds)
+
+    def _fail(self, fault: Fault, text: str) -> str:
+        if fault.after_execution and fault.hresult.lower() != PARSE_ERROR:
+            self._session.process_request(text)
+        raise HresultError(fault.hresult, fault.message, detail="injected")
+
+    def _refuse(self, fault: Fault, text: str) -> str:
+        message = fault.message or LOCK_MESSAGES.get(fault.code, "An error that was ordered from the simulator.")
+        return self._session.process_request(text, refusal=RequestError(fault.code, message))
+
+    def _answer_for_the_set(self, fault: Fault, text: str) -> str:
+        if fault.after_execution:
+            self._session.process_request(text)
+        known = dict(_SET_IDS.findall(text)).get("new", "")
+        return (
+            '<?xml version="1.0" ?>\n<QBXML>\n'
+            f'<QBXMLMsgsRs newMessageSetID="{known}" messageSetStatusCode="{fault.code}">\n\n</QBXMLMsgsRs>\n</QBXML>\n'
+        )
+
+    def _slow(self, fault: Fault, text: str) -> str:
+        answer = self._session.process_request(text)
+        self._plan.sleep(fault.seconds)
+        return answer
+
+    def _hang(self, fault: Fault, text: str) -> str:
+        if fault.after_execution:
+            self._session.process_request(text)
+        self._plan.sleep(fault.seconds)
+        raise ConnectorClosed(NO_ANSWER)
+
+    def _execute_late(self, fault: Fault, text: str) -> str:
+        company, application = self._company, self._application
+        self._plan.later(
+            fault, Event("session"), lambda: CompanySession(company, application).process_request(text)
+        )  # fmt: skip
+        self._plan.sleep(fault.seconds)
+        raise ConnectorClosed(NO_ANSWER)
+
+    def _oversized(self, fault: Fault, text: str) -> str:
+        answer = self._session.process_request(text)
+        padding = "x" * max(int(fault.megabytes * _MEGABYTE) - len(answer), 0)
+        return answer.replace("</QBXMLMsgsRs>", f"<!-- {padding} -->\n</QBXMLMsgsRs>")
+
+    def _unreadable(self, _fault: Fault, text: str) -> str:
+        answer = self._session.process_request(text)
+        return answer[: len(answer) // 2]
+
+    def _forbidden_characters(self, _fault: Fault, text: str) -> str:
+        answer = self._session.process_request(text)
+        if _LEAF.search(answer):
+            return _LEAF.sub(rf"\1{_FORBIDDEN}\3", answer, count=1)
+        return answer.replace('statusMessage="', f'statusMessage="{_FORBIDDEN}', 1)
+
+    def _expire_iterator(self, _fault: Fault, text: str) -> str:
+        self._session.forget_iterators()
+        return self._session.process_request(text)
+
+    def _forget(self, _fault: Fault, text: str) -> str:
+        with self._company.lock:
+            self._company.message_sets.forget(self._application)
+        return self._session.process_request(text)
+
+    def _store_badly(self, _fault: Fault, text: str) -> str:
+        return self._session.process_request(text, keeping=Keeping(readable=False))
+
+    def _cannot_store(self, _fault: Fault, text: str) -> str:
+        return self._session.process_request(text, keeping=Keeping(possible=False))
+
+    _ANSWERS: ClassVar[dict[str, Callable[[FaultySession, Fault, str], str]]] = {
+        "fail": _fail,
+        "status": _refuse,
+        "message-set-status": _answer_for_the_set,
+        "slow": _slow,
+        "hang": _hang,
+        "execute-late": _execute_late,
+        "oversized": _oversized,
+        "unreadable": _unreadable,
+        "forbidden-characters": _forbidden_characters,
+        "expire-iterator": _expire_iterator,
+        "forget": _forget,
+        "store-badly": _store_badly,
+        "cannot-store": _cannot_store,
+    }
