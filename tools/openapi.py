@@ -66,7 +66,7 @@ def document() -> dict[str, Any]:
         for path, operations in described["paths"].items():
             for method, operation in operations.items():
                 merged["paths"].setdefault(path, {})[method] = _completed(operation, schemas, changes=endpoint.changes)
-        bodies = {name: schema for name, schema in schemas.items() if name.startswith("New")}
+        bodies = {name: schema for name, schema in schemas.items() if name.startswith(("New", "Changed"))}
         merged["components"]["schemas"].update(bodies)
     merged["paths"] = dict(sorted(merged["paths"].items()))
     return merged

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from domain.queued_request import State, WebhookState
+from domain.session import LONGEST_LINGER_SECONDS
 
 Schema = dict[str, Any]
 
@@ -129,6 +130,19 @@ SCHEMAS: dict[str, Schema] = {
             "quickbooks_product_name": nullable(text()),
             "country": nullable(text()),
             "last_error": {"type": ["object", "null"]},
+            "sync_window": nullable(
+                an_object(
+                    {"from": text("time of day, `HH:MM`"), "to": text(), "time_zone": text("IANA name")},
+                    description="the hours in which QuickBooks may be worked with; null: at any hour",
+                )
+            ),
+            "linger_seconds": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": LONGEST_LINGER_SECONDS,
+                "description": "how long a session waits for more after its last request",
+            },
+            "paused_at": nullable(MOMENT),
             "links": an_object({"self": text(), "ui": text()}),
             "inserted_at": MOMENT,
             "updated_at": MOMENT,
@@ -155,6 +169,9 @@ ANSWERS: dict[str, Schema] = {
     "list_connections": page_of(ref("Connection")),
     "create_connection": CONNECTION,
     "get_connection": CONNECTION,
+    "update_connection": CONNECTION,
+    "pause_connection": CONNECTION,
+    "resume_connection": CONNECTION,
     "set_connection_password": data(an_object({"id": UUID, "password": text("shown this once")})),
     "get_connection_qwc": an_object({"qwc": text()}),
     "post_connection_qwc": an_object({"qwc": text()}),

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from domain.sync_window import SyncWindow
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +19,10 @@ class Connection:
     the hash of the live session's ticket, None when there is no session.
     `answered_message_set` is what the last session left for the next to clear (`domain.session`).
     `last_error` is `{"code", "message", "at", …}` as last reported by the Web Connector.
+
+    How fast it works is set by three members: `sync_window` (None: around the clock), `linger_seconds`
+    (how long a session waits for more after its last request; 0: not at all) and `paused_at` (None: it
+    is not paused). `last_worked_at` tells when a session last had work.
     """
 
     id: str
@@ -37,6 +44,10 @@ class Connection:
     company_file_seen: str | None = None
     file_id_seen: str | None = None
     last_error: dict[str, Any] | None = None
+    sync_window: SyncWindow | None = None
+    linger_seconds: int = 0
+    paused_at: str | None = None
+    last_worked_at: str | None = None
     deleted_at: str | None = None
     revision: int = 1
 

@@ -1,13 +1,13 @@
-"""What an API consumer does with its connections: create, list, read, delete, set the password."""
+"""What an API consumer does with its connections: create, list, read, change, pause, delete, set the password."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from domain import passwords
-from domain.changes import AddConnection, ChangeConnection
+from domain.changes import AddConnection, ChangeConnection, ChangeSession
 from domain.connection import Connection
 from domain.errors import Conflict, ConnectionActive, InvalidRequest, NotFound, TooManyRequests
 from domain.queued_request import timestamp
@@ -16,7 +16,9 @@ from domain.session import SILENCE_SECONDS
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from domain.changes import Change
     from domain.ports import Clock, Connections, Ids, Secrets, Sessions, Store
+    from domain.session import Session
 
 SHORTEST_PASSWORD = 12
 LONGEST_PASSWORD = 128
@@ -55,10 +57,12 @@ class ManagedConnections:
         self._new_id = new_id
         self._secrets = secrets
 
-    def create(
-        self, app_id: str, *, name: str | None = None, company_file: str | None = None, webhook_url: str | None = None
-    ) -> Connection:
-        """Store a new connection; it has no password yet, so that no Web Connector can use it."""
+    def create(self, app_id: str, **settings: Any) -> Connection:
+        """Store a new connection; it has no password yet, so that no Web Connector can use it.
+
+        `settings` are checked members of `Connection`: `name`, `company_file`, `webhook_url`, `sync_window`
+        and `linger_seconds`.
+        """
         moment = timestamp(self._clock())
         connection = Connection(
             id=self._new_id(),
@@ -70,9 +74,7 @@ class ManagedConnections:
             file_id=self._new_id().upper(),
             inserted_at=moment,
             updated_at=moment,
-            name=name,
-            company_file=company_file,
-            webhook_url=webhook_url,
+            **settings,
         )
         self._store.commit(AddConnection(connection))
         return connection
@@ -88,6 +90,36 @@ class ManagedConnections:
         if connection is None or connection.app_id != app_id or connection.deleted_at:
             raise NotFound("There is no such connection.")
         return connection
+
+    def update(self, app_id: str, connection_id: str, **settings: Any) -> Connection:
+        """Change the `settings` (see `create`) that are given; a session that runs keeps its own. Raises NotFound."""
+
+        def updated(connection: Connection, now: str) -> Connection:
+            same = all(getattr(connection, name) == value for name, value in settings.items())
+            return connection if same else connection.changed(now, **settings)
+
+        return self._change(app_id, connection_id, updated)
+
+    def pause(self, app_id: str, connection_id: str) -> Connection:
+        """Hand out nothing more, not in the session that runs either. Raises NotFound."""
+        return self._set_paused(app_id, connection_id, paused=True)
+
+    def resume(self, app_id: str, connection_id: str) -> Connection:
+        """Let the queue be worked again. Raises NotFound."""
+        return self._set_paused(app_id, connection_id, paused=False)
+
+    def _set_paused(self, app_id: str, connection_id: str, *, paused: bool) -> Connection:
+        """Tell the connection, and in the same commit the session that runs: it need not read the connection."""
+
+        def changed(connection: Connection, now: str) -> Connection:
+            if (connection.paused_at is not None) is paused:
+                return connection
+            return connection.changed(now, paused_at=now if paused else None)
+
+        def told(session: Session) -> Session:
+            return replace(session, paused=paused, revision=session.revision + 1)
+
+        return self._change(app_id, connection_id, changed, told)
 
     def delete(self, app_id: str, connection_id: str) -> None:
         """Delete a connection; the sweeper then removes its requests.
@@ -124,14 +156,30 @@ class ManagedConnections:
                 {"last_call_at": session.last_call_at},
             )
 
-    def _change(self, app_id: str, connection_id: str, change: Callable[[Connection, str], Connection]) -> None:
-        """Read, change, commit; again from the start when the Web Connector was first."""
+    def _change(
+        self,
+        app_id: str,
+        connection_id: str,
+        change: Callable[[Connection, str], Connection],
+        change_session: Callable[[Session], Session] | None = None,
+    ) -> Connection:
+        """Read, change, commit; again from the start when the Web Connector was first. Return what is stored then.
+
+        `change_session` is for the live session, if there is one; its last call stays as it is.
+        """
         for _ in range(TRIES):
             before = self.get(app_id, connection_id)
             after = change(before, timestamp(self._clock()))
+            if after == before:
+                return before
+            changes: list[Change] = [ChangeConnection(before, after)]
+            if change_session and before.session_ticket:
+                session = self._sessions.session(before.session_ticket)
+                if session and not session.ended:
+                    changes.append(ChangeSession(session, change_session(session)))
             try:
-                self._store.commit(ChangeConnection(before, after))
+                self._store.commit(*changes)
             except Conflict:
                 continue
-            return
+            return after
         raise TooManyRequests("The connection is being changed. Try again in a moment.")

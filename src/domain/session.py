@@ -17,6 +17,10 @@ SILENCE_SECONDS = 30 * 60
 """A session without a call for this long is released: QuickBooks may need many minutes for one request
 (`web_connector_protocol.md` §4), so that less would take work away from a live session."""
 
+LONGEST_LINGER_SECONDS = 25 * 60
+"""How long a session may wait for more. Waiting writes nothing, so that it must end well before the session counts
+as silent."""
+
 KEPT_SECONDS = 24 * 60 * 60
 """How long an ended session is kept, to answer late calls; then DynamoDB's TTL removes it."""
 
@@ -35,6 +39,10 @@ class Session:
     the record whose response was stored last: a repeated `receiveResponseXML` is acknowledged
     by it. `answered` counts the responses stored. `facts_read` tells whether the first
     `sendRequestXML` was seen. `last_call_at` is a timestamp, `expires_at` in Unix seconds.
+
+    `paused` tells that the connection was paused meanwhile, `work_until` (a timestamp; None: no end)
+    when its sync window closes: nothing new is handed out then. `linger_seconds` is how long this
+    session waits for more after its last answer.
 
     `same_company_file` tells that the company file bears the connection's mark.
     `answered_message_set` is the id of a message set whose answer is stored here: QuickBooks may
@@ -61,6 +69,9 @@ class Session:
     last_error: str | None = None
     connection: Connection | None = None
     search_text: str = ""
+    paused: bool = False
+    work_until: str | None = None
+    linger_seconds: int = 0
     ended: bool = False
     revision: int = 1
 

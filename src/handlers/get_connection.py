@@ -4,9 +4,9 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 
-from domain.connection_view import connection_view
 from handlers import bootstrap
-from handlers.api import ConnectionId, Endpoint, resource_answer
+from handlers.api import ConnectionId, Endpoint
+from handlers.api.connections import connection_answer
 
 handler = Endpoint()
 
@@ -20,4 +20,4 @@ handler = Endpoint()
 )
 def get(connection_id: ConnectionId) -> Response[Any]:
     """Answer with the connection."""
-    return resource_answer(connection_view(bootstrap.connections().get(handler.app_id, connection_id)))
+    return connection_answer(bootstrap.connections().get(handler.app_id, connection_id))

@@ -23,6 +23,7 @@ from domain.queued_request import (
     WebhookState,
 )
 from domain.session import Session
+from domain.sync_window import SyncWindow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -226,6 +227,7 @@ def connection_item(connection: Connection) -> Item:
     """Return the connection's item."""
     values = asdict(connection)
     values["last_error"] = _json(connection.last_error) if connection.last_error else None
+    values["sync_window"] = _json(connection.sync_window.as_dict()) if connection.sync_window else None
     values["purge"] = PURGE if connection.deleted_at else None
     return item_of(values)
 
@@ -233,6 +235,7 @@ def connection_item(connection: Connection) -> Item:
 def connection_from_item(item: Item) -> Connection:
     """Return the connection of an item."""
     last_error = text(item, "last_error")
+    sync_window = text(item, "sync_window")
     return Connection(
         id=item["id"]["S"],
         app_id=item["app_id"]["S"],
@@ -253,6 +256,10 @@ def connection_from_item(item: Item) -> Connection:
         company_file_seen=text(item, "company_file_seen"),
         file_id_seen=text(item, "file_id_seen"),
         last_error=json.loads(last_error) if last_error else None,
+        sync_window=SyncWindow.of(json.loads(sync_window)) if sync_window else None,
+        linger_seconds=number(item, "linger_seconds"),
+        paused_at=text(item, "paused_at"),
+        last_worked_at=text(item, "last_worked_at"),
         deleted_at=text(item, "deleted_at"),
         revision=number(item, "revision"),
     )
@@ -281,6 +288,9 @@ def session_item(session: Session) -> Item:
             "last_error": session.last_error,
             "connection": _json(connection_item(session.connection)) if session.connection else None,
             "search_text": session.search_text or None,
+            "paused": True if session.paused else None,
+            "work_until": session.work_until,
+            "linger_seconds": session.linger_seconds or None,
             "live": None if session.ended else LIVE,
             "revision": session.revision,
         }
@@ -308,6 +318,9 @@ def session_from_item(item: Item) -> Session:
         last_error=text(item, "last_error"),
         connection=connection_from_item(json.loads(connection)) if connection else None,
         search_text=text(item, "search_text") or "",
+        paused="paused" in item,
+        work_until=text(item, "work_until"),
+        linger_seconds=number(item, "linger_seconds"),
         ended="live" not in item,
         revision=number(item, "revision"),
     )

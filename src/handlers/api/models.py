@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
 from domain.queued_request import State, WebhookState
+from domain.session import LONGEST_LINGER_SECONDS
+from domain.sync_window import SyncWindow
 
 
 class Body(BaseModel):
@@ -27,8 +29,16 @@ _UNWRITABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ufffe\uffff]")
 Line = Annotated[str, AfterValidator(_one_line)]
 
 
+class NewSyncWindow(Body):
+    """The hours in which QuickBooks may be worked with, by the wall clock of a time zone; may go past midnight."""
+
+    from_: Annotated[str, Field(alias="from", description="Time of day, `HH:MM`.", examples=["22:00"])]
+    to: Annotated[str, Field(description="Time of day, not the same as `from`.", examples=["06:00"])]
+    time_zone: Annotated[str, Field(description="IANA name.", examples=["America/New_York"])]
+
+
 class NewConnection(Body):
-    """A connection to create; everything is optional."""
+    """A connection's settings; everything is optional, null means without."""
 
     name: Annotated[Line | None, Field(max_length=200, description="What people call it.")] = None
     company_file: Annotated[
@@ -36,6 +46,31 @@ class NewConnection(Body):
         Field(max_length=500, description="The company file's full path; without it the one that is open is used."),
     ] = None
     webhook_url: Annotated[str | None, Field(description="Where the outcome of its requests is posted.")] = None
+    sync_window: Annotated[
+        NewSyncWindow | None, Field(description="Without it QuickBooks is worked with at any hour.")
+    ] = None
+    linger_seconds: Annotated[
+        int | None,
+        Field(
+            ge=0,
+            le=LONGEST_LINGER_SECONDS,
+            description="How long a session waits for more after its last request; 0 (the default): not at all.",
+        ),
+    ] = None
+
+    def settings(self) -> dict[str, Any]:
+        """Return what was given, as members of a connection. Raises InvalidRequest."""
+        given = self.model_dump(exclude_unset=True)
+        if "linger_seconds" in given:
+            given["linger_seconds"] = self.linger_seconds or 0
+        if self.sync_window:
+            window = self.sync_window
+            given["sync_window"] = SyncWindow.checked(window.from_, window.to, window.time_zone)
+        return given
+
+
+class ChangedConnection(NewConnection):
+    """The settings to change; what is not given stays as it is."""
 
 
 class NewPassword(Body):
