@@ -51,6 +51,10 @@ $(TOOLS)/dynamodb-local/.installed: local/dynamodb_local/pom.xml
 run: .venv/.installed ## Run the whole service here, with a simulated QuickBooks (PORT=3000, QUICKBOOKS=off …)
 	@exec $(BIN)/python -m local.run
 
+.PHONY: dynamodb
+dynamodb: .venv/.installed $(TOOLS)/dynamodb-local/.installed ## Run a database that keeps its data, for make run DYNAMODB_ENDPOINT=… (Java, Maven)
+	@exec $(BIN)/python -m local.dynamodb_local $(TOOLS)/dynamodb-local $(DYNAMODB_LOCAL_PORT) --keep $(or $(STATE_DIR),.)/.local/dynamodb
+
 .PHONY: command
 command: .venv/.installed ## Run the operator's command: make command DO="create-app Shop"
 	@exec $(BIN)/python -m local.command $(DO)

@@ -131,7 +131,7 @@ def _prepare(endpoint: str, folder: Path) -> Path:
     api = next(each["id"] for each in clients["apigateway"].get_rest_apis()["items"] if each["name"] == STACK_NAME)
     base_url = f"{endpoint}/restapis/{api}/live/_user_request_"
     credentials = first_steps.prepare(base_url, outputs["OperateFunctionName"], endpoint, folder)
-    state = folder / "credentials.json"
+    state = folder / first_steps.CREDENTIALS_FILE
     facts = {**asdict(credentials), "applies_gateway_responses": False}
     first_steps.write_private(state, json.dumps(facts, indent=2) + "\n")
     return state

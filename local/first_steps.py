@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import urllib3
@@ -15,13 +15,17 @@ from local.command import operate
 if TYPE_CHECKING:
     from pathlib import Path
 
+CREDENTIALS_FILE = "credentials.json"
+QWC_FILE = "quickbooks.qwc"
+
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
     """What it takes to use a stack from both sides, and as its operator.
 
     `qwc_path` is the `.qwc` file. The operator's function has the name `operate_function` at the
-    Lambda API `operate_endpoint`.
+    Lambda API `operate_endpoint`. `dynamodb_endpoint` is the database that keeps what they open; None
+    when it ends with the stack.
     """
 
     base_url: str
@@ -35,6 +39,7 @@ class Credentials:
     operate_function: str
     operate_endpoint: str
     webhook_url: str | None = None
+    dynamodb_endpoint: str | None = None
 
 
 def prepare(base_url: str, function: str, endpoint: str, folder: Path) -> Credentials:
@@ -49,8 +54,6 @@ def prepare(base_url: str, function: str, endpoint: str, folder: Path) -> Creden
     connection = api.call("POST", "/api/v1/connections", {"name": "Sample company"})["data"]
     at = f"/api/v1/connections/{connection['id']}"
     password = api.call("POST", f"{at}/password")["data"]["password"]
-    path = folder / "quickbooks.qwc"
-    write_private(path, api.call("GET", f"{at}/qwc")["qwc"])
     return Credentials(
         base_url=base_url,
         app_id=app["app_id"],
@@ -59,15 +62,28 @@ def prepare(base_url: str, function: str, endpoint: str, folder: Path) -> Creden
         connection_id=connection["id"],
         qbwc_username=connection["username"],
         qbwc_password=password,
-        qwc_path=str(path.resolve()),
+        qwc_path=str(write_qwc(api, connection["id"], folder)),
         operate_function=function,
         operate_endpoint=endpoint,
     )
 
 
+def at_address(credentials: Credentials, base_url: str, folder: Path) -> Credentials:
+    """Return credentials of an earlier run for where the stack is now, and write their `.qwc` file anew."""
+    path = write_qwc(Api(base_url, credentials.api_key), credentials.connection_id, folder)
+    return replace(credentials, base_url=base_url, operate_endpoint=base_url, qwc_path=str(path))
+
+
+def write_qwc(api: Api, connection_id: str, folder: Path) -> Path:
+    """Write a connection's `.qwc` file to `folder` and return its path."""
+    path = folder / QWC_FILE
+    write_private(path, api.call("GET", f"/api/v1/connections/{connection_id}/qwc")["qwc"])
+    return path.resolve()
+
+
 def write(credentials: Credentials, folder: Path) -> Path:
     """Write `credentials.json`, and `env` to be read by a shell; only their owner may read them."""
-    path = folder / "credentials.json"
+    path = folder / CREDENTIALS_FILE
     write_private(path, json.dumps(asdict(credentials), indent=2) + "\n")
     variables = {
         "BASE_URL": credentials.base_url,

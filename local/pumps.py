@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from local.functions import Functions
+    from local.kept_state import KeptState
     from local.template import Template
 
 STREAM_POLL_SECONDS = 0.1
@@ -76,7 +77,7 @@ class Pump:
 
 
 class StreamPump(Pump):
-    """DynamoDB stream → function, from the oldest record on, each shard in order."""
+    """DynamoDB stream → function, from where an earlier run stopped or the oldest record on, each shard in order."""
 
     def __init__(
         self,
@@ -86,9 +87,13 @@ class StreamPump(Pump):
         clients: Mapping[str, Any],
         references: Mapping[str, str],
         *,
+        kept: KeptState | None = None,
         retry_seconds: float = STREAM_RETRY_SECONDS,
     ) -> None:
-        """`source` is the event's properties; `clients` are boto3's `dynamodb`, `dynamodbstreams` and `sqs`."""
+        """`source` is the event's properties; `clients` are boto3's `dynamodb`, `dynamodbstreams` and `sqs`.
+
+        With `kept` the places in the stream outlive the process.
+        """
         super().__init__(f"stream of {function}", STREAM_POLL_SECONDS)
         self._functions = functions
         self._function = function
@@ -101,6 +106,8 @@ class StreamPump(Pump):
         self._given_up_queue = references.get(destination)
         table = source["Stream"].split(".")[0]
         self._stream_arn = clients["dynamodb"].describe_table(TableName=table)["Table"]["LatestStreamArn"]
+        self._reader = f"{function} {self._stream_arn}"
+        self._kept = kept
         self._iterators: dict[str, str | None] = {}
         self._refreshed_at = 0.0
 
@@ -114,19 +121,23 @@ class StreamPump(Pump):
                 continue
             try:
                 answer = self._streams.get_records(ShardIterator=iterator, Limit=1000)
-            except (
-                self._streams.exceptions.ExpiredIteratorException,
-                self._streams.exceptions.TrimmedDataAccessException,
-            ):
-                # It lay too long, or what it pointed to is gone: go on with the oldest record there is.
-                self._iterators[shard] = self._iterator(shard)
+            except self._streams.exceptions.ExpiredIteratorException:
+                self._iterators[shard] = self._iterator(shard)  # it lay too long
+                continue
+            except self._streams.exceptions.TrimmedDataAccessException:
+                # What it pointed to is gone: go on with the oldest record there is.
+                self._iterators[shard] = self._first_iterator(shard)
                 continue
             records = [_stream_record(each, self._stream_arn) for each in answer["Records"]]
             wanted = [record for record in records if passes(record, self._patterns)]
             size = int(self._source.get("BatchSize", 100))  # Lambda's default
             for start in range(0, len(wanted), size):
                 self._deliver(wanted[start : start + size], 0)
+            if self.stopped.is_set():
+                return False  # what was left out comes with the next run
             # Only now: what is read again after a crash is delivered again, never lost.
+            if records and self._kept:
+                self._kept.put_place(self._reader, shard, records[-1]["dynamodb"]["SequenceNumber"])
             self._iterators[shard] = answer.get("NextShardIterator")
             found = found or bool(records)
         return found
@@ -139,6 +150,22 @@ class StreamPump(Pump):
         self._refreshed_at = time.monotonic()
 
     def _iterator(self, shard: str) -> str:
+        place = self._kept.place(self._reader, shard) if self._kept else None
+        if place is None:
+            return self._first_iterator(shard)
+        try:
+            answer = self._streams.get_shard_iterator(
+                StreamArn=self._stream_arn,
+                ShardId=shard,
+                ShardIteratorType="AFTER_SEQUENCE_NUMBER",
+                SequenceNumber=place,
+            )
+        except self._streams.exceptions.TrimmedDataAccessException:
+            return self._first_iterator(shard)
+        iterator: str = answer["ShardIterator"]
+        return iterator
+
+    def _first_iterator(self, shard: str) -> str:
         answer = self._streams.get_shard_iterator(
             StreamArn=self._stream_arn, ShardId=shard, ShardIteratorType=self._source["StartingPosition"]
         )
@@ -257,14 +284,18 @@ class SchedulePump(Pump):
 
 
 def pumps_of(
-    template: Template, functions: Functions, clients: Mapping[str, Any], references: Mapping[str, str]
+    template: Template,
+    functions: Functions,
+    clients: Mapping[str, Any],
+    references: Mapping[str, str],
+    kept: KeptState | None = None,
 ) -> list[Pump]:
     """Return a pump, not started, for every event source of the template's functions that is no API call.
 
-    `references` are the queues' URLs by logical id.
+    `references` are the queues' URLs by logical id; with `kept` the places in streams outlive the process.
     """
     makers: dict[str, Callable[[str, Mapping[str, Any]], Pump]] = {
-        "DynamoDB": lambda name, source: StreamPump(functions, name, source, clients, references),
+        "DynamoDB": lambda name, source: StreamPump(functions, name, source, clients, references, kept=kept),
         "SQS": lambda name, source: QueuePump(functions, name, source, clients["sqs"], references),
         "Schedule": lambda name, source: SchedulePump(functions, name, source),
     }

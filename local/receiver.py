@@ -27,8 +27,11 @@ class Webhook:
 
 
 @contextmanager
-def receiving(secret: str, take: Callable[[Webhook], None]) -> Iterator[str]:
-    """Receive webhooks while the block runs, hand each to `take`; yields the URL to give as `webhook_url`."""
+def receiving(secret: str, take: Callable[[Webhook], None], port: int = 0) -> Iterator[str]:
+    """Receive webhooks while the block runs, hand each to `take`; yields the URL to give as `webhook_url`.
+
+    Port 0 takes a free one. Raises OSError when the port is in use.
+    """
 
     def answer(request: Request) -> Response:
         if request.method != "POST":
@@ -37,7 +40,7 @@ def receiving(secret: str, take: Callable[[Webhook], None]) -> Iterator[str]:
         take(Webhook(json.loads(request.body), request.header("webhook-id"), verified))
         return Response(204, [], b"") if verified else Response(401, [], b"No valid signature.\n")
 
-    server = Server(0)
+    server = Server(port)
     server.start(answer)
     try:
         yield f"{server.base_url}/"

@@ -1,8 +1,8 @@
 """`make run`: the whole service on this machine, with a simulated QuickBooks, until Ctrl-C.
 
 Options by environment: PORT (3000), QUICKBOOKS=off (bring your own Web Connector),
-ALLOW_LOOPBACK_WEBHOOKS=false, DYNAMODB_ENDPOINT (a DynamoDB of your own, for instance DynamoDB
-Local), STATE_DIR (where `.local/` goes).
+ALLOW_LOOPBACK_WEBHOOKS=false, DYNAMODB_ENDPOINT (a DynamoDB of your own that keeps the data, for
+instance that of `make dynamodb`), STATE_DIR (where `.local/` goes).
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from local import first_steps, stack
+from local import first_steps, kept_credentials, stack
+from local.database import DatabaseUnusable
+from local.kept_credentials import COMPANY_FILE
 from local.receiver import receiving
 from simulator.company import Company
 from simulator.scheduler import Simulator
@@ -61,7 +64,7 @@ class Options:
         """Read the options from environment variables. Raises ValueError."""
         return cls(
             port=_port(environment),
-            dynamodb_endpoint=environment.get("DYNAMODB_ENDPOINT") or None,
+            dynamodb_endpoint=_endpoint(environment),
             quickbooks=_switch(environment, "QUICKBOOKS"),
             allow_loopback_webhooks=_switch(environment, "ALLOW_LOOPBACK_WEBHOOKS"),
             state=Path(environment.get("STATE_DIR") or ".") / ".local",
@@ -73,6 +76,13 @@ def _port(environment: Mapping[str, str]) -> int:
     if not (text.isascii() and text.isdigit() and int(text) <= LARGEST_PORT):
         raise ValueError(f"PORT must be a number up to {LARGEST_PORT}, not {text!r}")
     return int(text)
+
+
+def _endpoint(environment: Mapping[str, str]) -> str | None:
+    url = (environment.get("DYNAMODB_ENDPOINT") or "").rstrip("/")
+    if url and (urlsplit(url).scheme not in {"http", "https"} or not urlsplit(url).hostname):
+        raise ValueError(f"DYNAMODB_ENDPOINT must be a URL like http://127.0.0.1:8127, not {url!r}")
+    return url or None
 
 
 def _switch(environment: Mapping[str, str], name: str) -> bool:
@@ -97,6 +107,9 @@ def main() -> int:
             _greet(credentials, options)
             stopping.wait()
             print("\nStopping.", flush=True)
+    except DatabaseUnusable as error:
+        print(f"make run: {error}", file=sys.stderr)
+        return 1
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
             raise
@@ -120,22 +133,63 @@ def running(options: Options) -> Iterator[Credentials]:
                 allow_loopback_webhooks=options.allow_loopback_webhooks,
             )
         )
-        credentials = first_steps.prepare(service.base_url, OPERATE_FUNCTION, service.base_url, options.state)
-        webhook_url = things.enter_context(receiving(credentials.webhook_secret, _show_webhook))
+        credentials = _credentials(service, options)
+        webhook_url = things.enter_context(_receiving(credentials))
         credentials = replace(credentials, webhook_url=webhook_url)
         first_steps.write(credentials, options.state)
         if options.quickbooks:
-            things.enter_context(_simulated_quickbooks(credentials))
+            company_file = options.state / COMPANY_FILE if options.dynamodb_endpoint else None
+            things.enter_context(_simulated_quickbooks(credentials, company_file))
         yield credentials
 
 
+def _credentials(service: stack.Stack, options: Options) -> Credentials:
+    """Return those of an earlier run where they fit what the database holds, else new ones, saying why."""
+    endpoint = options.dynamodb_endpoint
+    try:
+        kept = kept_credentials.of_earlier_run(options.state, endpoint, service.clients["dynamodb"])
+    except kept_credentials.DoNotFit as reason:
+        print(f"The credentials of the last run are not used: {reason}.", flush=True)
+        print(f"New ones are made; the old files are in {options.state / kept_credentials.PREVIOUS}/.", flush=True)
+        kept_credentials.put_aside(options.state)
+        kept = None
+    if kept is not None:
+        print("Goes on with the app, the connection and the requests of the last run.", flush=True)
+        return first_steps.at_address(kept, service.base_url, options.state)
+    made = first_steps.prepare(service.base_url, OPERATE_FUNCTION, service.base_url, options.state)
+    return replace(made, dynamodb_endpoint=endpoint)
+
+
 @contextmanager
-def _simulated_quickbooks(credentials: Credentials) -> Iterator[None]:
+def _receiving(credentials: Credentials) -> Iterator[str]:
+    """Receive webhooks: where the last run did, because requests that are still queued name that URL."""
+    port = urlsplit(credentials.webhook_url or "").port or 0
+    with ExitStack() as receiver:
+        try:
+            url = receiver.enter_context(receiving(credentials.webhook_secret, _show_webhook, port))
+        except OSError as error:
+            if not port or error.errno != errno.EADDRINUSE:
+                raise
+            print(f"Port {port} is in use: webhooks of the last run's requests do not arrive here.", flush=True)
+            url = receiver.enter_context(receiving(credentials.webhook_secret, _show_webhook))
+        yield url
+
+
+@contextmanager
+def _simulated_quickbooks(credentials: Credentials, company_file: Path | None) -> Iterator[None]:
+    """Run a simulated QuickBooks while the block runs; its company is kept in `company_file` where one is given."""
+    company = Company.load(company_file) if company_file and company_file.exists() else Company.generated()
+
+    def show_and_keep(result: SessionResult) -> None:
+        if company_file and (result.requests or result.error is not None):
+            company.save(company_file)
+        _show_session(result)
+
     simulator = Simulator(
         Path(credentials.qwc_path).read_text(encoding="utf-8"),
         credentials.qbwc_password,
-        Company.generated(),
-        on_session=_show_session,
+        company,
+        on_session=show_and_keep,
     )
     stopping = threading.Event()
     thread = threading.Thread(target=simulator.run, args=(stopping, POLL_SECONDS), name="web connector", daemon=True)

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 import boto3
 from moto import mock_aws
 
+from local.database import create_tables
 from local.emulated_dynamodb import quick_moto
 from local.functions import Functions
 from local.gateway import Gateway
+from local.kept_state import DEFINITION, KeptState
 from local.lambda_api import with_lambda_api
 from local.pumps import pumps_of
 from local.server import Server
@@ -50,8 +52,9 @@ def running(
 ) -> Iterator[Stack]:
     """Run the stack while the block runs, on loopback; port 0 takes a free one.
 
-    With `dynamodb_endpoint` the tables are made there, else in this process. The environment of the
-    process becomes the functions'. Raises OSError when the port is in use.
+    With `dynamodb_endpoint` the tables are there, made where they are missing, and what the queues hold
+    is kept there for the next run; else all is in this process. The environment of the process becomes
+    the functions'. Raises OSError when the port is in use, and DatabaseUnusable.
     """
     with ExitStack() as stack:
         stack.enter_context(_environment(dynamodb_endpoint))
@@ -68,12 +71,16 @@ def running(
                 "LogLevel": log_level,
             },
         )
-        create_tables(template, clients["dynamodb"])
+        kept = KeptState(clients["dynamodb"]) if dynamodb_endpoint else None
+        create_tables(template, clients["dynamodb"], [DEFINITION] if kept else [])
         references = _create_queues(template, clients["sqs"])
+        if kept:
+            stack.enter_context(kept.keeping_messages())
+            kept.restore_messages(clients["sqs"], references)
         template = template.with_references(references)
         functions = Functions(template, ROOT)
         stack.callback(functions.close)
-        pumps = pumps_of(template, functions, clients, references)
+        pumps = pumps_of(template, functions, clients, references, kept)
         for pump in pumps:
             pump.start()
             stack.callback(pump.join, STOP_SECONDS)
@@ -81,15 +88,6 @@ def running(
             stack.callback(pump.stop)  # the last to come, so the first to be called: all end side by side
         server.start(with_lambda_api(functions, Gateway(template, functions).answer))
         yield Stack(server.base_url, template, clients)
-
-
-def create_tables(template: Template, dynamodb: Any) -> None:
-    """Create the template's tables; those that are there already stay as they are."""
-    existing = set(dynamodb.list_tables()["TableNames"])
-    for definition in template.table_definitions():
-        if definition["TableName"] not in existing:
-            dynamodb.create_table(**definition)
-            dynamodb.get_waiter("table_exists").wait(TableName=definition["TableName"], WaiterConfig={"Delay": 1})
 
 
 def _create_queues(template: Template, sqs: Any) -> dict[str, str]:

@@ -12,6 +12,11 @@ def make_tables(client: Any, prefix: str) -> TableNames:
     """Make the template's tables, each named `prefix` and its logical id."""
     for definition in Template.load().table_definitions():
         client.create_table(**{**definition, "TableName": prefix + definition["TableName"]})
+    return table_names(prefix)
+
+
+def table_names(prefix: str = "") -> TableNames:
+    """Return the names of tables that are each named `prefix` and its logical id."""
     return TableNames(
         queued_requests=f"{prefix}QueuedRequestsTable",
         payloads=f"{prefix}PayloadsTable",

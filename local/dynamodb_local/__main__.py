@@ -1,55 +1,42 @@
-"""Start DynamoDB Local, run a command with DYNAMODB_ENDPOINT set, stop it.
+"""Start DynamoDB Local, with DYNAMODB_ENDPOINT set for a command, or with data that are kept until Ctrl-C.
 
-Usage: `python -m local.dynamodb_local JARS PORT COMMAND…`.
+Usage: `python -m local.dynamodb_local JARS PORT COMMAND…` or `python -m local.dynamodb_local JARS PORT --keep FOLDER`.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
-import urllib.error
-import urllib.request
 from pathlib import Path
 
-START_TENTHS = 300
-MAIN_CLASS = "software.amazon.dynamodb.services.local.main.ServerRunner"
+from local.dynamodb_local.server import JARS_VARIABLE, running
 
 
 def main(jars: str, port: str, *command: str) -> int:
     """Return the command's exit status. Raises RuntimeError when DynamoDB Local does not start."""
-    libraries = Path(jars).resolve()
-    java = ["java", f"-Djava.library.path={libraries}", "-cp", f"{libraries}/*", MAIN_CLASS]
-    with (libraries / "server.log").open("w", encoding="utf-8") as log:
-        server = subprocess.Popen(  # noqa: S603 - our own arguments
-            [*java, "-inMemory", "-disableTelemetry", "-port", port], stdout=log, stderr=log
-        )
-    try:
-        endpoint = f"http://127.0.0.1:{port}"
-        _wait_until_up(server, endpoint, libraries / "server.log")
-        environment = {**os.environ, "DYNAMODB_ENDPOINT": endpoint}
+    if command[0] == "--keep":
+        return _keep(Path(jars), int(port), Path(command[1]))
+    with running(Path(jars), int(port)) as endpoint:
+        environment = {**os.environ, "DYNAMODB_ENDPOINT": endpoint, JARS_VARIABLE: str(Path(jars).resolve())}
         return subprocess.run(command, env=environment, check=False).returncode  # noqa: S603 - what we were told to run
-    finally:
-        server.terminate()
-        server.wait()
 
 
-def _wait_until_up(server: subprocess.Popen[bytes], endpoint: str, log: Path) -> None:
-    pause = threading.Event()
-    for _ in range(START_TENTHS):
-        try:
-            urllib.request.urlopen(endpoint, timeout=1).close()  # noqa: S310 - loopback
-        except urllib.error.HTTPError as error:
-            error.close()
-            return  # it answers an unsigned request with 400: it is up
-        except OSError:
-            if server.poll() is not None:
-                break
-            pause.wait(0.1)
-        else:
-            return
-    raise RuntimeError(f"DynamoDB Local did not start: {log.read_text(encoding='utf-8')}")
+def _keep(jars: Path, port: int, folder: Path) -> int:
+    stopping = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopping.set())
+    try:
+        with running(jars, port, kept_in=folder) as endpoint:
+            print(f"DynamoDB Local runs at {endpoint} and keeps its data in {folder}/. Ctrl-C stops it.\n")
+            print(f"In another terminal:  make run DYNAMODB_ENDPOINT={endpoint}", flush=True)
+            stopping.wait()
+    except RuntimeError as error:
+        print(f"make dynamodb: {error}", file=sys.stderr)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

@@ -1,0 +1,110 @@
+"""The template's tables in a database: made where they are missing, refused where they are others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from local.template import Template
+
+
+class DatabaseUnusable(Exception):
+    """The database does not answer, or has tables that are not the template's. Its text says what to do."""
+
+
+def create_tables(template: Template, dynamodb: Any, further: Iterable[Mapping[str, Any]] = ()) -> None:
+    """Create the template's tables and `further` ones; those that are there stay as they are.
+
+    Raises DatabaseUnusable, naming what differs, before anything is made.
+    """
+    definitions = [*template.table_definitions(), *further]
+    existing = {definition["TableName"]: _description(dynamodb, definition["TableName"]) for definition in definitions}
+    found = {
+        definition["TableName"]: differences(definition, description)
+        for definition in definitions
+        if (description := existing[definition["TableName"]]) is not None
+    }
+    if any(found.values()):
+        raise DatabaseUnusable(_refusal(dynamodb.meta.endpoint_url, found))
+    expiring = template.time_to_live_attributes()
+    for definition in definitions:
+        name = definition["TableName"]
+        if existing[name] is None:
+            dynamodb.create_table(**definition)
+            dynamodb.get_waiter("table_exists").wait(TableName=name, WaiterConfig={"Delay": 1})
+            if name in expiring:
+                expiry = {"Enabled": True, "AttributeName": expiring[name]}
+                dynamodb.update_time_to_live(TableName=name, TimeToLiveSpecification=expiry)
+
+
+def differences(definition: Mapping[str, Any], description: Mapping[str, Any]) -> list[str]:
+    """Return in words what a table (as DescribeTable has it) lacks or has otherwise than its definition.
+
+    Keys, indexes and the stream count; the way of billing does not.
+    """
+    wanted, has = _shape(definition), _shape(description)
+    return [
+        f"{part}: {_text(wanted.get(part))} in template.yaml, {_text(has.get(part))} in the database"
+        for part in dict.fromkeys([*wanted, *has])
+        if wanted.get(part) != has.get(part)
+    ]
+
+
+def _description(dynamodb: Any, name: str) -> Mapping[str, Any] | None:
+    try:
+        table: Mapping[str, Any] = dynamodb.describe_table(TableName=name)["Table"]
+    except dynamodb.exceptions.ResourceNotFoundException:
+        return None
+    except (BotoCoreError, ClientError) as error:
+        # Nothing listens there, or it is no DynamoDB.
+        raise DatabaseUnusable(
+            f"No DynamoDB answers at {dynamodb.meta.endpoint_url} ({error}).\n"
+            "Start it first (`make dynamodb` starts DynamoDB Local on port 8127), or leave DYNAMODB_ENDPOINT out."
+        ) from error
+    return table
+
+
+def _shape(table: Mapping[str, Any]) -> dict[str, str]:
+    """Return what has to be the same, each part in words."""
+    types = {each["AttributeName"]: each["AttributeType"] for each in table.get("AttributeDefinitions", [])}
+    shape = {"key": _keys(table["KeySchema"], types)}
+    for index in [*(table.get("GlobalSecondaryIndexes") or []), *(table.get("LocalSecondaryIndexes") or [])]:
+        projection = index["Projection"]
+        others = ", ".join(sorted(projection.get("NonKeyAttributes") or []))
+        holds = f"{projection['ProjectionType']} {others}".strip()
+        shape[f"index {index['IndexName']}"] = f"{_keys(index['KeySchema'], types)}, holds {holds}"
+    stream = table.get("StreamSpecification") or {}
+    if stream.get("StreamEnabled"):
+        shape["stream"] = stream["StreamViewType"]
+    return shape
+
+
+def _keys(schema: Iterable[Mapping[str, str]], types: Mapping[str, str]) -> str:
+    names = {"HASH": "partition", "RANGE": "sort"}
+    keys: dict[str, list[str]] = {}
+    for key in schema:
+        attribute = f"{key['AttributeName']} {types.get(key['AttributeName'], '')}".strip()
+        keys.setdefault(names[key["KeyType"]], []).append(attribute)
+    return ", ".join(f"{kind} ({', '.join(attributes)})" for kind, attributes in keys.items())
+
+
+def _text(part: str | None) -> str:
+    return part or "none"
+
+
+def _refusal(endpoint: str, found: Mapping[str, list[str]]) -> str:
+    different = {name: lines for name, lines in found.items() if lines}
+    lines = [f"The database at {endpoint} has tables that are not those of template.yaml:"]
+    for name, texts in different.items():
+        lines += [f"  {name}", *(f"    {text}" for text in texts)]
+    return "\n".join(
+        [
+            *lines,
+            "They were made by another version; nothing was changed. To keep the data, run that version. To begin",
+            "anew, stop the database of `make dynamodb` and remove .local/dynamodb, or delete these tables in yours.",
+        ]
+    )

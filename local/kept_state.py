@@ -1,0 +1,133 @@
+"""What a stack with a database of its own keeps there: messages in its queues, and its places in the streams.
+
+In AWS the queues and the event sources keep both. Here they live in the process, and a run that ends
+would take planned webhook attempts with it and begin each stream at its oldest record again. So both are
+written to one more table beside the template's: a message before its sender hears that it was sent, a
+place after the records up to it were handled. What is read twice after a crash does no harm: the
+record, not the message, is the truth.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from moto.sqs.models import Queue
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+TABLE = "LocalRun"
+
+DEFINITION: Mapping[str, Any] = {
+    "TableName": TABLE,
+    "AttributeDefinitions": [
+        {"AttributeName": "kind", "AttributeType": "S"},
+        {"AttributeName": "id", "AttributeType": "S"},
+    ],
+    "KeySchema": [
+        {"AttributeName": "kind", "KeyType": "HASH"},
+        {"AttributeName": "id", "KeyType": "RANGE"},
+    ],
+    "BillingMode": "PAY_PER_REQUEST",
+}
+
+LONGEST_DELAY_SECONDS = 900
+"""SQS: DelaySeconds is at most 900."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message in a queue (by logical id), visible from `due` (Unix seconds) on. Attributes are not kept."""
+
+    id: str
+    queue: str
+    body: str
+    due: float
+
+
+class KeptState:
+    """Reads and writes the table; `dynamodb` is a boto3 client."""
+
+    def __init__(self, dynamodb: Any) -> None:
+        self._dynamodb = dynamodb
+
+    def put_message(self, message: Message) -> None:
+        """Keep a message, or where it is now."""
+        facts = {"queue": message.queue, "body": message.body}
+        self._put("message", message.id, {**{k: {"S": v} for k, v in facts.items()}, "due": {"N": str(message.due)}})
+
+    def delete_message(self, message_id: str) -> None:
+        """Forget a message."""
+        self._dynamodb.delete_item(TableName=TABLE, Key=_key("message", message_id))
+
+    def messages(self) -> list[Message]:
+        """Return the messages that were sent and not deleted, the earliest first."""
+        pages = self._dynamodb.get_paginator("query").paginate(
+            TableName=TABLE,
+            KeyConditionExpression="kind = :kind",
+            ExpressionAttributeValues={":kind": {"S": "message"}},
+            ConsistentRead=True,
+        )
+        found = [
+            Message(item["id"]["S"], item["queue"]["S"], item["body"]["S"], float(item["due"]["N"]))
+            for page in pages
+            for item in page["Items"]
+        ]
+        return sorted(found, key=lambda message: message.due)
+
+    def put_place(self, reader: str, shard: str, sequence_number: str) -> None:
+        """Keep how far a reader has come in a shard."""
+        self._put("place", f"{reader} {shard}", {"sequence_number": {"S": sequence_number}})
+
+    def place(self, reader: str, shard: str) -> str | None:
+        """Return the sequence number of the last record that a reader handled, None when there is none."""
+        answer = self._dynamodb.get_item(TableName=TABLE, Key=_key("place", f"{reader} {shard}"), ConsistentRead=True)
+        return answer["Item"]["sequence_number"]["S"] if "Item" in answer else None
+
+    def _put(self, kind: str, item_id: str, facts: dict[str, Any]) -> None:
+        self._dynamodb.put_item(TableName=TABLE, Item={**_key(kind, item_id), **facts})
+
+    @contextmanager
+    def keeping_messages(self) -> Iterator[None]:
+        """Keep the messages of moto's queues inside the block, from the sending to the deleting."""
+        add, delete = Queue.add_message, Queue.delete_message
+
+        def add_and_keep(queue: Any, message: Any) -> None:
+            # A message that moves to a dead-letter queue keeps its id, and so takes its row along.
+            self.put_message(Message(message.id, queue.name, message.body, message.delayed_until / 1000))
+            add(queue, message)
+
+        def delete_and_forget(queue: Any, receipt_handle: str) -> None:
+            ids = [each.id for each in list(queue._messages) if each.had_receipt_handle(receipt_handle)]  # noqa: SLF001 - moto's only list of them
+            delete(queue, receipt_handle)
+            for message_id in ids:
+                self.delete_message(message_id)
+
+        replaced = {"add_message": (add, add_and_keep), "delete_message": (delete, delete_and_forget)}
+        for name, (_, keeping) in replaced.items():
+            setattr(Queue, name, keeping)
+        try:
+            yield
+        finally:
+            for name, (plain, _) in replaced.items():
+                setattr(Queue, name, plain)
+
+    def restore_messages(self, sqs: Any, urls: Mapping[str, str]) -> int:
+        """Send what an earlier run kept to the queues that there are; return how many. Inside `keeping_messages`.
+
+        `urls` are the queues' by logical id.
+        """
+        found = [message for message in self.messages() if message.queue in urls]
+        for message in found:
+            delay = min(max(round(message.due - time.time()), 0), LONGEST_DELAY_SECONDS)
+            # First the new one: if this run ends here, there are two, and one of them is dropped.
+            sqs.send_message(QueueUrl=urls[message.queue], MessageBody=message.body, DelaySeconds=delay)
+            self.delete_message(message.id)
+        return len(found)
+
+
+def _key(kind: str, item_id: str) -> dict[str, Any]:
+    return {"kind": {"S": kind}, "id": {"S": item_id}}

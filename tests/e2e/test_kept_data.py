@@ -1,0 +1,224 @@
+"""With a database of its own `make run` goes on where it was stopped, however it was stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import pytest
+
+from local.dynamodb_local.server import JARS_VARIABLE, running
+from local.first_steps import Api
+from local.gateway import Request, Response
+from local.server import Server
+from tests.e2e.conftest import ROOT, START_SECONDS
+from tests.e2e.support import PATIENCE_SECONDS, QUERY, eventually
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+JARS = os.environ.get(JARS_VARIABLE)
+
+pytestmark = [
+    pytest.mark.dynamodb_local,
+    pytest.mark.skipif(not JARS, reason="needs DynamoDB Local: make test-dynamodb"),
+]
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A database that keeps its data, and a state directory."""
+
+    endpoint: str
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def databases() -> Path:
+    assert JARS
+    return Path(JARS)
+
+
+@pytest.fixture
+def place(databases: Path, tmp_path: Path) -> Iterator[Place]:
+    """Yield a new database on disk."""
+    with running(databases, free_port(), kept_in=tmp_path / "database") as endpoint:
+        yield Place(endpoint, tmp_path)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run of the stack: its process, and what it wrote for its user."""
+
+    process: subprocess.Popen[str]
+    credentials: dict[str, Any]
+    lines: list[str]
+
+    def api(self) -> Api:
+        return Api(self.credentials["base_url"], self.credentials["api_key"])
+
+    def queue(self, body: dict[str, Any]) -> str:
+        """Queue a request and return its id."""
+        at = f"/api/v1/connections/{self.credentials['connection_id']}/queued_requests"
+        return str(self.api().call("POST", at, body)["data"]["id"])
+
+    def record(self, request_id: str) -> Any:
+        return self.api().call("GET", f"/api/v1/queued_requests/{request_id}")["data"]
+
+    def kill(self) -> None:
+        """Stop it as a power cut would."""
+        self.process.kill()
+        self.process.wait()
+
+
+@contextmanager
+def stack(place: Place, *, quickbooks: bool, endpoint: str | None = None) -> Iterator[Run]:
+    """Run `local.run` on the database until the block ends or it is killed."""
+    environment = {
+        **os.environ,
+        "PORT": "0",
+        "QUICKBOOKS": "on" if quickbooks else "off",
+        "STATE_DIR": str(place.folder),
+        "DYNAMODB_ENDPOINT": endpoint or place.endpoint,
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-m", "local.run"], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    output = process.stdout
+    lines: list[str] = []
+    started = threading.Event()
+
+    def read() -> None:
+        for line in output:
+            lines.append(line)
+            if "-d '{" in line:
+                started.set()
+        started.set()
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    try:
+        assert started.wait(START_SECONDS)
+        assert process.poll() is None, "".join(lines)
+        state = place.folder / ".local" / "credentials.json"
+        yield Run(process, json.loads(state.read_text(encoding="utf-8")), lines)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(START_SECONDS)
+        reader.join()
+        output.close()
+
+
+class Receiver:
+    """A webhook receiver with a mind of its own: it answers what `statuses` say, then 204."""
+
+    def __init__(self, *statuses: int) -> None:
+        self.ids: queue.Queue[str] = queue.Queue()
+        self.may_answer = threading.Event()
+        self.may_answer.set()
+        self._statuses = list(statuses)
+        self._server = Server(0)
+        self.url = f"{self._server.base_url}/"
+
+    def __enter__(self) -> Self:
+        self._server.start(self._answer)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.may_answer.set()
+        self._server.stop()
+
+    def next_id(self) -> str:
+        """Wait for the next webhook; return its id."""
+        return self.ids.get(timeout=PATIENCE_SECONDS)
+
+    def _answer(self, request: Request) -> Response:
+        self.ids.put(request.header("webhook-id") or "")
+        self.may_answer.wait()
+        return Response(self._statuses.pop(0) if self._statuses else 204, [], b"")
+
+
+def test_a_request_queued_before_a_hard_stop_is_drained_once_by_the_next_run(place: Place) -> None:
+    with Receiver() as receiver:
+        with stack(place, quickbooks=False) as first:
+            queued = first.queue({"request_json": QUERY, "webhook_url": receiver.url})
+            first.kill()
+        with stack(place, quickbooks=True) as second:
+            arrived = receiver.next_id()
+            record = eventually(lambda: second.record(queued), lambda seen: seen["webhook_state"] == "succeeded")
+
+    assert arrived == queued
+    assert receiver.ids.empty()
+    assert record["state"] == "response_received"
+    assert len(record["webhook_attempts"]) == 1
+    kept = ("app_id", "api_key", "webhook_secret", "connection_id", "qbwc_password", "webhook_url")
+    assert {name: first.credentials[name] for name in kept} == {name: second.credentials[name] for name in kept}
+
+
+def test_a_planned_retry_outlives_a_hard_stop(place: Place) -> None:
+    with Receiver(500) as receiver:
+        with stack(place, quickbooks=False) as first:
+            queued = first.queue({"request_json": QUERY, "webhook_url": receiver.url})
+            first.api().call("POST", f"/api/v1/queued_requests/{queued}/discard")
+            receiver.next_id()
+            eventually(lambda: first.record(queued), lambda seen: len(seen["webhook_attempts"]) == 1)
+            first.kill()
+        with stack(place, quickbooks=False) as second:
+            again = receiver.next_id()
+            record = eventually(lambda: second.record(queued), lambda seen: seen["webhook_state"] == "succeeded")
+
+    assert again == queued
+    assert len(record["webhook_attempts"]) == 2
+
+
+def test_a_webhook_that_was_under_way_at_a_hard_stop_is_sent_by_the_next_run(databases: Path, tmp_path: Path) -> None:
+    """The stream goes on where its records were handled last; the database is started anew as well."""
+    port = free_port()
+    with Receiver() as receiver:
+        receiver.may_answer.clear()
+        with running(databases, port, kept_in=tmp_path / "database") as endpoint:
+            place = Place(endpoint, tmp_path)
+            with stack(place, quickbooks=False) as first:
+                queued = first.queue({"request_json": QUERY, "webhook_url": receiver.url})
+                first.api().call("POST", f"/api/v1/queued_requests/{queued}/discard")
+                receiver.next_id()
+                first.kill()
+        receiver.may_answer.set()
+        with (
+            running(databases, port, kept_in=tmp_path / "database"),
+            stack(place, quickbooks=False) as second,
+        ):
+            again = receiver.next_id()
+            record = eventually(lambda: second.record(queued), lambda seen: seen["webhook_state"] == "succeeded")
+
+    assert again == queued
+    assert len(record["webhook_attempts"]) == 1
+
+
+def test_credentials_that_fit_no_longer_are_replaced_and_the_reason_is_told(place: Place) -> None:
+    with stack(place, quickbooks=False) as first:
+        first.api().call("POST", f"/api/v1/connections/{first.credentials['connection_id']}/password")
+    with stack(place, quickbooks=False) as second:
+        pass
+
+    assert "another password now" in "".join(second.lines)
+    assert second.credentials["connection_id"] != first.credentials["connection_id"]
+    previous = json.loads((place.folder / ".local" / "previous" / "credentials.json").read_text(encoding="utf-8"))
+    assert previous == first.credentials

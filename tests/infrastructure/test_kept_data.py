@@ -1,0 +1,359 @@
+"""What `make run` keeps in a database of its own, and what it refuses to go on with."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from adapters.dynamodb import DynamoDBStore
+from domain.apps import ApiKey, App, Scope, api_key_hash
+from domain.changes import AddConnection, ChangeConnection, PutApiKey, PutApp
+from domain.passwords import hash_password
+from domain.queued_request import timestamp
+from local.database import DatabaseUnusable, create_tables, differences
+from local.emulated_dynamodb import quick_moto
+from local.first_steps import Credentials, write
+from local.kept_credentials import PREVIOUS, DoNotFit, of_earlier_run, put_aside
+from local.kept_state import DEFINITION, KeptState
+from local.pumps import StreamPump
+from local.run import Options
+from local.tables import table_names
+from local.template import Template
+from tests.builders import APP_ID, NOON, a_connection, counting_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+TEMPLATE = Template.load()
+ENDPOINT = "http://127.0.0.1:8127"
+KEY = "sk_" + "A" * 43
+SECRET = "whsec_" + "A" * 43 + "="
+PASSWORD = "correct horse battery staple"
+REGION = {"region_name": "us-east-1", "aws_access_key_id": "local", "aws_secret_access_key": "local"}
+
+
+@pytest.fixture
+def clients() -> Iterator[dict[str, Any]]:
+    """Yield clients of an emulated AWS."""
+    with mock_aws(), quick_moto():
+        yield {name: boto3.client(name, **REGION) for name in ("dynamodb", "sqs")}
+
+
+# --- tables
+
+
+def test_tables_that_are_there_are_used_as_they_are(clients: dict[str, Any]) -> None:
+    create_tables(TEMPLATE, clients["dynamodb"], [DEFINITION])
+    DynamoDBStore(clients["dynamodb"], table_names()).commit(PutApp(None, an_app()))
+
+    create_tables(TEMPLATE, clients["dynamodb"], [DEFINITION])
+
+    assert DynamoDBStore(clients["dynamodb"], table_names()).app(APP_ID) == an_app()
+
+
+def test_a_table_of_another_shape_is_refused_by_name_before_anything_is_made(clients: dict[str, Any]) -> None:
+    definition = next(each for each in TEMPLATE.table_definitions() if each["TableName"] == "PayloadsTable")
+    other = [replace_attribute(index, "inserted_at", "updated_at") for index in definition["GlobalSecondaryIndexes"]]
+    attributes = [replace_attribute(each, "inserted_at", "updated_at") for each in definition["AttributeDefinitions"]]
+    clients["dynamodb"].create_table(
+        **{**definition, "GlobalSecondaryIndexes": other, "AttributeDefinitions": attributes}
+    )
+
+    with pytest.raises(DatabaseUnusable) as refused:
+        create_tables(TEMPLATE, clients["dynamodb"])
+
+    text = str(refused.value)
+    assert "PayloadsTable" in text
+    assert "index search: partition (connection_id S), sort (inserted_at S, request_id S)" in text
+    assert "sort (updated_at S, request_id S)" in text
+    assert "QueuedRequestsTable" not in text
+    assert "remove .local/dynamodb" in text
+    assert clients["dynamodb"].list_tables()["TableNames"] == ["PayloadsTable"]
+
+
+def replace_attribute(value: Any, old: str, new: str) -> Any:
+    return json.loads(json.dumps(value).replace(f'"{old}"', f'"{new}"'))
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"KeySchema": [{"AttributeName": "id", "KeyType": "RANGE"}]}, "key: partition (id S)"),
+        ({"GlobalSecondaryIndexes": None}, "index by_inserted: partition (connection_id S)"),
+        ({"StreamSpecification": None}, "stream: NEW_AND_OLD_IMAGES in template.yaml, none in the database"),
+    ],
+)
+def test_what_differs_is_named(change: dict[str, Any], told: str) -> None:
+    definition = next(each for each in TEMPLATE.table_definitions() if each["TableName"] == "QueuedRequestsTable")
+
+    found = differences(definition, {**definition, **change})
+
+    assert any(line.startswith(told) for line in found), found
+
+
+def test_the_way_of_billing_makes_no_table_another() -> None:
+    definition = TEMPLATE.table_definitions()[0]
+
+    assert differences(definition, {**definition, "BillingMode": "PROVISIONED"}) == []
+
+
+def test_a_database_that_does_not_answer_is_named_with_what_to_do() -> None:
+    nobody = boto3.client("dynamodb", endpoint_url="http://127.0.0.1:9", **REGION)
+
+    with pytest.raises(DatabaseUnusable, match=r"No DynamoDB answers at http://127.0.0.1:9 .*\n.*make dynamodb"):
+        create_tables(TEMPLATE, nobody)
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:8127", "localhost", "ftp://127.0.0.1", "http://"])
+def test_an_endpoint_that_is_no_url_is_refused_by_name(url: str) -> None:
+    with pytest.raises(ValueError, match="DYNAMODB_ENDPOINT must be a URL like"):
+        Options.of({"DYNAMODB_ENDPOINT": url})
+
+
+# --- queues and streams
+
+
+def test_messages_that_were_not_deleted_come_again_in_the_next_run(clients: dict[str, Any]) -> None:
+    create_tables(TEMPLATE, clients["dynamodb"], [DEFINITION])
+    kept = KeptState(clients["dynamodb"])
+    with kept.keeping_messages():
+        url = clients["sqs"].create_queue(QueueName="Q")["QueueUrl"]
+        for body in ("done", "open"):
+            clients["sqs"].send_message(QueueUrl=url, MessageBody=body)
+        done = clients["sqs"].receive_message(QueueUrl=url, MaxNumberOfMessages=1)["Messages"][0]
+        clients["sqs"].delete_message(QueueUrl=url, ReceiptHandle=done["ReceiptHandle"])
+    clients["sqs"].delete_queue(QueueUrl=url)
+    again = clients["sqs"].create_queue(QueueName="Q")["QueueUrl"]
+
+    with kept.keeping_messages():
+        restored = kept.restore_messages(clients["sqs"], {"Q": again})
+        found = clients["sqs"].receive_message(QueueUrl=again, MaxNumberOfMessages=10)["Messages"]
+
+    assert done["Body"] == "done"
+    assert restored == 1
+    assert [message["Body"] for message in found] == ["open"]
+    assert [message.body for message in kept.messages()] == ["open"]
+
+
+def test_a_delayed_message_keeps_its_delay(clients: dict[str, Any]) -> None:
+    create_tables(TEMPLATE, clients["dynamodb"], [DEFINITION])
+    kept = KeptState(clients["dynamodb"])
+    with kept.keeping_messages():
+        url = clients["sqs"].create_queue(QueueName="Q")["QueueUrl"]
+        clients["sqs"].send_message(QueueUrl=url, MessageBody="later", DelaySeconds=600)
+        kept.restore_messages(clients["sqs"], {"Q": url})
+
+    (message,) = kept.messages()
+    assert 590 < message.due - datetime.now(UTC).timestamp() <= 600
+
+
+def test_messages_of_a_queue_that_is_no_longer_there_are_left_alone(clients: dict[str, Any]) -> None:
+    create_tables(TEMPLATE, clients["dynamodb"], [DEFINITION])
+    kept = KeptState(clients["dynamodb"])
+    with kept.keeping_messages():
+        url = clients["sqs"].create_queue(QueueName="Old")["QueueUrl"]
+        clients["sqs"].send_message(QueueUrl=url, MessageBody="x")
+
+    assert kept.restore_messages(clients["sqs"], {}) == 0
+    assert [message.queue for message in kept.messages()] == ["Old"]
+
+
+def test_a_message_that_is_set_apart_is_kept_where_it_is_then(clients: dict[str, Any]) -> None:
+    create_tables(TEMPLATE, clients["dynamodb"], [DEFINITION])
+    kept = KeptState(clients["dynamodb"])
+    sqs = clients["sqs"]
+    with kept.keeping_messages():
+        dead = sqs.create_queue(QueueName="Dead")["QueueUrl"]
+        arn = sqs.get_queue_attributes(QueueUrl=dead, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+        policy = json.dumps({"deadLetterTargetArn": arn, "maxReceiveCount": 1})
+        url = sqs.create_queue(QueueName="Q", Attributes={"RedrivePolicy": policy, "VisibilityTimeout": "0"})[
+            "QueueUrl"
+        ]
+        sqs.send_message(QueueUrl=url, MessageBody="poison")
+        for _ in range(2):
+            sqs.receive_message(QueueUrl=url)
+
+    assert [(message.queue, message.body) for message in kept.messages()] == [("Dead", "poison")]
+
+
+class Stream:
+    """A stream of three records in one shard; it notes how it was asked for an iterator."""
+
+    def __init__(self, *, trimmed: bool = False) -> None:
+        self.asked: list[dict[str, Any]] = []
+        self._trimmed = trimmed
+
+    def describe_table(self, **_: Any) -> Any:
+        return {"Table": {"LatestStreamArn": "arn"}}
+
+    def describe_stream(self, **_: Any) -> Any:
+        return {"StreamDescription": {"Shards": [{"ShardId": "s"}]}}
+
+    def get_shard_iterator(self, **arguments: Any) -> Any:
+        self.asked.append(arguments)
+        if self._trimmed and "SequenceNumber" in arguments:
+            raise KeyError
+        return {"ShardIterator": arguments.get("SequenceNumber", "0")}
+
+    def get_records(self, *, ShardIterator: str, **_: Any) -> Any:  # noqa: N803 - boto3's name
+        records = [{"dynamodb": {"SequenceNumber": str(n)}} for n in range(int(ShardIterator) + 1, 4)]
+        return {"Records": records, "NextShardIterator": "3"}
+
+    class exceptions:  # noqa: D106, N801 - boto3's name
+        ExpiredIteratorException = TrimmedDataAccessException = KeyError
+
+
+class Functions:
+    """One function that notes the sequence numbers that it was called with."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def invoke(self, _name: str, event: dict[str, Any]) -> None:
+        self.seen += [record["dynamodb"]["SequenceNumber"] for record in event["Records"]]
+
+
+def a_pump(functions: Functions, stream: Stream, kept: KeptState) -> StreamPump:
+    source = {"Stream": "Table.StreamArn", "StartingPosition": "TRIM_HORIZON"}
+    clients = {"dynamodb": stream, "dynamodbstreams": stream, "sqs": None}
+    return StreamPump(functions, "Thing", source, clients, {}, kept=kept)  # type: ignore[arg-type]
+
+
+def test_a_stream_goes_on_after_the_last_record_that_was_handled(clients: dict[str, Any]) -> None:
+    create_tables(TEMPLATE, clients["dynamodb"], [DEFINITION])
+    kept = KeptState(clients["dynamodb"])
+    first, second = Functions(), Functions()
+    a_pump(first, Stream(), kept).step()
+
+    a_pump(second, stream := Stream(), kept).step()
+
+    assert (first.seen, second.seen) == (["1", "2", "3"], [])
+    assert [asked["ShardIteratorType"] for asked in stream.asked] == ["AFTER_SEQUENCE_NUMBER"]
+
+
+def test_records_left_out_because_the_stack_stops_come_again(clients: dict[str, Any]) -> None:
+    create_tables(TEMPLATE, clients["dynamodb"], [DEFINITION])
+    kept = KeptState(clients["dynamodb"])
+    first, second = Functions(), Functions()
+    stopping = a_pump(first, Stream(), kept)
+    stopping.stop()
+    stopping.step()
+
+    a_pump(second, Stream(), kept).step()
+
+    assert (first.seen, second.seen) == ([], ["1", "2", "3"])
+
+
+def test_a_place_that_the_stream_has_no_longer_means_its_oldest_record(clients: dict[str, Any]) -> None:
+    create_tables(TEMPLATE, clients["dynamodb"], [DEFINITION])
+    kept = KeptState(clients["dynamodb"])
+    kept.put_place("Thing arn", "s", "2")
+    functions = Functions()
+
+    a_pump(functions, Stream(trimmed=True), kept).step()
+
+    assert functions.seen == ["1", "2", "3"]
+
+
+# --- credentials
+
+
+def an_app() -> App:
+    return App(APP_ID, "Shop", "2026-03-14T12:00:00.000000Z", (SECRET,))
+
+
+def an_earlier_run(folder: Path, dynamodb: Any) -> Credentials:
+    """Store what an earlier run made, and write its credentials."""
+    create_tables(TEMPLATE, dynamodb)
+    store = DynamoDBStore(dynamodb, table_names())
+    connection = a_connection(password_hash=hash_password(PASSWORD, counting_bytes(16)))
+    store.commit(PutApp(None, an_app()))
+    store.commit(PutApiKey(None, ApiKey(api_key_hash(KEY), APP_ID, Scope.FULL, KEY[:11], timestamp(NOON))))
+    store.commit(AddConnection(connection))
+    credentials = Credentials(
+        base_url="http://127.0.0.1:3000",
+        app_id=APP_ID,
+        api_key=KEY,
+        webhook_secret=SECRET,
+        connection_id=connection.id,
+        qbwc_username=connection.id,
+        qbwc_password=PASSWORD,
+        qwc_path="quickbooks.qwc",
+        operate_function="OperateFunction",
+        operate_endpoint="http://127.0.0.1:3000",
+        webhook_url="http://127.0.0.1:4000/",
+        dynamodb_endpoint=ENDPOINT,
+    )
+    write(credentials, folder)
+    return credentials
+
+
+def test_credentials_that_fit_are_used_again(tmp_path: Path, clients: dict[str, Any]) -> None:
+    written = an_earlier_run(tmp_path, clients["dynamodb"])
+
+    assert of_earlier_run(tmp_path, ENDPOINT, clients["dynamodb"]) == written
+
+
+def test_without_credentials_there_is_nothing_to_say(tmp_path: Path, clients: dict[str, Any]) -> None:
+    assert of_earlier_run(tmp_path, ENDPOINT, clients["dynamodb"]) is None
+
+
+def test_credentials_of_a_run_whose_data_ended_with_it_are_not_looked_at(
+    tmp_path: Path, clients: dict[str, Any]
+) -> None:
+    write(replace(an_earlier_run(tmp_path, clients["dynamodb"]), dynamodb_endpoint=None), tmp_path)
+
+    assert of_earlier_run(tmp_path, ENDPOINT, clients["dynamodb"]) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"dynamodb_endpoint": "http://127.0.0.1:9999"}, "database at http://127.0.0.1:9999"),
+        ({"app_id": "a0000000-0000-4000-8000-00000000dead"}, "app is not in the database"),
+        ({"webhook_secret": "whsec_b2xk"}, "webhook secret is no longer active"),
+        ({"api_key": "sk_B"}, "API key is not in the database"),
+        ({"connection_id": "a0000000-0000-4000-8000-00000000dead"}, "connection was deleted"),
+        ({"qbwc_password": "another"}, "another password now"),
+    ],
+)
+def test_credentials_that_do_not_fit_say_why(
+    change: dict[str, str], reason: str, tmp_path: Path, clients: dict[str, Any]
+) -> None:
+    write(replace(an_earlier_run(tmp_path, clients["dynamodb"]), **change), tmp_path)
+
+    with pytest.raises(DoNotFit, match=reason):
+        of_earlier_run(tmp_path, ENDPOINT, clients["dynamodb"])
+
+
+def test_a_revoked_key_and_a_deleted_connection_do_not_fit(tmp_path: Path, clients: dict[str, Any]) -> None:
+    written = an_earlier_run(tmp_path, clients["dynamodb"])
+    store = DynamoDBStore(clients["dynamodb"], table_names())
+    connection = store.connection(written.connection_id)
+    assert connection is not None
+    store.commit(ChangeConnection(connection, connection.changed(timestamp(NOON), deleted_at=timestamp(NOON))))
+    with pytest.raises(DoNotFit, match="connection was deleted"):
+        of_earlier_run(tmp_path, ENDPOINT, clients["dynamodb"])
+
+    key = store.api_key(api_key_hash(KEY))
+    assert key is not None
+    store.commit(PutApiKey(key, replace(key, revoked_at=timestamp(NOON), revision=key.revision + 1)))
+    with pytest.raises(DoNotFit, match="API key was revoked"):
+        of_earlier_run(tmp_path, ENDPOINT, clients["dynamodb"])
+
+
+def test_what_fits_no_longer_is_put_aside_not_thrown_away(tmp_path: Path, clients: dict[str, Any]) -> None:
+    written = an_earlier_run(tmp_path, clients["dynamodb"])
+
+    put_aside(tmp_path)
+
+    kept = json.loads((tmp_path / PREVIOUS / "credentials.json").read_text(encoding="utf-8"))
+    assert kept == asdict(written)
+    assert not (tmp_path / "credentials.json").exists()
