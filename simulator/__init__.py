@@ -14,14 +14,16 @@ From a terminal: `python -m simulator --help`.
 * `Simulator`: one application in the Web Connector, its password and its company; runs sessions now or on a schedule.
 * `WebConnector`: the protocol, one session at a time, with time, sleep and transport passed in.
 * `Company`: the company file and its request processor.
-* `Transport`: the Protocol between the Web Connector and HTTP; `simulator.faults` wraps one to lose calls.
+* `Transport`: the Protocol between the Web Connector and HTTP.
+* `Script`: faults of line, QuickBooks and users with what must be so at the end, as JSON; `script.start(…)` runs it.
 """
 
 from __future__ import annotations
 
 from simulator.company import Company
 from simulator.scheduler import Simulator
+from simulator.script import Script
 from simulator.transport import Transport
 from simulator.web_connector import WebConnector
 
-__all__ = ["Company", "Simulator", "Transport", "WebConnector"]
+__all__ = ["Company", "Script", "Simulator", "Transport", "WebConnector"]

@@ -7,74 +7,145 @@ import os
 import signal
 import sys
 import threading
+import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from simulator.company import Company
 from simulator.errors import QbwcError
-from simulator.faults import ACTIONS, Fault, FaultyTransport
-from simulator.scheduler import Simulator
-from simulator.transport import HttpTransport
+from simulator.fault_forms import FORMS
+from simulator.faults import Fault
+from simulator.script import Expectations, Script
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from simulator.script_run import ScriptRun
     from simulator.transport import Transport
     from simulator.web_connector import SessionResult
 
-PASSWORD_VARIABLE = "QBWC_PASSWORD"  # noqa: S105 - the name of a variable, not a password
-EXIT_OK, EXIT_SESSION_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
+_Read = TypeVar("_Read")
 
+PASSWORD_VARIABLE = "QBWC_PASSWORD"  # noqa: S105 - the name of a variable, not a password
+EXIT_OK, EXIT_SESSION_FAILED, EXIT_USAGE, EXIT_UNEXPECTED, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
+PAUSE_SECONDS = 1.0
+"""Between the sessions of --sessions, unless --every says otherwise."""
+
+_PLACES = {"call": "METHOD", "process": "process", "session": "session"}
+_ACTIONS = "\n".join(f"  {_PLACES[place]}: {', '.join(forms)}" for place, forms in FORMS.items())
 _EPILOG = f"""\
 exit codes:
-  0    the session (with --once), or the run until Ctrl-C, went well
-  1    with --once: the session failed
+  0    what was expected came true; without expectations: the last session, or the run until Ctrl-C, went well
+  1    with --once or --sessions, without expectations: the last session failed
   2    wrong arguments, unreadable files, or a .qwc file that the Web Connector would refuse
-  130  Ctrl-C in the middle of a session with --once
+  3    an expectation (--expect, or "expect" of the script) did not come true
+  130  Ctrl-C in the middle of --once or --sessions
 
-actions of --fault: {", ".join(ACTIONS)}
+actions of --fault, by place:
+{_ACTIONS}
 
 example:
   python -m simulator --qwc my.qwc --password-file secret.txt --once -v
 """
 
 
-def main(arguments: Sequence[str] | None = None, *, transport: Transport | None = None) -> int:
-    """Run the command line; returns the exit code. `transport` takes the place of HTTP in tests."""
+def main(
+    arguments: Sequence[str] | None = None,
+    *,
+    transport: Transport | None = None,
+    sleep: Callable[[float], object] = time.sleep,
+) -> int:
+    """Run the command line; returns the exit code. `transport` takes the place of HTTP in tests, `sleep` of waits."""
     options = _parser().parse_args(arguments)
     try:
-        company = _company(options)
-        simulator = _simulator(options, company, HttpTransport() if transport is None else transport)
+        script = _script(options)
+        run = _start(script, options, transport, sleep)
     except (OSError, ValueError, QbwcError) as error:
         print(f"simulator: {error}", file=sys.stderr)
         return EXIT_USAGE
-    if options.once:
-        return _run_once(simulator, company, options.company)
+    sessions = 1 if options.once else script.sessions
+    if sessions is None:
+        _run_until_stopped(run, options.every)
+        failed = False
+    else:
+        try:
+            failed = _run_sessions(run, sessions, options)
+        except KeyboardInterrupt:
+            print("Stopped.")
+            return EXIT_INTERRUPTED
+    return _judge(run, options.report, failed=failed)
+
+
+def _script(options: argparse.Namespace) -> Script:
+    """Return the script of the file with what the command line adds to it."""
+    script = Script.load(options.script) if options.script else Script()
+    faults = [*script.faults, *options.fault]
+    if options.open_error:
+        faults.append(Fault.of({"on": "session", "nth": "*", "do": "open-error", "hresult": options.open_error}))
+    return replace(
+        script,
+        faults=tuple(faults),
+        expect=options.expect or script.expect,
+        sessions=options.sessions or script.sessions,
+    )
+
+
+def _start(
+    script: Script, options: argparse.Namespace, transport: Transport | None, sleep: Callable[[float], object]
+) -> ScriptRun:
+    company = _company(options)
+    run = script.start(
+        Path(options.qwc).read_text(encoding="utf-8-sig"),
+        _password(options.password_file),
+        company,
+        transport=transport,
+        sleep=sleep,
+        on_progress=_Progress(),
+        on_call=_log if options.verbose else None,
+        on_session=_after_session(company, options.company),
+    )
+    scheduled = options.every or run.simulators[0].connector.qwc.every_seconds
+    if not (options.once or script.sessions or scheduled):
+        raise ValueError("the .qwc file has no Scheduler: give --every SECONDS, --sessions N or --once")
+    return run
+
+
+def _run_until_stopped(run: ScriptRun, every: float | None) -> None:
     stop = threading.Event()
     # A schedule ends between two calls, not in the middle of one.
     before = signal.signal(signal.SIGINT, lambda _number, _frame: stop.set())
     try:
-        simulator.run(stop, options.every)
+        run.run(stop, every)
     finally:
         signal.signal(signal.SIGINT, before)
     print("Stopped.")
-    return EXIT_OK
 
 
-def _simulator(options: argparse.Namespace, company: Company, transport: Transport) -> Simulator:
-    simulator = Simulator(
-        Path(options.qwc).read_text(encoding="utf-8-sig"),
-        _password(options.password_file),
-        company,
-        transport=FaultyTransport(transport, options.fault) if options.fault else transport,
-        on_progress=_Progress(),
-        on_call=_log if options.verbose else None,
-        on_session=lambda result: _finish(result, company, options.company),
-    )
-    if not options.once and options.every is None and simulator.connector.qwc.every_seconds is None:
-        raise ValueError("the .qwc file has no Scheduler: give --every SECONDS or --once")
-    return simulator
+def _run_sessions(run: ScriptRun, sessions: int, options: argparse.Namespace) -> bool:
+    """Run so many sessions on each machine; tell whether one of the last ones failed."""
+    tell = _after_session(run.company, options.company)
+    results: list[SessionResult] = []
+    for number in range(sessions):
+        if number:
+            run.plan.sleep(options.every or PAUSE_SECONDS)
+        results = run.run_once()
+        for result in results:
+            tell(result)
+    return any(result.error is not None for result in results)
+
+
+def _judge(run: ScriptRun, report: str | None, *, failed: bool) -> int:
+    """Write the report, say what did not come true, and return the exit code."""
+    if report:
+        run.write_report(report)
+    problems = run.problems()
+    for problem in problems:
+        print(f"simulator: not as expected: {problem}", file=sys.stderr)
+    if problems:
+        return EXIT_UNEXPECTED
+    return EXIT_SESSION_FAILED if failed and run.script.expect == Expectations() else EXIT_OK
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -98,19 +169,28 @@ def _parser() -> argparse.ArgumentParser:
         "--every", type=_seconds, metavar="SECONDS", help="pause between sessions (default: the .qwc's Scheduler)"
     )
     parser.add_argument("--once", action="store_true", help="run one session and exit")
+    parser.add_argument("--sessions", type=_number, metavar="N", help="run so many sessions and exit")
     parser.add_argument("--customers", type=int, default=300, metavar="N", help="size of a new company (default: 300)")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of a new company (default: 1)")
+    parser.add_argument("--script", metavar="FILE", help="faults and expectations as JSON: see simulator/README.md")
     parser.add_argument(
-        "--open-error", metavar="HRESULT", help="QuickBooks cannot be opened: for example 0x80040414 (modal dialog)"
+        "--open-error", metavar="HRESULT", help="QuickBooks cannot be opened: for example 0x80040414 or modal-dialog"
     )
     parser.add_argument(
         "--fault",
         type=_fault,
         action="append",
         default=[],
-        metavar="METHOD:CALL:ACTION",
-        help="break a call: receiveResponseXML:2:lose-response; can be repeated",
+        metavar="PLACE:NTH:ACTION[:VALUE]",
+        help="receiveResponseXML:2:lose-response, process/CustomerAddRq:1:fail:0x800706BE; can be repeated",
     )
+    parser.add_argument(
+        "--expect",
+        type=_expectations,
+        metavar="JSON",
+        help="""what must be so at the end: '{"executed": {"CustomerAddRq": 3}, "faults_happened": "all"}'""",
+    )
+    parser.add_argument("--report", metavar="FILE", help="write what happened as JSON")
     parser.add_argument("-v", "--verbose", action="store_true", help="print every call and its answer")
     return parser
 
@@ -122,9 +202,25 @@ def _seconds(text: str) -> float:
     return seconds
 
 
+def _number(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1: {text}")
+    return number
+
+
 def _fault(text: str) -> Fault:
+    return _read(Fault.parse, text)
+
+
+def _expectations(text: str) -> Expectations:
+    return _read(Expectations.parse, text)
+
+
+def _read(parse: Callable[[str], _Read], text: str) -> _Read:
+    """Read an argument, and let argparse show what is wrong with it."""
     try:
-        return Fault.parse(text)
+        return parse(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 
@@ -141,29 +237,19 @@ def _password(source: str) -> str:
 
 def _company(options: argparse.Namespace) -> Company:
     if options.company and Path(options.company).exists():
-        company = Company.load(options.company)
-    else:
-        if options.customers < 1:
-            raise ValueError("--customers must be at least 1")
-        company = Company.generated(seed=options.seed, customers=options.customers)
-    company.open_error = options.open_error
-    return company
+        return Company.load(options.company)
+    if options.customers < 1:
+        raise ValueError("--customers must be at least 1")
+    return Company.generated(seed=options.seed, customers=options.customers)
 
 
-def _run_once(simulator: Simulator, company: Company, company_file: str | None) -> int:
-    try:
-        result = simulator.run_once()
-    except KeyboardInterrupt:
-        print("Stopped.")
-        return EXIT_INTERRUPTED
-    _finish(result, company, company_file)
-    return EXIT_OK if result.error is None else EXIT_SESSION_FAILED
+def _after_session(company: Company, company_file: str | None) -> Callable[[SessionResult], None]:
+    def finish(result: SessionResult) -> None:
+        if company_file:
+            company.save(company_file)
+        print(f"{_now()}  {result.status} ({result.requests} requests)", flush=True)
 
-
-def _finish(result: SessionResult, company: Company, company_file: str | None) -> None:
-    if company_file:
-        company.save(company_file)
-    print(f"{_now()}  {result.status} ({result.requests} requests)", flush=True)
+    return finish
 
 
 class _Progress:

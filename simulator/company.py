@@ -25,7 +25,7 @@ from simulator.clock import MachineClock, zone_named
 from simulator.errors import OTHER_FILE_OPEN, UNSUPPORTED_VERSION, HresultError
 from simulator.facts import Product
 from simulator.generator import Tables, generate
-from simulator.message_sets import KEPT_WELL, Keeping, MessageSets
+from simulator.message_sets import KEPT_WELL, Keeping, MessageSets, fingerprint
 from simulator.queries import Answer, Queries, shown_fields
 from simulator.rows import Row, Table, opening_tag, render
 from simulator.values import RequestError, check_values
@@ -52,13 +52,17 @@ _TABLE_NAMES = ("customers", "vendors", "items", "sales_orders", "invoices")
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """One request that QuickBooks executed: not one that it skipped or answered from a stored message set."""
+    """One request that QuickBooks executed: not one that it skipped or answered from a stored message set.
+
+    `fingerprint` is the same for a write with the same content and requestID; queries have none.
+    """
 
     application: str
     name: str
     request_id: str | None
     message_set_id: str | None
     status_code: int
+    fingerprint: str = ""
 
     @property
     def succeeded(self) -> bool:
@@ -267,6 +271,7 @@ class CompanySession:
                         request.get("requestID"),
                         message_set.get("newMessageSetID") or None,
                         answer.code,
+                        "" if request.tag.endswith("QueryRq") else fingerprint(request),
                     )
                 )
             stopped = stopped or (answer.severity == "Error" and message_set.get("onError") != "continueOnError")

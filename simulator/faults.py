@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from simulator.errors import ConnectorClosed, TransportError
 from simulator.fault_forms import ACTIONS, METHODS, Event, Fault
 from simulator.fault_plan import FaultPlan
+from simulator.machines import Machine
 from simulator.soap import NAMESPACE
 
 if TYPE_CHECKING:
@@ -29,8 +30,7 @@ _TICKET = re.compile(rb"<(ticket|wcTicket)>([^<]*)</\1>")
 class FaultyTransport:
     """Wraps a transport: the line between one machine's Web Connector and the service.
 
-    `faults` is a plan that it shares with others, or the faults of a plan of its own. `nap(fault)` lets the machine
-    sleep; without it only the fault's seconds pass.
+    `faults` is a plan that it shares with others, or the faults of a plan of its own.
     """
 
     def __init__(
@@ -39,13 +39,11 @@ class FaultyTransport:
         faults: FaultPlan | Iterable[Fault],
         *,
         sleep: Callable[[float], object] = time.sleep,
-        machine: int = 1,
-        nap: Callable[[Fault], object] = lambda _fault: None,
+        machine: Machine | None = None,
     ) -> None:
         self.plan = faults if isinstance(faults, FaultPlan) else FaultPlan(faults, sleep=sleep)
         self._inner = inner
-        self._machine = machine
-        self._nap = nap
+        self._machine = machine or Machine()
         self._tickets: list[bytes] = []
         self._stopping = False
 
@@ -64,14 +62,17 @@ class FaultyTransport:
         method = headers.get("SOAPAction", "").strip('"').removeprefix(NAMESPACE)
         if self._stopping and method != "receiveResponseXML":
             raise ConnectorClosed
+        self._machine.begin_call()
         self._learn_ticket(body)
-        fault = self.plan.due(method, machine=self._machine)
+        number = self._machine.number
+        fault = self.plan.due(method, machine=number)
+        self._machine.note(method if fault is None else f"{method}: {fault.action}")
         try:
             if fault is None:
                 return self._inner.post(url, headers, body)
             return self._broken(fault, url, headers, body)
         finally:
-            self.plan.passed(method, machine=self._machine)
+            self.plan.passed(method, machine=number)
 
     def _broken(self, fault: Fault, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
         if fault.action == "stale-ticket":
@@ -82,7 +83,7 @@ class FaultyTransport:
         if fault.action == "lose-request":
             raise TransportError("the request was lost (injected)")
         if fault.action == "sleep":
-            self._nap(fault)
+            self._machine.nap(lambda: self.plan.is_over(fault))
         if fault.action in {"delay", "sleep"}:
             self.plan.sleep(fault.seconds)
         answer = self._inner.post(url, headers, body)

@@ -120,6 +120,11 @@ class MessageSets:
         })  # fmt: skip
 
 
+def fingerprint(request: Element) -> str:
+    """Return what tells a request from others that ask for the same thing with other values."""
+    return hashlib.sha256(json.dumps(_content(request)).encode()).hexdigest()
+
+
 def _checksum(message_set: Element) -> str:
     """Return a checksum of the requests, blind to whitespace between elements."""
     return hashlib.sha256(json.dumps([_content(child) for child in message_set]).encode()).hexdigest()

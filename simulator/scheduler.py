@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Protocol
 from simulator.errors import QbwcError
 from simulator.faults import FaultPlan, FaultyTransport
 from simulator.faulty_company import FaultyCompany
+from simulator.machines import Machine
 from simulator.qwc import read_qwc
 from simulator.transport import HttpTransport
 from simulator.web_connector import SessionResult, WebConnector
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from simulator.company import Company
     from simulator.faults import Fault
@@ -39,8 +40,7 @@ class Simulator:
     stopping takes effect at once. `on_progress(percent, text)` is the Status column, `on_call(method, text)` the log,
     `on_session(result)` is told of the end of every session that `run` starts. `interactive(url)` and
     `on_warning(text)` are the user's consent to a web page and to a warning of clientVersion.
-    `faults` happen on the line and in QuickBooks; machines that share a plan of faults count together, each under its
-    number `machine`. `nap(fault)` lets the machine sleep.
+    `faults` happen on the line and in QuickBooks; simulators on several machines share one plan of them.
     Raises `QbwcError` for a `.qwc` that the Web Connector would refuse.
     """
 
@@ -58,18 +58,18 @@ class Simulator:
         interactive: Callable[[str], bool] = lambda _url: False,
         on_warning: Callable[[str], bool] = lambda _text: True,
         faults: FaultPlan | Iterable[Fault] = (),
-        machine: int = 1,
-        nap: Callable[[Fault], object] = lambda _fault: None,
+        machine: Machine | None = None,
     ) -> None:
         self.company = company
         self.faults = faults if isinstance(faults, FaultPlan) else FaultPlan(faults, sleep=sleep)
-        self.books = FaultyCompany(company, self.faults, machine)
+        machine = machine or Machine()
+        self.books = FaultyCompany(company, self.faults, machine.number)
         line = HttpTransport() if transport is None else transport
         self.connector = WebConnector(
             read_qwc(qwc_text),
             password,
             self.books,
-            FaultyTransport(line, self.faults, machine=machine, nap=nap),
+            FaultyTransport(line, self.faults, machine=machine),
             sleep=sleep,
             on_progress=on_progress,
             on_call=on_call,
@@ -97,14 +97,31 @@ class Simulator:
         `every_seconds` is the pause between sessions; None means the Scheduler of the `.qwc` (`ValueError` without
         one). authenticate can ask for a longer one, or postpone the next session.
         """
-        every = self.connector.qwc.every_seconds if every_seconds is None else every_seconds
-        if every is None:
-            raise ValueError("the .qwc file has no Scheduler: say how often to run")
+        keep_running([self], lambda: [self.run_once()], stop_event, every_seconds, self._on_session)
+
+    def obey(self, stop_event: StopEvent) -> None:
+        """Run from now on with Auto-Run ticked, and wait on `stop_event` instead of sleeping."""
         self.connector.auto_run = True
         self.connector.sleep = self.faults.sleep = stop_event.wait
         self.connector.stopped = stop_event.is_set
-        while not stop_event.is_set():
-            result = self.run_once()
-            self._on_session(result)
-            every = max(every, result.min_interval_seconds or 0)
-            stop_event.wait(result.postpone_seconds or every)
+
+
+def keep_running(
+    simulators: Sequence[Simulator],
+    run_once: Callable[[], Sequence[SessionResult]],
+    stop_event: StopEvent,
+    every_seconds: float | None,
+    on_session: Callable[[SessionResult], None],
+) -> None:
+    """Let `run_once` run the next session of each of the simulators, until `stop_event` is set: see `Simulator.run`."""
+    every = simulators[0].connector.qwc.every_seconds if every_seconds is None else every_seconds
+    if every is None:
+        raise ValueError("the .qwc file has no Scheduler: say how often to run")
+    for simulator in simulators:
+        simulator.obey(stop_event)
+    while not stop_event.is_set():
+        results = run_once()
+        for result in results:
+            on_session(result)
+        every = max(every, *(result.min_interval_seconds or 0 for result in results))
+        stop_event.wait(max(result.postpone_seconds or 0 for result in results) or every)

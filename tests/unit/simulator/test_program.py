@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import sys
 from pathlib import Path
 
@@ -117,6 +118,7 @@ def run(files: Path, *arguments: str, service: ScriptedService | None = None) ->
     return main(
         ["--qwc", str(files / "sample.qwc"), "--password-file", str(files / "password"), *arguments],
         transport=service or ScriptedService(sendRequestXML=[CUSTOMERS]),
+        sleep=lambda _seconds: None,
     )
 
 
@@ -140,6 +142,60 @@ def test_a_failed_session_is_exit_code_1(files: Path) -> None:
     assert run(files, "--once", service=ScriptedService(authenticate=[["", "nvu"]])) == 1
     assert run(files, "--once", "--open-error", "0x80040414") == 1
     assert run(files, "--once", "--fault", "sendRequestXML:1:lose-response") == 1
+
+
+ADD = document('<CustomerAddRq requestID="1"><CustomerAdd><Name>A</Name></CustomerAdd></CustomerAddRq>')
+
+
+@pytest.fixture
+def script(files: Path) -> Path:
+    path = files / "script.json"
+    path.write_text(
+        json.dumps(
+            {
+                "sessions": 2,
+                "steps": [{"on": "receiveResponseXML", "do": "lose-response"}],
+                "expect": {"executed": {"CustomerAddRq": 1}, "faults_happened": "all"},
+            }
+        )
+    )
+    return path
+
+
+def test_a_script_runs_its_sessions_and_what_was_expected_is_exit_code_0(files: Path, script: Path) -> None:
+    service = ScriptedService(sendRequestXML=[ADD, ""], authenticate=[["1", ""], ["2", ""]])
+
+    assert run(files, "--script", str(script), service=service) == 0
+    assert service.methods.count("authenticate") == 2
+
+
+def test_what_was_not_expected_is_said_and_exit_code_3(
+    files: Path, script: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(files, "--script", str(script), "--once", "--expect", '{"executed": {"CustomerAddRq": 2}}') == 3
+    assert "CustomerAddRq was to be executed twice, and was never" in capsys.readouterr().err
+
+
+def test_expectations_can_be_checked_without_a_script(files: Path) -> None:
+    expect = ["--expect", '{"executed": {"CustomerAddRq": 1}, "faults_happened": "all"}']
+
+    assert run(files, "--once", *expect, service=ScriptedService(sendRequestXML=[ADD])) == 0
+    assert (
+        run(files, "--once", *expect, "--fault", "process:2:fail", service=ScriptedService(sendRequestXML=[ADD])) == 3
+    )
+
+
+def test_the_command_line_adds_faults_to_those_of_the_script(files: Path, script: Path) -> None:
+    report = files / "report.json"
+    more = ["--fault", "process:1:slow:0", "--open-error", "closed", "--report", str(report)]
+
+    assert run(files, "--script", str(script), "--once", *more) == 3
+    assert json.loads(report.read_text())["faults_happened"] == ["session:*:open-error"]
+
+
+def test_so_many_sessions_are_run(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(files, "--sessions", "3") == 0
+    assert capsys.readouterr().out.count("Finished (1 requests)") == 3
 
 
 def test_ctrl_c_is_exit_code_130(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -175,6 +231,9 @@ def test_the_company_is_kept_in_its_file(files: Path) -> None:
         ["--qwc", "manual.qwc"],
         ["--customers", "0", "--once"],
         ["--company", "bad.qwc", "--once"],
+        ["--script", "missing.json", "--once"],
+        ["--script", "bad.qwc", "--once"],
+        ["--open-error", "dialog", "--once"],
     ],
 )
 def test_what_cannot_be_used_is_exit_code_2(
@@ -189,7 +248,17 @@ def test_what_cannot_be_used_is_exit_code_2(
     assert capsys.readouterr().err.startswith("simulator: ")
 
 
-@pytest.mark.parametrize("arguments", [["--every", "0"], ["--every", "x"], ["--fault", "nonsense"], []])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--every", "0"],
+        ["--every", "x"],
+        ["--sessions", "0"],
+        ["--fault", "nonsense"],
+        ["--expect", "[]"],
+        [],
+    ],
+)
 def test_wrong_arguments_are_exit_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(arguments)
@@ -219,4 +288,4 @@ def test_the_simulator_stands_alone() -> None:
                 imported.add((node.module or "").split(".")[0])
 
     assert imported <= allowed
-    assert set(simulator.__all__) == {"Simulator", "Company", "WebConnector", "Transport"}
+    assert set(simulator.__all__) == {"Simulator", "Company", "Script", "WebConnector", "Transport"}

@@ -1,0 +1,185 @@
+"""A script that runs: its machines over one company, one plan of faults, and what came of it."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from simulator.fault_plan import FaultPlan
+from simulator.machines import Machine, Turns
+from simulator.scheduler import Simulator, StopEvent, keep_running
+from simulator.web_connector import NO_WORK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulator.company import Company, Execution
+    from simulator.script import Script
+    from simulator.transport import Transport
+    from simulator.web_connector import SessionResult
+
+_OWN_QUESTIONS = {("HostQueryRq", "0"), ("CompanyQueryRq", "1"), ("PreferencesQueryRq", "2")}
+"""What the Web Connector asks a company by itself in each session: name and requestID."""
+
+
+_IDLE_CALLS = {"serverVersion", "clientVersion", "authenticate", "closeConnection"}
+
+
+class ScriptRun:
+    """The simulators of a script, one for each machine; runs their sessions at the same time, call by call in turn.
+
+    The options are those of `Simulator`; with several machines each line of progress and log begins with the
+    machine's number. `simulators` are for those who want to run them in another order.
+    """
+
+    def __init__(
+        self,
+        script: Script,
+        qwc_text: str,
+        password: str,
+        company: Company,
+        *,
+        transport: Transport | None = None,
+        sleep: Callable[[float], object] = time.sleep,
+        on_progress: Callable[[int, str], None] = lambda _percent, _text: None,
+        on_call: Callable[[str, str], None] | None = None,
+        on_session: Callable[[SessionResult], None] = lambda _result: None,
+        interactive: Callable[[str], bool] = lambda _url: False,
+        on_warning: Callable[[str], bool] = lambda _text: True,
+    ) -> None:
+        self.script = script
+        self.company = company
+        self.plan = FaultPlan(script.faults, sleep=sleep)
+        self.sessions: list[dict[str, Any]] = []
+        self.idle_sessions = 0
+        self._on_session = on_session
+        self._turns = Turns()
+        numbers = range(1, script.machines + 1)
+        turns = self._turns if script.machines > 1 else None
+        self.machines = [Machine(number, turns, []) for number in numbers]
+        self.simulators = [
+            Simulator(
+                qwc_text,
+                password,
+                company,
+                transport=transport,
+                sleep=sleep,
+                on_progress=_numbered(on_progress, machine, script),
+                on_call=None if on_call is None else _numbered(on_call, machine, script),
+                interactive=interactive,
+                on_warning=on_warning,
+                faults=self.plan,
+                machine=machine,
+            )
+            for machine in self.machines
+        ]
+
+    def run_once(self) -> list[SessionResult]:
+        """Run a session on each machine; return their results by machine."""
+        results: dict[int, SessionResult] = {}
+        if len(self.simulators) == 1:
+            results[1] = self.simulators[0].run_once()
+        else:
+            self._run_in_turn(results)
+        for machine in self.machines:
+            self._write_down(machine, results[machine.number])
+        return [results[machine.number] for machine in self.machines]
+
+    def run(self, stop_event: StopEvent, every_seconds: float | None = None) -> None:
+        """Run sessions until `stop_event` is set, as `Simulator.run` does."""
+        keep_running(self.simulators, self.run_once, stop_event, every_seconds, self._on_session)
+
+    def problems(self) -> list[str]:
+        """Return a sentence for each expectation of the script that does not hold."""
+        return self.script.expect.problems(self.company, self.executed_elsewhere, self.plan)
+
+    @property
+    def executed_elsewhere(self) -> list[Execution]:
+        """What the service had executed in another company (wrong-file)."""
+        others = [simulator.books.elsewhere for simulator in self.simulators]
+        return [
+            execution
+            for other in others
+            if other is not None
+            for execution in other.executed
+            if (execution.name, execution.request_id) not in _OWN_QUESTIONS
+        ]
+
+    def report(self) -> dict[str, Any]:
+        """Return what happened, for JSON: sessions with their calls, executed requests, faults, problems."""
+        executed = self.company.executed
+        return {
+            "about": self.script.about,
+            "sessions": self.sessions,
+            "idle_sessions": self.idle_sessions,
+            "executed": dict(Counter(done.name for done in executed if done.succeeded)),
+            "refused": dict(Counter(done.name for done in executed if not done.succeeded)),
+            "writes": [
+                {
+                    "name": done.name,
+                    "request_id": done.request_id,
+                    "message_set_id": done.message_set_id,
+                    "status_code": done.status_code,
+                }
+                for done in self.company.writes
+            ],
+            "executed_in_wrong_file": [done.name for done in self.executed_elsewhere],
+            "faults_happened": [str(fault) for fault in self.plan.happened],
+            "faults_that_never_happened": [str(fault) for fault in self.plan.never_happened],
+            "still_late": self.plan.still_late,
+            "problems": self.problems(),
+        }
+
+    def write_report(self, path: str | Path) -> None:
+        """Write the report to a file."""
+        text = json.dumps(self.report(), indent=2, ensure_ascii=False)
+        Path(path).write_text(f"{text}\n", encoding="utf-8")
+
+    def _run_in_turn(self, results: dict[int, SessionResult]) -> None:
+        self._turns.begin(machine.number for machine in self.machines)
+        failures: list[BaseException] = []
+
+        def session(simulator: Simulator, machine: Machine) -> None:
+            self._turns.wait(machine.number)
+            try:
+                results[machine.number] = simulator.run_once()
+            except BaseException as error:  # noqa: BLE001 - raised again below, in the thread of the caller
+                failures.append(error)
+            finally:
+                self._turns.end(machine.number)
+
+        threads = [
+            threading.Thread(target=session, args=pair, daemon=True)
+            for pair in zip(self.simulators, self.machines, strict=True)
+        ]  # fmt: skip
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if failures:
+            raise failures[0]
+
+    def _write_down(self, machine: Machine, result: SessionResult) -> None:
+        calls, machine.calls = machine.calls or [], []
+        if result.status == NO_WORK and all(call in _IDLE_CALLS for call in calls):
+            self.idle_sessions += 1
+            return
+        self.sessions.append({
+            "machine": machine.number,
+            "status": result.status,
+            "error": result.error,
+            "stopped": result.stopped,
+            "requests": result.requests,
+            "calls": calls,
+        })  # fmt: skip
+
+
+def _numbered(tell: Callable[[Any, str], None], machine: Machine, script: Script) -> Callable[[Any, str], None]:
+    """Put the machine's number before a text where there are several."""
+    if script.machines == 1:
+        return tell
+    return lambda what, text: tell(what, f"[machine {machine.number}] {text}")

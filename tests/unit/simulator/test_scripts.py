@@ -1,0 +1,283 @@
+"""Scripts: what they may say, what is expected at their end, and two machines that take turns."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from simulator import Script
+from simulator.script import Expectations
+from tests.unit.simulator.support import ScriptedService, a_company, document, qwc
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from simulator.script_run import ScriptRun
+
+
+def add(name: str, label: str = "1", sets: str = "") -> str:
+    body = f'<CustomerAddRq requestID="{label}"><CustomerAdd><Name>{name}</Name></CustomerAdd></CustomerAddRq>'
+    return document(body, sets=sets)
+
+
+def start(script: dict[str, Any], service: ScriptedService, **options: Any) -> ScriptRun:
+    return Script.of(script).start(qwc(), "secret", a_company(), transport=service, **options)
+
+
+def played(script: dict[str, Any], service: ScriptedService, sessions: int = 1) -> ScriptRun:
+    run = start(script, service, sleep=lambda _seconds: None)
+    for _ in range(sessions):
+        run.run_once()
+    return run
+
+
+# --- the file
+
+
+def test_a_script_is_read_from_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "script.json"
+    path.write_text(json.dumps([{"on": "authenticate", "do": "lose-request"}]))
+
+    assert [str(fault) for fault in Script.load(path).faults] == ["authenticate:1:lose-request"]
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("{", "line 1, column 2"),
+        ('"steps"', "an object or a list of steps"),
+        ('{"step": []}', "a script has no 'step'; did you mean steps"),
+        ('{"steps": {}}', "steps is a list"),
+        (
+            '[{"on": "authenticate", "do": "close"}, {"on": "sendRequestXml", "do": "close"}]',
+            "step 2: .*sendRequestXML",
+        ),
+        ('[{"on": "session", "do": "forget", "machine": 2}]', "step 1: there is no machine 2"),
+        ('[{"on": "authenticate", "do": "close", "name": "a"}, {"on": "session", "do": "forget", "name": "a"}]', "'a'"),
+        ('{"machines": 0}', "machines is a number"),
+        ('{"machines": true}', "machines is a number"),
+        ('{"sessions": 0}', "sessions is a number"),
+        ('{"about": 1}', "about is a text"),
+        ('{"expect": []}', "expect is an object"),
+        ('{"expect": {"execute": {}}}', "did you mean executed"),
+        ('{"expect": {"executed": {"CustomerAd": 1}}}', "did you mean CustomerAdd"),
+        ('{"expect": {"executed": {"CustomerAddRq": "1"}}}', "executed is an object"),
+        ('{"expect": {"repeated_writes": -1}}', "repeated_writes is a number"),
+        ('{"expect": {"faults_happened": "none"}}', "faults_happened is"),
+        ('{"expect": {"faults_happened": ["x"]}}', "the script has no 'x'"),
+    ],
+)
+def test_what_is_wrong_with_a_script_is_said_with_its_place(tmp_path: Path, script: str, words: str) -> None:
+    path = tmp_path / "script.json"
+    path.write_text(script)
+
+    with pytest.raises(ValueError, match=rf"script\.json: .*{words}"):
+        Script.load(path)
+
+
+# --- expectations
+
+
+ONE_ADD = {"executed": {"CustomerAddRq": 1}, "repeated_writes": 0, "executed_in_wrong_file": 0}
+
+
+def problems(expect: dict[str, Any], *requests: str, steps: Any = ()) -> list[str]:
+    service = ScriptedService(sendRequestXML=[*requests, ""], receiveResponseXML=[50])
+    return played({"expect": expect, "steps": list(steps)}, service).problems()
+
+
+def test_expectations_hold_when_everything_was_as_it_should_be() -> None:
+    assert problems(ONE_ADD, add("A")) == []
+
+
+def test_what_was_refused_was_not_executed() -> None:
+    assert problems(ONE_ADD, add("A"), add("A", "2")) == []
+
+
+def test_another_number_of_executions_is_told() -> None:
+    assert problems(ONE_ADD) == ["CustomerAddRq was to be executed once, and was never"]
+    assert problems(ONE_ADD, add("A"), add("B")) == ["CustomerAddRq was to be executed once, and was twice"]
+
+
+def test_a_write_that_was_executed_twice_is_told_even_if_quickbooks_refused_it() -> None:
+    assert problems(ONE_ADD, add("A", "order-7"), add("A", "order-7")) == [
+        "1 writes were repeated, not 0: CustomerAddRq order-7"
+    ]
+
+
+def test_a_write_that_was_locked_at_first_is_not_repeated() -> None:
+    locked = [{"on": "process", "do": "status", "code": 3175}]
+
+    assert problems(ONE_ADD, add("A"), add("A"), steps=locked) == []
+
+
+def test_a_write_that_was_kept_is_not_repeated_by_asking_again() -> None:
+    kept = add("A", sets=' newMessageSetID="A"')
+
+    assert problems(ONE_ADD, kept, kept) == []
+
+
+def test_what_was_executed_in_another_company_file_is_told() -> None:
+    elsewhere = [{"on": "session", "do": "wrong-file"}]
+
+    assert problems(ONE_ADD | {"executed": {}}, add("A"), steps=elsewhere) == [
+        "1 requests were executed in another company file, not 0"
+    ]
+
+
+@pytest.mark.parametrize("wanted", ["all", ["the lost one"]])
+def test_a_fault_that_never_happened_is_told(wanted: Any) -> None:
+    steps = [
+        {"on": "receiveResponseXML", "call": 9, "do": "lose-response", "name": "the lost one"},
+        {"on": "sendRequestXML", "call": 1, "do": "duplicate"},
+    ]
+
+    assert problems({"faults_happened": wanted}, add("A"), steps=steps) == ["the fault the lost one never happened"]
+
+
+def test_without_expectations_everything_is_as_expected() -> None:
+    assert problems({}, add("A"), add("A")) == []
+    assert Expectations.parse("{}") == Expectations()
+
+
+# --- the report
+
+
+def test_the_report_says_what_happened() -> None:
+    service = ScriptedService(
+        authenticate=[["t1", ""], ["t2", ""], ["t3", "none"]], sendRequestXML=[add("A"), add("A", "2")]
+    )
+    steps = [
+        {"on": "receiveResponseXML", "do": "lose-response", "name": "lost"},
+        {"on": "session", "nth": 9, "do": "forget"},
+    ]
+
+    report = played({"about": "A bad line", "steps": steps, "expect": {"faults_happened": "all"}}, service, 3).report()
+
+    first, second = report["sessions"]
+    assert first["calls"] == [
+        "serverVersion", "clientVersion", "authenticate", "sendRequestXML", "receiveResponseXML: lose-response",
+    ]  # fmt: skip
+    assert (first["machine"], first["error"], first["requests"]) == (1, 1042, 1)
+    assert second["status"] == "Finished"
+    assert report["idle_sessions"] == 1
+    assert report["executed"]["CustomerAddRq"] == 1
+    assert report["refused"] == {"CustomerAddRq": 1}
+    assert [(write["request_id"], write["status_code"]) for write in report["writes"]] == [("1", 0), ("2", 3100)]
+    assert report["faults_happened"] == ["lost"]
+    assert report["faults_that_never_happened"] == ["session:9:forget"]
+    assert report["problems"] == ["the fault session:9:forget never happened"]
+    assert report["about"] == "A bad line"
+
+
+# --- several machines
+
+
+class TwoTickets(ScriptedService):
+    """Gives each login a ticket of its own, and work to whoever asks."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            authenticate=[[f"t{number}", ""] for number in range(1, 9)],
+            sendRequestXML=[document("<CustomerQueryRq><MaxReturned>1</MaxReturned></CustomerQueryRq>")],
+        )
+
+    @property
+    def tickets(self) -> list[str]:
+        return [f"{parts.get('ticket', '-')} {method}" for method, parts in self.calls]
+
+
+def test_two_machines_make_their_calls_in_turn() -> None:
+    service = TwoTickets()
+
+    results = start({"machines": 2}, service).run_once()
+
+    assert [result.status for result in results] == ["Finished", "Finished"]
+    assert service.tickets == [
+        "- serverVersion", "- serverVersion", "- clientVersion", "- clientVersion", "- authenticate", "- authenticate",
+        "t1 sendRequestXML", "t2 sendRequestXML", "t1 receiveResponseXML", "t2 receiveResponseXML",
+        "t1 closeConnection", "t2 closeConnection",
+    ]  # fmt: skip
+
+
+def test_a_machine_sleeps_while_the_other_one_takes_over_and_wakes_with_its_old_ticket() -> None:
+    service = TwoTickets()
+    steps = [{"on": "receiveResponseXML", "machine": 1, "do": "sleep"}]
+
+    start({"machines": 2, "steps": steps}, service).run_once()
+
+    assert service.tickets[-4:] == [
+        "t2 receiveResponseXML",
+        "t2 closeConnection",
+        "t1 receiveResponseXML",
+        "t1 closeConnection",
+    ]
+
+
+def test_a_machine_sleeps_until_something_has_happened() -> None:
+    service = TwoTickets()
+    until = {"on": "sendRequestXML", "machine": 2}
+    steps = [{"on": "sendRequestXML", "machine": 1, "do": "sleep", "until": until}]
+
+    start({"machines": 2, "steps": steps}, service).run_once()
+
+    after = service.tickets[service.tickets.index("t2 sendRequestXML") + 1 :]
+    assert after[:3] == ["t1 sendRequestXML", "t2 receiveResponseXML", "t1 receiveResponseXML"]
+
+
+def test_machines_that_all_sleep_wake_up() -> None:
+    results = start(
+        {"machines": 2, "steps": [{"on": "sendRequestXML", "nth": "*", "do": "sleep"}]}, TwoTickets()
+    ).run_once()
+
+    assert [result.status for result in results] == ["Finished", "Finished"]
+
+
+def test_two_machines_do_the_same_every_time() -> None:
+    def calls() -> list[str]:
+        service = TwoTickets()
+        run = start({"machines": 2, "steps": [{"on": "sendRequestXML", "nth": 2, "do": "sleep"}]}, service)
+        run.run_once()
+        run.run_once()
+        return service.tickets
+
+    assert calls() == calls()
+
+
+def test_what_a_machine_says_begins_with_its_number() -> None:
+    lines: list[str] = []
+
+    start({"machines": 2}, TwoTickets(), on_progress=lambda _percent, text: lines.append(text)).run_once()
+
+    assert lines == ["[machine 1] Finished", "[machine 2] Finished"]
+
+
+def test_what_breaks_in_a_machine_is_raised_for_whoever_runs_it() -> None:
+    class Broken(ScriptedService):
+        def post(self, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
+            raise ZeroDivisionError(url, headers, body)
+
+    with pytest.raises(ZeroDivisionError):
+        start({"machines": 2}, Broken()).run_once()
+
+
+def test_a_schedule_runs_all_machines_until_it_is_stopped() -> None:
+    class Stop:
+        waits = 0
+
+        def is_set(self) -> bool:
+            return self.waits >= 2
+
+        def wait(self, _timeout: float) -> bool:
+            self.waits += 1
+            return self.is_set()
+
+    service, ended = TwoTickets(), list[Any]()
+    run = start({"machines": 2}, service, on_session=ended.append)
+
+    run.run(Stop(), 1)
+
+    assert len(ended) == len(run.report()["sessions"]) == 4
