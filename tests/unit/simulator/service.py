@@ -1,0 +1,59 @@
+"""Our own service at the end of the simulator's line, in the same process: its endpoint over fakes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from domain.queued_request import ENDED
+from domain.web_connector import qwc
+from simulator import Company, Script
+from tests.unit.web_connector.cuts import RandomIds
+from tests.unit.web_connector.driver import PASSWORD, Desk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from simulator.script_run import ScriptRun
+
+
+class Service:
+    """A connection with a queue; `post` and `get` are the simulator's transport. A call takes a second."""
+
+    def __init__(self) -> None:
+        self.desk = Desk(new_id=RandomIds())  # type: ignore[arg-type] - ids all the same
+        self.connection = self.desk.connect(name="Acme")
+        self.company = Company.generated(customers=6, now=self._unix_seconds)
+
+    def _unix_seconds(self) -> float:
+        return self.desk.clock.now.timestamp()
+
+    def get(self, _url: str) -> int:
+        """Answer the check of the certificate."""
+        return 200
+
+    def post(self, _url: str, _headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
+        """Answer a call."""
+        self.desk.clock.advance(seconds=1)
+        answer = self.desk.connector.answer(body)
+        return answer.status, answer.body.encode()
+
+    def play(self, script: Script, fill: Callable[[Desk], object]) -> ScriptRun:
+        """Fill the queue and run all sessions of a script, a minute after each other."""
+        fill(self.desk)
+        run = script.start(
+            qwc.render(self.connection, base_url="https://queue.example.com", app_name="Queue"),
+            PASSWORD,
+            self.company,
+            transport=self,
+            sleep=lambda seconds: self.desk.clock.advance(seconds=seconds),
+        )
+        for _ in range(script.sessions or 1):
+            run.run_once()
+            self.desk.clock.advance(seconds=60)
+        return run
+
+    @property
+    def open_requests(self) -> list[str]:
+        """What has not come to an end."""
+        return [f"{record.request_name} {record.state}" for record in self.desk.store.records.values()
+                if record.state not in ENDED]  # fmt: skip

@@ -1,0 +1,73 @@
+"""The scripts that come with the simulator, played against our own service: everything is as they expect."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import simulator
+from simulator import Script
+from simulator.faults import Fault
+from tests.unit.simulator.service import Service
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.unit.web_connector.driver import Desk
+
+SCRIPTS = Path(simulator.__file__ or "").parent / "scripts"
+
+
+def three_writes(desk: Desk) -> None:
+    for name in ("Ann", "Bob", "Cid"):
+        desk.write(name)
+
+
+def a_day(desk: Desk) -> None:
+    desk.queue("CustomerQueryRq", "<MaxReturned>2</MaxReturned>", ' iterator="Start"')
+    three_writes(desk)
+    desk.write("Dan")
+    desk.write("Eve")
+    desk.queue("CustomerQueryRq", "<FullName>Ann</FullName>")
+
+
+QUEUES: dict[str, Callable[[Desk], None]] = {
+    "bad-day": a_day,
+    "lost-answer": three_writes,
+    "two-machines": three_writes,
+    "wrong-file": three_writes,
+}
+
+
+@pytest.mark.parametrize("name", QUEUES)
+def test_our_service_passes_the_script(name: str) -> None:
+    service = Service()
+
+    run = service.play(Script.load(SCRIPTS / f"{name}.json"), QUEUES[name])
+
+    assert run.problems() == []
+    assert service.open_requests == []
+    assert service.desk.store.counts == service.desk.store.recount()
+
+
+def test_every_script_is_played_and_says_what_to_queue_and_what_to_expect() -> None:
+    assert {path.stem for path in SCRIPTS.iterdir()} == set(QUEUES)
+    for path in SCRIPTS.iterdir():
+        script = Script.load(path)
+        assert script.about.startswith("Queue ")
+        assert script.sessions
+        assert script.expect.faults_happened == "all"
+        assert script.expect.repeated_writes == 0
+
+
+def test_a_quickbooks_that_forgets_shows_that_the_expectations_are_no_empty_words() -> None:
+    """What QuickBooks does not know any more is sent again, and executed again: no service can tell."""
+    lost = Script.load(SCRIPTS / "lost-answer.json")
+    forgets = Fault.of({"on": "process", "request": "checks", "do": "forget"})
+
+    run = Service().play(replace(lost, faults=(*lost.faults, forgets)), three_writes)
+
+    assert [problem for problem in run.problems() if problem.startswith("1 writes were repeated")]
