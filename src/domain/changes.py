@@ -48,6 +48,17 @@ class RemoveRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class ForgetRequest:
+    """Remove what an expired record left when the database removed it: its bodies; a tombstone stays.
+
+    `before` is the record as it was last. Holds while its bodies are there, so that it is done once.
+    """
+
+    before: QueuedRequest
+    deleted_at: str
+
+
+@dataclass(frozen=True, slots=True)
 class RequireConnection:
     """Hold only while the connection exists, belongs to the app and has this default webhook URL.
 
@@ -134,6 +145,7 @@ Change: TypeAlias = (
     AddRequest
     | ChangeRequest
     | RemoveRequest
+    | ForgetRequest
     | RequireConnection
     | AddConnection
     | ChangeConnection

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from domain.changes import AddRequest, ChangeRequest, RemoveRequest
+from domain.changes import AddRequest, ChangeRequest, ForgetRequest, RemoveRequest
 from domain.queued_request import QueuedRequest, State, WebhookState, day_of
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def count_changes(changes: Iterable[Change]) -> Mapping[CountKey, int]:
             case ChangeRequest(before=before, after=after):
                 _count(total, before, -1)
                 _count(total, after, 1)
-            case RemoveRequest(before=before):
+            case RemoveRequest(before=before) | ForgetRequest(before=before):
                 _count(total, before, -1)
             case _:
                 pass

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from domain.ports import Clock, Ids, RetryQueue, Secrets, WebhookSender
     from domain.queueing import Queueing
     from domain.recounting import Recounting
+    from domain.retention import Retention
     from domain.sweeping import Sweeper
     from domain.web_connector.endpoint import WebConnector
     from domain.webhooks.addresses import UrlRules
@@ -62,6 +63,7 @@ class Settings:
     allow_http_webhooks: bool = False
     webhook_ports: frozenset[int] = frozenset({443})
     base_url: str | None = None
+    retention_days: int = 0
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> Settings:
@@ -80,6 +82,7 @@ class Settings:
             allow_http_webhooks=_switch(environment, "ALLOW_HTTP_WEBHOOKS"),
             webhook_ports=frozenset(int(port) for port in environment.get("WEBHOOK_PORTS", "443").split(",")),
             base_url=environment.get("BASE_URL", "").rstrip("/") or None,
+            retention_days=int(environment.get("RETENTION_DAYS", "0")),
         )
 
 
@@ -159,6 +162,7 @@ def aws_client(service: str) -> Any:
 def store() -> Database:
     """Return the database."""
     from adapters.dynamodb import DynamoDBStore, TableNames
+    from adapters.dynamodb.transactions import Transactions
 
     names = settings()
     tables = TableNames(
@@ -171,7 +175,8 @@ def store() -> Database:
         idempotency_keys=names.idempotency_keys_table,
         queue=names.queue_table,
     )
-    return DynamoDBStore(aws_client("dynamodb"), tables)
+    client = aws_client("dynamodb")
+    return DynamoDBStore(client, tables, Transactions(client, tables, retention_days=names.retention_days))
 
 
 @_part
@@ -260,6 +265,14 @@ def sweeper() -> Sweeper:
     from domain.sweeping import Sweeper
 
     return Sweeper(store(), store(), store(), clock())
+
+
+@_part
+def retention() -> Retention:
+    """Return what takes away what expired records leave behind."""
+    from domain.retention import Retention
+
+    return Retention(store(), clock())
 
 
 @_part

@@ -16,6 +16,7 @@ from domain.changes import (
     ChangeRequest,
     ChangeSession,
     ClaimIdempotencyKey,
+    ForgetRequest,
     IdempotencyClaim,
     PutApiKey,
     PutApp,
@@ -26,6 +27,7 @@ from domain.counts import INSERTED, CountKey, DayCounts, Pair, count_changes
 from domain.errors import Conflict, NotFound
 from domain.ports import Delivery, IndexEntry
 from domain.queued_request import QUEUED, QueuedRequest, State, StoredRequest, Tombstone, WebhookState, day_of
+from domain.retention import expires_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -45,7 +47,8 @@ class _Bodies:
 class FakeStore:
     """Implements Store, Requests, Deliveries, Connections, Sessions, Apps, Listing and Recounts."""
 
-    def __init__(self) -> None:
+    def __init__(self, retention_days: int = 0) -> None:
+        self.retention_days = retention_days
         self.records: dict[str, QueuedRequest | Tombstone] = {}
         self.bodies: dict[str, _Bodies] = {}
         self.connections: dict[str, Connection] = {}
@@ -79,6 +82,9 @@ class FakeStore:
             case ChangeRequest(before=before) | RemoveRequest(before=before):
                 current = self.records.get(before.id)
                 held = isinstance(current, QueuedRequest) and current.revision == before.revision
+            case ForgetRequest(before=before):
+                current = self.records.get(before.id)
+                held = current is None and before.id in self.bodies
             case AddConnection(connection=connection):
                 current = self.connections.get(connection.id)
                 held = current is None
@@ -123,7 +129,7 @@ class FakeStore:
                 if change.search_text is not None:
                     bodies = replace(bodies, search_text=change.search_text)
                 self.records[after.id], self.bodies[after.id] = after, bodies
-            case RemoveRequest(before=before):
+            case RemoveRequest(before=before) | ForgetRequest(before=before):
                 self.records[before.id] = Tombstone(before.id, before.connection_id, before.app_id, change.deleted_at)
                 del self.bodies[before.id]
             case AddConnection(connection=connection) | ChangeConnection(after=connection):
@@ -140,6 +146,18 @@ class FakeStore:
                 self.api_keys[key.hash] = key
             case RequireConnection():
                 pass
+
+    def expire(self, now: int) -> list[QueuedRequest]:
+        """Remove the records that expired before `now` (Unix seconds) as DynamoDB does: alone. Return them."""
+        with self._lock:
+            gone = [
+                record
+                for record in self.records.values()
+                if isinstance(record, QueuedRequest) and (expires_at(record, self.retention_days) or now) < now
+            ]
+            for record in gone:
+                del self.records[record.id]
+            return gone
 
     # --- Requests
 

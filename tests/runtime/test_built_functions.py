@@ -42,7 +42,7 @@ WEBHOOK_SECRET = "whsec_" + "A" * 43 + "="
 PASSWORD = "correct horse battery staple"
 
 # The tries of the webhook that the record of an event has behind it; no entry: the record still waits.
-ENDED = {"redeliver_queued_request": 0, "deliver_webhook": 0, "retry_webhook": 1}
+ENDED = {"redeliver_queued_request": 0, "deliver_webhook": 0, "retry_webhook": 1, "forget_expired": 1}
 
 CREDENTIALS = {"region_name": "us-east-1", "aws_access_key_id": "local", "aws_secret_access_key": "local"}
 
@@ -106,6 +106,9 @@ def test_a_built_function_does_its_work_under_lambdas_runtime(
             record = store.request(REQUEST_ID)
             assert isinstance(record, QueuedRequest)
             assert record.webhook_state is WebhookState.SUCCEEDED
+        case "forget_expired":
+            assert result == {"batchItemFailures": []}, log
+            assert "retention.forgotten" in log
         case "authorizer":
             assert result["context"] == {"app_id": APP_ID, "scope": "full"}, log
         case "operate":

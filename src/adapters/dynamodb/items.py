@@ -42,7 +42,7 @@ LIVE = "live"
 a partition takes 1,000 writes a second (DynamoDB), some thousands of connectors at work at once."""
 
 TOMBSTONE_DAYS = 90
-"""How long a deleted record answers 410 before it answers 404."""
+"""How long a deleted or expired record answers 410 before it answers 404."""
 
 STATE_CODES = {
     State.WAITING: "w",
@@ -101,8 +101,8 @@ def number(item: Item, name: str, default: int = 0) -> int:
 # --- queued_requests
 
 
-def record_item(record: QueuedRequest) -> Item:
-    """Return the record's item, about 1 KB without its bodies."""
+def record_item(record: QueuedRequest, expires_at: int | None = None) -> Item:
+    """Return the record's item, about 1 KB without its bodies; DynamoDB removes it some time after `expires_at`."""
     return item_of(
         {
             "id": record.id,
@@ -134,6 +134,7 @@ def record_item(record: QueuedRequest) -> Item:
             "response_size": record.response_size,
             "response_parts": record.response_parts,
             "revision": record.revision,
+            "expires_at": expires_at,
         }
     )
 

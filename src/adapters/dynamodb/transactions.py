@@ -13,6 +13,7 @@ from botocore.exceptions import ClientError
 from adapters.dynamodb import items, payloads
 from adapters.dynamodb.count_rows import count_updates, overflow_row
 from adapters.dynamodb.items import Item, item_of
+from adapters.dynamodb.reading import query_all
 from domain.changes import (
     AddConnection,
     AddRequest,
@@ -22,6 +23,7 @@ from domain.changes import (
     ChangeRequest,
     ChangeSession,
     ClaimIdempotencyKey,
+    ForgetRequest,
     PutApiKey,
     PutApp,
     RemoveRequest,
@@ -30,6 +32,7 @@ from domain.changes import (
 from domain.counts import count_changes
 from domain.errors import Conflict, TooManyRequests
 from domain.queued_request import QUEUED
+from domain.retention import SECONDS_A_DAY, expires_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -66,11 +69,14 @@ class Transactions:
         client: Any,
         tables: TableNames,
         *,
+        retention_days: int = 0,
         sleep: Callable[[float], None] = time.sleep,
         chance: Callable[[], float] = random.random,
     ) -> None:
+        """`retention_days` is when DynamoDB may remove a record that has ended; 0 keeps all (`domain.retention`)."""
         self._client = client
         self._tables = tables
+        self._retention_days = retention_days
         self._sleep = sleep
         self._chance = chance
 
@@ -119,7 +125,7 @@ class Transactions:
             case AddRequest(record=record):
                 bodies = payloads.new_body_items(record, change.request_xml, change.search_text)
                 return [
-                    self._put_new(tables.queued_requests, "id", items.record_item(record), change),
+                    self._put_new(tables.queued_requests, "id", self._record_item(record), change),
                     *(Operation({"Put": {"TableName": tables.payloads, "Item": item}}) for item in bodies),
                     *self._queue(None, record),
                 ]
@@ -127,6 +133,8 @@ class Transactions:
                 return self._change_request(change)
             case RemoveRequest():
                 return self._remove_request(change)
+            case ForgetRequest():
+                return self._forget_request(change)
             case AddConnection(connection=connection):
                 return [self._put_new(tables.connections, "id", items.connection_item(connection), change)]
             case ChangeConnection(before=before, after=after):
@@ -164,7 +172,7 @@ class Transactions:
                 after = replace(after, response_size=size, response_parts=len(chunks))
         if change.search_text is not None:
             sets["search_text"] = change.search_text
-        record = self._put(self._tables.queued_requests, items.record_item(after), change.before.revision, change)
+        record = self._put(self._tables.queued_requests, self._record_item(after), change.before.revision, change)
         bodies = [self._set_body(after.id, sets)] if sets else []
         return [record, *bodies, *self._queue(change.before, after)]
 
@@ -195,19 +203,43 @@ class Transactions:
 
     def _remove_request(self, change: RemoveRequest) -> list[Operation]:
         record = change.before
-        expires_at = int(datetime.fromisoformat(change.deleted_at).timestamp()) + items.TOMBSTONE_DAYS * 86_400
         keys = [
             payloads.payload_key(record.id),
             *payloads.chunk_keys(record.id, payloads.RESPONSE, record.response_parts),
             # A request has three chunks at most: it is at most 1 MiB (contract §4) and zlib adds next to nothing.
             *payloads.chunk_keys(record.id, payloads.REQUEST, 1_048_576 // payloads.CHUNK_BYTES + 1),
         ]
-        tombstone = items.tombstone_item(record, change.deleted_at, expires_at)
         return [
-            self._put(self._tables.queued_requests, tombstone, record.revision, change),
+            self._put(self._tables.queued_requests, _tombstone(record, change.deleted_at), record.revision, change),
             *(Operation({"Delete": {"TableName": self._tables.payloads, "Key": key}}) for key in keys),
             *self._queue(record, None),
         ]
+
+    def _forget_request(self, change: ForgetRequest) -> list[Operation]:
+        """Delete every part that is there. The body's deletion is what makes a second try fail."""
+        parts = query_all(
+            self._client,
+            TableName=self._tables.payloads,
+            KeyConditionExpression="request_id = :request",
+            ProjectionExpression="request_id, part",
+            ExpressionAttributeValues={":request": {"S": change.before.id}},
+            ConsistentRead=True,
+        )
+        keys = list(parts)
+        body = payloads.payload_key(change.before.id)
+        if body not in keys:
+            raise Conflict(change, None)
+        chunks = [key for key in keys if key != body]
+        tombstone = _tombstone(change.before, change.deleted_at)
+        first = {"TableName": self._tables.payloads, "Key": body, "ConditionExpression": "attribute_exists(request_id)"}
+        return [
+            Operation({"Delete": first}, change),
+            self._put_new(self._tables.queued_requests, "id", tombstone, change),
+            *(Operation({"Delete": {"TableName": self._tables.payloads, "Key": key}}) for key in chunks),
+        ]
+
+    def _record_item(self, record: QueuedRequest) -> Item:
+        return items.record_item(record, expires_at(record, self._retention_days))
 
     def _require_connection(self, change: RequireConnection) -> Operation:
         values = {":app": {"S": change.app_id}}
@@ -286,12 +318,17 @@ class Transactions:
         )
 
 
+def _tombstone(record: QueuedRequest, deleted_at: str) -> Item:
+    deleted = int(datetime.fromisoformat(deleted_at).timestamp())
+    return items.tombstone_item(record, deleted_at, deleted + items.TOMBSTONE_DAYS * SECONDS_A_DAY)
+
+
 def _stored(change: Change, item: Item | None) -> object | None:  # noqa: PLR0911 - one row for each kind of change
     """Return the entity that stands where the change did not hold, None when there is none to show."""
     if not item:
         return None
     match change:
-        case AddRequest() | ChangeRequest() | RemoveRequest():
+        case AddRequest() | ChangeRequest() | RemoveRequest() | ForgetRequest():
             return items.request_from_item(item)
         case AddConnection() | ChangeConnection():
             return items.connection_from_item(item)

@@ -13,7 +13,8 @@ HEAVY = ("pydantic", "aws_lambda_powertools.event_handler")
 
 
 @pytest.mark.parametrize(
-    "function", ["authorizer", "web_connector", "deliver_webhook", "retry_webhook", "sweep", "operate"]
+    "function",
+    ["authorizer", "web_connector", "deliver_webhook", "retry_webhook", "forget_expired", "sweep", "operate"],
 )
 def test_a_quick_function_loads_no_resolver_and_no_pydantic(function: str) -> None:
     program = f"import sys; sys.path.insert(0, sys.argv[1]); import handlers.{function}; print(*sys.modules)"

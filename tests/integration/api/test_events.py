@@ -12,7 +12,7 @@ import pytest
 from domain.apps import ApiKey, App, Scope, api_key_hash
 from domain.changes import AddConnection, AddRequest, ChangeRequest, PutApiKey, PutApp
 from domain.ports import HttpAnswer
-from domain.queued_request import State, WebhookState, timestamp
+from domain.queued_request import State, Tombstone, WebhookState, timestamp
 from domain.webhooks.addresses import UrlRules
 from handlers import bootstrap
 from handlers.bootstrap import Settings
@@ -44,7 +44,7 @@ HOOK = "https://shop.example/hooks/quickbooks"
 KEY = "sk_" + "A" * 43
 
 # The tries of the webhook that the record of an event has behind it; no entry: the record still waits.
-ENDED = {"redeliver_queued_request": 0, "deliver_webhook": 0, "retry_webhook": 1}
+ENDED = {"redeliver_queued_request": 0, "deliver_webhook": 0, "retry_webhook": 1, "forget_expired": 1}
 
 
 class LambdaContext:
@@ -91,6 +91,8 @@ def filled_store(function: str) -> FakeStore:
             store.commit(ChangeRequest(record, record := record.moved(state, NOON)))
         after = record.moved(State.RESPONSE_RECEIVED, NOON, webhook_tries=ENDED[function])
         store.commit(ChangeRequest(record, after, response_xml=RESPONSE_XML))
+    if function == "forget_expired":
+        del store.records[REQUEST_ID]  # as time to live does
     return store
 
 
@@ -126,6 +128,9 @@ def test_a_function_does_its_work_with_its_event(receiver: Receiver, handler: st
         case "deliver_webhook" | "retry_webhook":
             assert result == {"batchItemFailures": []}
             assert receiver.urls == [HOOK]
+        case "forget_expired":
+            assert result == {"batchItemFailures": []}
+            assert isinstance(bootstrap.store().request(REQUEST_ID), Tombstone)
         case "authorizer":
             assert result
             assert result["context"] == {"app_id": APP_ID, "scope": "full"}
