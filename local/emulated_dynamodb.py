@@ -40,6 +40,9 @@ STREAM_RECORDS_KEPT = 20_000
 STREAM_ITERATORS_KEPT = 1_000
 """moto keeps every iterator it ever gave out; a pump asks for one several times a second."""
 
+REMOVED_BY_TIME_TO_LIVE = {"Type": "Service", "PrincipalId": "dynamodb.amazonaws.com"}
+"""Who did it, in the stream's record of a removal by time to live (DynamoDB Developer Guide)."""
+
 _one_at_a_time = threading.RLock()
 
 
@@ -63,6 +66,16 @@ def quick_moto() -> Iterator[None]:
     finally:
         for owner, name, plain in replaced:
             setattr(owner, name, plain)
+
+
+def remove_expired(now: float) -> None:
+    """Remove the items that expired before `now` (Unix seconds), from the tables whose time to live is enabled."""
+    with _one_at_a_time:
+        for regions in models.dynamodb_backends.values():
+            for backend in regions.values():
+                for table in backend.tables.values():
+                    if isinstance(table, QuickTable):
+                        table.remove_expired(now)
 
 
 class SortedIndex:
@@ -276,6 +289,20 @@ class QuickTable(Table):
         """Delete an item, as moto does."""
         with self.changing(hash_key, range_key):
             return super().delete_item(hash_key, range_key)
+
+    def remove_expired(self, now: float) -> None:
+        """Remove the items that expired before `now`; the stream says who did it."""
+        if self.ttl["TimeToLiveStatus"] != "ENABLED":
+            return
+        name = self.ttl["AttributeName"]
+        # moto's own shape: by range key where there is one.
+        found: list[Any] = [*self.items.values()]
+        items: list[Item] = [item for parts in found for item in parts.values()] if self.range_key_attr else found
+        for item in items:
+            if name in item.attrs and item.attrs[name].type == "N" and item.attrs[name].cast_value < now:
+                self.delete_item(item.hash_key, item.range_key)
+                if self.stream_shard is not None:
+                    self.stream_shard.items[-1].record["userIdentity"] = REMOVED_BY_TIME_TO_LIVE
 
     def key_in(self, attributes: Mapping[str, Any]) -> tuple[DynamoType, DynamoType | None]:
         """Return the key that `attributes` (an item or a Key, in wire form) hold."""

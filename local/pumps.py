@@ -16,6 +16,7 @@ import uuid
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from local.emulated_dynamodb import REMOVED_BY_TIME_TO_LIVE
 from local.event_filters import passes, patterns_of
 from local.functions import FunctionError, PayloadTooLarge
 from local.template import PSEUDO_PARAMETERS, TemplateError
@@ -36,6 +37,9 @@ SHARDS_REFRESH_SECONDS = 5
 """DynamoDB closes shards and opens new ones."""
 
 STREAM_RETRY_SECONDS = 1
+
+DYNAMODB_LOCALS_REMOVAL = "UNKNOWN_TO_SDK_VERSION"
+"""The event's name when DynamoDB Local (3.3.1) removes what has expired; it leaves out who did it."""
 
 PERIOD_SECONDS = {"minute": 60, "hour": 3600, "day": 86400}
 
@@ -316,8 +320,14 @@ def _failures(answer: Any, source: Mapping[str, Any]) -> list[str]:
 
 
 def _stream_record(record: dict[str, Any], stream_arn: str) -> dict[str, Any]:
-    """Return a record as Lambda hands it over: binary values in base64, the moment in seconds."""
+    """Return a record as Lambda hands it over: binary values in base64, the moment in seconds, other names for who."""
     change = dict(record["dynamodb"])
+    identity = record.get("userIdentity")
+    if record.get("eventName") == DYNAMODB_LOCALS_REMOVAL:
+        record = {**record, "eventName": "REMOVE"}
+        identity = REMOVED_BY_TIME_TO_LIVE
+    if identity:
+        record = {**record, "userIdentity": {"type": identity["Type"], "principalId": identity["PrincipalId"]}}
     moment = change.get("ApproximateCreationDateTime")
     if isinstance(moment, datetime):
         change["ApproximateCreationDateTime"] = moment.timestamp()

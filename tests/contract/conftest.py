@@ -15,6 +15,7 @@ from botocore.config import Config
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
+from adapters.dynamodb.transactions import Transactions
 from local.emulated_dynamodb import quick_moto
 from local.tables import drop_tables, make_tables
 from tests.fakes import FakeStore
@@ -22,8 +23,12 @@ from tests.fakes import FakeStore
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from adapters.dynamodb import TableNames
+
 ENDPOINT = os.environ.get("DYNAMODB_ENDPOINT")
 CREDENTIALS = {"region_name": "us-east-1", "aws_access_key_id": "local", "aws_secret_access_key": "local"}
+
+RETENTION_DAYS = 30
 
 
 def dynamodb_client(endpoint: str | None = None) -> Any:
@@ -33,12 +38,17 @@ def dynamodb_client(endpoint: str | None = None) -> Any:
     )
 
 
+def keeping_for_a_time(client: Any, tables: TableNames) -> DynamoDBStore:
+    """Return a store whose records expire."""
+    return DynamoDBStore(client, tables, Transactions(client, tables, retention_days=RETENTION_DAYS))
+
+
 @pytest.fixture
 def emulated() -> Iterator[DynamoDBStore]:
     """Yield a store on DynamoDB emulated in the process."""
     with quick_moto(), mock_aws():
         client = dynamodb_client()
-        yield DynamoDBStore(client, make_tables(client, ""))
+        yield keeping_for_a_time(client, make_tables(client, ""))
 
 
 @pytest.fixture
@@ -47,7 +57,7 @@ def endpoint() -> Iterator[DynamoDBStore]:
     client = dynamodb_client(ENDPOINT)
     prefix = f"t{uuid.uuid4().hex[:8]}-"
     tables = make_tables(client, prefix)
-    yield DynamoDBStore(client, tables)
+    yield keeping_for_a_time(client, tables)
     drop_tables(client, prefix)
     client.close()
 
@@ -61,6 +71,6 @@ if ENDPOINT:
 def store(request: pytest.FixtureRequest) -> FakeStore | DynamoDBStore:
     """Return each implementation of the ports, empty."""
     if request.param == "fake":
-        return FakeStore()
+        return FakeStore(RETENTION_DAYS)
     found: DynamoDBStore = request.getfixturevalue(request.param)
     return found

@@ -1,0 +1,234 @@
+"""Records that expire: the database removes them alone, late and in any order; counts and bodies follow once."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import datetime, timedelta
+from threading import Event
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import ClientError
+
+from adapters.dynamodb.items import record_from_item
+from adapters.dynamodb.reading import query_all
+from domain.changes import AddRequest, ChangeRequest, RemoveRequest
+from domain.errors import Conflict
+from domain.queued_request import QueuedRequest, State, StoredRequest, Tombstone, WebhookState, timestamp
+from domain.retention import SECONDS_A_DAY, Retention
+from tests.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, FixedClock, a_record
+from tests.contract.conftest import RETENTION_DAYS
+from tests.contract.test_store import add, counted, recount
+from tests.fakes import FakeStore
+
+if TYPE_CHECKING:
+    from tests.contract.test_store import AnyStore
+
+LATER = NOON + timedelta(days=RETENTION_DAYS, hours=1)
+LARGE = random.Random(1).randbytes(400_000).hex()
+
+
+def expire(store: AnyStore, now: datetime) -> list[QueuedRequest]:
+    """Remove what expired before `now` as DynamoDB's time to live does, and return what its stream would tell of."""
+    seconds = int(now.timestamp())
+    if isinstance(store, FakeStore):
+        return store.expire(seconds)
+    client, table = store._client, store._tables.queued_requests  # noqa: SLF001 - this plays the database's part
+    told = []
+    for item in client.scan(TableName=table)["Items"]:
+        if "state" in item and int(item.get("expires_at", {"N": seconds})["N"]) < seconds:
+            with suppress(ClientError):  # it was changed meanwhile
+                gone = client.delete_item(
+                    TableName=table,
+                    Key={"id": item["id"]},
+                    ConditionExpression="expires_at < :now AND attribute_exists(#state)",
+                    ExpressionAttributeNames={"#state": "state"},
+                    ExpressionAttributeValues={":now": {"N": str(seconds)}},
+                    ReturnValues="ALL_OLD",
+                )
+                told.append(record_from_item(gone["Attributes"]))
+    return told
+
+
+def with_bodies(store: AnyStore, ids: list[str]) -> set[str]:
+    """Return which of these records have anything in the table of bodies."""
+    if isinstance(store, FakeStore):
+        return set(store.bodies)
+    client, table = store._client, store._tables.payloads  # noqa: SLF001 - bodies without a record have no other way
+    return {
+        one
+        for one in ids
+        if list(
+            query_all(
+                client,
+                TableName=table,
+                KeyConditionExpression="request_id = :one",
+                ExpressionAttributeValues={":one": {"S": one}},
+            )
+        )
+    }
+
+
+def forgetting(store: AnyStore) -> Retention:
+    """Return what the stream's function does."""
+    return Retention(store, FixedClock(LATER))
+
+
+def ended(store: AnyStore, response: str = "<a/>", request: str = REQUEST_XML) -> QueuedRequest:
+    """Store a record that has ended and return it."""
+    record = a_record(state=State.SENT)
+    add(store, record, request)
+    store.commit(ChangeRequest(record, record.moved(State.RESPONSE_RECEIVED, NOON), response_xml=response))
+    found = store.request(record.id)
+    assert isinstance(found, QueuedRequest)
+    return found
+
+
+def test_only_what_is_old_enough_is_removed(store: AnyStore) -> None:
+    old = ended(store)
+    for state in (State.WAITING, State.TICKETED, State.SENT):
+        add(store, a_record(state=state))
+    add(store, a_record(state=State.ERROR, webhook_state=WebhookState.PENDING))
+
+    assert expire(store, NOON + timedelta(seconds=RETENTION_DAYS * SECONDS_A_DAY)) == []
+    assert expire(store, LATER) == [old]
+
+
+def test_an_expired_record_goes_with_bodies_and_counts_and_answers_as_a_deleted_one(store: AnyStore) -> None:
+    record, kept = ended(store, response=LARGE, request=LARGE), ended(store)
+    store.commit(ChangeRequest(kept, later := kept.changed(LATER)))
+    assert expire(store, LATER) == [record]
+
+    assert forgetting(store).forget(record)
+
+    tombstone = Tombstone(record.id, CONNECTION_ID, APP_ID, timestamp(LATER))
+    assert store.stored_request(record.id) == tombstone
+    assert store.stored_request(kept.id) == StoredRequest(later, REQUEST_XML, "<a/>")
+    assert with_bodies(store, [record.id, kept.id]) == {kept.id}
+    assert counted(store) == recount(store, [kept.id])
+
+
+def test_between_the_removal_and_the_function_the_record_is_left_out_and_nothing_fails(store: AnyStore) -> None:
+    record = ended(store)
+    expire(store, LATER)
+
+    assert store.request(record.id) is None
+    assert store.stored_request(record.id) is None
+    assert store.stored_requests([record.id], largest_response=10) == {}
+    assert store.delivery(record.id, APP_ID, response_parts=0, largest_response=10) is None
+
+
+def test_a_stream_record_that_comes_again_changes_nothing(store: AnyStore) -> None:
+    records = [ended(store), ended(store)]
+    expire(store, LATER)
+
+    assert [forgetting(store).forget(one) for one in (*records, *records, records[0])] == [True, True, *[False] * 3]
+
+    assert counted(store) == {}
+
+
+def test_a_record_that_was_deleted_by_hand_is_not_counted_off_twice(store: AnyStore) -> None:
+    record = ended(store)
+    store.commit(RemoveRequest(record, timestamp(LATER)))
+
+    assert expire(store, LATER) == []
+    assert not forgetting(store).forget(record)
+    assert counted(store) == {}
+
+
+def test_any_changes_with_expiry_leave_exact_counts_and_no_bodies_behind(store: AnyStore) -> None:
+    """Stream records come late, in any order, again; the function dies at any time: it just was not called."""
+    chance = random.Random(20260315)
+    clock = FixedClock()
+    retention = Retention(store, clock)
+    ids: list[str] = []
+    told: list[QueuedRequest] = []
+    for _ in range(150):
+        now = clock.advance(days=chance.choice([0, 1, 9]))
+        alive = [found for found in map(store.request, ids[-12:]) if isinstance(found, QueuedRequest)]
+        step = chance.random()
+        if not alive or step < 0.25:
+            record = a_record(
+                inserted_at=timestamp(now),
+                updated_at=timestamp(now),
+                state=chance.choice([State.WAITING, State.SENT, State.SENT]),
+                webhook_state=chance.choice([WebhookState.NOT_APPLICABLE, WebhookState.PENDING]),
+            )
+            add(store, record, chance.choice([REQUEST_XML, LARGE]))
+            ids.append(record.id)
+        elif step < 0.75:
+            change_somehow(store, chance.choice(alive), now, chance)
+        elif step < 0.85:
+            told += expire(store, now)
+        elif told:
+            retention.forget(chance.choice(told))
+    told += expire(store, now)
+    for record in chance.sample(told, len(told)):
+        retention.forget(record)
+
+    left = [one for one in ids if isinstance(store.request(one), QueuedRequest)]
+    assert len(told) > 5
+    assert counted(store) == recount(store, ids)
+    assert with_bodies(store, ids) == set(left)
+
+
+def change_somehow(store: AnyStore, record: QueuedRequest, now: datetime, chance: random.Random) -> None:
+    """Do what may be done to a record in its state."""
+    match record.state:
+        case State.WAITING:
+            store.commit(ChangeRequest(record, record.moved(State.DISCARDED, now)))
+        case State.SENT:
+            after = record.moved(State.RESPONSE_RECEIVED, now)
+            store.commit(ChangeRequest(record, after, response_xml=chance.choice(["<a/>", LARGE])))
+        case _ if record.webhook_state is WebhookState.PENDING:
+            done = chance.choice([WebhookState.SUCCEEDED, WebhookState.FAILED])
+            store.commit(ChangeRequest(record, record.changed(now, webhook_state=done)))
+        case _ if record.webhook_state is WebhookState.FAILED:
+            store.commit(ChangeRequest(record, record.changed(now, webhook_state=WebhookState.PENDING)))
+        case _:
+            store.commit(RemoveRequest(record, timestamp(now)))
+
+
+def lives(store: AnyStore, seed: int) -> list[str]:
+    """Store records and change each a few times; return their ids."""
+    chance, ids = random.Random(seed), []
+    for _ in range(6):
+        record = a_record(state=State.SENT)
+        store.commit(AddRequest(record, REQUEST_XML, ""))
+        ids.append(record.id)
+        for _ in range(chance.randrange(4)):
+            found = store.request(record.id)
+            if isinstance(found, QueuedRequest):
+                with suppress(Conflict):  # it was removed meanwhile
+                    change_somehow(store, found, NOON, chance)
+    return ids
+
+
+def test_threads_that_change_delete_and_expire_at_once_leave_exact_counts(store: AnyStore) -> None:
+    told: list[QueuedRequest] = []
+    over = Event()
+
+    def time_to_live() -> None:
+        while not over.is_set():
+            told.extend(expire(store, LATER))
+
+    def function(seed: int) -> None:
+        chance = random.Random(seed)
+        while not over.is_set():
+            if told:
+                forgetting(store).forget(chance.choice(told))
+
+    with ThreadPoolExecutor(9) as threads:
+        behind = [threads.submit(time_to_live), *(threads.submit(function, seed) for seed in range(2))]
+        ids = [one for found in threads.map(lambda seed: lives(store, seed), range(6)) for one in found]
+        over.set()
+    for one in behind:
+        one.result()
+    told.extend(expire(store, LATER))
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(forgetting(store).forget, [*told, *told[::-1]]))
+
+    assert told
+    assert counted(store) == recount(store, ids)
+    assert with_bodies(store, ids) == {one for one in ids if isinstance(store.request(one), QueuedRequest)}

@@ -1,0 +1,51 @@
+"""An expired request: the database removes it, the stream tells the function, nothing of it stays."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from local import stack
+from local.first_steps import Api, prepare
+from local.run import OPERATE_FUNCTION
+from tests.e2e.support import QUERY, eventually
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from local.first_steps import Credentials
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Iterator[tuple[stack.Stack, Credentials]]:
+    """Yield a stack in this process, so that its database is at hand."""
+    if os.environ.get("STACK"):
+        pytest.skip("the database of a given stack is out of reach")
+    with stack.running(dynamodb_endpoint=os.environ.get("DYNAMODB_ENDPOINT")) as running:
+        yield running, prepare(running.base_url, OPERATE_FUNCTION, running.base_url, tmp_path)
+
+
+def test_an_expired_request_goes_with_its_bodies_and_counts(here: tuple[stack.Stack, Credentials]) -> None:
+    running, credentials = here
+    dynamodb: Any = running.clients["dynamodb"]
+    api = Api(running.base_url, credentials.api_key)
+    path = f"/api/v1/connections/{credentials.connection_id}/queued_requests"
+    old, kept = (api.call("POST", path, {"request_json": QUERY})["data"]["id"] for _ in range(2))
+    for one in (old, kept):
+        api.call("POST", f"/api/v1/queued_requests/{one}/discard")
+
+    dynamodb.update_item(
+        TableName="QueuedRequestsTable",
+        Key={"id": {"S": old}},
+        UpdateExpression="SET expires_at = :past",
+        ExpressionAttributeValues={":past": {"N": "1750000000"}},
+    )
+
+    eventually(lambda: api.request("GET", f"/api/v1/queued_requests/{old}").status, lambda status: status == 410)
+    listed = api.call("GET", f"{path}?page_size=1")
+    assert ([one["id"] for one in listed["data"]], listed["total_pages"]) == ([kept], 1)
+    body = {"request_id": {"S": old}, "part": {"S": "body"}}
+    assert "Item" not in dynamodb.get_item(TableName="PayloadsTable", Key=body)

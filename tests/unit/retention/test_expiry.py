@@ -1,0 +1,107 @@
+"""When a record expires, and what the function does when the stream tells that it is gone."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from adapters.dynamodb.items import record_item
+from domain.changes import AddRequest
+from domain.errors import TooManyRequests
+from domain.queued_request import ENDED, QueuedRequest, State, Tombstone, WebhookState, timestamp
+from domain.retention import SECONDS_A_DAY, Retention, expires_at
+from handlers import bootstrap, forget_expired
+from tests.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, FixedClock, a_record
+from tests.fakes import FakeStore
+
+LATER = NOON + timedelta(days=40)
+
+
+@pytest.mark.parametrize("state", list(State))
+@pytest.mark.parametrize("webhook_state", list(WebhookState))
+def test_only_what_has_ended_and_whose_webhook_is_settled_expires(state: State, webhook_state: WebhookState) -> None:
+    record = a_record(state=state, webhook_state=webhook_state)
+
+    settled = state in ENDED and webhook_state is not WebhookState.PENDING
+    assert expires_at(record, 30) == (int(NOON.timestamp()) + 30 * SECONDS_A_DAY if settled else None)
+
+
+@pytest.mark.parametrize("state", list(State))
+def test_nothing_expires_when_all_is_kept(state: State) -> None:
+    assert expires_at(a_record(state=state), 0) is None
+
+
+def test_a_redelivery_takes_the_expiry_back_and_its_end_sets_a_later_one() -> None:
+    ended = a_record(state=State.ERROR, webhook_state=WebhookState.FAILED)
+
+    again = ended.changed(LATER, webhook_state=WebhookState.PENDING)
+    delivered = again.changed(LATER, webhook_state=WebhookState.SUCCEEDED)
+
+    assert expires_at(again, 30) is None
+    assert expires_at(delivered, 30) == int(LATER.timestamp()) + 30 * SECONDS_A_DAY
+
+
+def an_expired_record(store: FakeStore) -> QueuedRequest:
+    """Store a record that has ended and have time to live remove it."""
+    record = a_record(state=State.DISCARDED)
+    store.commit(AddRequest(record, REQUEST_XML, ""))
+    assert record in store.expire(int(LATER.timestamp()))
+    return record
+
+
+def removal(record: QueuedRequest, number: int = 1) -> dict[str, Any]:
+    """Return the stream record of a removal, as Lambda hands it over."""
+    return {"dynamodb": {"SequenceNumber": str(number), "OldImage": record_item(record, 1)}}
+
+
+def test_what_an_expired_record_leaves_is_removed_once() -> None:
+    store = FakeStore(retention_days=30)
+    record = an_expired_record(store)
+    retention = Retention(store, FixedClock(LATER))
+
+    assert [retention.forget(record), retention.forget(record)] == [True, False]
+
+    assert store.records == {record.id: Tombstone(record.id, CONNECTION_ID, APP_ID, timestamp(LATER))}
+    assert not store.bodies
+    assert not store.counts
+
+
+def test_a_record_that_is_there_is_not_forgotten() -> None:
+    """A stream record that cannot be: nothing is taken from a record that lives."""
+    store = FakeStore(retention_days=30)
+    record = a_record(state=State.DISCARDED)
+    store.commit(AddRequest(record, REQUEST_XML, ""))
+
+    assert not Retention(store, FixedClock()).forget(record)
+
+    assert store.records == {record.id: record}
+    assert store.counts == store.recount(CONNECTION_ID)
+
+
+def test_a_record_that_cannot_be_forgotten_is_named_and_keeps_no_other_one() -> None:
+    store = FakeStore(retention_days=30)
+    records = [an_expired_record(store) for _ in range(3)]
+    bootstrap.use(retention=Retention(store, FixedClock(LATER)))
+    entries = [removal(record, number) for number, record in enumerate(records)]
+    del entries[1]["dynamodb"]["OldImage"]["state"]
+
+    answer = forget_expired.handler({"Records": entries}, None)
+
+    bootstrap.use()
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "1"}]}
+    assert set(store.bodies) == {records[1].id}
+
+
+def test_contention_has_the_record_come_again() -> None:
+    class Contended(FakeStore):
+        def commit(self, *changes: object) -> None:
+            raise TooManyRequests(f"busy: {changes}")
+
+    bootstrap.use(retention=Retention(Contended(), FixedClock()))
+
+    answer = forget_expired.handler({"Records": [removal(a_record(state=State.ERROR), 7)]}, None)
+
+    bootstrap.use()
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "7"}]}
