@@ -21,7 +21,7 @@ from local.lambda_api import with_lambda_api
 from local.pumps import pumps_of
 from local.server import Server
 from local.template import PSEUDO_PARAMETERS, Template
-from local.time_to_live import TimeToLivePump, enable_time_to_live
+from local.time_to_live import TimeToLivePump
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -74,7 +74,6 @@ def running(
         )
         kept = KeptState(clients["dynamodb"]) if dynamodb_endpoint else None
         create_tables(template, clients["dynamodb"], [DEFINITION] if kept else [])
-        enable_time_to_live(template, clients["dynamodb"])
         references = _create_queues(template, clients["sqs"])
         if kept:
             stack.enter_context(kept.keeping_messages())

@@ -7,13 +7,9 @@ has nobody who does it: `TimeToLivePump` looks for what has expired.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
 
 from local.emulated_dynamodb import remove_expired
 from local.pumps import Pump
-
-if TYPE_CHECKING:
-    from local.template import Template
 
 EVERY_SECONDS = 2
 """A person in front of a terminal waits no longer. It takes some milliseconds with 10,000 records stored."""
@@ -29,13 +25,3 @@ class TimeToLivePump(Pump):
         """Look once through the tables."""
         remove_expired(time.time())
         return False
-
-
-def enable_time_to_live(template: Template, dynamodb: Any) -> None:
-    """Have the database remove what expires from the tables for which the template says so."""
-    for table, attribute in template.time_to_live_attributes().items():
-        state = dynamodb.describe_time_to_live(TableName=table)["TimeToLiveDescription"]
-        if state["TimeToLiveStatus"] == "DISABLED":
-            dynamodb.update_time_to_live(
-                TableName=table, TimeToLiveSpecification={"Enabled": True, "AttributeName": attribute}
-            )

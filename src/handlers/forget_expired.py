@@ -21,11 +21,12 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     failed = []
     forgotten = 0
     for entry in event["Records"]:
-        change = entry["dynamodb"]
+        number, image = str(entry["dynamodb"]["SequenceNumber"]), entry["dynamodb"]["OldImage"]
         try:
-            forgotten += retention.forget(record_from_image(change["OldImage"]))
+            forgotten += retention.forget(record_from_image(image))
         except Exception:  # one bad record keeps no other from being forgotten
-            logger.exception("retention.not_processed", extra={"item": change["SequenceNumber"]})
-            failed.append({"itemIdentifier": str(change["SequenceNumber"])})
+            ids = {name: image.get(name, {}).get("S") for name in ("id", "connection_id")}
+            logger.exception("retention.not_processed", extra={"item": number, **ids})
+            failed.append({"itemIdentifier": number})
     logger.info("retention.forgotten", extra={"records": forgotten, "failed": len(failed)})
     return {"batchItemFailures": failed}
