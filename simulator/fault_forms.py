@@ -92,6 +92,7 @@ _PROCESS = {
 _SESSION = {
     "open-error": Form("the company cannot be opened", {"hresult": "0x80040414", "message": None}, "hresult"),
     "wrong-file": Form("another company is open; its FileID is file_id, '' for no mark", {"file_id": None}, "file_id"),
+    "forbidden-characters": Form("the company's facts refer to a character that XML forbids", {}),
     "forget": Form("QuickBooks has forgotten all kept responses when the session begins", {}),
 }
 FORMS: Mapping[str, Mapping[str, Form]] = {"call": _CALL, "process": _PROCESS, "session": _SESSION}

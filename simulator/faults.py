@@ -63,6 +63,9 @@ class FaultyTransport:
         if self._stopping and method != "receiveResponseXML":
             raise ConnectorClosed
         self._machine.begin_call()
+        if not self.plan.faults:
+            self._machine.note(method)
+            return self._inner.post(url, headers, body)
         self._learn_ticket(body)
         number = self._machine.number
         fault = self.plan.due(method, machine=number)

@@ -117,6 +117,13 @@ def kinds_of(text: str) -> set[str]:
     return kinds
 
 
+def _with_forbidden_character(answer: str) -> str:
+    """Put a reference to a character that XML forbids into the first value of a response, or into its message."""
+    if _LEAF.search(answer):
+        return _LEAF.sub(rf"\1{_FORBIDDEN}\3", answer, count=1)
+    return answer.replace('statusMessage="', f'statusMessage="{_FORBIDDEN}', 1)
+
+
 class FaultyCompany:
     """A company behind a QuickBooks that fails. `elsewhere` is the other company that wrong-file opens."""
 
@@ -162,11 +169,15 @@ class FaultyCompany:
                 if fault.action == "open-error":
                     raise HresultError(fault.hresult, fault.message)
                 if fault.action == "forget":
-                    self._company.message_sets.forget(application)
-                else:
+                    with self.lock:
+                        self._company.message_sets.forget(application)
+                if fault.action == "wrong-file":
                     self._open = self._another_company(fault.file_id)
-            session = self._open.begin_session(application, path)
-            return FaultySession(self._open, session, application, self._plan, self._machine)
+            session = FaultySession(
+                self._open, self._open.begin_session(application, path), application, self._plan, self._machine
+            )
+            session.has_odd_facts = fault is not None and fault.action == "forbidden-characters"
+            return session
         finally:
             self._plan.passed("session", machine=self._machine)
 
@@ -184,7 +195,7 @@ class FaultyCompany:
 
 
 class FaultySession:
-    """A session in which faults happen to requests."""
+    """A session in which faults happen to requests; `has_odd_facts` spoils what the Web Connector asks by itself."""
 
     def __init__(
         self, company: Company, session: CompanySession, application: str, plan: FaultPlan, machine: int
@@ -194,6 +205,7 @@ class FaultySession:
         self._application = application
         self._plan = plan
         self._machine = machine
+        self.has_odd_facts = False
 
     def end(self) -> None:
         """End the session."""
@@ -202,7 +214,8 @@ class FaultySession:
     def process_request(self, text: str) -> str:
         """Answer, or fail. Raises `HresultError`, and `ConnectorClosed` when QuickBooks does not answer."""
         if not self._plan.faults or _OWN_QUESTION in text:
-            return self._session.process_request(text)
+            answer = self._session.process_request(text)
+            return _with_forbidden_character(answer) if self.has_odd_facts else answer
         kinds = kinds_of(text)
         fault = self._plan.due("process", machine=self._machine, kinds=kinds)
         try:
@@ -260,10 +273,7 @@ class FaultySession:
         return answer[: len(answer) // 2]
 
     def _forbidden_characters(self, _fault: Fault, text: str) -> str:
-        answer = self._session.process_request(text)
-        if _LEAF.search(answer):
-            return _LEAF.sub(rf"\1{_FORBIDDEN}\3", answer, count=1)
-        return answer.replace('statusMessage="', f'statusMessage="{_FORBIDDEN}', 1)
+        return _with_forbidden_character(self._session.process_request(text))
 
     def _expire_iterator(self, _fault: Fault, text: str) -> str:
         self._session.forget_iterators()

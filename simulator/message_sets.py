@@ -5,9 +5,13 @@
 | x, unknown | - | executed, response stored under x |
 | x, stored | - | the stored response again, nothing executed; other content: 9001 |
 | x | x | status check: the stored response, or 9002; never executes; it may be empty, other content: 9001 |
-| - | x | x is cleared; nothing stored: 600 |
-| - | CLR-ALL-MSG-SETS | everything is cleared |
-| y | x | x is cleared, then as y alone |
+| - | x | x is cleared, what the message set holds executed; nothing stored: 600, nothing executed |
+| - | CLR-ALL-MSG-SETS | everything of the application is cleared, whether there was something or not |
+| y | x | x is cleared if it is stored, then as y alone |
+| - | - | executed, nothing stored, no attributes in the answer |
+
+A response is stored whatever its status: an Add that was refused is refused again from the store, not tried again.
+A message set that cannot be parsed is not stored. More than 24 characters: 9004, nothing executed.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from simulator import values
@@ -18,6 +19,7 @@ from simulator.generator import REFERENCES, reference_id
 from simulator.values import RequestError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import tzinfo
     from xml.etree.ElementTree import Element
 
@@ -83,6 +85,7 @@ class Queries:
                 3250, "This feature is not enabled or not available: an iterator over a list of objects."
             )
         missing: list[str] = []
+        counted = request.get("metaData", "NoMetaData") != "NoMetaData"
         if listed:
             rows, missing = _listed_rows(table, listed)
         else:
@@ -90,8 +93,8 @@ class Queries:
                 tests = self._tests(request)
             except _UnknownReference as unknown:
                 return _not_found([str(unknown)], [])
-            rows = [row for row in table if all(test(row) for test in tests)]
-        count = {"retCount": str(len(rows))} if request.get("metaData", "NoMetaData") != "NoMetaData" else {}
+            rows = _found(table, tests, _enough(request, counted=counted))
+        count = {"retCount": str(len(rows))} if counted else {}
         if request.get("metaData") == "MetaDataOnly":
             return Answer(0, "Info", "Status OK", count)
         if not rows and not missing:
@@ -173,6 +176,20 @@ class Queries:
                 below = f"{found.name}:".lower()
                 ids |= {row.id for row in self.customers if row.name.lower().startswith(below)}
         return lambda row: row.fields["CustomerRef"]["ListID"] in ids
+
+
+def _enough(request: Element, *, counted: bool) -> int | None:
+    """Return after how many rows a query may stop looking: None to see all, for an iterator and for a count."""
+    most = request.findtext("MaxReturned")
+    return int(most) if most and not counted and request.get("iterator") is None else None
+
+
+def _found(table: Table, tests: list[Test], enough: int | None) -> list[Row]:
+    """Return the rows that fulfil all tests, no more than are `enough`."""
+    rows: Iterable[Row] = table
+    for test in tests:
+        rows = filter(test, rows)
+    return list(islice(rows, enough))
 
 
 class _UnknownReference(Exception):

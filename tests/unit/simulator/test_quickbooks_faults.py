@@ -275,6 +275,13 @@ def test_another_company_can_be_open(file_id: str | None, shown: str | None) -> 
     assert run.company.private_fields[OWNER_ID]["FileID"] == FILE_ID
 
 
+def test_the_facts_of_the_company_can_be_unreadable() -> None:
+    run = Run([READ], "session:1:forbidden-characters")
+
+    assert "&#x1F;" in run.service.parts("sendRequestXML")[0]["strHCPResponse"]
+    assert run.status() == "0"
+
+
 def test_what_the_web_connector_asks_by_itself_is_not_counted() -> None:
     run = Run([READ], "process:*:fail", sessions=1)
 
