@@ -38,7 +38,7 @@ def test_a_client_made_from_the_wsdl_runs_a_whole_session(service: Service) -> N
 
         web_connector.serverVersion()
         web_connector.clientVersion("2.3.0.215")
-        ticket, company_file = web_connector.authenticate(connection.id, connection.password)
+        ticket, company_file, *_ = web_connector.authenticate(connection.id, connection.password)
         request = web_connector.sendRequestXML(ticket, HOST_FACTS, "C:\\Sample.qbw", "US", 16, 0)
         label = queued["request_json"]["request"]["attributes"]["request_id"]
         progress = web_connector.receiveResponseXML(ticket, RESPONSE.format(label), "", "")

@@ -18,11 +18,13 @@ from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
 from domain import qbxml
-from domain.changes import AddConnection, AddRequest, ChangeRequest
+from domain.changes import AddConnection, AddRequest, ChangeConnection, ChangeRequest
+from domain.connections import ManagedConnections
 from domain.listing import ListQuery, Lists
 from domain.passwords import hash_password
 from domain.queued_request import QueuedRequest, State, WebhookState, timestamp
 from domain.queueing import Idempotency, Queueing
+from domain.sync_window import SyncWindow
 from domain.web_connector.endpoint import WebConnector
 from local.emulated_dynamodb import quick_moto
 from local.tables import make_tables
@@ -79,7 +81,23 @@ class Bench:
         self.queueing = Queueing(store, store, store, self.clock, new_id)
         self.lists = Lists(store, store, store)
         self.web_connector = WebConnector(store, store, store, store, self.clock, new_id, counting_bytes)
+        self.managed = ManagedConnections(store, store, store, clock=self.clock, new_id=new_id, secrets=counting_bytes)
         self.calls = Calls(client)
+
+    def set(self, **fields: Any) -> None:
+        """Change members of the connection."""
+        before = self.store.connection(CONNECTION_ID)
+        assert before
+        self.store.commit(ChangeConnection(before, before.changed(timestamp(NOON), **fields)))
+        self.calls.taken()
+
+    def log_in(self) -> str:
+        """Open a session and return its ticket."""
+        found = re.search(
+            "<string>([^<]+)</string>", self.soap("authenticate", strUserName=CONNECTION_ID, strPassword=PASSWORD)
+        )
+        assert found
+        return found[1]
 
     def queue(self) -> QueuedRequest:
         """Queue a request with an idempotency key."""
@@ -196,3 +214,48 @@ def test_authenticate_without_work_is_three_calls(bench: Bench) -> None:
     assert "<string>none</string>" in bench.soap("authenticate", strUserName=CONNECTION_ID, strPassword=PASSWORD)
 
     assert bench.calls.taken() <= 3
+
+
+@pytest.mark.parametrize("held", [{"paused_at": timestamp(NOON)}, {"sync_window": SyncWindow("01:00", "02:00", "UTC")}])
+def test_authenticate_while_the_queue_is_held_is_two_calls(bench: Bench, held: dict[str, Any]) -> None:
+    bench.queue_without_key()
+    bench.set(**held)
+
+    assert "<string>none</string>" in bench.soap("authenticate", strUserName=CONNECTION_ID, strPassword=PASSWORD)
+
+    assert bench.calls.taken() == 2
+
+
+def test_a_session_that_lingers_reads_twice_and_takes_a_request_in_four_calls(bench: Bench) -> None:
+    """A call over the three of other steps: which body to read is known only when the queue was read (0017)."""
+    bench.set(linger_seconds=60)
+    bench.queue_without_key()
+    ticket = bench.log_in()
+    bench.soap("sendRequestXML", ticket=ticket, strHCPResponse="")
+    assert ">99<" in bench.soap("receiveResponseXML", ticket=ticket, response=RESPONSE_XML, hresult="", message="")
+    bench.calls.taken()
+
+    assert ">NoOp<" in bench.soap("sendRequestXML", ticket=ticket, strHCPResponse="")
+    assert bench.calls.taken() == 2
+    assert ">NoOp<" in bench.soap("getLastError", ticket=ticket)
+    assert bench.calls.taken() == 1
+    bench.queue_without_key()
+    bench.calls.taken()
+    assert "CustomerQueryRq" in bench.soap("sendRequestXML", ticket=ticket, strHCPResponse="")
+    assert bench.calls.taken() == 4
+    assert ">99<" in bench.soap("receiveResponseXML", ticket=ticket, response=RESPONSE_XML, hresult="", message="")
+    assert bench.calls.taken() == 3
+
+
+def test_pausing_is_two_calls_and_three_with_a_session(bench: Bench) -> None:
+    bench.queue_without_key()
+    bench.calls.taken()
+    bench.managed.pause(APP_ID, CONNECTION_ID)
+    assert bench.calls.taken() == 2
+    bench.managed.resume(APP_ID, CONNECTION_ID)
+    bench.log_in()
+    bench.calls.taken()
+
+    bench.managed.pause(APP_ID, CONNECTION_ID)
+
+    assert bench.calls.taken() == 3

@@ -90,6 +90,11 @@ class Claims:
         self._store.commit(*changes(None, 0))
         return None
 
+    def next_in_line(self, connection_id: str, ticket: str) -> QueuedRequest | None:
+        """Return what this session could claim next, as it is stored."""
+        front = self._front(connection_id, ticket, None)
+        return front[0].stored if front else None
+
     def _front(self, connection_id: str, ticket: str, given_back: Candidate | None) -> Sequence[Candidate]:
         queued = [
             Candidate(record, record)
@@ -100,6 +105,14 @@ class Claims:
             return queued
         others = [candidate for candidate in queued if candidate.stored.id != given_back.stored.id]
         return sorted([given_back, *others], key=_turn)
+
+
+def taken(record: QueuedRequest, ticket: str, now: datetime) -> QueuedRequest:
+    """Return a queued record as if the session held it already: for a session that hands it out in the same commit.
+
+    Claimed and handed out are two steps then and one stored change, so that the revision stays.
+    """
+    return replace(record.moved(State.TICKETED, now, last_ticket=ticket), revision=record.revision)
 
 
 def _turn(candidate: Candidate) -> tuple[int, str, str]:

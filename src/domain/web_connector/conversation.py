@@ -6,20 +6,22 @@ make one of them read again (`Conflict`), so that a call delivered twice does wh
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from domain import passwords, qbxml
-from domain.changes import AddRequest, AddSession, ChangeConnection, ChangeRequest, ChangeSession
+from domain import qbxml
+from domain.changes import AddRequest, ChangeConnection, ChangeRequest, ChangeSession
 from domain.errors import Conflict, InvalidRequest, NotFound, TooManyRequests
+from domain.pace import hold_of
 from domain.qbxml.hresults import describe
 from domain.queued_request import FIRST_IN_LINE, QueuedRequest, State, WebhookState, timestamp
 from domain.searching import searchable_text
-from domain.session import KEPT_SECONDS, Session, ticket_hash
-from domain.web_connector.claims import Candidate, Claims
+from domain.session import ticket_hash
+from domain.web_connector import lingering
+from domain.web_connector.claims import Claims, taken
 from domain.web_connector.first_call import FirstCall
+from domain.web_connector.login import Login
 from domain.web_connector.message_sets import status_check, written
+from domain.web_connector.methods import Reply
 from domain.web_connector.outcome import (
     handed_out,
     is_exception,
@@ -30,48 +32,26 @@ from domain.web_connector.outcome import (
     unsendable,
 )
 from domain.web_connector.searching import search_text_of
-from domain.web_connector.session_end import end_of_session, ended, give_back, moved_on, released
+from domain.web_connector.session_end import end_of_session, give_back, moved_on
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
     from domain.changes import Change
-    from domain.connection import Connection
     from domain.ports import Clock, Connections, Ids, Requests, Secrets, Sessions, Store
-    from domain.web_connector.methods import Result
+    from domain.session import Session
     from domain.web_connector.outcome import Outcome
     from domain.web_connector.soap import Call
 
 SERVER_VERSION = "qbxml-queue"
 
-TICKET_BYTES = 16
-"""128 random bits: a ticket is all that a caller shows (§7)."""
-
 TRIES = 5
 """How often a call that met another one is done anew."""
-
-INVALID_USER = "nvu"
-NOTHING_TO_DO = "none"
-BUSY = "busy"
-CURRENT_COMPANY_FILE = ""
-"""What `authenticate` answers beside the ticket (§2.4)."""
 
 FINISHED = 100
 SESSION_OVER = -1
 """What `receiveResponseXML` answers when all is done, and when `getLastError` says why it ends (§2.8)."""
-
-_CONNECTION_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_COMPANY_FILE_PATH = re.compile(r"(?:[A-Za-z]:\\|\\\\).+\.qbw", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What a method answers, and whom and what it was about: for the log."""
-
-    result: Result
-    connection_id: str | None = None
-    request_id: str | None = None
 
 
 class Conversation:
@@ -93,9 +73,8 @@ class Conversation:
         self._sessions = sessions
         self._clock = clock
         self._new_id = new_id
-        self._secrets = secrets
         self._claims = Claims(store, requests)
-        self._passwords = passwords.Checks(secrets)
+        self._login = Login(store, self._claims, connections, sessions, clock, secrets)
 
     # --- before a session
 
@@ -110,101 +89,34 @@ class Conversation:
     # --- authenticate
 
     def authenticate(self, call: Call) -> Reply:
-        """Open a session when the password is right and something is queued. Three calls of the store.
-
-        A former session of the connection is over then. An unknown user takes as long as a wrong password.
-        """
-        username, ticket = call["strUserName"], self._new_ticket()
-        if not _CONNECTION_ID.fullmatch(username):
-            return Reply((ticket, INVALID_USER))
-        for _ in range(TRIES):
-            connection = self._connections.connection(username)
-            if connection and connection.deleted_at:
-                connection = None
-            right = self._passwords.matches(call["strPassword"], connection.password_hash if connection else None)
-            if not right or connection is None:
-                return Reply((ticket, INVALID_USER), username)
-            try:
-                claimed = self._open(connection, ticket)
-            except Conflict:
-                # Another ticket: should our own commit be what was met, its session is a former one now.
-                ticket = self._new_ticket()
-                continue
-            except TooManyRequests:
-                break
-            if claimed is None:
-                return Reply((ticket, NOTHING_TO_DO), username)
-            return Reply((ticket, _company_file(connection)), username, claimed.id)
-        return Reply((ticket, BUSY), username)
-
-    def _open(self, connection: Connection, ticket: str) -> QueuedRequest | None:
-        """Commit the new session with its first request, or only that the Web Connector was here."""
-        now, hashed = self._clock(), ticket_hash(ticket)
-        moment = timestamp(now)
-        former = self._former_session(connection)
-        release = released(former, now) if former else None
-        answered_message_set = (former and former.answered_message_set) or connection.answered_message_set
-
-        def changes(claimed: QueuedRequest | None, _waiting: int) -> Sequence[Change]:
-            after = connection.changed(
-                moment,
-                last_connected_at=moment,
-                session_ticket=hashed if claimed else None,
-                answered_message_set=None if claimed else answered_message_set,
-            )
-            made: list[Change] = [ChangeConnection(connection, after)]
-            if former:
-                made.append(ended(former, now, "Another session of this user has begun."))
-            if release and (claimed is None or release.before.id != claimed.id):
-                made.append(release)
-            if claimed:
-                session = Session(
-                    ticket=hashed,
-                    connection_id=connection.id,
-                    app_id=connection.app_id,
-                    opened_at=moment,
-                    last_call_at=moment,
-                    expires_at=int(now.timestamp()) + KEPT_SECONDS,
-                    in_flight=claimed,
-                    connection=after,
-                    answered_message_set=answered_message_set,
-                )
-                made.append(AddSession(session))
-            return made
-
-        given_back = Candidate(release.before, release.after) if release and release.after.error is None else None
-        return self._claims.commit_and_claim(
-            connection.id,
-            hashed,
-            now,
-            changes,
-            held=release.before.id if release and given_back is None else None,
-            given_back=given_back,
-        )
-
-    def _former_session(self, connection: Connection) -> Session | None:
-        if connection.session_ticket is None:
-            return None
-        former = self._sessions.session(connection.session_ticket)
-        return None if former is None or former.ended else former
+        """Open a session when the password is right and there is work for it (`Login`)."""
+        return self._login.authenticate(call)
 
     # --- sendRequestXML
 
     def send_request_xml(self, call: Call) -> Reply:
         """Hand out the request that the session holds. Three calls of the store.
 
-        '' when there is none, or none may go out: `getLastError` says why.
+        '' when there is none, or none may go out: `getLastError` says why. A session that lingers looks for what
+        came meanwhile: that costs a call more, and `NoOp` when there is nothing one less.
         """
         reread = False
         for _ in range(TRIES):
             session = self._live_session(call["ticket"])
             if session is None:
                 return Reply("")
-            record = session.in_flight
+            now = self._clock()
+            stored = record = session.in_flight
             if record is None:
-                return Reply("", session.connection_id)
+                stored = self._queued_meanwhile(session, now)
+                if stored is None:
+                    return Reply(lingering.NO_OP if lingering.goes_on(session, now) else "", session.connection_id)
+                record = taken(stored, session.ticket, now)
             try:
-                text = self._hand_out(session, record, call, reread=reread)
+                held = hold_of(session, now)
+                if held and record.state is State.TICKETED and record.page == 1:
+                    return self._keep_back(session, record, held, now)
+                text = self._hand_out(session, record, call, stored=stored, reread=reread)
             except Conflict as conflict:
                 reread = reread or isinstance(conflict.change, ChangeConnection)
                 continue
@@ -212,8 +124,25 @@ class Conversation:
                 return Reply(text, session.connection_id, record.id)
         return Reply("")
 
-    def _hand_out(self, session: Session, record: QueuedRequest, call: Call, *, reread: bool) -> str | None:
-        """Return what goes to QuickBooks, '' when nothing may, None when the session holds another request now."""
+    def _queued_meanwhile(self, session: Session, now: datetime) -> QueuedRequest | None:
+        """Return what a session that lingers finds in the queue."""
+        if not lingering.may_look(session, now):
+            return None
+        return self._claims.next_in_line(session.connection_id, session.ticket)
+
+    def _keep_back(self, session: Session, record: QueuedRequest, reason: str, now: datetime) -> Reply:
+        """Give back what was claimed before nothing more was to be sent; what stays is for a later session."""
+        after = moved_on(session, now, in_flight=None, linger_seconds=0, last_error=reason)
+        self._store.commit(ChangeSession(session, after), give_back(session, record, settled(record, now)))
+        return Reply("", session.connection_id)
+
+    def _hand_out(
+        self, session: Session, record: QueuedRequest, call: Call, *, stored: QueuedRequest | None, reread: bool
+    ) -> str | None:
+        """Return what goes to QuickBooks, '' when nothing may, None when the session holds another request now.
+
+        `stored` is the record as it is stored: one that lay in the queue is claimed with that.
+        """
         now = self._clock()
         if record.state is State.SENT and not record.is_read and not record.recovering:
             # Our last answer, or the response to it, was lost. A write never goes out twice; it stays in
@@ -234,11 +163,11 @@ class Conversation:
         try:
             text, search_text = self._outgoing(session, record)
         except (InvalidRequest, NotFound) as error:
-            self._pass_over(session, record, error.message, now)
+            self._pass_over(session, stored or record, unsendable(record, error.message, now), error.message, now)
             return None
         if record.state is State.TICKETED:
             sent = handed_out(record, now)
-            learned.append(ChangeRequest(record, sent))
+            learned.append(ChangeRequest(stored or record, sent))
             facts |= {"in_flight": sent, "search_text": search_text}
         if not record.is_read and not record.recovering:
             facts["answered_message_set"] = None
@@ -274,9 +203,11 @@ class Conversation:
         self._store.commit(ChangeSession(session, after), release, first.mismatch(now))
         return ""
 
-    def _pass_over(self, session: Session, record: QueuedRequest, reason: str, now: datetime) -> None:
+    def _pass_over(
+        self, session: Session, record: QueuedRequest, after: QueuedRequest, reason: str, now: datetime
+    ) -> None:
         """End the request that cannot go out and claim the next one, so that it blocks nobody."""
-        change = give_back(session, record, unsendable(record, reason, now))
+        change = give_back(session, record, after)
 
         def changes(claimed: QueuedRequest | None, _waiting: int) -> Sequence[Change]:
             after = moved_on(session, now, in_flight=claimed, search_text="", last_error=reason)
@@ -338,6 +269,7 @@ class Conversation:
                 answered=session.answered + 1,
                 last_error=outcome.trouble,
                 search_text="",
+                linger_seconds=lingering.seconds_left(session, outcome),
                 answered_message_set=record.message_set_id
                 if may_be_forgotten(outcome.after)
                 else session.answered_message_set,
@@ -359,9 +291,16 @@ class Conversation:
             self._store.commit(moved(SESSION_OVER, None), answered)
             return SESSION_OVER
 
+        if hold_of(session, now):
+            self._store.commit(moved(FINISHED, None), answered)
+            return FINISHED
+
         def changes(claimed: QueuedRequest | None, waiting: int) -> Sequence[Change]:
             nonlocal progress
-            progress = _progress(session, waiting) if claimed else FINISHED
+            if claimed:
+                progress = _progress(session, waiting)
+            else:
+                progress = lingering.WAITING if lingering.seconds_left(session, outcome) else FINISHED
             return [moved(progress, claimed), answered]
 
         self._claims.commit_and_claim(session.connection_id, session.ticket, now, changes, held=record.id)
@@ -431,7 +370,11 @@ class Conversation:
         session = self._sessions.session(ticket_hash(call["ticket"]))
         if session is None:
             return Reply("This session has expired. The next update begins a new one.")
-        return Reply(session.last_error or "No more requests.", session.connection_id)
+        now = self._clock()
+        if lingering.goes_on(session, now):
+            return Reply(lingering.NO_OP, session.connection_id)
+        reason = session.last_error or hold_of(session, now) or lingering.over(session)
+        return Reply(reason or "No more requests.", session.connection_id)
 
     # --- the end
 
@@ -463,20 +406,11 @@ class Conversation:
         """End the interactive mode at once."""
         return Reply("Done")
 
-    def _new_ticket(self) -> str:
-        return self._secrets(TICKET_BYTES).hex()
-
     def _live_session(self, ticket: str) -> Session | None:
         if not ticket:
             return None
         session = self._sessions.session(ticket_hash(ticket))
         return None if session is None or session.ended else session
-
-
-def _company_file(connection: Connection) -> str:
-    """Return the path to open, or '' for the file that is open: also for a mere name, which is no path."""
-    path = (connection.company_file or "").strip()
-    return path if _COMPANY_FILE_PATH.fullmatch(path) else CURRENT_COMPANY_FILE
 
 
 def _progress(session: Session, waiting: int) -> int:

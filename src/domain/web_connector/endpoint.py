@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from domain.errors import TooManyRequests
 from domain.web_connector import soap
 from domain.web_connector.conversation import Conversation
+from domain.web_connector.lingering import NO_OP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from domain.ports import Clock, Connections, Ids, Requests, Secrets, Sessions, Store
-    from domain.web_connector.conversation import Reply
+    from domain.web_connector.methods import Reply
     from domain.web_connector.soap import Call
 
 HTTP_OK = 200
@@ -104,10 +105,10 @@ def _facts(call: Call, reply: Reply) -> Mapping[str, str | int]:
     match call.method, reply.result:
         case _, int() as progress:
             facts["progress"] = progress
-        case "authenticate", (_, status):
+        case "authenticate", (_, status, *_):
             facts["login"] = status if status in {"nvu", "none", "busy"} else "work"
         case "sendRequestXML", result:
-            facts["handed_out"] = "yes" if result else "no"
+            facts["handed_out"] = "lingers" if result == NO_OP else "yes" if result else "no"
     if call["hresult"]:
         facts["hresult"] = call["hresult"][:20]
     return facts

@@ -29,6 +29,15 @@ Result: TypeAlias = "str | int | Sequence[str]"
 
 
 @dataclass(frozen=True, slots=True)
+class Reply:
+    """What a method answers, and whom and what it was about: for the log."""
+
+    result: Result
+    connection_id: str | None = None
+    request_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Method:
     """A method: its parameters in the order of the protocol, and the type of its result."""
 

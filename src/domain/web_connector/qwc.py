@@ -16,8 +16,9 @@ CONTENT_TYPE = "application/x-qwc"
 SERVICE_PATH = "/qbwc"
 SUPPORT_PATH = "/support"
 
-POLL_MINUTES = 5
-"""How often the Web Connector asks by itself. Each time costs one login; the user may change it in its window."""
+POLL_MINUTES = 1
+"""How often the Web Connector asks by itself: the shortest that its window lets a user set. While there is nothing to
+do it is asked to come later (`domain.pace`)."""
 
 DESCRIPTION = "Sends queued requests to QuickBooks and returns the answers."
 """At most 80 characters, or the Web Connector's window cuts it."""

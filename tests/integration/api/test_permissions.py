@@ -153,6 +153,9 @@ def fill(store: DynamoDBStore, function: str) -> None:
         store.commit(AddConnection(other))
         store.commit(AddRequest(a_record(connection_id=other.id), REQUEST_XML, "bob"))
         store.commit(ChangeConnection(other, other.changed(timestamp(NOON), deleted_at=timestamp(NOON))))
+    if function == "pause_connection":
+        used = connection.changed(timestamp(NOON), session_ticket=silent.ticket)
+        store.commit(AddSession(silent), ChangeConnection(connection, used))
     if function == "web_connector":
         managed = ManagedConnections(
             store, store, store, clock=FixedClock(), new_id=SequentialIds(), secrets=counting_bytes

@@ -99,6 +99,7 @@ class Desk:
     clock: FixedClock = field(default_factory=FixedClock)
     new_id: SequentialIds = field(default_factory=SequentialIds)
     ticket: str = ""
+    schedule: list[str] = field(default_factory=list)
     last: SoapAnswer | None = None
 
     def __post_init__(self) -> None:
@@ -180,7 +181,7 @@ class Desk:
 
     def authenticate(self, password: str = PASSWORD, username: str = CONNECTION_ID) -> str:
         """Log in, keep the ticket and return the status."""
-        self.ticket, status = self.call("authenticate", username, password)
+        self.ticket, status, *self.schedule = self.call("authenticate", username, password)
         return str(status)
 
     def send(self, hcp: str = "", company_file: str = "C:\\Books\\acme.qbw") -> str:

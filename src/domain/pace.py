@@ -1,0 +1,82 @@
+"""The pace of a Web Connector: when it may work, and how soon it is to come again.
+
+`authenticate` has two levers (`web_connector_protocol.md` §2.4), both only where the user ticked Auto-Run. The
+minimum interval raises the interval that the user sees and never lowers it again, so that it is always the short one.
+To come later is asked for by a postponement, which lasts for one time.
+
+| the login finds | it answers | minimum | postponed by | because |
+|---|---|---|---|---|
+| work | the company file | 60 s | | what follows from the answers is often queued at once |
+| none, but lately there was some | `none` | 60 s | | work comes in bursts; a new connection is being tried out |
+| none for a quarter of an hour | `none` | 60 s | 300 s | each visit costs five calls, and most find nothing |
+| a closed sync window | `none` | 60 s | until it opens, 60 to 900 s | it may be changed meanwhile |
+| a paused connection | `none` | 60 s | 900 s | it may be resumed meanwhile |
+| a wrong password, too much at once | `nvu`, `busy` | | | nothing is known that should change the interval |
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from domain.queued_request import timestamp
+
+if TYPE_CHECKING:
+    from domain.connection import Connection
+    from domain.session import Session
+
+SHORT_SECONDS = 60
+"""The shortest that the Web Connector's window lets a user set, and what the `.qwc` file asks for."""
+
+IDLE_SECONDS = 5 * 60
+LONGEST_SECONDS = 15 * 60
+"""What a pause or a closed window asks for at most: so late a resumed connection is worked again."""
+
+LATELY = timedelta(minutes=15)
+
+PAUSED = "This connection is paused: nothing is sent until it is resumed."
+WINDOW_CLOSED = "This connection's sync window is closed: what is queued is sent when it opens."
+
+
+def is_held(connection: Connection, now: datetime) -> bool:
+    """Tell whether nothing may be sent: the connection is paused, or its sync window is closed."""
+    window = connection.sync_window
+    return connection.paused_at is not None or (window is not None and not window.is_open(now))
+
+
+def hold_of(session: Session, now: datetime) -> str | None:
+    """Return why a session may hand out nothing new, in words for the user; None when it may.
+
+    What the session knows is enough: pausing tells it, and the login told it when the window closes.
+    """
+    if session.paused:
+        return PAUSED
+    if session.work_until is not None and timestamp(now) >= session.work_until:
+        return WINDOW_CLOSED
+    return None
+
+
+def work_until(connection: Connection, now: datetime) -> str | None:
+    """Return when the open window closes (a timestamp), None when there is no window."""
+    return timestamp(connection.sync_window.changes_at(now)) if connection.sync_window else None
+
+
+def with_work() -> tuple[str, str]:
+    """Return postponement and minimum interval for a login that found work."""
+    return "", str(SHORT_SECONDS)
+
+
+def without_work(connection: Connection, now: datetime) -> tuple[str, str]:
+    """Return postponement and minimum interval for a login that is answered `none`."""
+    return str(_postponed_by(connection, now) or ""), str(SHORT_SECONDS)
+
+
+def _postponed_by(connection: Connection, now: datetime) -> int:
+    if connection.paused_at is not None:
+        return LONGEST_SECONDS
+    window = connection.sync_window
+    if window and not window.is_open(now):
+        opens = window.changes_at(now, timedelta(seconds=LONGEST_SECONDS))
+        return max(SHORT_SECONDS, -int((now - opens).total_seconds() // 1))
+    lately = timestamp(now - LATELY)
+    return 0 if (connection.last_worked_at or connection.inserted_at) > lately else IDLE_SECONDS
