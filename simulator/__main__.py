@@ -166,7 +166,10 @@ def _parser() -> argparse.ArgumentParser:
         "--company", metavar="FILE", help="company as JSON: read if it exists, written after each session"
     )
     parser.add_argument(
-        "--every", type=_seconds, metavar="SECONDS", help="pause between sessions (default: the .qwc's Scheduler)"
+        "--every",
+        type=_seconds,
+        metavar="SECONDS",
+        help="pause between sessions (default: the .qwc's Scheduler; 1 with --sessions)",
     )
     parser.add_argument("--once", action="store_true", help="run one session and exit")
     parser.add_argument("--sessions", type=_number, metavar="N", help="run so many sessions and exit")

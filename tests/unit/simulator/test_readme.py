@@ -1,0 +1,47 @@
+"""The README tells all that can be ordered, and what it shows works."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import simulator
+from simulator import Script
+from simulator.fault_forms import FORMS, KINDS, OPEN_ERRORS
+from simulator.faults import Fault
+
+README = (Path(simulator.__file__ or "").parent / "README.md").read_text(encoding="utf-8")
+SECTIONS = {"call": "### On a call", "process": "### On `process`", "session": "### On `session`"}
+
+
+@pytest.mark.parametrize("place", FORMS)
+def test_every_action_is_in_its_table_with_its_keys(place: str) -> None:
+    table = README.partition(SECTIONS[place])[2].partition("\n#")[0]
+    rows = {found[1]: found[0] for found in re.finditer(r"^\| `([\w-]+)[:`].*$", table, re.MULTILINE)}
+
+    assert set(rows) == set(FORMS[place])
+    for action, form in FORMS[place].items():
+        for key in form.keys:
+            assert f"`{key}`" in rows[action] or key.upper() in rows[action], (action, key)
+
+
+def test_every_word_for_a_request_and_an_error_of_opening_is_told() -> None:
+    for word in (*KINDS, *OPEN_ERRORS):
+        assert f"`{word}`" in README, word
+
+
+def test_the_script_that_is_shown_can_be_run() -> None:
+    shown = re.findall(r"```json\n(.*?)```", README, re.DOTALL)
+
+    assert [len(Script.of(json.loads(text)).faults) for text in shown] == [3]
+
+
+def test_the_faults_that_are_shown_can_be_read() -> None:
+    shown = re.findall(r"(?:--fault |Fault\.parse\(\")([^\s`\"]+)", README)
+
+    assert len(shown) > 4
+    for text in shown:
+        assert Fault.parse(text.replace("HRESULT", "0x80040414"))
