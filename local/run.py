@@ -189,10 +189,17 @@ def _simulated_quickbooks(credentials: Credentials, company_file: Path | None) -
         Path(credentials.qwc_path).read_text(encoding="utf-8"),
         credentials.qbwc_password,
         company,
-        on_session=show_and_keep,
     )
     stopping = threading.Event()
-    thread = threading.Thread(target=simulator.run, args=(stopping, POLL_SECONDS), name="web connector", daemon=True)
+    simulator.connector.sleep, simulator.connector.stopped = stopping.wait, stopping.is_set
+
+    def update_again_and_again() -> None:
+        """As if somebody chose "Update Selected" each time: whoever tries things out does not wait for a schedule."""
+        while not stopping.is_set():
+            show_and_keep(simulator.run_once())
+            stopping.wait(POLL_SECONDS)
+
+    thread = threading.Thread(target=update_again_and_again, name="web connector", daemon=True)
     thread.start()
     try:
         yield

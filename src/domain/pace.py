@@ -1,16 +1,17 @@
 """The pace of a Web Connector: when it may work, and how soon it is to come again.
 
 `authenticate` has two levers (`web_connector_protocol.md` §2.4), both only where the user ticked Auto-Run. The
-minimum interval raises the interval that the user sees and never lowers it again, so that it is always the short one.
-To come later is asked for by a postponement, which lasts for one time.
+minimum interval raises the interval that the user sees and never lowers it again, so that it is always the same: it
+keeps a schedule of seconds from asking without a pause. To come later is asked for by a postponement, which lasts for
+one time; without one the user's own interval counts, which the `.qwc` file sets to a minute.
 
 | the login finds | it answers | minimum | postponed by | because |
 |---|---|---|---|---|
-| work | the company file | 60 s | | what follows from the answers is often queued at once |
-| none, but lately there was some | `none` | 60 s | | work comes in bursts; a new connection is being tried out |
-| none for a quarter of an hour | `none` | 60 s | 300 s | each visit costs five calls, and most find nothing |
-| a closed sync window | `none` | 60 s | until it opens, 60 to 900 s | it may be changed meanwhile |
-| a paused connection | `none` | 60 s | 900 s | it may be resumed meanwhile |
+| work | the company file | 15 s | | what follows from the answers is often queued at once |
+| none, but lately there was some | `none` | 15 s | | work comes in bursts; a new connection is being tried out |
+| none for a quarter of an hour | `none` | 15 s | 300 s | each visit costs five calls, and most find nothing |
+| a closed sync window | `none` | 15 s | until it opens, 60 to 900 s | it may be changed meanwhile |
+| a paused connection | `none` | 15 s | 900 s | it may be resumed meanwhile |
 | a wrong password, too much at once | `nvu`, `busy` | | | nothing is known that should change the interval |
 """
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from domain.connection import Connection
     from domain.session import Session
 
+MINIMUM_SECONDS = 15
 SHORT_SECONDS = 60
 """The shortest that the Web Connector's window lets a user set, and what the `.qwc` file asks for."""
 
@@ -63,12 +65,12 @@ def work_until(connection: Connection, now: datetime) -> str | None:
 
 def with_work() -> tuple[str, str]:
     """Return postponement and minimum interval for a login that found work."""
-    return "", str(SHORT_SECONDS)
+    return "", str(MINIMUM_SECONDS)
 
 
 def without_work(connection: Connection, now: datetime) -> tuple[str, str]:
     """Return postponement and minimum interval for a login that is answered `none`."""
-    return str(_postponed_by(connection, now) or ""), str(SHORT_SECONDS)
+    return str(_postponed_by(connection, now) or ""), str(MINIMUM_SECONDS)
 
 
 def _postponed_by(connection: Connection, now: datetime) -> int:

@@ -50,22 +50,22 @@ def test_with_work_the_interval_is_short_and_nothing_is_postponed(desk: Desk) ->
 
     assert desk.authenticate() == ""
 
-    assert desk.schedule == ["", "60"]
+    assert desk.schedule == ["", "15"]
 
 
 @pytest.mark.parametrize(
     ("fields", "schedule"),
     [
-        ({"inserted_at": "2026-03-14T11:50:00.000000Z"}, ["", "60"]),
-        ({"inserted_at": "2026-03-14T11:40:00.000000Z"}, ["300", "60"]),
-        ({"inserted_at": "2026-01", "last_worked_at": "2026-03-14T11:50:00.000000Z"}, ["", "60"]),
-        ({"inserted_at": "2026-01", "last_worked_at": "2026-03-14T11:40:00.000000Z"}, ["300", "60"]),
-        ({"sync_window": CLOSED}, ["900", "60"]),
-        ({"sync_window": SyncWindow("12:10", "14:00", "UTC")}, ["599", "60"]),
-        ({"sync_window": SyncWindow("12:01", "14:00", "UTC")}, ["60", "60"]),
-        ({"sync_window": OPEN}, ["", "60"]),
-        ({"paused_at": timestamp(NOON)}, ["900", "60"]),
-        ({"paused_at": timestamp(NOON), "sync_window": SyncWindow("12:10", "14:00", "UTC")}, ["900", "60"]),
+        ({"inserted_at": "2026-03-14T11:50:00.000000Z"}, ["", "15"]),
+        ({"inserted_at": "2026-03-14T11:40:00.000000Z"}, ["300", "15"]),
+        ({"inserted_at": "2026-01", "last_worked_at": "2026-03-14T11:50:00.000000Z"}, ["", "15"]),
+        ({"inserted_at": "2026-01", "last_worked_at": "2026-03-14T11:40:00.000000Z"}, ["300", "15"]),
+        ({"sync_window": CLOSED}, ["900", "15"]),
+        ({"sync_window": SyncWindow("12:10", "14:00", "UTC")}, ["599", "15"]),
+        ({"sync_window": SyncWindow("12:01", "14:00", "UTC")}, ["60", "15"]),
+        ({"sync_window": OPEN}, ["", "15"]),
+        ({"paused_at": timestamp(NOON)}, ["900", "15"]),
+        ({"paused_at": timestamp(NOON), "sync_window": SyncWindow("12:10", "14:00", "UTC")}, ["900", "15"]),
     ],
 )
 def test_without_work_the_next_visit_is_put_off_by_need(fields: dict[str, Any], schedule: list[str]) -> None:
@@ -76,10 +76,16 @@ def test_without_work_the_next_visit_is_put_off_by_need(fields: dict[str, Any], 
     assert desk.schedule == schedule
 
 
-def test_the_minimum_interval_is_never_longer_than_the_shortest(desk: Desk) -> None:
+def test_the_minimum_interval_never_grows(desk: Desk) -> None:
     """The Web Connector raises the user's interval to it and never lowers it again."""
-    assert desk.authenticate() == "none"
-    assert desk.schedule[1] == str(pace.SHORT_SECONDS)
+    desk.queue()
+    desk.authenticate()
+    busy = desk.schedule
+    desk.close()
+    pause(desk)
+    desk.authenticate()
+
+    assert desk.schedule[1] == busy[1] == str(pace.MINIMUM_SECONDS)
 
 
 def test_a_refused_login_changes_no_interval(desk: Desk) -> None:
