@@ -71,7 +71,7 @@ def main(
         failed = False
     else:
         try:
-            failed = _run_sessions(run, sessions, options)
+            failed = _run_sessions(run, sessions, options.every)
         except KeyboardInterrupt:
             print("Stopped.")
             return EXIT_INTERRUPTED
@@ -123,16 +123,13 @@ def _run_until_stopped(run: ScriptRun, every: float | None) -> None:
     print("Stopped.")
 
 
-def _run_sessions(run: ScriptRun, sessions: int, options: argparse.Namespace) -> bool:
+def _run_sessions(run: ScriptRun, sessions: int, every: float | None) -> bool:
     """Run so many sessions on each machine; tell whether one of the last ones failed."""
-    tell = _after_session(run.company, options.company)
     results: list[SessionResult] = []
     for number in range(sessions):
         if number:
-            run.plan.sleep(options.every or PAUSE_SECONDS)
+            run.plan.sleep(every or PAUSE_SECONDS)
         results = run.run_once()
-        for result in results:
-            tell(result)
     return any(result.error is not None for result in results)
 
 

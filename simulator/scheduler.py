@@ -97,7 +97,12 @@ class Simulator:
         `every_seconds` is the pause between sessions; None means the Scheduler of the `.qwc` (`ValueError` without
         one). authenticate can ask for a longer one, or postpone the next session.
         """
-        keep_running([self], lambda: [self.run_once()], stop_event, every_seconds, self._on_session)
+        keep_running([self], lambda: [self._next_session()], stop_event, every_seconds)
+
+    def _next_session(self) -> SessionResult:
+        result = self.run_once()
+        self._on_session(result)
+        return result
 
     def obey(self, stop_event: StopEvent) -> None:
         """Run from now on with Auto-Run ticked, and wait on `stop_event` instead of sleeping."""
@@ -111,7 +116,6 @@ def keep_running(
     run_once: Callable[[], Sequence[SessionResult]],
     stop_event: StopEvent,
     every_seconds: float | None,
-    on_session: Callable[[SessionResult], None],
 ) -> None:
     """Let `run_once` run the next session of each of the simulators, until `stop_event` is set: see `Simulator.run`."""
     every = simulators[0].connector.qwc.every_seconds if every_seconds is None else every_seconds
@@ -121,7 +125,5 @@ def keep_running(
         simulator.obey(stop_event)
     while not stop_event.is_set():
         results = run_once()
-        for result in results:
-            on_session(result)
         every = max(every, *(result.min_interval_seconds or 0 for result in results))
         stop_event.wait(max(result.postpone_seconds or 0 for result in results) or every)

@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,8 +33,9 @@ _IDLE_CALLS = {"serverVersion", "clientVersion", "authenticate", "closeConnectio
 class ScriptRun:
     """The simulators of a script, one for each machine; runs their sessions at the same time, call by call in turn.
 
-    The options are those of `Simulator`; with several machines each line of progress and log begins with the
-    machine's number. `simulators` are for those who want to run them in another order.
+    The options are those of `Simulator`, but that `on_session` is told of every session; with several machines the
+    text of progress, log and status begins with the machine's number. `simulators` are for those who want to run them
+    in another order.
     """
 
     def __init__(
@@ -86,12 +88,14 @@ class ScriptRun:
         else:
             self._run_in_turn(results)
         for machine in self.machines:
-            self._write_down(machine, results[machine.number])
+            result = results[machine.number]
+            self._write_down(machine, result)
+            self._on_session(replace(result, status=_numbered_text(result.status, machine, self.script)))
         return [results[machine.number] for machine in self.machines]
 
     def run(self, stop_event: StopEvent, every_seconds: float | None = None) -> None:
         """Run sessions until `stop_event` is set, as `Simulator.run` does."""
-        keep_running(self.simulators, self.run_once, stop_event, every_seconds, self._on_session)
+        keep_running(self.simulators, self.run_once, stop_event, every_seconds)
 
     def problems(self) -> list[str]:
         """Return a sentence for each expectation of the script that does not hold."""
@@ -179,7 +183,9 @@ class ScriptRun:
 
 
 def _numbered(tell: Callable[[Any, str], None], machine: Machine, script: Script) -> Callable[[Any, str], None]:
+    return lambda what, text: tell(what, _numbered_text(text, machine, script))
+
+
+def _numbered_text(text: str, machine: Machine, script: Script) -> str:
     """Put the machine's number before a text where there are several."""
-    if script.machines == 1:
-        return tell
-    return lambda what, text: tell(what, f"[machine {machine.number}] {text}")
+    return text if script.machines == 1 else f"[machine {machine.number}] {text}"

@@ -250,9 +250,14 @@ def test_two_machines_do_the_same_every_time() -> None:
 def test_what_a_machine_says_begins_with_its_number() -> None:
     lines: list[str] = []
 
-    start({"machines": 2}, TwoTickets(), on_progress=lambda _percent, text: lines.append(text)).run_once()
+    start(
+        {"machines": 2},
+        TwoTickets(),
+        on_progress=lambda _percent, text: lines.append(text),
+        on_session=lambda result: lines.append(result.status),
+    ).run_once()
 
-    assert lines == ["[machine 1] Finished", "[machine 2] Finished"]
+    assert lines == ["[machine 1] Finished", "[machine 2] Finished"] * 2
 
 
 def test_what_breaks_in_a_machine_is_raised_for_whoever_runs_it() -> None:
