@@ -12,6 +12,7 @@ PYTHON ?= $(shell for name in python3.14 python3.13 python3.12 python3.11 python
 BIN := .venv/bin
 TOOLS := .tools
 DYNAMODB_LOCAL_PORT ?= 8127
+SAM := $(or $(shell command -v sam),$(TOOLS)/sam/bin/sam)
 LOCK := pip-compile --quiet --strip-extras --allow-unsafe --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
@@ -71,6 +72,11 @@ e2e: .venv/.installed ## Run the end-to-end tests alone (STACK=credentials.json 
 test-dynamodb: .venv/.installed $(TOOLS)/dynamodb-local/.installed ## Run the tests of the data layer on DynamoDB Local (Java, Maven)
 	$(BIN)/python -m local.dynamodb_local $(TOOLS)/dynamodb-local $(DYNAMODB_LOCAL_PORT) \
 		$(BIN)/python -m pytest -q tests/contract tests/e2e
+
+.PHONY: build
+build: .venv/.installed $(if $(filter $(TOOLS)/%,$(SAM)),$(TOOLS)/sam/.installed) ## Build for AWS: sam build, then bytecode (ARGS="--use-container …" for sam build)
+	$(SAM) build $(ARGS)
+	@$(BIN)/python -m local.bytecode
 
 .PHONY: deploy-local
 deploy-local: .venv/.installed $(TOOLS)/sam/.installed $(TOOLS)/emulator/.installed ## Deploy template.yaml with SAM into an AWS emulator here and run the end-to-end tests on it

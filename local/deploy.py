@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import boto3
 import urllib3
 
-from local import first_steps
+from local import bytecode, first_steps
 from local.stack import ROOT
 
 if TYPE_CHECKING:
@@ -121,6 +121,8 @@ def _sam(environment: Path, folder: Path, variables: Mapping[str, str]) -> None:
             )
         if done.returncode:
             raise RuntimeError(f"sam {arguments[0]} failed: {Path(log.name).read_text(encoding='utf-8')[-4000:]}")
+        if arguments[0] == "build":
+            bytecode.add(built)
 
 
 def _prepare(endpoint: str, folder: Path) -> Path:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import urllib3
 
+from local import bytecode
 from local.deploy import emulator
 from local.stack import ROOT
 from local.template import PSEUDO_PARAMETERS, Template
@@ -57,7 +58,7 @@ def main(tools: str, *command: str) -> int:
 
 
 def _built(environment: Path, folder: Path) -> Path:
-    """Build anew what `sam build` makes for every function, and return its folder.
+    """Build anew what `make build` makes for every function, and return its folder.
 
     All functions have the same code, so SAM makes one artifact and copies it for each: one function's
     is every function's.
@@ -66,10 +67,11 @@ def _built(environment: Path, folder: Path) -> Path:
     if len({(each.code_uri, str(each.properties.get("Metadata"))) for each in functions}) != 1:
         raise RuntimeError("the functions' code differs: build each of them")
     name = functions[0].logical_id
+    runtime = f"python{sys.version_info.major}.{sys.version_info.minor}"
     arguments = [
         *("build", name, "--build-dir", str(folder / "build"), "--cache-dir", str(folder / "cache"), "--cached"),
         "--parameter-overrides",
-        f"PythonRuntime=python{sys.version_info.major}.{sys.version_info.minor}",
+        f"PythonRuntime={runtime}",
         f"Architecture={'arm64' if ARM else 'x86_64'}",
     ]
     variables = {**_without_aws(os.environ), "SAM_CLI_TELEMETRY": "0", "AWS_DEFAULT_REGION": _REGION}
@@ -85,7 +87,9 @@ def _built(environment: Path, folder: Path) -> Path:
         )
     if done.returncode:
         raise RuntimeError(f"sam build failed: {Path(log.name).read_text(encoding='utf-8')[-4000:]}")
-    return folder / "build" / name
+    built = folder / "build" / name
+    bytecode.compile_code(built, runtime)
+    return built
 
 
 @dataclass(frozen=True, slots=True)

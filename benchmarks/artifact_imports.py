@@ -1,0 +1,51 @@
+"""What bytecode in the artifact saves: the import of a function's handler from a built folder, with and without.
+
+Run: `make build`, then `python -m benchmarks.artifact_imports .aws-sam/build/SweepFunction`, with the Python
+that the artifact was built for. The two are measured by turns, each in a process of its own that writes no
+bytecode, as in Lambda's read-only code folder. The packages of this Python are not looked at.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+
+HANDLERS = ("create_queued_request", "list_queued_requests", "web_connector", "authorizer", "deliver_webhook")
+ROUNDS = 7
+PROGRAM = """
+import os, sys, time
+sys.path.insert(0, os.getcwd())
+began = time.perf_counter()
+__import__(sys.argv[1])
+print((time.perf_counter() - began) * 1000)
+"""
+
+
+def main(folder: str) -> None:
+    """Print the medians."""
+    with tempfile.TemporaryDirectory() as other:
+        bare = Path(other) / "bare"
+        shutil.copytree(folder, bare, ignore=shutil.ignore_patterns("__pycache__"))
+        print(f"{'':28}{'without':>10}{'with':>10}   milliseconds, median of {ROUNDS}")
+        for name in HANDLERS:
+            taken: dict[Path, list[float]] = {bare: [], Path(folder): []}
+            for _ in range(ROUNDS):
+                for place, times in taken.items():
+                    times.append(imported(place, name))
+            without, with_bytecode = (median(times) for times in taken.values())
+            print(f"{name:28}{without:10.0f}{with_bytecode:10.0f}")
+
+
+def imported(folder: Path, name: str) -> float:
+    """Return the milliseconds that the import of a handler takes in a new process."""
+    command = [sys.executable, "-B", "-S", "-c", PROGRAM, f"handlers.{name}"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)  # noqa: S603 - our own arguments
+    return float(done.stdout)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
