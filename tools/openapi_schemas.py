@@ -123,6 +123,10 @@ SCHEMAS: dict[str, Schema] = {
             "username": text("the Web Connector's user name"),
             "name": nullable(text()),
             "company_file": nullable(text("the company file's path; null: the one that is open")),
+            "company_file_pinned": {
+                "type": "boolean",
+                "description": "false after `reset_company_file`, until a session has taken a company file",
+            },
             "webhook_url": nullable(text("where the outcome of its requests is posted")),
             "last_connected_at": nullable(MOMENT),
             "status": {"type": "string", "enum": ["never_connected", "connected", "error"]},
@@ -172,6 +176,7 @@ ANSWERS: dict[str, Schema] = {
     "update_connection": CONNECTION,
     "pause_connection": CONNECTION,
     "resume_connection": CONNECTION,
+    "reset_company_file": CONNECTION,
     "set_connection_password": data(an_object({"id": UUID, "password": text("shown this once")})),
     "get_connection_qwc": an_object({"qwc": text()}),
     "post_connection_qwc": an_object({"qwc": text()}),

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from domain.sync_window import SyncWindow
 
+COMPANY_FILE_MISMATCH = "company_file_mismatch"
+"""Code of the `last_error` while another connection's company file is open: the queue is held."""
+
 
 @dataclass(frozen=True, slots=True)
 class Connection:
@@ -15,8 +18,10 @@ class Connection:
 
     The Web Connector's user name is the connection's id: one read finds it.
     `password_hash` is a scrypt string or None until a password was set. `owner_id` and `file_id`
-    are the GUIDs (no braces, upper case) of the `.qwc` file and never change. `session_ticket` is
-    the hash of the live session's ticket, None when there is no session.
+    are the GUIDs (no braces, upper case) of the `.qwc` file. `file_id` is the mark of the company file
+    that the connection is pinned to; without the pin (`file_pinned`) it becomes the mark of the next
+    file that bears one. `session_ticket` is the hash of the live session's ticket, None when there is
+    no session.
     `answered_message_set` is what the last session left for the next to clear (`domain.session`).
     `last_error` is `{"code", "message", "at", …}` as last reported by the Web Connector.
 
@@ -43,6 +48,7 @@ class Connection:
     country: str | None = None
     company_file_seen: str | None = None
     file_id_seen: str | None = None
+    file_pinned: bool = True
     last_error: dict[str, Any] | None = None
     sync_window: SyncWindow | None = None
     linger_seconds: int = 0

@@ -19,6 +19,7 @@ def connection_view(connection: Connection) -> dict[str, Any]:
         "username": connection.username,
         "name": connection.name,
         "company_file": connection.company_file,
+        "company_file_pinned": connection.file_pinned,
         "webhook_url": connection.webhook_url,
         "last_connected_at": connection.last_connected_at,
         "status": connection.status,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from domain import passwords
 from domain.changes import AddConnection, ChangeConnection, ChangeSession
-from domain.connection import Connection
+from domain.connection import COMPANY_FILE_MISMATCH, Connection
 from domain.errors import Conflict, ConnectionActive, InvalidRequest, NotFound, TooManyRequests
 from domain.queued_request import timestamp
 from domain.session import SILENCE_SECONDS
@@ -132,6 +132,22 @@ class ManagedConnections:
             return connection.changed(now, deleted_at=now, password_hash=None, session_ticket=None)
 
         self._change(app_id, connection_id, deleted)
+
+    def reset_company_file(self, app_id: str, connection_id: str) -> Connection:
+        """Lift the pin to a company file: the next session's is taken as the right one. Return the connection.
+
+        A live session goes on in the file that it has open (decision 0014). Raises NotFound.
+        """
+
+        def unpinned(connection: Connection, now: str) -> Connection:
+            error = connection.last_error
+            if error and error["code"] == COMPANY_FILE_MISMATCH:
+                error = None
+            if not connection.file_pinned and error == connection.last_error:
+                return connection
+            return connection.changed(now, file_pinned=False, last_error=error)
+
+        return self._change(app_id, connection_id, unpinned)
 
     def set_password(self, app_id: str, connection_id: str, password: str | None = None) -> str:
         """Set the Web Connector's password, a new one without `password`, and return it.

@@ -105,6 +105,8 @@ class QueuedRequest:
     `unheard` is a write that went out and whose answer was lost, once at least. While it is also
     `recovering`, QuickBooks may have executed it, and what goes out is the question for the answer
     that it kept; `recoveries` counts the sessions that asked. Unheard and queued, it is recovering.
+    `sent_to_file` is the mark (`Session.company_file_mark`) of the company file that a write was last
+    handed out to: only that file can say that it was never executed.
     `webhook_round` and `webhook_tries` tell one delivery attempt from every other: a redelivery
     by hand begins a new round. `response_size` is in bytes of UTF-8; `response_parts` counts
     the chunks that hold a response too large for the body item.
@@ -133,6 +135,7 @@ class QueuedRequest:
     unheard: bool = False
     recovering: bool = False
     recoveries: int = 0
+    sent_to_file: str | None = None
     last_ticket: str | None = None
     response_size: int = 0
     response_parts: int = 0

@@ -44,7 +44,8 @@ class Session:
     when its sync window closes: nothing new is handed out then. `linger_seconds` is how long this
     session waits for more after its last answer.
 
-    `same_company_file` tells that the company file bears the connection's mark.
+    `company_file_mark` is the FileID that the open company file bears (no braces, upper case), None
+    when it bears none or the first `sendRequestXML` was not seen.
     `answered_message_set` is the id of a message set whose answer is stored here: QuickBooks may
     forget it.
 
@@ -64,7 +65,7 @@ class Session:
     last_progress: int = 0
     answered: int = 0
     facts_read: bool = False
-    same_company_file: bool = False
+    company_file_mark: str | None = None
     answered_message_set: str | None = None
     last_error: str | None = None
     connection: Connection | None = None

@@ -85,6 +85,7 @@ class TestRequests:
             unheard=True,
             recovering=True,
             recoveries=1,
+            sent_to_file="90A44FB5-33D9-4815-AC85-BC87A7E7D1EB",
             last_ticket="ab" * 32,
             revision=7,
         )
@@ -297,6 +298,7 @@ class TestConnections:
             country="US",
             company_file_seen="C:\\books.qbw",
             file_id_seen="90A44FB5-33D9-4815-AC85-BC87A7E7D1EB",
+            file_pinned=False,
             last_error={"code": "x", "message": "y", "at": timestamp(NOON)},
         )
 
@@ -395,7 +397,7 @@ class TestSessions:
             last_progress=50,
             answered=3,
             facts_read=True,
-            same_company_file=True,
+            company_file_mark="90A44FB5-33D9-4815-AC85-BC87A7E7D1EB",
             answered_message_set="b00000000000400080000000",
             last_error="why",
         )

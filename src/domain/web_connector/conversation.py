@@ -150,6 +150,7 @@ class Conversation:
             return self._refuse(session, now, f"The answer to {record.request_name} {record.id} has not come.")
         facts: dict[str, Any] = {"facts_read": True, "connection": None}
         learned: list[Change] = []
+        file_mark, forget = session.company_file_mark, session.answered_message_set
         if not session.facts_read:
             connection = session.connection
             if connection is None or reread:
@@ -157,16 +158,19 @@ class Conversation:
             if connection:
                 first = FirstCall(call, connection)
                 if first.is_other_company_file:
-                    return self._hold_back(session, record, first, now)
+                    return self._hold_back(session, first, now)
                 learned.append(first.learned(now))
-                facts["same_company_file"] = first.is_same_company_file
+                facts["company_file_mark"] = file_mark = first.file_mark
+                if first.is_new_company_file:
+                    # What there is to forget was kept by another one.
+                    facts["answered_message_set"] = forget = None
         try:
-            text, search_text = self._outgoing(session, record)
+            text, search_text = self._outgoing(record, forget)
         except (InvalidRequest, NotFound) as error:
             self._pass_over(session, stored or record, unsendable(record, error.message, now), error.message, now)
             return None
         if record.state is State.TICKETED:
-            sent = handed_out(record, now)
+            sent = handed_out(record, now, file_mark)
             learned.append(ChangeRequest(stored or record, sent))
             facts |= {"in_flight": sent, "search_text": search_text}
         if not record.is_read and not record.recovering:
@@ -174,9 +178,10 @@ class Conversation:
         self._store.commit(ChangeSession(session, moved_on(session, now, **facts)), *learned)
         return text
 
-    def _outgoing(self, session: Session, record: QueuedRequest) -> tuple[str, str]:
+    def _outgoing(self, record: QueuedRequest, forget: str | None) -> tuple[str, str]:
         """Return what is handed out for `record`, and the text to search for it.
 
+        With a write, QuickBooks is told to `forget` a message set.
         Raises InvalidRequest or NotFound for a request that can no longer be written. The answer of
         one that went out before can be asked for all the same.
         """
@@ -188,19 +193,16 @@ class Conversation:
             raise
         if record.recovering:
             return status_check(record), searchable_text(record, request)
-        return written(record, request, session.answered_message_set), searchable_text(record, request)
+        return written(record, request, forget), searchable_text(record, request)
 
     def _refuse(self, session: Session, now: datetime, reason: str) -> str:
         self._store.commit(ChangeSession(session, moved_on(session, now, last_error=reason)))
         return ""
 
-    def _hold_back(self, session: Session, record: QueuedRequest, first: FirstCall, now: datetime) -> str:
-        """Give the request back: it is meant for another company file."""
-        after = moved_on(
-            session, now, in_flight=None, facts_read=True, connection=None, last_error=first.company_file_mismatch
-        )
-        release = give_back(session, record, settled(record, now))
-        self._store.commit(ChangeSession(session, after), release, first.mismatch(now))
+    def _hold_back(self, session: Session, first: FirstCall, now: datetime) -> str:
+        """End the session: what is queued is meant for another company file."""
+        reason = first.company_file_mismatch
+        self._store.commit(*end_of_session(session, first.connection, now, reason, **first.mismatch(now)))
         return ""
 
     def _pass_over(
@@ -242,7 +244,7 @@ class Conversation:
                     call["response"],
                     now,
                     former_id=session.last_answered,
-                    same_file=session.same_company_file,
+                    file_mark=session.company_file_mark,
                 )
             if outcome is None:
                 return Reply(session.last_progress, session.connection_id)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from domain import qbxml
 from domain.changes import ChangeConnection
+from domain.connection import COMPANY_FILE_MISMATCH
 from domain.queued_request import timestamp
 
 if TYPE_CHECKING:
@@ -15,24 +16,41 @@ if TYPE_CHECKING:
     from domain.web_connector.soap import Call
 
 
+MISMATCH_HINT = (
+    "Open the company file of this connection in QuickBooks and update again. Should the connection be meant for the "
+    "file that is open, reset its company file (POST …/reset_company_file): the next session's file is taken then."
+)
+
+
 class FirstCall:
-    """The call beside the connection that it came for."""
+    """The call beside the connection that it came for.
+
+    A company file is known by its mark: the FileID that a `.qwc` file left in it.
+    """
 
     def __init__(self, call: Call, connection: Connection) -> None:
         self._call = call
-        self._connection = connection
+        self.connection = connection
         self._facts = qbxml.host_facts(call["strHCPResponse"])
+
+    @property
+    def file_mark(self) -> str | None:
+        """The mark of the company file that is open."""
+        return self._facts.file_id
 
     @property
     def is_other_company_file(self) -> bool:
         """Whether the file is marked as another connection's. One without a mark is taken as ours."""
-        seen = self._facts.file_id
-        return seen is not None and _guid(seen) != _guid(self._connection.file_id)
+        return self._bears_another_mark and self.connection.file_pinned
 
     @property
-    def is_same_company_file(self) -> bool:
-        """Whether the file is marked as this connection's."""
-        return self._facts.file_id is not None and not self.is_other_company_file
+    def is_new_company_file(self) -> bool:
+        """Whether the connection takes this file in place of the one that it had."""
+        return self._bears_another_mark and not self.connection.file_pinned
+
+    @property
+    def _bears_another_mark(self) -> bool:
+        return self.file_mark is not None and self.file_mark != _guid(self.connection.file_id)
 
     @property
     def company_file_mismatch(self) -> str:
@@ -44,30 +62,32 @@ class FirstCall:
 
     def learned(self, now: datetime) -> ChangeConnection:
         """Return the connection with what was learned; QuickBooks was reached, so that no error stands."""
-        return self._changed(now, last_error=None)
+        facts = self._known() | {"last_error": None}
+        if self.file_mark is not None and not self.connection.file_pinned:
+            # The .qwc file that is fetched from now on carries the mark that QuickBooks keeps (QBWC1039 otherwise).
+            facts |= {"file_id": self.file_mark, "file_pinned": True}
+        return ChangeConnection(self.connection, self.connection.changed(timestamp(now), **facts))
 
-    def mismatch(self, now: datetime) -> ChangeConnection:
-        """Return the connection with the error that its owner reads."""
+    def mismatch(self, now: datetime) -> dict[str, Any]:
+        """Return what changes of the connection: the error that its owner reads, and what was seen."""
         error = {
-            "code": "company_file_mismatch",
+            "code": COMPANY_FILE_MISMATCH,
             "message": self.company_file_mismatch,
-            "file_id": self._facts.file_id,
+            "hint": MISMATCH_HINT,
+            "file_id": self.file_mark,
             "at": timestamp(now),
         }
-        return self._changed(now, last_error=error)
+        return self._known() | {"last_error": error}
 
-    def _changed(self, now: datetime, last_error: dict[str, Any] | None) -> ChangeConnection:
+    def _known(self) -> dict[str, Any]:
         known = {
             "quickbooks_product_name": self._facts.product_name,
             "country": self._facts.country or self._call["qbXMLCountry"],
             "qbxml_version": self._facts.qbxml_version or self._processor_version(),
             "company_file_seen": self._call["strCompanyFileName"],
-            "file_id_seen": self._facts.file_id,
+            "file_id_seen": self.file_mark,
         }
-        after = self._connection.changed(
-            timestamp(now), last_error=last_error, **{name: value for name, value in known.items() if value}
-        )
-        return ChangeConnection(self._connection, after)
+        return {name: value for name, value in known.items() if value}
 
     def _processor_version(self) -> str:
         major, minor = self._call["qbXMLMajorVers"].strip(), self._call["qbXMLMinorVers"].strip()

@@ -44,11 +44,15 @@ class Outcome:
     trouble: str | None = None
 
 
-def handed_out(record: QueuedRequest, now: datetime) -> QueuedRequest:
-    """Return the record once its request, or the question for its answer, is on its way."""
+def handed_out(record: QueuedRequest, now: datetime, file_mark: str | None) -> QueuedRequest:
+    """Return the record once its request, or the question for its answer, is on its way.
+
+    `file_mark` is the mark of the company file that it goes to.
+    """
     if record.recovering:
         return record.moved(State.SENT, now, recoveries=record.recoveries + 1)
-    return record.moved(State.SENT, now, sessions=record.sessions + 1)
+    facts = {} if record.is_read else {"sent_to_file": file_mark}
+    return record.moved(State.SENT, now, sessions=record.sessions + 1, **facts)
 
 
 def may_be_forgotten(after: QueuedRequest) -> bool:
@@ -67,13 +71,13 @@ def may_be_forgotten(after: QueuedRequest) -> bool:
 
 
 def of_answer(  # noqa: PLR0911 - one return for each thing that an answer can be
-    record: QueuedRequest, text: str, now: datetime, *, former_id: str | None = None, same_file: bool = False
+    record: QueuedRequest, text: str, now: datetime, *, former_id: str | None = None, file_mark: str | None = None
 ) -> Outcome | None:
     """Return what QuickBooks' answer `text` means for `record`, which is `sent`.
 
     None when it is the answer to the request before, whose id is `former_id`, once more: it says
     nothing about this one. That can be told only by a label that nobody else has, the id, or by the
-    message set. `same_file` tells that the company file is known to be the connection's.
+    message set. `file_mark` is the mark of the company file that is open.
     """
     if is_about_another(record, text):
         return None
@@ -84,7 +88,7 @@ def of_answer(  # noqa: PLR0911 - one return for each thing that an answer can b
     if not response.statuses:
         if response.message_set_status:
             if record.recovering:
-                return _of_status_check(record, text, response.message_set_status, now, same_file=same_file)
+                return _of_status_check(record, text, response.message_set_status, now, file_mark)
             return _of_message_set_status(record, text, response.message_set_status, now)
         return _not_understood(record, text, "QuickBooks' answer holds no response.", now)
     for status in response.statuses:
@@ -121,12 +125,15 @@ def _answers(record: QueuedRequest, status: qbxml.ResponseStatus) -> bool:
     return status.request_id is None or status.request_id.split() == record.request_label.split()
 
 
-def _of_status_check(record: QueuedRequest, text: str, code: int, now: datetime, *, same_file: bool) -> Outcome:
-    """QuickBooks has no answer to give for a write: it never executed it, or cannot tell."""
+def _of_status_check(record: QueuedRequest, text: str, code: int, now: datetime, file_mark: str | None) -> Outcome:
+    """QuickBooks has no answer to give for a write: it never executed it, or cannot tell.
+
+    Of a write that was executed in one company file, every other says truthfully that it was not.
+    """
     if code not in NEVER_EXECUTED:
         return _not_understood(record, text, f"QuickBooks cannot tell what became of this: status {code}.", now)
-    if not same_file:
-        words = "The company file that is open bears no mark of this connection: what is not in it may be in another."
+    if file_mark is None or file_mark != record.sent_to_file:
+        words = "The company file that is open is not known to be the one that it was sent to."
         return Outcome(_asked_in_vain(record, now, words, _details(status_code=code)))
     after = _tried_in_vain(record, now, "QuickBooks never executed it.", _details(status_code=code))
     if after.error:

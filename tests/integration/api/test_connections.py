@@ -121,6 +121,21 @@ def test_a_password_of_another_length_or_type_is_refused(world: World, password:
     assert connection.password_hash is None
 
 
+def test_a_reset_lifts_the_pin_and_the_error_that_told_of_it(world: World) -> None:
+    before = world.store.connection(CONNECTION_ID)
+    assert before
+    error = {"code": "company_file_mismatch", "message": "another file", "at": before.updated_at}
+    world.store.commit(ChangeConnection(before, before.changed(before.updated_at, last_error=error)))
+
+    first = world.api.call("POST", f"{URL}/reset_company_file")
+    second = world.api.call("POST", f"{URL}/reset_company_file")
+
+    assert (first.status, second.status) == (200, 200)
+    assert first.json["data"]["last_error"] is None
+    assert second.json["data"]["company_file_pinned"] is False
+    assert world.stranger.call("POST", f"{URL}/reset_company_file").status == 404
+
+
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_the_file_leads_back_to_where_the_caller_reached_the_service(world: World, method: str) -> None:
     answer = world.api.call(method, f"{URL}/qwc")

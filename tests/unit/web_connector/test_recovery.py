@@ -142,17 +142,6 @@ def test_a_write_that_was_never_executed_is_sent_in_the_same_session_under_the_s
     assert later in desk.send()
 
 
-def test_never_executed_is_believed_only_in_the_company_file_of_the_connection(desk: Desk) -> None:
-    write, _ = lost_write(desk)
-    desk.authenticate()
-    check = desk.send(hcp(file_id=None))
-
-    desk.receive(not_kept(check))
-
-    assert desk.send() == ""
-    assert desk.record(write).recovering
-
-
 def test_never_executed_is_believed_only_by_the_session_that_heard_it(desk: Desk) -> None:
     write, _ = lost_write(desk)
     desk.receive(not_kept(desk.begin()))
@@ -160,15 +149,6 @@ def test_never_executed_is_believed_only_by_the_session_that_heard_it(desk: Desk
 
     assert desk.record(write).recovering
     assert "oldMessageSetID" in desk.begin()
-
-
-def test_another_company_file_is_not_asked(desk: Desk) -> None:
-    write, _ = lost_write(desk)
-    desk.authenticate()
-
-    assert desk.send(hcp(file_id="{00000000-0000-0000-0000-000000000000}")) == ""
-
-    assert desk.record(write).recovering
 
 
 @pytest.mark.parametrize("text", ["", "no xml", "<QBXML><QBXMLMsgsRs/></QBXML>"])

@@ -463,20 +463,6 @@ def test_a_session_goes_on_without_facts(desk: Desk, facts: str) -> None:
     assert desk.connection.quickbooks_product_name is None
 
 
-def test_a_session_goes_on_in_a_company_file_without_a_mark(desk: Desk) -> None:
-    desk.queue()
-    desk.authenticate()
-
-    assert desk.send(hcp(file_id=None)) != ""
-
-
-def test_the_mark_is_compared_without_braces_and_case(desk: Desk) -> None:
-    desk.queue()
-    desk.authenticate()
-
-    assert desk.send(hcp(desk.connection.file_id.lower())) != ""
-
-
 def test_facts_survive_a_change_of_the_connection_in_between(desk: Desk) -> None:
     desk.queue()
     desk.authenticate()
@@ -494,24 +480,6 @@ def test_a_session_goes_on_when_the_connection_is_gone(desk: Desk) -> None:
     del desk.store.connections[CONNECTION_ID]
 
     assert desk.send(hcp()) != ""
-
-
-def test_another_company_file_gets_nothing_and_the_queue_waits(desk: Desk) -> None:
-    first, second = desk.queue(), desk.write()
-    desk.authenticate()
-
-    assert desk.send(hcp("{11111111-1111-1111-1111-111111111111}"), "C:\\other.qbw") == ""
-
-    assert "C:\\other.qbw" in desk.last_error()
-    assert desk.record(first).state is State.WAITING
-    assert desk.connection.last_error is not None
-    assert desk.connection.last_error["code"] == "company_file_mismatch"
-    assert desk.connection.status == "error"
-    assert desk.send() == ""  # the session gets nothing more
-    assert desk.close() == "OK"
-    assert desk.drain() == [50, 100]  # with the right one
-    assert desk.record(second).state is State.RESPONSE_RECEIVED
-    assert desk.connection.last_error is None
 
 
 def test_a_read_that_is_asked_for_twice_is_sent_twice_in_one_session(desk: Desk) -> None:

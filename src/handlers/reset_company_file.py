@@ -1,0 +1,31 @@
+"""POST /connections/{connection_id}/reset_company_file: take the next session's company file as the right one."""
+
+from typing import Any
+
+from aws_lambda_powertools.event_handler import Response
+
+from domain.connection_view import connection_view
+from handlers import bootstrap
+from handlers.api import ConnectionId, Endpoint, resource_answer
+
+handler = Endpoint(changes=True)
+
+
+@handler.post(
+    "/api/v1/connections/<connection_id>/reset_company_file",
+    status_code=200,
+    operation_id="reset_company_file",
+    summary="Take the next session's company file as the right one",
+    description=(
+        "A connection is pinned to one company file by the mark (`FileID`) that its .qwc file left there. While a file "
+        "with another mark is open, its queue is held and `last_error.code` is `company_file_mismatch`. After a reset "
+        "the file of the next session that bears a mark becomes the connection's. Asking again changes nothing more. "
+        "A write whose answer was lost is never repeated in another file than the one it was sent to."
+    ),
+    response_description="The connection",
+    tags=["Connections"],
+)
+def reset(connection_id: ConnectionId) -> Response[Any]:
+    """Answer with the connection as it is now."""
+    connection = bootstrap.connections().reset_company_file(handler.app_id, connection_id)
+    return resource_answer(connection_view(connection), 200)
