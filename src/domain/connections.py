@@ -136,7 +136,7 @@ class ManagedConnections:
     def reset_company_file(self, app_id: str, connection_id: str) -> Connection:
         """Lift the pin to a company file: the next session's is taken as the right one. Return the connection.
 
-        A live session goes on in the file that it has open (decision 0014). Raises NotFound.
+        A live session goes on in the file that it has open (decision 0015). Raises NotFound.
         """
 
         def unpinned(connection: Connection, now: str) -> Connection:

@@ -46,6 +46,7 @@ def test_a_connection_is_answered_as_the_contract_says(world: World) -> None:
         "quickbooks_product_name": None,
         "country": None,
         "last_error": None,
+        "company_file_pinned": True,
         "sync_window": None,
         "linger_seconds": 0,
         "paused_at": None,
