@@ -4,8 +4,9 @@
 
 Requests are made from the XSD files, then broken; responses are those of the simulated QuickBooks,
 broken. A round fails when anything but the declared errors is raised, when a request that was taken
-is not the same after being stored, sent or shown as JSON, or when a problem says nothing. Prints
-each failure with what caused it, and how many rounds there were.
+is not the same after being stored, sent or shown as JSON, when a quick way of reading finds something
+else than the slow one, or when a problem says nothing. Prints each failure with what caused it, and
+how many rounds there were.
 """
 
 from __future__ import annotations
@@ -25,18 +26,32 @@ import contextlib
 
 from domain import qbxml
 from domain.errors import InvalidRequest
+from domain.qbxml.checking import every_problem
+from domain.qbxml.placed_reader import read_with_places
+from domain.qbxml.quick_reader import read_fitting, read_quickly
+from domain.qbxml.reading import DefusedXmlException, ExpatError, armed_tree, readable, tree
 from domain.queries import QUERIES
 from simulator.company import Company
 from tools.qbxml_schema.generate import mutated, valid
 from tools.qbxml_schema.xsd import Schema
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tools.qbxml_schema.xsd import ElementParticle
 
 _TEXTS = (
     *("<", ">", "&", "&#", "&#x1F;", "&#xD800;", '"', "'", "<!--", "-->", "<![CDATA[", "]]>", "<?", "?>", "/", "}"),
+    *(
+        '<?xml version="1.0" encoding="utf-16"?>',
+        "+ADwAIQ-DOCTYPE",
+        "&lt;!",
+        "&#60;!",
+        "<!",
+        "<![",
+        "xml:lang",
+        "\ufeff<!",
+    ),
     *('<?qbxml version="13.0"?>', '<!DOCTYPE a [<!ENTITY b "c">]>', "&b;", 'xmlns="a"', "QBXML", "Rq", "NaN", "1e9"),
     *("\x00", "\x7f", "\ud800", "\ufffe", "\ufeff", "é", "Ł", "日", " ", "\n", "-", ".", "9" * 5000),
 )
@@ -83,6 +98,7 @@ class Fuzzer:
         return failed
 
     def _request(self, text: str) -> None:
+        _compare_readers(text)
         validate, transliterate = self._often(0.7), self._often(0.5)
         try:
             request = qbxml.parse_request_xml(text, validate=validate, transliterate=transliterate)
@@ -102,6 +118,7 @@ class Fuzzer:
 
     def _response(self, text: str) -> None:
         qbxml.host_facts(text)
+        _compare_trees(text)
         try:
             qbxml.parse_response(text)
             json.dumps(qbxml.response_to_json(text))
@@ -143,6 +160,35 @@ class Fuzzer:
         if isinstance(tree, list):
             return [self._odd(child) for child in tree]
         return tree
+
+
+def _compare_readers(text: str) -> None:
+    """See that what is read quickly is what is read slowly, and that the quick check allows nothing more."""
+    _compare_trees(text)
+    fitting = read_fitting(text, "13.0")
+    for quick in (read_quickly(text), fitting):
+        _require(quick is None or quick == read_with_places(text, "request_xml"), "quick and slow reader agree")
+    if fitting is not None:
+        root, version = fitting
+        request = qbxml.Request(version or "13.0", "stopOnError", root.children[0].children[0])
+        _require(not every_problem(request, "request_xml"), "quick and whole check agree")
+
+
+def _compare_trees(text: str) -> None:
+    """See that expat without defusedxml reads what expat with it reads, and nothing else."""
+    _require(_outcome(tree, text) == _outcome(armed_tree, readable(text)), "both ways into expat agree")
+
+
+def _outcome(read: Callable[[str], Any], text: str) -> Any:
+    """Return what the nodes say, or the kind of the refusal."""
+    try:
+        # The names of namespaces are written in two ways; QBXML has none.
+        return [
+            (node.tag.lstrip("{"), [(name.lstrip("{"), value) for name, value in node.items()], node.text, node.tail)
+            for node in read(text).iter()
+        ]
+    except (ExpatError, DefusedXmlException, UnicodeEncodeError) as error:
+        return type(error)
 
 
 def _require(holds: bool, rule: str) -> None:

@@ -27,20 +27,23 @@ def accepted(
     validate: bool,
     transliterate: bool,
     country: str | None,
+    fits: bool = False,
     found: Iterable[Problem] = (),
     is_ascii: bool = False,
 ) -> Request:
     """Return the request, transliterated if that is asked for.
 
     `country` is that of QuickBooks, None when it is not known. Without `validate` the schema is not
-    asked; the limits of the label and of characters hold all the same. Raises InvalidRequest with
-    every problem, those already `found` first; with `is_ascii` no character needs a look.
+    asked; with `fits` it was asked before and finds nothing. The limits of the label and of
+    characters hold all the same. Raises InvalidRequest with every problem, those already `found`
+    first; with `is_ascii` no character needs a look.
     """
     if transliterate and not is_ascii:
         request = transliterated(request)
     problems = [*found, *_label_problems(request, field)]
     if validate:
-        problems.extend(schema_problems(request, field, abroad=country not in {None, HOME}))
+        if not fits:
+            problems.extend(schema_problems(request, field, abroad=country not in {None, HOME}))
         problems.extend(iterator_problems(request, field))
     if not is_ascii:
         problems.extend(character_problems(request, field))

@@ -11,6 +11,7 @@ from domain.qbxml.diagnosis import diagnose
 from domain.qbxml.envelope import problem
 from domain.qbxml.facts import request_names
 from domain.qbxml.models import END, request_model, version_number, within
+from domain.qbxml.quick_check import element_fits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,10 +38,16 @@ def schema_problems(request: Request, field: str, *, abroad: bool = False) -> li
     `abroad` allows the greater lengths of the editions outside the US.
     """
     model = request_model(request.name)
+    if model is not None and element_fits(request.element, model, version_number(request.version)):
+        return []
+    return every_problem(request, field, abroad=abroad)
+
+
+def every_problem(request: Request, field: str, *, abroad: bool = False) -> list[Problem]:
+    """Return the same without asking the quick check first."""
+    model = request_model(request.name)
     if model is None:
         return _unknown_request(request, field)
-    if _is_fine(request, model):
-        return []
     return _Check(request, field, abroad=abroad).problems(model)
 
 
@@ -56,45 +63,6 @@ def iterator_problems(request: Request, field: str) -> list[Problem]:
         message = f"iterator={iterator} needs the iteratorID that QuickBooks returned."
         return [problem(field, message, place, f"{name}/@iteratorID")]
     return []
-
-
-def _is_fine(request: Request, model: RequestModel) -> bool:
-    """Whether nothing is wrong, quickly; False may also mean that only the whole check can tell.
-
-    This loop runs for every element of every request: one look-up tells whether an element may
-    stand here and what it is.
-    """
-    version = version_number(request.version)
-    element = request.element
-    waiting = [(element.children, model.content)]
-    is_fine = model.since <= version and _attributes_fit(element.attributes, model.attributes)
-    while waiting and is_fine:
-        children, content = waiting.pop()
-        followers = content.first or content.start()
-        for name, attributes, grandchildren, text, _ in children:
-            item = followers.get(name)
-            if item is None or attributes:
-                return False
-            followers = item.followers
-            if item.plain_from > version:
-                if item.model is None or item.since > version or (text and not text.isspace()):
-                    return False
-                waiting.append((grandchildren, item.model))
-            elif text is None:
-                if grandchildren or ((accepts := item.accepts) is not None and not accepts("")):
-                    return False
-            elif len(text) > item.length or ((accepts := item.accepts) is not None and not accepts(text)):
-                return False
-        is_fine = END in followers and not content.counted
-    return is_fine
-
-
-def _attributes_fit(attributes: Mapping[str, str], kinds: Mapping[str, Kind]) -> bool:
-    for name, value in attributes.items():
-        kind = kinds.get(name)
-        if kind is None or (kind.accepts is not None and not kind.accepts(value)):
-            return False
-    return True
 
 
 def _unknown_request(request: Request, field: str) -> list[Problem]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 ENVELOPE = "QBXML"
 MESSAGE_SET = "QBXMLMsgsRq"
@@ -30,7 +30,7 @@ class Element(NamedTuple):  # noqa: PLW1641 - nothing hashes elements: their att
 
     name: str
     attributes: dict[str, str] = {}  # noqa: RUF012 - nobody changes it: every writer makes a new one
-    children: tuple[Element, ...] = ()
+    children: Sequence[Element] = ()
     text: str | None = None
     place: Place = None
 

@@ -9,7 +9,8 @@ from domain.qbxml.acceptance import accepted
 from domain.qbxml.document import DEFAULT_ON_ERROR, DEFAULT_VERSION, ENVELOPE, MESSAGE_SET
 from domain.qbxml.envelope import problem, request_of
 from domain.qbxml.placed_reader import read_with_places
-from domain.qbxml.quick_reader import read_quickly
+from domain.qbxml.quick_reader import read_fitting, read_quickly
+from domain.qbxml.reading import has_references
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,21 +37,22 @@ def parse_request_xml(
     column and path of all that is wrong.
     """
 
-    def request_in(root: Element, version: str | None) -> Request:
+    def request_in(root: Element, version: str | None, *, fits: bool = False) -> Request:
         return accepted(
             request_of(root, version or default_version, FIELD),
             FIELD,
             validate=validate,
+            fits=fits,
             transliterate=transliterate,
             country=country,
             found=_missing_rule(root) if validate else (),
-            is_ascii=text.isascii() and "&#" not in text,
+            is_ascii=text.isascii() and not has_references(text),
         )
 
-    quick = read_quickly(text)
+    quick = read_fitting(text, default_version) if validate else read_quickly(text)
     if quick is not None:
         try:
-            return request_in(*quick)
+            return request_in(*quick, fits=validate)
         except InvalidRequest:
             # Read once more, for the places: they cost most of the time, and few requests need any.
             pass

@@ -25,7 +25,7 @@ NEVER = 10_000
 """A version number that no version reaches."""
 
 Accepts: TypeAlias = "Callable[[str], object]"
-Followers: TypeAlias = "dict[str, Item | None]"
+Followers: TypeAlias = "dict[str, Item]"
 
 _OCCURS: Mapping[str, tuple[int, int | None]] = {"1": (1, 1), "?": (0, 1), "*": (0, None), "+": (1, None)}
 
@@ -112,7 +112,7 @@ class Model:
         if self.first is None:
             self._items = {particle[0]: Item(particle, self._types) for particle in elements_of(self.group)}
             self.counted = tuple(item for item in self._items.values() if item.is_counted)
-            self.first = self._linked(self.group, {END: None})
+            self.first = self._linked(self.group, {END: _NOTHING})
         return self.first
 
     def ranks(self) -> Mapping[str, int]:
@@ -248,3 +248,7 @@ def version_number(version: str) -> int:
     """Return a version that compares as a number, in tenths: `2.1` is 21, `CA3.0` is 30."""
     major, _, minor = version.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ").partition(".")
     return int(major) * 10 + int(minor)
+
+
+_NOTHING = Item((END, "1", "STRTYPE"), Types(()))
+"""What stands where children end."""

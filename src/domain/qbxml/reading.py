@@ -1,19 +1,34 @@
-"""The one way into expat: a parser that defusedxml has armed, with handlers of our own.
+"""The ways into expat. defusedxml decides about every text that could declare something.
 
 defusedxml's `ElementTree` parser is the pure Python one; its expat parser is reachable, keeps the
-refusal of DTDs and entities, and calls our handlers directly. That is the fastest way through it.
+refusal of DTDs and entities, and calls our handlers directly. `tree` goes past it only with a text
+in which nothing can be declared (decision 0013).
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from xml.etree.ElementTree import ParseError, TreeBuilder, XMLParser
 from xml.parsers.expat import ErrorString, ExpatError, errors
 
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
-__all__ = ["DefusedXmlException", "ExpatError", "armed_parser", "explain", "is_character_error", "readable"]
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element as Node
+
+__all__ = [
+    "DefusedXmlException",
+    "ExpatError",
+    "armed_parser",
+    "armed_tree",
+    "explain",
+    "has_references",
+    "is_character_error",
+    "readable",
+    "tree",
+]
 
 
 _declaration = re.compile(r"\s+<\?xml\s[^<>]*\?>").match
@@ -31,6 +46,47 @@ def armed_parser() -> Any:
     parser.ordered_attributes = False
     parser.buffer_text = True
     return parser
+
+
+def tree(text: str) -> Node:
+    """Return the root of the tree that a text holds, without comments and processing instructions.
+
+    Text is in pieces, as `text` and `tail` of the nodes. Raises ExpatError, DefusedXmlException, and
+    UnicodeEncodeError for half of a surrogate pair.
+    """
+    text = readable(text)
+    # DOCTYPE and ENTITY begin with `<!`. A `str` is parsed as what it is, so that no encoding hides that.
+    if not _holds(text, "<!"):
+        parser = XMLParser()  # noqa: S314 - without a declaration there is nothing to defuse
+        try:
+            parser.feed(text)
+            return parser.close()
+        except (ParseError, UnicodeEncodeError):
+            # The parser below says what is wrong.
+            pass
+    return armed_tree(text)
+
+
+def has_references(text: str) -> bool:
+    """Whether a text may hold numeric references to characters."""
+    return _holds(text, "&#")
+
+
+def _holds(text: str, pair: str) -> bool:
+    # In XML, one character that is rare is found many times faster than two that begin with a frequent one.
+    return pair[1] in text and pair in text
+
+
+def armed_tree(text: str) -> Node:
+    """Return the same for a readable text, whatever it holds, by way of defusedxml."""
+    parser = armed_parser()
+    builder = TreeBuilder()
+    # expat's calls to these enter no Python code.
+    parser.StartElementHandler = builder.start
+    parser.EndElementHandler = builder.end
+    parser.CharacterDataHandler = builder.data
+    parser.Parse(text, True)
+    return builder.close()
 
 
 def readable(text: str) -> str:

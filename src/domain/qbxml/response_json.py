@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from domain.qbxml.facts import response_facts
-from domain.qbxml.responses import UnreadableResponse, parse
+from domain.qbxml.responses import UnreadableResponse, response_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from xml.etree.ElementTree import Element as Node
+
+    from domain.qbxml.facts import Returned
 
 _NUMBERS = frozenset({"statusCode", "iteratorRemainingCount", "retCount"})
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
-_SET_DEPTH = 2
+_NO_FACTS: Mapping[str, Returned] = {}
+
+_SET_DEPTH = 3
 
 _MAX_DEPTH = 100
 """QuickBooks nests 8 deep; writing JSON that is nested much deeper would fail later."""
@@ -23,85 +31,62 @@ def response_to_json(text: str) -> list[dict[str, Any]]:
     Attributes carry `@`; what the schema lets repeat is an array, boolean elements are booleans,
     every other leaf is a string; text beside attributes is `#text`. Raises UnreadableResponse.
     """
-    builder = _Builder()
-    parse(text, builder.start, builder.end, builder.characters, builder.reset)
-    return builder.message_sets
+    return [{message_set.tag: _message_set(message_set)} for message_set in response_tree(text)]
 
 
-class _Builder:
-    """Builds the value while expat reads: no tree in between.
+def _message_set(node: Node) -> dict[str, Any]:
+    members = _attributes(node.attrib)
+    for child in node:
+        answer = _attributes(child.attrib, _NUMBERS)
+        _add_members(answer, child, response_facts(child.tag), _SET_DEPTH)
+        _put(members, child.tag, answer)
+    return members
 
-    `_value` is the open element's object, None as long as it may still be a leaf; `_facts` is what
-    the schema says of its children.
-    """
 
-    def __init__(self) -> None:
-        self.reset()
-
-    def reset(self) -> None:
-        """Begin anew."""
-        self.message_sets: list[dict[str, Any]] = []
-        self._stack: list[tuple[Any, Any]] = []
-        self._value: Any = None
-        self._facts: Any = None
-        self._text = ""
-
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Open an element: its parent is no leaf."""
-        value = self._value
-        if value is None:
+def _add_members(members: dict[str, Any], node: Node, facts: Mapping[str, Returned], depth: int) -> None:
+    """Add what a node holds, by what the schema says of it; this loop runs for every element of a response."""
+    if depth > _MAX_DEPTH:
+        raise UnreadableResponse(f"Its elements nest more than {_MAX_DEPTH} deep.")
+    _add_text(members, node.text)
+    for child in node:
+        name, text = child.tag, child.text
+        fact: Any = facts.get(name)
+        is_array = fact.__class__ is list
+        if is_array:
+            (fact,) = fact
+        value: Any
+        if len(child) or child.keys():
+            value = _attributes(child.attrib)
+            _add_members(value, child, fact if fact.__class__ is dict else _NO_FACTS, depth + 1)
+        elif fact.__class__ is dict and (text is None or text.isspace()):
             value = {}
-        if self._text and not self._text.isspace():
-            value["#text"] = value.get("#text", "") + self._text
-        facts = self._facts
-        self._stack.append((value, facts))
-        self._text = ""
-        depth = len(self._stack)
-        if depth == _SET_DEPTH + 1:
-            self._facts = response_facts(name)
-            self._value = _attributes(attributes, _NUMBERS)
-            return
-        if depth > _MAX_DEPTH:
-            raise UnreadableResponse(f"Its elements nest more than {_MAX_DEPTH} deep.")
-        self._value = _attributes(attributes) if attributes else None
-        if facts is not None:
-            fact = facts.get(name)
-            if fact.__class__ is list:
-                fact = fact[0]
-            self._facts = fact if fact.__class__ is dict else None
-
-    def end(self, name: str) -> None:
-        """Close an element: put its value into its parent's."""
-        value, text = self._value, self._text
-        is_aggregate = self._facts is not None
-        self._value, self._facts = parent, facts = self._stack.pop()
-        self._text = ""
-        fact = facts.get(name) if facts is not None else None
-        if value is not None:
-            if text and not text.isspace():
-                value["#text"] = value.get("#text", "") + text
-        elif is_aggregate and not text.strip():
-            value = {}
-        elif fact in (1, [1]):
-            value = _BOOLEANS.get(text, text)
+        elif fact == 1:
+            value = _BOOLEANS.get(text or "", text or "")
         else:
-            value = text
-        if not self._stack:
-            return
-        if len(self._stack) == _SET_DEPTH - 1:
-            self.message_sets.append({name: value if isinstance(value, dict) else {}})
-        elif fact.__class__ is list:
-            parent.setdefault(name, []).append(value)
-        elif name not in parent:
-            parent[name] = value
-        elif isinstance(parent[name], list):
-            parent[name].append(value)
+            value = text or ""
+        if is_array:
+            members.setdefault(name, []).append(value)
+        elif name in members:
+            _put(members, name, value)
         else:
-            parent[name] = [parent[name], value]
+            members[name] = value
+        if child.tail is not None:
+            _add_text(members, child.tail)
 
-    def characters(self, data: str) -> None:
-        """Collect text."""
-        self._text += data
+
+def _add_text(members: dict[str, Any], text: str | None) -> None:
+    if text and not text.isspace():
+        members["#text"] = members.get("#text", "") + text
+
+
+def _put(members: dict[str, Any], name: str, value: Any) -> None:
+    """Add a member; what the schema does not know becomes an array when it repeats."""
+    if name not in members:
+        members[name] = value
+    elif isinstance(members[name], list):
+        members[name].append(value)
+    else:
+        members[name] = [members[name], value]
 
 
 def _attributes(attributes: dict[str, str], numbers: frozenset[str] = frozenset()) -> dict[str, Any]:

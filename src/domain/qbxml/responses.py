@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from domain.qbxml.reading import (
     DefusedXmlException,
@@ -17,7 +17,14 @@ from domain.qbxml.reading import (
     explain,
     is_character_error,
     readable,
+    tree,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from xml.etree.ElementTree import Element as Node
+
+_Read = TypeVar("_Read")
 
 MESSAGE_SET = "QBXMLMsgsRs"
 
@@ -119,20 +126,27 @@ def _number(attributes: dict[str, str], name: str) -> int | None:
         raise UnreadableResponse(f"{name} is no number: {text[:40]!r}.") from None
 
 
-def parse(text: str, start: Any, end: Any = None, characters: Any = None, reset: Any = None) -> None:
+def parse(text: str, start: Any, end: Any = None, characters: Any = None) -> None:
     """Parse a response with expat handlers, past characters that XML 1.0 forbids.
 
-    `reset` is called before a second attempt. Raises UnreadableResponse.
+    After such a character the handlers are called again from the beginning. Raises UnreadableResponse.
     """
+    _past_forbidden(lambda given: _parse(given, start, end, characters), text)
+
+
+def response_tree(text: str) -> Node:
+    """Return the root of a response, past characters that XML 1.0 forbids. Raises UnreadableResponse."""
+    return _past_forbidden(tree, text)
+
+
+def _past_forbidden(read: Callable[[str], _Read], text: str) -> _Read:
     try:
         try:
-            _parse(text, start, end, characters)
+            return read(text)
         except (ExpatError, UnicodeEncodeError) as error:
             if isinstance(error, ExpatError) and not is_character_error(error):
                 raise
-            if reset is not None:
-                reset()
-            _parse(_repaired(text), start, end, characters)
+            return read(_repaired(text))
     except ExpatError as error:
         place = f"line {error.lineno}, column {error.offset + 1}"
         raise UnreadableResponse(f"The response is malformed XML: {explain(error)} at {place}.") from None
