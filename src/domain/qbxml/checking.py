@@ -10,7 +10,7 @@ from domain.qbxml import rules
 from domain.qbxml.diagnosis import diagnose
 from domain.qbxml.envelope import problem
 from domain.qbxml.facts import request_names
-from domain.qbxml.models import END, request_model, version_number, within
+from domain.qbxml.models import ATTRIBUTES_SINCE, END, request_model, version_number, within
 from domain.qbxml.quick_check import element_fits
 
 if TYPE_CHECKING:
@@ -172,11 +172,14 @@ class _Check:
                     self._add(element, *_unknown_attribute(element.name, name, known), part=part)
             elif kind.accepts is not None and not kind.accepts(value):
                 self._add(element, *_refusal(name, value, kind), part=part)
+            if kind is not None and (since := ATTRIBUTES_SINCE.get(name, 0)) > self._version:
+                self._too_new(element, since, name)
 
-    def _too_new(self, element: Element, since: int) -> None:
+    def _too_new(self, element: Element, since: int, attribute: str = "") -> None:
         version = f"{since // 10}.{since % 10}"
-        message = f"{element.name} came with QBXML {version}; this request is written in {self._request.version}."
-        self._add(element, message, _use(version))
+        new = attribute or element.name
+        message = f"{new} came with QBXML {version}; this request is written in {self._request.version}."
+        self._add(element, message, _use(version), part=f"@{attribute}" if attribute else "")
 
     def _add(self, child: Element | None, message: str, suggestion: str | None, *, part: str = "") -> None:
         """Note a problem of `child`, or of the innermost open element; `part` is `text` or an attribute's `@name`."""

@@ -27,6 +27,9 @@ NEVER = 10_000
 Accepts: TypeAlias = "Callable[[str], object]"
 Followers: TypeAlias = "dict[str, Item]"
 
+ATTRIBUTES_SINCE: Mapping[str, int] = {"metaData": 40, "iterator": 50, "iteratorID": 50}
+"""First versions of a request's attributes (`qbxml.md` §2, §5); no document tells those of the macros."""
+
 _OCCURS: Mapping[str, tuple[int, int | None]] = {"1": (1, 1), "?": (0, 1), "*": (0, None), "+": (1, None)}
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element as Node
 
-from domain.qbxml.models import END
+from domain.qbxml.models import ATTRIBUTES_SINCE, END
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def element_fits(element: Element, model: RequestModel, version: int) -> bool:
     """Whether a request element fits the model, in a version as a `version_number`."""
-    if model.since > version or not _attributes_fit(element.attributes, model.attributes):
+    if model.since > version or not _attributes_fit(element.attributes, model.attributes, version):
         return False
     waiting = [(element.children, model.content)]
     try:
@@ -58,7 +58,7 @@ def node_fits(node: Node, model: RequestModel, version: int) -> bool:
 
     No text follows any of the elements in it.
     """
-    if model.since > version or not _attributes_fit(node.attrib, model.attributes):
+    if model.since > version or not _attributes_fit(node.attrib, model.attributes, version):
         return False
     _, *inside = node.iter()
     if any(map(Node.keys, inside)) or not is_blank(node.text):
@@ -95,9 +95,11 @@ def is_blank(text: str | None) -> bool:
     return not text or text.isspace()
 
 
-def _attributes_fit(attributes: Mapping[str, str], kinds: Mapping[str, Kind]) -> bool:
+def _attributes_fit(attributes: Mapping[str, str], kinds: Mapping[str, Kind], version: int) -> bool:
     for name, value in attributes.items():
         kind = kinds.get(name)
         if kind is None or (kind.accepts is not None and not kind.accepts(value)):
+            return False
+        if ATTRIBUTES_SINCE.get(name, 0) > version:
             return False
     return True

@@ -53,7 +53,7 @@ def read_fitting(text: str, default_version: str) -> tuple[Element, str | None] 
     model = request_model(request.tag)
     if model is None or not node_fits(request, model, version_number(version or default_version)):
         return None
-    element = Element(request.tag, request.attrib, _Unread(request))
+    element = Element(request.tag, request.attrib, _Unread(request), None if len(request) else request.text)
     return _around(root, (_around(message_set, (element,)),)), version
 
 

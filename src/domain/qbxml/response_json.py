@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from domain.qbxml.facts import Returned
 
-_NUMBERS = frozenset({"statusCode", "iteratorRemainingCount", "retCount"})
+_NUMBERS = frozenset({"statusCode", "iteratorRemainingCount", "retCount", "rowNumber"})
+"""Attributes that are numbers (contract §6); the rows of a report are in their order again when sorted by the last."""
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
@@ -29,7 +30,9 @@ def response_to_json(text: str) -> list[dict[str, Any]]:
     """Return one object per message set of a response.
 
     Attributes carry `@`; what the schema lets repeat is an array, boolean elements are booleans,
-    every other leaf is a string; text beside attributes is `#text`. Raises UnreadableResponse.
+    every other leaf is a string; text beside attributes is `#text`. Each name of a parent stands
+    once, so that the order of different names is lost: that of a report's rows is in `@rowNumber`.
+    Raises UnreadableResponse.
     """
     return [{message_set.tag: _message_set(message_set)} for message_set in response_tree(text)]
 
@@ -37,7 +40,7 @@ def response_to_json(text: str) -> list[dict[str, Any]]:
 def _message_set(node: Node) -> dict[str, Any]:
     members = _attributes(node.attrib)
     for child in node:
-        answer = _attributes(child.attrib, _NUMBERS)
+        answer = _attributes(child.attrib)
         _add_members(answer, child, response_facts(child.tag), _SET_DEPTH)
         _put(members, child.tag, answer)
     return members
@@ -89,8 +92,8 @@ def _put(members: dict[str, Any], name: str, value: Any) -> None:
         members[name] = [members[name], value]
 
 
-def _attributes(attributes: dict[str, str], numbers: frozenset[str] = frozenset()) -> dict[str, Any]:
-    return {f"@{name}": _number(value) if name in numbers else value for name, value in attributes.items()}
+def _attributes(attributes: dict[str, str]) -> dict[str, Any]:
+    return {f"@{name}": _number(value) if name in _NUMBERS else value for name, value in attributes.items()}
 
 
 def _number(text: str) -> int | str:

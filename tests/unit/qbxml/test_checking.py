@@ -328,6 +328,37 @@ def test_a_request_that_came_later_than_its_version_is_refused() -> None:
     assert "came with QBXML" in problem_of(f"<TransferQueryRq>{MAX}</TransferQueryRq>", "4.0").message
 
 
+@pytest.mark.parametrize(
+    ("attributes", "since"),
+    [
+        (' iterator="Start"', "5.0"),
+        (' iterator="Continue" iteratorID="{x}"', "5.0"),
+        (' metaData="NoMetaData"', "4.0"),
+    ],
+)
+def test_an_attribute_that_came_later_than_the_requests_version_is_refused(attributes: str, since: str) -> None:
+    name = attributes.strip().partition("=")[0]
+    before = f"{int(float(since)) - 1}.0"
+
+    problem = problems_of(customers(MAX, attributes=attributes), before)[0]
+
+    assert problem.message == f"{name} came with QBXML {since}; this request is written in {before}."
+    assert (problem.path, problem.suggestion) == (
+        f"CustomerQueryRq/@{name}",
+        f"Use version {since}, if QuickBooks supports it.",
+    )
+    assert is_fine(customers(MAX, attributes=attributes), since)
+
+
+def test_the_version_of_an_attribute_is_checked_in_json_too() -> None:
+    request = {"name": "CustomerQueryRq", "attributes": {"metaData": "NoMetaData"}}
+
+    with pytest.raises(InvalidRequest) as raised:
+        parse_request_json({"version": "3.0", "request": request})
+
+    assert [problem.path for problem in raised.value.problems] == ["/request/attributes/metaData"]
+
+
 def test_a_value_that_came_later_than_the_requests_version_is_refused() -> None:
     name = "Form1099CategoryAccountMappingQueryRq"
     body = f"<{name}><MappingCategory>BOX15</MappingCategory></{name}>"

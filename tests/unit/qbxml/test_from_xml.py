@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from domain import qbxml
 from domain.errors import InvalidRequest, Problem
+from domain.qbxml.document import Element
 from domain.qbxml.placed_reader import read_with_places
-from domain.qbxml.quick_reader import read_quickly
+from domain.qbxml.quick_reader import read_fitting, read_quickly
 from tests.unit.qbxml.samples import request_xml, requests
 
 if TYPE_CHECKING:
@@ -240,6 +241,81 @@ def test_a_plain_request_is_read_quickly() -> None:
     )
 
     assert read_quickly(text) == read_with_places(text, "request_xml")
+
+
+FITTING = request_xml(
+    '\n<InvoiceAddRq requestID="7">\n <InvoiceAdd>\n  <CustomerRef><FullName>Ann</FullName></CustomerRef>\n'
+    "  <Memo/>\n  <InvoiceLineAdd><Desc>a &amp; b</Desc><Amount>9.50</Amount></InvoiceLineAdd>\n"
+    " </InvoiceAdd>\n</InvoiceAddRq>\n"
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        FITTING,
+        f'<?qbxml version="8.0"?>{FITTING}',
+        FITTING.replace("Ann", "Zoë"),
+        FITTING.replace("<Memo/>", "<!-- none --><Memo><![CDATA[ < ]]></Memo>"),
+        request_xml("<HostQueryRq>\n</HostQueryRq>"),
+    ],
+)
+def test_a_request_that_fits_the_schema_is_the_same_however_it_is_read(text: str) -> None:
+    fitting = read_fitting(text, "13.0")
+
+    assert fitting is not None
+    assert fitting == read_quickly(text) == read_with_places(text, "request_xml")
+    assert read_with_places(text, "request_xml") == fitting
+
+
+def test_the_children_of_a_request_that_fits_are_a_sequence_like_any_other() -> None:
+    invoice = parse_request_xml(FITTING).element
+    again = parse_request_xml(FITTING).element
+    other = parse_request_xml(FITTING.replace("Ann", "Bob")).element
+
+    assert (invoice == again, invoice == other) == (True, False)
+    assert len(invoice.children) == 1
+    assert invoice.children[0].children[0].children[0].text == "Ann"
+    assert [child.name for child in invoice.children[:1]] == ["InvoiceAdd"]
+    assert invoice.children[0].child("Memo") == Element("Memo")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("<Amount>9.50<", "<Amount>9.5<"),
+        ("<Desc>a", f"<Desc>{'a' * 5000}"),
+        ("<Memo/>", "<Memo><FullName>a</FullName></Memo>"),
+        ("<Memo/>", '<Memo colour="red"/>'),
+        ("<Memo/>", "<Colour/>"),
+        ("<Memo/>", "text"),
+        ("<CustomerRef>", "<CustomerRef>text"),
+        ("<InvoiceAddRq requestID", "<InvoiceAddRq iterator"),
+        ("<CustomerRef><FullName>Ann</FullName></CustomerRef>", ""),
+        ("<InvoiceAdd>", "<InvoiceAdd/><InvoiceAdd>"),
+        ("<QBXMLMsgsRq ", "text<QBXMLMsgsRq "),
+        ("<QBXML>", '<QBXML xmlns="urn:x">'),
+        ("Ann", "<?php?>"),
+        ("Ann", "&#65;"),
+        ("Ann", "\x85"),
+        ("Ann", "\ud800"),
+        ("InvoiceAddRq", "CustomerAdd"),
+        ("InvoiceAddRq", "ThingAddRq"),
+    ],
+)
+def test_what_may_not_fit_is_left_to_the_reader_that_knows_places(old: str, new: str) -> None:
+    assert read_fitting(FITTING, "13.0") is not None
+    assert read_fitting(FITTING.replace(old, new), "13.0") is None
+
+
+def test_a_request_fits_the_version_that_it_names() -> None:
+    text = request_xml('<CustomerQueryRq iterator="Start"><MaxReturned>1</MaxReturned></CustomerQueryRq>')
+    transfer = request_xml("<TransferQueryRq/>")
+
+    assert read_fitting(text, "5.0") is not None
+    assert read_fitting(text, "4.0") is None
+    assert read_fitting(f'<?qbxml version="4.0"?>{text}', "13.0") is None
+    assert read_fitting(transfer, "11.0") is None
 
 
 @given(st.text() | st.text("<>/?!&;#x\"'= \nABab[]-"))

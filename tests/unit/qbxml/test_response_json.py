@@ -84,6 +84,64 @@ def test_text_beside_attributes_has_a_name() -> None:
     ]
 
 
+REPORT = """<ReportRet>
+<ReportTitle>Profit &amp; Loss</ReportTitle>
+<ReportData>
+<TextRow rowNumber="1" value="Income"></TextRow>
+<DataRow rowNumber="2">
+<RowData rowType="account" value="Sales" />
+<ColData colID="1" value="Sales" dataType="STRTYPE" />
+<ColData colID="2" value="10.00" dataType="AMTTYPE" />
+</DataRow>
+<SubtotalRow rowNumber="3"><ColData colID="2" value="10.00" dataType="AMTTYPE" /></SubtotalRow>
+<TextRow rowNumber="4" value="Expense"></TextRow>
+<DataRow rowNumber="10"><ColData colID="2" value="4.00" dataType="AMTTYPE" /></DataRow>
+<TotalRow rowNumber="11"><ColData colID="2" value="6.00" dataType="AMTTYPE" /></TotalRow>
+</ReportData>
+</ReportRet>"""
+
+
+def test_the_rows_of_a_report_keep_their_number() -> None:
+    rows = answer(REPORT, "GeneralSummaryReportQueryRs")["ReportRet"]["ReportData"]
+
+    assert rows["TextRow"] == [{"@rowNumber": 1, "@value": "Income"}, {"@rowNumber": 4, "@value": "Expense"}]
+    assert rows["DataRow"][0] == {
+        "@rowNumber": 2,
+        "RowData": {"@rowType": "account", "@value": "Sales"},
+        "ColData": [
+            {"@colID": "1", "@value": "Sales", "@dataType": "STRTYPE"},
+            {"@colID": "2", "@value": "10.00", "@dataType": "AMTTYPE"},
+        ],
+    }
+
+
+def test_by_their_numbers_the_rows_of_a_report_are_in_their_order_again() -> None:
+    by_kind = answer(REPORT, "GeneralSummaryReportQueryRs")["ReportRet"]["ReportData"]
+
+    rows = sorted(((row["@rowNumber"], kind) for kind, rows in by_kind.items() for row in rows))
+
+    assert [kind for _, kind in rows] == ["TextRow", "DataRow", "SubtotalRow", "TextRow", "DataRow", "TotalRow"]
+
+
+@pytest.mark.parametrize("name", ["TextRow", "DataRow", "SubtotalRow", "TotalRow"])
+def test_a_single_row_of_a_report_is_an_array_too(name: str) -> None:
+    body = f'<ReportRet><ReportData><{name} rowNumber="1"/></ReportData></ReportRet>'
+
+    assert answer(body, "JobReportQueryRs")["ReportRet"]["ReportData"] == {name: [{"@rowNumber": 1}]}
+
+
+def test_a_comment_or_a_section_of_text_changes_nothing() -> None:
+    body = "<CustomerRet><Name>a &lt; b</Name><IsActive>true</IsActive></CustomerRet>"
+    other = "<CustomerRet><Name><![CDATA[a < b]]></Name><!-- c --><IsActive>tr<!-- d -->ue</IsActive></CustomerRet>"
+
+    assert answer(other) == answer(body)
+
+
+def test_a_response_with_a_document_type_is_unreadable() -> None:
+    with pytest.raises(UnreadableResponse, match="DOCTYPE"):
+        response_to_json('<!DOCTYPE a [<!ENTITY b "c">]>' + response_xml(f"<AQueryRs {STATUS_OK}>&b;</AQueryRs>"))
+
+
 def test_text_beside_elements_is_kept() -> None:
     assert answer("<CustomerRet><New>a<A/>b<B/>c</New></CustomerRet>")["CustomerRet"] == [
         {"New": {"A": "", "B": "", "#text": "abc"}}
