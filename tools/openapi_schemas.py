@@ -98,7 +98,12 @@ SCHEMAS: dict[str, Schema] = {
             "request_xml": text(),
             "request_json": {"type": "object"},
             "response_xml": nullable(text("as QuickBooks sent it")),
-            "response_json": {"type": ["array", "null"], "items": {"type": "object"}},
+            "response_json": {
+                "type": ["array", "null"],
+                "items": {"type": "object"},
+                "description": "the same by the schema: arrays where it repeats, booleans; "
+                "sort a report's rows by `@rowNumber`",
+            },
             "response_omitted": OMITTED,
             "response_json_omitted": OMITTED,
         }
