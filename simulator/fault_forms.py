@@ -115,7 +115,8 @@ LATE = frozenset({"late-duplicate", "sleep", "execute-late"})
 """The actions whose `until` is when they come to their end; any other lasts until then."""
 
 _COMMON = ("on", "do", "nth", "call", "times", "request", "machine", "until", "name", "about")
-_EVENT = ("on", "nth", "call", "request", "machine")
+EVENT_KEYS = ("on", "nth", "call", "request", "machine")
+"""The keys of an event, which a step has too: they say when it begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +144,8 @@ class Event:
 class Fault:
     """What happens at which place. `call` counts from 1; None means every time.
 
-    It lasts for `times` times, or until the event `until` has happened. The other fields are those of its action.
+    It lasts for `times` times, or until the event `until` has happened. The other fields are those of its action:
+    `parse` and `of` check them and fill in what is left out.
     """
 
     method: str
@@ -195,7 +197,7 @@ class Fault:
         if action is None or "on" not in step:
             raise ValueError('a step says where ("on") and what ("do")')
         place = step["on"]
-        event = _event({key: value for key, value in step.items() if key in _EVENT})
+        event = _event({key: value for key, value in step.items() if key in EVENT_KEYS})
         known = _form(place, action)
         values = dict(known.keys)
         for key, value in step.items():
@@ -253,7 +255,7 @@ def _form(place: object, action: object) -> Form:
 def _event(step: Any) -> Event:
     """Read where and when: `{"on": "process", "request": "CustomerAddRq", "nth": 2}`."""
     _check(isinstance(step, dict), f'an event is an object like {{"on": "authenticate", "call": 2}}, not {step!r}')
-    refuse_unknown("an event", step, _EVENT)
+    refuse_unknown("an event", step, EVENT_KEYS)
     place = step.get("on")
     if place not in PLACES:
         raise ValueError(f"there is no place {place!r}; {_nearest(place, PLACES)}")
@@ -316,4 +318,6 @@ def _nearest(name: object, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
     if close:
         return f"did you mean {' or '.join(close)}?"
+    if not names:
+        return "there is none"
     return f"one of {', '.join(names)}" if len(names) <= 20 else "see the table in simulator/README.md"  # noqa: PLR2004

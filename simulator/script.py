@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from simulator.fault_forms import Fault, refuse_unknown
+from simulator.fault_forms import EVENT_KEYS, Fault, refuse_unknown
 from simulator.request_names import REQUEST_NAMES
 from simulator.script_run import ScriptRun
 
@@ -139,11 +139,8 @@ class Script:
         steps = document.get("steps", [])
         if not isinstance(steps, list):
             raise ValueError(f"steps is a list, not {steps!r}")  # noqa: TRY004 - as above
-        faults = tuple(_step(number, step) for number, step in enumerate(steps, 1))
+        faults = _faults(steps)
         names = [fault.name for fault in faults if fault.name]
-        twice = [name for name, number in Counter(names).items() if number > 1]
-        if twice:
-            raise ValueError(f"two steps have the name {twice[0]!r}")
         machines, sessions = document.get("machines", 1), document.get("sessions")
         if not _is_count(machines) or not 1 <= machines <= MOST_MACHINES:
             raise ValueError(f"machines is a number from 1 to {MOST_MACHINES}, not {machines!r}")
@@ -181,11 +178,24 @@ def repeated_writes(executed: Iterable[Execution]) -> list[Execution]:
     return again
 
 
-def _step(number: int, step: Any) -> Fault:
-    try:
-        return Fault.of(step)
-    except ValueError as error:
-        raise ValueError(f"step {number}: {error}") from error
+def _faults(steps: list[Any]) -> tuple[Fault, ...]:
+    """Read the steps; one whose `until` is a name lasts until what the step of that name is about."""
+    named = [step for step in steps if isinstance(step, dict) and isinstance(step.get("name"), str)]
+    twice = [name for name, number in Counter(step["name"] for step in named).items() if number > 1]
+    if twice:
+        raise ValueError(f"two steps have the name {twice[0]!r}")
+    events = {step["name"]: {key: step[key] for key in EVENT_KEYS if key in step} for step in named}
+    faults = []
+    for number, step in enumerate(steps, 1):
+        try:
+            if isinstance(step, dict) and isinstance(step.get("until"), str):
+                refuse_unknown("the script", [step["until"]], events)
+                faults.append(Fault.of({**step, "until": events[step["until"]]}))
+            else:
+                faults.append(Fault.of(step))
+        except ValueError as error:
+            raise ValueError(f"step {number}: {error}") from error
+    return tuple(faults)
 
 
 def _json(text: str) -> Any:

@@ -57,6 +57,7 @@ def test_a_script_is_read_from_its_file(tmp_path: Path) -> None:
         ),
         ('[{"on": "session", "do": "forget", "machine": 2}]', "step 1: there is no machine 2"),
         ('[{"on": "authenticate", "do": "close", "name": "a"}, {"on": "session", "do": "forget", "name": "a"}]', "'a'"),
+        ('[{"on": "session", "do": "forget", "until": "x"}]', "step 1: the script has no 'x'"),
         ('{"machines": 0}', "machines is a number"),
         ('{"machines": true}', "machines is a number"),
         ('{"sessions": 0}', "sessions is a number"),
@@ -76,6 +77,17 @@ def test_what_is_wrong_with_a_script_is_said_with_its_place(tmp_path: Path, scri
 
     with pytest.raises(ValueError, match=rf"script\.json: .*{words}"):
         Script.load(path)
+
+
+def test_a_step_can_last_until_another_one_begins() -> None:
+    script = Script.of([
+        {"on": "session", "nth": "*", "do": "open-error", "until": "QuickBooks is opened"},
+        {"name": "QuickBooks is opened", "on": "connectionError", "call": 2, "do": "delay", "seconds": 0},
+    ])  # fmt: skip
+
+    run = script.start(qwc(), "secret", a_company(), transport=ScriptedService(), sleep=lambda _seconds: None)
+
+    assert [run.run_once()[0].error for _ in range(4)] == [1013, 1013, None, None]
 
 
 # --- expectations
