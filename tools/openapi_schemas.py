@@ -6,6 +6,7 @@ from typing import Any
 
 from domain.queued_request import State, WebhookState
 from domain.session import LONGEST_LINGER_SECONDS
+from domain.waiting import CODES
 
 Schema = dict[str, Any]
 
@@ -62,6 +63,17 @@ ERROR: Schema = nullable(
     an_object({"message": text(), "code": text("stable"), "details": {"type": "object"}}, description="why it ended so")
 )
 
+WAITING_REASON: Schema = nullable(
+    an_object(
+        {
+            "code": {"type": "string", "enum": list(CODES)},
+            "message": text("for a developer"),
+            "hint": nullable(text("what to do; null: nothing")),
+        },
+        description="what it waits for; null: nothing",
+    )
+)
+
 RECORD_HEAD: dict[str, Schema] = {
     "id": UUID,
     "connection_id": UUID,
@@ -69,6 +81,7 @@ RECORD_HEAD: dict[str, Schema] = {
     "page": COUNT | {"description": "1, or the page of an iterated query"},
     "state": {"type": "string", "enum": [state.value for state in State]},
     "webhook_state": {"type": "string", "enum": [state.value for state in WebhookState]},
+    "waiting_reason": WAITING_REASON,
 }
 RECORD_TAIL: dict[str, Schema] = {
     "error": ERROR,
@@ -152,6 +165,7 @@ SCHEMAS: dict[str, Schema] = {
                 "description": "how long a session waits for more after its last request",
             },
             "paused_at": nullable(MOMENT),
+            "waiting_reason": WAITING_REASON,
             "links": an_object({"self": text(), "ui": text()}),
             "inserted_at": MOMENT,
             "updated_at": MOMENT,

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from domain.connection import Connection
+    from domain.waiting import WaitingReason
 
 
-def connection_view(connection: Connection) -> dict[str, Any]:
-    """Return a connection (contract §4); nothing of its password."""
+def connection_view(connection: Connection, waiting: WaitingReason | None) -> dict[str, Any]:
+    """Return a connection (contract §4) and what its queue waits for; nothing of its password."""
     return {
         "id": connection.id,
         "app_id": connection.app_id,
@@ -30,6 +31,7 @@ def connection_view(connection: Connection) -> dict[str, Any]:
         "sync_window": connection.sync_window.as_dict() if connection.sync_window else None,
         "linger_seconds": connection.linger_seconds,
         "paused_at": connection.paused_at,
+        "waiting_reason": waiting.as_dict() if waiting else None,
         "links": {"self": f"/api/v1/connections/{connection.id}", "ui": f"/app/connections/{connection.id}"},
         "inserted_at": connection.inserted_at,
         "updated_at": connection.updated_at,

@@ -69,6 +69,12 @@ class Requests(Protocol):
     def request_xml(self, request_id: str) -> str:
         """Return the request's text. Raises NotFound when there is none."""
 
+    def standing(self, record: QueuedRequest, most: int) -> tuple[Connection | None, int]:
+        """Return a queued record's connection, and how many requests are sent before it, counted up to `most`.
+
+        Both are read side by side, in one round trip.
+        """
+
     def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
         """Return what is sent next (waiting or retryable), at most `limit` records.
 

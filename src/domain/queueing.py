@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from domain import qbxml
+from domain import qbxml, waiting
 from domain.changes import (
     AddRequest,
     Change,
@@ -56,6 +57,9 @@ TRIES = 5
 MOST_KNOWN = 1_000
 """How many connections a process remembers, about 1 KB each."""
 
+FRESH = timedelta(minutes=1)
+"""How long what a process remembers of a connection is good enough to tell by it why a new request waits."""
+
 
 @dataclass(frozen=True, slots=True)
 class Idempotency:
@@ -89,7 +93,7 @@ class Queueing:
         self._clock = clock
         self._new_id = new_id
         # Connections as last seen, so that to queue costs one call. The commit checks owner and default webhook.
-        self._known: dict[str, Connection] = {}
+        self._known: dict[str, tuple[Connection, datetime]] = {}
 
     def queue(
         self,
@@ -131,7 +135,7 @@ class Queueing:
 
         Good enough to read a request by: the country of a company file does not change.
         """
-        known = self._known.get(connection_id)
+        known, _ = self._known.get(connection_id, (None, None))
         if known is not None and known.app_id == app_id:
             return known
         return self._learned(app_id, connection_id, self._connections.connection(connection_id))
@@ -142,7 +146,7 @@ class Queueing:
             raise NotFound("There is no such connection.") from None
         if len(self._known) >= MOST_KNOWN:
             self._known.clear()
-        self._known[connection_id] = found
+        self._known[connection_id] = found, self._clock()
         return found
 
     def _serving(self, request: qbxml.Request, connection: Connection) -> Connection:
@@ -197,6 +201,19 @@ class Queueing:
             raise _not_found()
         _owned(stored, app_id, connection_id)
         raise Gone("The request was deleted.", {"deleted_at": stored.deleted_at})
+
+    def waiting_reason(self, record: QueuedRequest) -> waiting.WaitingReason | None:
+        """Return why a record waits: a second round trip, and only for one that does."""
+        if record.state not in QUEUED:
+            return None
+        connection, ahead = self._requests.standing(record, waiting.MOST_COUNTED)
+        return waiting.of_request(record, connection, self._clock(), ahead=ahead)
+
+    def known_waiting_reason(self, record: QueuedRequest) -> waiting.WaitingReason | None:
+        """Return why a record that was queued just now waits, as far as it is known without a read."""
+        now = self._clock()
+        known, read_at = self._known.get(record.connection_id, (None, now))
+        return waiting.of_request(record, known if now - read_at < FRESH else None, now)
 
     def discard(self, app_id: str, request_id: str, connection_id: str | None = None) -> StoredRequest:
         """Take a request out of the queue. Raises InFlight, or InvalidState when it has ended."""

@@ -11,6 +11,7 @@ from domain import qbxml
 
 if TYPE_CHECKING:
     from domain.queued_request import QueuedRequest, StoredRequest
+    from domain.waiting import WaitingReason
 
 
 def self_link(record: QueuedRequest) -> str:
@@ -32,8 +33,10 @@ def links(record: QueuedRequest, *, own: str | None = None) -> dict[str, str]:
     }
 
 
-def record_view(stored: StoredRequest, *, own_link: str | None = None) -> dict[str, Any]:
-    """Return a record with both forms of its request and response (contract §3)."""
+def record_view(
+    stored: StoredRequest, *, own_link: str | None = None, waiting: WaitingReason | None = None
+) -> dict[str, Any]:
+    """Return a record with both forms of its request and response (contract §3), and why it waits."""
     record = stored.record
     return {
         "id": record.id,
@@ -42,6 +45,7 @@ def record_view(stored: StoredRequest, *, own_link: str | None = None) -> dict[s
         "page": record.page,
         "state": record.state.value,
         "webhook_state": record.webhook_state.value,
+        "waiting_reason": waiting.as_dict() if waiting else None,
         "request_xml": stored.request_xml,
         "request_json": request_json(stored),
         "response_xml": stored.response_xml,
@@ -53,8 +57,8 @@ def record_view(stored: StoredRequest, *, own_link: str | None = None) -> dict[s
     }
 
 
-def list_item_view(stored: StoredRequest) -> dict[str, Any]:
-    """Return a record as a list shows it: without the JSON forms (contract §3).
+def list_item_view(stored: StoredRequest, *, waiting: WaitingReason | None = None) -> dict[str, Any]:
+    """Return a record as a list shows it: without the JSON forms (contract §3), and with why it waits.
 
     A response that was too large to be read is null, with `response_omitted`.
     """
@@ -66,6 +70,7 @@ def list_item_view(stored: StoredRequest) -> dict[str, Any]:
         "page": record.page,
         "state": record.state.value,
         "webhook_state": record.webhook_state.value,
+        "waiting_reason": waiting.as_dict() if waiting else None,
         "request_xml": stored.request_xml,
         "response_xml": stored.response_xml,
         **_outcome(record),

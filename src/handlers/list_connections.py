@@ -5,9 +5,9 @@ from typing import Annotated, Any
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
-from domain.connection_view import connection_view
 from handlers import bootstrap
 from handlers.api import Endpoint, list_answer
+from handlers.api.connections import shown
 from handlers.api.models import PageParameters
 
 handler = Endpoint(parameters=PageParameters)
@@ -23,4 +23,4 @@ handler = Endpoint(parameters=PageParameters)
 def list_page(parameters: Annotated[PageParameters, Query()]) -> Response[Any]:
     """Answer with one page, oldest first; one past the end is empty."""
     page = bootstrap.connections().page(handler.app_id, parameters.page, parameters.page_size)
-    return list_answer(handler.event, [connection_view(item) for item in page.items], page.page, page.total_pages)
+    return list_answer(handler.event, [shown(item) for item in page.items], page.page, page.total_pages)

@@ -1,10 +1,12 @@
 """GET /connections/{connection_id}/queued_requests: one page of a connection's requests."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
+from domain import waiting
 from domain.listing import ListQuery
 from domain.views import list_item_view
 from handlers import bootstrap
@@ -25,5 +27,10 @@ def list_page(connection_id: ConnectionId, parameters: Annotated[ListParameters,
     """Answer with one page; one past the end is empty."""
     fields = parameters.model_dump(exclude={"sort_direction"})
     query = ListQuery(connection_id, **fields, descending=parameters.sort_direction == "desc")
-    page = bootstrap.lists().page(handler.app_id, query)
-    return list_answer(handler.event, [list_item_view(item) for item in page.items], page.page, page.total_pages)
+    # Beside the page, not after it: what its connection waits for is what its items wait for.
+    with ThreadPoolExecutor(1) as beside:
+        read = beside.submit(bootstrap.store().connection, connection_id)
+        page = bootstrap.lists().page(handler.app_id, query)
+    now, connection = bootstrap.clock()(), read.result()
+    views = [list_item_view(item, waiting=waiting.of_request(item.record, connection, now)) for item in page.items]
+    return list_answer(handler.event, views, page.page, page.total_pages)

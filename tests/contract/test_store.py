@@ -280,6 +280,22 @@ class TestQueue:
 
         assert [found.id for found in store.queue_front(CONNECTION_ID, 10)] == [record.id]
 
+    def test_where_a_record_stands_is_counted_up_to_a_bound(self, store: AnyStore) -> None:
+        connection = a_connection()
+        store.commit(AddConnection(connection))
+        first, second = a_record(), a_record(inserted_at=timestamp(LATER))
+        ahead = a_record(inserted_at=timestamp(LATER), queue_priority=FIRST_IN_LINE)
+        elsewhere = a_record(connection_id="c0000000-0000-4000-8000-000000000009")
+        gone = a_record().moved(State.DISCARDED, NOON)
+        for record in (second, first, ahead, elsewhere, gone):
+            add(store, record)
+
+        standing = {record: store.standing(record, 10) for record in (ahead, first, second)}
+
+        assert list(standing.values()) == [(connection, 0), (connection, 1), (connection, 2)]
+        assert store.standing(second, 1) == (connection, 1)
+        assert store.standing(elsewhere, 10) == (None, 0)
+
 
 class TestConnections:
     """Connections, and what belongs to them."""
@@ -400,6 +416,9 @@ class TestSessions:
             company_file_mark="90A44FB5-33D9-4815-AC85-BC87A7E7D1EB",
             answered_message_set="b00000000000400080000000",
             last_error="why",
+            paused=True,
+            work_until=timestamp(LATER),
+            linger_seconds=60,
         )
 
         store.commit(AddSession(session))

@@ -199,6 +199,13 @@ class FakeStore:
         queued.sort(key=lambda record: (record.queue_priority, record.inserted_at, record.id))
         return queued[:limit]
 
+    def standing(self, record: QueuedRequest, most: int) -> tuple[Connection | None, int]:
+        """Return a queued record's connection and how many come before it."""
+        queued = self.queue_front(record.connection_id, len(self.records))
+        place = (record.queue_priority, record.inserted_at, record.id)
+        ahead = sum((other.queue_priority, other.inserted_at, other.id) < place for other in queued)
+        return self.connection(record.connection_id), min(ahead, most)
+
     def _records_of(self, connection_id: str) -> list[QueuedRequest]:
         return [
             record

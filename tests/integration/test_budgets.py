@@ -138,15 +138,19 @@ def test_create_is_one_call_once_the_connection_is_known(bench: Bench) -> None:
 def test_get_is_one_call_and_two_with_a_large_response(bench: Bench) -> None:
     record = bench.queue()
     bench.calls.taken()
-    bench.queueing.get(APP_ID, record.id)
+    stored = bench.queueing.get(APP_ID, record.id)
     assert bench.calls.taken() == 1
+    # Why it waits: a second round trip, of two calls side by side.
+    assert bench.queueing.waiting_reason(stored.record)
+    assert bench.calls.taken() == 2
 
     large = a_record(state=State.SENT)
     bench.store.commit(AddRequest(large, REQUEST_XML, ""))
     ended = large.moved(State.RESPONSE_RECEIVED, bench.clock())
     bench.store.commit(ChangeRequest(large, ended, response_xml="<a>" + "x" * 300_000 + "</a>"))
     bench.calls.taken()
-    bench.queueing.get(APP_ID, large.id)
+    stored = bench.queueing.get(APP_ID, large.id)
+    assert bench.queueing.waiting_reason(stored.record) is None
     assert bench.calls.taken() == 2
 
 

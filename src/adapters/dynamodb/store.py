@@ -105,6 +105,25 @@ class DynamoDBStore:
         )
         return [items.record_from_item(item) for item in answer["Items"]]
 
+    def standing(self, record: QueuedRequest, most: int) -> tuple[Connection | None, int]:
+        """Return a queued record's connection and how many come before it: two reads side by side."""
+        with ThreadPoolExecutor(2) as readers:
+            connection = readers.submit(self.connection, record.connection_id)
+            ahead = readers.submit(self._ahead, record, most)
+            return connection.result(), ahead.result()
+
+    def _ahead(self, record: QueuedRequest, most: int) -> int:
+        key = items.queue_key(record)
+        answer = self._client.query(
+            TableName=self._tables.queue,
+            KeyConditionExpression="connection_id = :connection AND #position < :position",
+            ExpressionAttributeNames={"#position": "position"},
+            ExpressionAttributeValues={":connection": key["connection_id"], ":position": key["position"]},
+            Select="COUNT",
+            Limit=most,
+        )
+        return int(answer["Count"])
+
     def _records_and_bodies(
         self, request_ids: Sequence[str]
     ) -> tuple[dict[str, QueuedRequest | Tombstone], dict[str, payloads.Body]]:

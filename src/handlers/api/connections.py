@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from domain import waiting
 from domain.connection_view import connection_view
 from domain.webhooks.addresses import check_url
 from handlers import bootstrap
@@ -25,4 +26,9 @@ def checked_settings(body: NewConnection) -> dict[str, Any]:
 
 def connection_answer(connection: Connection, status: int = 200) -> Response[Any]:
     """Return `{"data": connection}`."""
-    return resource_answer(connection_view(connection), status)
+    return resource_answer(shown(connection), status)
+
+
+def shown(connection: Connection) -> dict[str, Any]:
+    """Return a connection as it is answered."""
+    return connection_view(connection, waiting.of_connection(connection, bootstrap.clock()()))

@@ -29,6 +29,9 @@ def queued_answer(
     """Queue a request and answer with its record: `status`, or 200 when an idempotency key found it."""
     if webhook_url is not None:
         check_url(webhook_url, bootstrap.url_rules())
-    queued = bootstrap.queueing().queue(endpoint.app_id, connection_id, request, webhook_url, idempotency)
-    view = record_view(queued.stored, own_link=self_link_in_connection(queued.stored.record))
+    queueing = bootstrap.queueing()
+    queued = queueing.queue(endpoint.app_id, connection_id, request, webhook_url, idempotency)
+    record = queued.stored.record
+    own_link, waiting = self_link_in_connection(record), queueing.known_waiting_reason(record)
+    view = record_view(queued.stored, own_link=own_link, waiting=waiting)
     return record_answer(endpoint.event, view, 200 if queued.repeated else status)

@@ -50,10 +50,12 @@ def test_a_connection_is_answered_as_the_contract_says(world: World) -> None:
         "sync_window": None,
         "linger_seconds": 0,
         "paused_at": None,
+        "waiting_reason": data["waiting_reason"],
         "links": {"self": f"/api/v1/connections/{data['id']}", "ui": f"/app/connections/{data['id']}"},
         "inserted_at": "2026-03-14T12:00:00.000000Z",
         "updated_at": "2026-03-14T12:00:00.000000Z",
     }
+    assert data["waiting_reason"]["code"] == "never_connected"
     assert world.api.call("GET", data["links"]["self"]).json["data"] == data
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from domain.changes import ChangeConnection, ChangeRequest
-from domain.queued_request import QueuedRequest, RequestError, State, WebhookAttempt, WebhookState
+from domain.queued_request import QueuedRequest, RequestError, State, StoredRequest, WebhookAttempt, WebhookState
+from domain.webhooks.event import event_body
 from tests.builders import CONNECTION_ID, REQUEST_XML, RESPONSE_XML
 from tests.integration.api.client import ApiClient
 
@@ -118,6 +119,7 @@ def test_a_request_is_answered_as_the_contract_says(world: World) -> None:
         "page": 1,
         "state": "waiting",
         "webhook_state": "pending",
+        "waiting_reason": data["waiting_reason"],
         "request_xml": REQUEST_XML,
         "request_json": TREE,
         "response_xml": None,
@@ -405,3 +407,76 @@ def test_a_webhook_is_sent_again_only_after_the_end(world: World, prefix: str) -
 
     assert (early.status, early.code) == (400, "invalid_state")
     assert (later.status, later.json["data"]["webhook_state"]) == (202, "pending")
+
+
+# --- Why it waits
+
+
+def change_connection(world: World, **fields: Any) -> None:
+    """Change the connection behind the API's back."""
+    before = world.store.connection(CONNECTION_ID)
+    assert before
+    world.store.commit(ChangeConnection(before, before.changed(before.updated_at, **fields)))
+
+
+def test_what_waits_says_why_alone_and_in_a_list(world: World) -> None:
+    queued = queue(world)
+    url = queued["links"]["self"]
+
+    assert queued["waiting_reason"]["code"] == "never_connected"
+    assert world.api.call("GET", url).json["data"]["waiting_reason"]["code"] == "never_connected"
+    (item,) = world.api.call("GET", world.requests_url).json["data"]
+    assert item["waiting_reason"]["code"] == "never_connected"
+    change_connection(world, paused_at="2026-03-14T11:00:00.000000Z")
+    reason = world.api.call("GET", url).json["data"]["waiting_reason"]
+    assert reason == {
+        "code": "paused",
+        "message": "The connection was paused at 2026-03-14T11:00:00.000000Z.",
+        "hint": f"To go on: POST /api/v1/connections/{CONNECTION_ID}/resume.",
+    }
+    (item,) = world.api.call("GET", world.requests_url).json["data"]
+    assert item["waiting_reason"] == reason
+    assert world.api.call("GET", f"/api/v1/connections/{CONNECTION_ID}").json["data"]["waiting_reason"] == reason
+    (connection,) = world.api.call("GET", "/api/v1/connections").json["data"]
+    assert connection["waiting_reason"] == reason
+
+
+def test_what_the_process_knows_no_more_is_not_told(world: World) -> None:
+    """To queue costs one call: the connection is not read for it."""
+    assert queue(world)["waiting_reason"]["code"] == "never_connected"
+
+    world.clock.advance(seconds=60)
+
+    assert queue(world)["waiting_reason"]["code"] == "next_session"
+
+
+def test_a_request_alone_says_how_many_go_before_it(world: World) -> None:
+    change_connection(world, last_connected_at="2026-03-14T11:59:00.000000Z")
+    records = []
+    for _ in range(3):
+        world.clock.advance(seconds=1)
+        records.append(queue(world))
+
+    reasons = [world.api.call("GET", record["links"]["self"]).json["data"]["waiting_reason"] for record in records]
+
+    assert [reason["code"] for reason in reasons] == ["next_session", "requests_ahead", "requests_ahead"]
+    assert reasons[2]["message"] == "2 requests are sent before it."
+
+
+def test_what_has_ended_has_no_reason_to_wait(world: World) -> None:
+    done, discarded = queue(world), queue(world)
+    end(world, done["id"])
+    answer = world.api.call("POST", f"/api/v1/queued_requests/{discarded['id']}/discard").json["data"]
+
+    assert answer["waiting_reason"] is None
+    assert world.api.call("GET", done["links"]["self"]).json["data"]["waiting_reason"] is None
+    assert [item["waiting_reason"] for item in world.api.call("GET", world.requests_url).json["data"]] == [None, None]
+
+
+def test_a_webhook_says_nothing_of_waiting(world: World) -> None:
+    done = queue(world)
+    end(world, done["id"])
+    stored = world.store.stored_request(done["id"])
+    assert isinstance(stored, StoredRequest)
+
+    assert b"waiting_reason" not in event_body(stored, "2026-03-14T12:00:00.000000Z")
