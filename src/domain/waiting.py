@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from domain.connection import COMPANY_FILE_MISMATCH
 from domain.pace import LONGEST_SECONDS
 from domain.queued_request import QUEUED, State, timestamp
 
@@ -38,7 +39,7 @@ then it is missing in between, which tells why it takes so long."""
 CODES = (
     "paused",
     "never_connected",
-    "company_file_mismatch",
+    COMPANY_FILE_MISMATCH,
     "quickbooks_unreachable",
     "outside_sync_window",
     "not_seen",
@@ -120,9 +121,8 @@ def _never_connected(connection: Connection, url: str) -> WaitingReason:
 
 def _reported(error: Mapping[str, Any], missing: str) -> WaitingReason:
     """Return what the Web Connector reported last."""
-    if error["code"] == "company_file_mismatch":
-        hint = error.get("hint") or "Open this connection's company file in QuickBooks and update again."
-        return WaitingReason("company_file_mismatch", error["message"] + missing, hint)
+    if error["code"] == COMPANY_FILE_MISMATCH:
+        return WaitingReason(COMPANY_FILE_MISMATCH, error["message"] + missing, error.get("hint"))
     message = f"QuickBooks could not be reached: {error['message']}{missing}"
     return WaitingReason("quickbooks_unreachable", message, error.get("hint"))
 

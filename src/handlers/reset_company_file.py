@@ -4,9 +4,9 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 
-from domain.connection_view import connection_view
 from handlers import bootstrap
-from handlers.api import ConnectionId, Endpoint, resource_answer
+from handlers.api import ConnectionId, Endpoint
+from handlers.api.connections import connection_answer
 
 handler = Endpoint(changes=True)
 
@@ -27,5 +27,4 @@ handler = Endpoint(changes=True)
 )
 def reset(connection_id: ConnectionId) -> Response[Any]:
     """Answer with the connection as it is now."""
-    connection = bootstrap.connections().reset_company_file(handler.app_id, connection_id)
-    return resource_answer(connection_view(connection), 200)
+    return connection_answer(bootstrap.connections().reset_company_file(handler.app_id, connection_id))
