@@ -91,22 +91,23 @@ class Simulator:
             self._added = True
         return self.connector.run_session()
 
-    def run(self, stop_event: StopEvent, every_seconds: float | None = None) -> None:
-        """Run sessions, with Auto-Run ticked, until `stop_event` is set.
+    def run(self, stop_event: StopEvent, every_seconds: float | None = None, *, auto_run: bool = True) -> None:
+        """Run sessions until `stop_event` is set.
 
         `every_seconds` is the pause between sessions; None means the Scheduler of the `.qwc` (`ValueError` without
-        one). authenticate can ask for a longer one, or postpone the next session.
+        one). With Auto-Run ticked authenticate can ask for a longer one, or postpone the next session; without it
+        every session is one that the user asked for.
         """
-        keep_running([self], lambda: [self._next_session()], stop_event, every_seconds)
+        keep_running([self], lambda: [self._next_session()], stop_event, every_seconds, auto_run=auto_run)
 
     def _next_session(self) -> SessionResult:
         result = self.run_once()
         self._on_session(result)
         return result
 
-    def obey(self, stop_event: StopEvent) -> None:
-        """Run from now on with Auto-Run ticked, and wait on `stop_event` instead of sleeping."""
-        self.connector.auto_run = True
+    def obey(self, stop_event: StopEvent, *, auto_run: bool) -> None:
+        """Wait on `stop_event` from now on instead of sleeping, and stop with it."""
+        self.connector.auto_run = auto_run
         self.connector.sleep = self.faults.sleep = stop_event.wait
         self.connector.stopped = stop_event.is_set
 
@@ -116,13 +117,15 @@ def keep_running(
     run_once: Callable[[], Sequence[SessionResult]],
     stop_event: StopEvent,
     every_seconds: float | None,
+    *,
+    auto_run: bool,
 ) -> None:
     """Let `run_once` run the next session of each of the simulators, until `stop_event` is set: see `Simulator.run`."""
     every = simulators[0].connector.qwc.every_seconds if every_seconds is None else every_seconds
     if every is None:
         raise ValueError("the .qwc file has no Scheduler: say how often to run")
     for simulator in simulators:
-        simulator.obey(stop_event)
+        simulator.obey(stop_event, auto_run=auto_run)
     while not stop_event.is_set():
         results = run_once()
         every = max(every, *(result.min_interval_seconds or 0 for result in results))

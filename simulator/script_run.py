@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from simulator.fault_plan import FaultPlan
 from simulator.machines import Machine, Turns
 from simulator.scheduler import Simulator, StopEvent, keep_running
-from simulator.web_connector import NO_WORK
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,9 +92,9 @@ class ScriptRun:
             self._on_session(replace(result, status=_numbered_text(result.status, machine, self.script)))
         return [results[machine.number] for machine in self.machines]
 
-    def run(self, stop_event: StopEvent, every_seconds: float | None = None) -> None:
+    def run(self, stop_event: StopEvent, every_seconds: float | None = None, *, auto_run: bool = True) -> None:
         """Run sessions until `stop_event` is set, as `Simulator.run` does."""
-        keep_running(self.simulators, self.run_once, stop_event, every_seconds)
+        keep_running(self.simulators, self.run_once, stop_event, every_seconds, auto_run=auto_run)
 
     def problems(self) -> list[str]:
         """Return a sentence for each expectation of the script that does not hold."""
@@ -169,7 +168,7 @@ class ScriptRun:
 
     def _write_down(self, machine: Machine, result: SessionResult) -> None:
         calls, machine.calls = machine.calls or [], []
-        if result.status == NO_WORK and all(call in _IDLE_CALLS for call in calls):
+        if result.error is None and not result.stopped and all(call in _IDLE_CALLS for call in calls):
             self.idle_sessions += 1
             return
         self.sessions.append({

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from simulator.transport import Transport
 
 CLIENT_VERSION = "2.3.0.215"
-NO_WORK = "No Data Exchange"
-"""The Status column when authenticate answered `none`."""
 NO_OP_WAIT_SECONDS = 5
 """What the Web Connector waits when the service answers NoOp; not configurable there."""
 MAX_OPEN_ATTEMPTS = 20
@@ -433,7 +431,7 @@ class _Session:
 
 
 _REFUSALS: dict[str, tuple[str, int | None]] = {
-    "none": (NO_WORK, None),
+    "none": ("No Data Exchange", None),
     "busy": ("Application Busy", None),
     "nvu": (f"QBWC{_INVALID_PASSWORD}: Invalid password for username", _INVALID_PASSWORD),
 }

@@ -70,6 +70,17 @@ def test_the_service_can_postpone_and_slow_down_the_schedule() -> None:
     assert results[1].status == "Update postponed by application"
 
 
+def test_sessions_that_the_user_asks_for_are_not_slowed_down() -> None:
+    stop, results = StopAfter(2), list[SessionResult]()
+    service = ScriptedService(authenticate=[["t", "none", "60", "30"]])
+    simulator = Simulator(qwc(), "secret", a_company(), transport=service, on_session=results.append)
+
+    simulator.run(stop, 2, auto_run=False)
+
+    assert stop.waits == [2, 2]
+    assert [result.status for result in results] == ["No Data Exchange"] * 2
+
+
 def test_a_service_that_is_not_up_yet_is_tried_again() -> None:
     service = ScriptedService(authenticate=[["t", "none"]])
     service.get_status["http://localhost:3000/qbwc"] = TransportError("refused")
