@@ -86,6 +86,22 @@ class ChangeConnection:
 
 
 @dataclass(frozen=True, slots=True)
+class RemoveConnection:
+    """Delete a connection: nobody can log in with it, and from now on neither it nor its lists are found.
+
+    It stays, marked, until its records and counts have been removed (`domain.sweeping`).
+    """
+
+    before: Connection
+    deleted_at: str
+
+    @property
+    def after(self) -> Connection:
+        """The connection as it stays."""
+        return self.before.changed(self.deleted_at, deleted_at=self.deleted_at, password_hash=None, session_ticket=None)
+
+
+@dataclass(frozen=True, slots=True)
 class AddSession:
     """Store a new session."""
 
@@ -149,6 +165,7 @@ Change: TypeAlias = (
     | RequireConnection
     | AddConnection
     | ChangeConnection
+    | RemoveConnection
     | AddSession
     | ChangeSession
     | ClaimIdempotencyKey

@@ -1,17 +1,18 @@
-"""What an API consumer does with its connections: create, list, read, change, pause, delete, set the password."""
+"""What an API consumer does with its connections: create, list, read, change, pause, set the password.
+
+To delete one is a room of its own (`domain.connection_removal`).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from domain import passwords
 from domain.changes import AddConnection, ChangeConnection, ChangeSession
 from domain.connection import COMPANY_FILE_MISMATCH, Connection
-from domain.errors import Conflict, ConnectionActive, InvalidRequest, NotFound, TooManyRequests
+from domain.errors import Conflict, InvalidRequest, NotFound, TooManyRequests
 from domain.queued_request import timestamp
-from domain.session import SILENCE_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -121,18 +122,6 @@ class ManagedConnections:
 
         return self._change(app_id, connection_id, changed, told)
 
-    def delete(self, app_id: str, connection_id: str) -> None:
-        """Delete a connection; the sweeper then removes its requests.
-
-        Raises NotFound, ConnectionActive while a Web Connector session is live.
-        """
-
-        def deleted(connection: Connection, now: str) -> Connection:
-            self._refuse_while_active(connection)
-            return connection.changed(now, deleted_at=now, password_hash=None, session_ticket=None)
-
-        self._change(app_id, connection_id, deleted)
-
     def reset_company_file(self, app_id: str, connection_id: str) -> Connection:
         """Lift the pin to a company file: the next session's is taken as the right one. Return the connection.
 
@@ -162,15 +151,6 @@ class ManagedConnections:
         password_hash = passwords.hash_password(chosen, self._secrets(passwords.SALT_BYTES))
         self._change(app_id, connection_id, lambda before, now: before.changed(now, password_hash=password_hash))
         return chosen
-
-    def _refuse_while_active(self, connection: Connection) -> None:
-        session = self._sessions.session(connection.session_ticket) if connection.session_ticket else None
-        silent_since = timestamp(self._clock() - timedelta(seconds=SILENCE_SECONDS))
-        if session and not session.ended and session.last_call_at > silent_since:
-            raise ConnectionActive(
-                "A Web Connector session of this connection is live. Try again when it has ended.",
-                {"last_call_at": session.last_call_at},
-            )
 
     def _change(
         self,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from domain.apps import ApiKey, App
@@ -111,11 +111,15 @@ class Connections(Protocol):
     def deleted_connections(self, limit: int) -> Sequence[Connection]:
         """Return connections whose records are still to be removed."""
 
-    def purge(self, connection: Connection, limit: int) -> bool:
-        """Remove up to `limit` records of a deleted connection with all that belongs to them.
+    def remove_records(self, connection: Connection) -> Iterator[int]:
+        """Remove the records of a deleted connection with their bodies, in steps of a second or so.
 
-        Returns True when nothing is left and the connection itself is gone. Can be repeated.
+        Yields how many records each step removed. May be broken off after any step and begun anew,
+        by several at a time. Raises TooManyRequests.
         """
+
+    def remove_connection(self, connection: Connection) -> None:
+        """Remove what a deleted connection without records has left, itself at last. Raises TooManyRequests."""
 
 
 class Sessions(Protocol):
@@ -155,7 +159,7 @@ class Listing(Protocol):
     """What lists are made from."""
 
     def day_counts(self, connection_id: str) -> Sequence[DayCounts]:
-        """Return the connection's counts, oldest day first."""
+        """Return the connection's counts, oldest day first. Raises NotFound when it was deleted."""
 
     def index_entries(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -14,13 +15,16 @@ from domain.web_connector.session_end import end_of_session
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from domain.connection import Connection
     from domain.ports import Clock, Connections, Sessions, Store
     from domain.session import Session
 
 SESSIONS_A_READING = 25
-CONNECTIONS_A_SWEEP = 10
-RECORDS_A_STEP = 50
-"""How many records are removed between two looks at the clock: a second's work or less."""
+CONNECTIONS_A_SWEEP = 100
+
+SETTLED_AFTER = timedelta(minutes=15)
+"""A deleted connection is kept at least so long (Lambda's longest run): whoever was at work when it was deleted has
+ended then, and an index that lags shows what he stored."""
 
 SILENT = "The Web Connector was silent for too long. The next update begins a new session."
 
@@ -30,6 +34,7 @@ class Swept:
     """What a sweep did. `finished` is False when its time was over before its work."""
 
     sessions_released: int
+    records_removed: int
     connections_purged: int
     finished: bool
 
@@ -46,8 +51,8 @@ class Sweeper:
     def sweep(self, until: datetime) -> Swept:
         """Do what there is to do, and begin nothing more after `until`."""
         released, all_released = self._release_sessions(until)
-        purged, all_purged = self._purge_connections(until)
-        return Swept(released, purged, all_released and all_purged)
+        removed, purged, all_purged = self._purge_connections(until)
+        return Swept(released, removed, purged, all_released and all_purged)
 
     def _release_sessions(self, until: datetime) -> tuple[int, bool]:
         """Return how many sessions were released and whether none is left."""
@@ -78,15 +83,30 @@ class Sweeper:
             return False
         return True
 
-    def _purge_connections(self, until: datetime) -> tuple[int, bool]:
-        """Return how many connections were removed whole and whether none is left."""
-        purged = 0
+    def _purge_connections(self, until: datetime) -> tuple[int, int, bool]:
+        """Return how many records and connections were removed, and whether nothing is left to do now.
+
+        The connections take turns, a step each: a small one does not wait for a large one.
+        """
+        removed = purged = 0
+        complete = True
         deleted = self._connections.deleted_connections(CONNECTIONS_A_SWEEP)
-        for connection in deleted:
-            gone = False
-            while not gone:
-                if self._clock() >= until:
-                    return purged, False
-                gone = self._connections.purge(connection, RECORDS_A_STEP)
-            purged += 1
-        return purged, len(deleted) < CONNECTIONS_A_SWEEP
+        turns = deque((connection, self._connections.remove_records(connection)) for connection in deleted)
+        while turns:
+            if self._clock() >= until:
+                return removed, purged, False
+            connection, steps = turns.popleft()
+            try:
+                step = next(steps, None)
+                if step is not None:
+                    removed += step
+                    turns.append((connection, steps))
+                elif self._is_settled(connection):
+                    self._connections.remove_connection(connection)
+                    purged += 1
+            except TooManyRequests:
+                complete = False
+        return removed, purged, complete and len(deleted) < CONNECTIONS_A_SWEEP
+
+    def _is_settled(self, connection: Connection) -> bool:
+        return (connection.deleted_at or "") <= timestamp(self._clock() - SETTLED_AFTER)

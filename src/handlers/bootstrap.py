@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from domain.administration import Administration
+    from domain.connection_removal import ConnectionRemoval
     from domain.connections import ManagedConnections
     from domain.listing import Lists
     from domain.ports import Clock, Ids, RetryQueue, Secrets, WebhookSender
@@ -233,6 +234,14 @@ def connections() -> ManagedConnections:
     from domain.connections import ManagedConnections
 
     return ManagedConnections(store(), store(), store(), clock=clock(), new_id=new_id(), secrets=secrets())
+
+
+@_part
+def connection_removal() -> ConnectionRemoval:
+    """Return what deletes a connection."""
+    from domain.connection_removal import ConnectionRemoval
+
+    return ConnectionRemoval(store(), store(), store(), clock())
 
 
 @_part

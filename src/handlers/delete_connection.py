@@ -20,5 +20,5 @@ handler = Endpoint(changes=True)
 )
 def delete(connection_id: ConnectionId) -> Response[Any]:
     """Delete the connection, unless a Web Connector session is live."""
-    bootstrap.connections().delete(handler.app_id, connection_id)
+    bootstrap.connection_removal().delete(handler.app_id, connection_id)
     return no_content()

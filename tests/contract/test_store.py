@@ -382,26 +382,6 @@ class TestConnections:
 
         assert conflict.value.current is None
 
-    def test_a_deleted_connection_is_purged_step_by_step(self, store: AnyStore) -> None:
-        records = [a_record() for _ in range(5)]
-        for record in records:
-            add(store, record)
-        kept = a_record(connection_id="c0000000-0000-4000-8000-000000000099")
-        add(store, kept)
-        gone = a_connection(deleted_at=timestamp(NOON))
-        store.commit(AddConnection(gone))
-
-        steps = []
-        while store.deleted_connections(10):
-            steps.append(store.purge(gone, 2))
-
-        assert steps == [False, False, True]
-        assert all(store.request(record.id) is None for record in records)
-        assert counted(store) == {}
-        assert list(store.queue_front(CONNECTION_ID, 10)) == []
-        assert store.request(kept.id) == kept
-        assert list(store.queue_front(CONNECTION_ID, 10)) == []
-
 
 class TestSessions:
     """Web Connector sessions."""

@@ -20,6 +20,7 @@ from domain.changes import (
     IdempotencyClaim,
     PutApiKey,
     PutApp,
+    RemoveConnection,
     RemoveRequest,
     RequireConnection,
 )
@@ -30,7 +31,7 @@ from domain.queued_request import QUEUED, QueuedRequest, State, StoredRequest, T
 from domain.retention import expires_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from domain.apps import ApiKey, App
     from domain.connection import Connection
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Bodies:
+    connection_id: str
     request_xml: str
     search_text: str
     response_xml: str | None = None
@@ -57,7 +59,6 @@ class FakeStore:
         self.api_keys: dict[str, ApiKey] = {}
         self.claims: dict[tuple[str, str], IdempotencyClaim] = {}
         self.counts: Counter[CountKey] = Counter()
-        self._purged: set[str] = set()
         self._lock = threading.RLock()
 
     # --- Store
@@ -88,7 +89,7 @@ class FakeStore:
             case AddConnection(connection=connection):
                 current = self.connections.get(connection.id)
                 held = current is None
-            case ChangeConnection(before=connection):
+            case ChangeConnection(before=connection) | RemoveConnection(before=connection):
                 current = self.connections.get(connection.id)
                 held = current is not None and current.revision == connection.revision
             case RequireConnection():
@@ -120,7 +121,7 @@ class FakeStore:
         match change:
             case AddRequest(record=record):
                 self.records[record.id] = record
-                self.bodies[record.id] = _Bodies(change.request_xml, change.search_text)
+                self.bodies[record.id] = _Bodies(record.connection_id, change.request_xml, change.search_text)
             case ChangeRequest(after=after):
                 bodies = self.bodies[after.id]
                 if change.response_xml is not None:
@@ -134,6 +135,8 @@ class FakeStore:
                 del self.bodies[before.id]
             case AddConnection(connection=connection) | ChangeConnection(after=connection):
                 self.connections[connection.id] = connection
+            case RemoveConnection():
+                self.connections[change.before.id] = change.after
             case AddSession(session=session) | ChangeSession(after=session):
                 self.sessions[session.ticket] = session
             case ClaimIdempotencyKey():
@@ -246,21 +249,25 @@ class FakeStore:
 
     def deleted_connections(self, limit: int) -> Sequence[Connection]:
         """Return connections whose records are still to be removed."""
-        return [found for found in self.connections.values() if found.deleted_at and found.id not in self._purged][
-            :limit
-        ]
+        return [found for found in self.connections.values() if found.deleted_at][:limit]
 
-    def purge(self, connection: Connection, limit: int) -> bool:
-        """Remove up to `limit` records of a deleted connection."""
+    def remove_records(self, connection: Connection) -> Iterator[int]:
+        """Remove the records of a deleted connection, a few in each step."""
+        while True:
+            with self._lock:
+                mine = [one for one, bodies in self.bodies.items() if bodies.connection_id == connection.id][:50]
+                for request_id in mine:
+                    self.records.pop(request_id, None)
+                    del self.bodies[request_id]
+            if not mine:
+                return
+            yield len(mine)
+
+    def remove_connection(self, connection: Connection) -> None:
+        """Remove what a deleted connection has left."""
         with self._lock:
-            mine = [record.id for record in self._records_of(connection.id)]
-            for request_id in mine[:limit]:
-                del self.records[request_id], self.bodies[request_id]
-            if len(mine) > limit:
-                return False
             self.counts = Counter({k: n for k, n in self.counts.items() if k.connection_id != connection.id})
-            self._purged.add(connection.id)
-            return True
+            self.connections.pop(connection.id, None)
 
     # --- Sessions
 
@@ -291,7 +298,10 @@ class FakeStore:
     # --- Listing
 
     def day_counts(self, connection_id: str) -> Sequence[DayCounts]:
-        """Return the connection's counts, oldest day first."""
+        """Return the connection's counts, oldest day first. Raises NotFound when it was deleted."""
+        connection = self.connections.get(connection_id)
+        if connection and connection.deleted_at:
+            raise NotFound("There is no such connection.")
         inserted: dict[str, dict[Pair, int]] = {}
         updated: dict[str, dict[Pair, int]] = {}
         for key, number in self.counts.items():

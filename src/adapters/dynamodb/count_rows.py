@@ -11,6 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import items
+from domain.errors import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -23,6 +24,9 @@ OVERFLOW_ROWS = 4
 
 SEPARATOR = "#"
 """Between the day and an overflow row's number in the sort key: `2026-03-14#2`."""
+
+DELETED = "deleted"
+"""In place of the day: the row that says that the connection was deleted. A list reads it with the counts."""
 
 _DAY_LENGTH = len("2026-03-14")
 
@@ -53,9 +57,14 @@ def count_updates(table: str, changes: Mapping[CountKey, int], row: int | None) 
 
 
 def day_counts(rows: Iterable[Item]) -> list[DayCounts]:
-    """Return the counts of each day: the sums over its rows, which come in order of their key."""
+    """Return the counts of each day: the sums over its rows, which come in order of their key.
+
+    Raises NotFound when one of them says that the connection was deleted.
+    """
     days: dict[str, Counter[str]] = {}
     for row in rows:
+        if row["day"]["S"] == DELETED:
+            raise NotFound("There is no such connection.")
         numbers = days.setdefault(row["day"]["S"][:_DAY_LENGTH], Counter())
         numbers.update({name: int(value["N"]) for name, value in row.items() if "N" in value})
     return items.day_counts_from_items(items.item_of({"day": day, **numbers}) for day, numbers in days.items())

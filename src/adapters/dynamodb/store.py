@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import count_rows, items, payloads
 from adapters.dynamodb import tables as names
+from adapters.dynamodb.purging import Purge
 from adapters.dynamodb.reading import batch_get, query_all, skip_entries
 from adapters.dynamodb.transactions import Transactions
 from domain.counts import INSERTED, UPDATED, CountKey
@@ -244,44 +245,13 @@ class DynamoDBStore:
         found = batch_get(self._client, {table: [{"id": {"S": one}} for one in ids]})[table]
         return {item["id"]["S"]: items.connection_from_item(item) for item in found}
 
-    def purge(self, connection: Connection, limit: int) -> bool:
-        """Remove up to `limit` records of a deleted connection; when none is left its counts and itself."""
-        tables = self._tables
-        entries = query_all(
-            self._client,
-            TableName=tables.queued_requests,
-            IndexName=names.LISTING_INDEXES["connection", "inserted_at"],
-            KeyConditionExpression="connection_id = :connection",
-            ExpressionAttributeValues={":connection": {"S": connection.id}},
-        )
-        ids = [entry["id"]["S"] for entry in islice(entries, limit + 1)]
-        for request_id in ids[:limit]:
-            self._delete_payloads(request_id)
-            self._client.delete_item(TableName=tables.queued_requests, Key={"id": {"S": request_id}})
-        if len(ids) > limit:
-            return False
-        for table, sort_key in ((tables.counts, "day"), (tables.queue, "position")):
-            for row in query_all(
-                self._client,
-                TableName=table,
-                KeyConditionExpression="connection_id = :connection",
-                ProjectionExpression="connection_id, #key",
-                ExpressionAttributeNames={"#key": sort_key},
-                ExpressionAttributeValues={":connection": {"S": connection.id}},
-            ):
-                self._client.delete_item(TableName=table, Key=row)
-        self._client.delete_item(TableName=tables.connections, Key={"id": {"S": connection.id}})
-        return True
+    def remove_records(self, connection: Connection) -> Iterator[int]:
+        """Remove the records of a deleted connection by batches; yield how many each step removed."""
+        return Purge(self._client, self._tables).records(connection.id)
 
-    def _delete_payloads(self, request_id: str) -> None:
-        for item in query_all(
-            self._client,
-            TableName=self._tables.payloads,
-            KeyConditionExpression="request_id = :request",
-            ProjectionExpression="request_id, part",
-            ExpressionAttributeValues={":request": {"S": request_id}},
-        ):
-            self._client.delete_item(TableName=self._tables.payloads, Key=item)
+    def remove_connection(self, connection: Connection) -> None:
+        """Remove the queue and the counts of a deleted connection, and then itself."""
+        Purge(self._client, self._tables).rest(connection.id)
 
     # --- Sessions
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from adapters.dynamodb import items, payloads
-from adapters.dynamodb.count_rows import count_updates, overflow_row
+from adapters.dynamodb.count_rows import DELETED, count_updates, overflow_row
 from adapters.dynamodb.items import Item, item_of
 from adapters.dynamodb.reading import query_all
 from domain.changes import (
@@ -26,6 +26,7 @@ from domain.changes import (
     ForgetRequest,
     PutApiKey,
     PutApp,
+    RemoveConnection,
     RemoveRequest,
     RequireConnection,
 )
@@ -119,7 +120,7 @@ class Transactions:
         if not any(reason.get("Code") in _CONTENTION for reason in reasons):
             raise error
 
-    def _operations(self, change: Change) -> list[Operation]:  # noqa: C901, PLR0911 - one row for each kind of change
+    def _operations(self, change: Change) -> list[Operation]:  # noqa: C901, PLR0911, PLR0912 - one row for each kind of change
         tables = self._tables
         match change:
             case AddRequest(record=record):
@@ -139,6 +140,12 @@ class Transactions:
                 return [self._put_new(tables.connections, "id", items.connection_item(connection), change)]
             case ChangeConnection(before=before, after=after):
                 return [self._put(tables.connections, items.connection_item(after), before.revision, change)]
+            case RemoveConnection(before=before):
+                row = item_of({"connection_id": before.id, "day": DELETED})
+                return [
+                    self._put(tables.connections, items.connection_item(change.after), before.revision, change),
+                    Operation({"Put": {"TableName": tables.counts, "Item": row}}),
+                ]
             case RequireConnection():
                 return [self._require_connection(change)]
             case AddSession(session=session):
@@ -167,14 +174,29 @@ class Transactions:
                 after = replace(after, response_size=size, response_parts=0)
             else:
                 chunks = payloads.chunk_items(after.id, payloads.RESPONSE, packed)
-                for chunk in chunks:
-                    self._client.put_item(TableName=self._tables.payloads, Item=chunk)
+                self._put_chunks(after.id, chunks, change)
                 after = replace(after, response_size=size, response_parts=len(chunks))
         if change.search_text is not None:
             sets["search_text"] = change.search_text
         record = self._put(self._tables.queued_requests, self._record_item(after), change.before.revision, change)
         bodies = [self._set_body(after.id, sets)] if sets else []
         return [record, *bodies, *self._queue(change.before, after)]
+
+    def _put_chunks(self, request_id: str, chunks: Sequence[Item], change: Change) -> None:
+        """Store a response's chunks; before them their number, so that they are found should the commit never come."""
+        expected = {
+            "UpdateExpression": "SET response_parts = :parts",
+            "ConditionExpression": "attribute_exists(request_id)",
+            "ExpressionAttributeValues": {":parts": {"N": str(len(chunks))}},
+        }
+        try:
+            self._client.update_item(TableName=self._tables.payloads, Key=payloads.payload_key(request_id), **expected)
+        except ClientError as error:
+            if error.response["Error"]["Code"] != "ConditionalCheckFailedException":
+                raise
+            raise Conflict(change, None) from None  # the record was removed
+        for chunk in chunks:
+            self._client.put_item(TableName=self._tables.payloads, Item=chunk)
 
     def _queue(self, before: QueuedRequest | None, after: QueuedRequest | None) -> list[Operation]:
         """Have the queue hold a record exactly while it waits or is retryable. The record's condition guards this."""
@@ -330,7 +352,7 @@ def _stored(change: Change, item: Item | None) -> object | None:  # noqa: PLR091
     match change:
         case AddRequest() | ChangeRequest() | RemoveRequest() | ForgetRequest():
             return items.request_from_item(item)
-        case AddConnection() | ChangeConnection():
+        case AddConnection() | ChangeConnection() | RemoveConnection():
             return items.connection_from_item(item)
         case RequireConnection():
             found = items.connection_from_item(item)

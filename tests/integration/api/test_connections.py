@@ -198,6 +198,8 @@ def test_a_session_that_has_been_silent_too_long_does_not_keep_a_connection(worl
 
     assert world.api.call("DELETE", URL).status == 204
 
+    assert all(session.ended for session in world.store.sessions.values())
+
 
 @pytest.mark.parametrize(
     "path",

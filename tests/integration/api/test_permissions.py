@@ -12,9 +12,19 @@ from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
 from domain.apps import ApiKey, App, Scope, api_key_hash
-from domain.changes import AddConnection, AddRequest, AddSession, ChangeConnection, ChangeRequest, PutApiKey, PutApp
+from domain.changes import (
+    AddConnection,
+    AddRequest,
+    AddSession,
+    ChangeConnection,
+    ChangeRequest,
+    PutApiKey,
+    PutApp,
+    RemoveConnection,
+)
 from domain.connections import ManagedConnections
 from domain.queued_request import State, WebhookState, timestamp
+from domain.web_connector.outcome import MOST_SESSIONS
 from domain.webhooks.addresses import UrlRules
 from handlers import bootstrap
 from handlers.bootstrap import Settings
@@ -99,8 +109,8 @@ class Recorder:
                     for item in params["TransactItems"]
                     for kind, one in item.items()
                 }
-            case "BatchGetItem":
-                found = {("BatchGetItem", table) for table in params["RequestItems"]}
+            case "BatchGetItem" | "BatchWriteItem":
+                found = {(model.name, table) for table in params["RequestItems"]}
             case "Query" if "IndexName" in params:
                 found = {("Query", f"{params['TableName']}/index/{params['IndexName']}")}
             case name:
@@ -152,7 +162,14 @@ def fill(store: DynamoDBStore, function: str) -> None:
         other = a_connection(id="c0000000-0000-4000-8000-000000000002")
         store.commit(AddConnection(other))
         store.commit(AddRequest(a_record(connection_id=other.id), REQUEST_XML, "bob"))
-        store.commit(ChangeConnection(other, other.changed(timestamp(NOON), deleted_at=timestamp(NOON))))
+        store.commit(RemoveConnection(other, timestamp(NOON)))
+    if function == "delete_connection":
+        sent = record.moved(State.TICKETED, NOON).moved(State.SENT, NOON, sessions=MOST_SESSIONS)
+        store.commit(
+            ChangeRequest(record, sent),
+            AddSession(a_session(in_flight=sent)),
+            ChangeConnection(connection, connection.changed(timestamp(NOON), session_ticket=silent.ticket)),
+        )
     if function == "pause_connection":
         used = connection.changed(timestamp(NOON), session_ticket=silent.ticket)
         store.commit(AddSession(silent), ChangeConnection(connection, used))

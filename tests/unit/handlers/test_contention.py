@@ -8,6 +8,7 @@ import pytest
 
 from domain.administration import Administration
 from domain.changes import AddConnection
+from domain.connection_removal import ConnectionRemoval
 from domain.connections import ManagedConnections
 from domain.errors import Conflict, TooManyRequests
 from tests.builders import APP_ID, CONNECTION_ID, FixedClock, SequentialIds, a_connection, counting_bytes
@@ -45,6 +46,11 @@ def managed(store: FakeStore) -> ManagedConnections:
     return ManagedConnections(store, store, store, clock=FixedClock(), new_id=SequentialIds(), secrets=counting_bytes)
 
 
+def removal(store: FakeStore) -> ConnectionRemoval:
+    """Return what deletes a connection."""
+    return ConnectionRemoval(store, store, store, FixedClock())
+
+
 def administration(store: FakeStore) -> Administration:
     """Return the operator's use cases."""
     return Administration(store, store, FixedClock(), SequentialIds(), counting_bytes)
@@ -75,7 +81,7 @@ def test_two_who_rotate_at_once_both_get_an_active_secret() -> None:
 
 CONTENDED: list[tuple[str, Callable[[Rival, str, str], Any]]] = [
     ("password", lambda store, _app, _key: managed(store).set_password(APP_ID, CONNECTION_ID)),
-    ("delete", lambda store, _app, _key: managed(store).delete(APP_ID, CONNECTION_ID)),
+    ("delete", lambda store, _app, _key: removal(store).delete(APP_ID, CONNECTION_ID)),
     ("rotate", lambda store, app, _key: administration(store).rotate_webhook_secret(app)),
     ("revoke", lambda store, _app, key: administration(store).revoke_key(key)),
 ]

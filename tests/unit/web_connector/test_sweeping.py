@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from domain.changes import ChangeConnection, ChangeSession
+from domain.changes import ChangeSession, RemoveConnection
 from domain.errors import TooManyRequests
 from domain.queued_request import State, timestamp
 from domain.session import SILENCE_SECONDS, ticket_hash
-from domain.sweeping import Sweeper, Swept
+from domain.sweeping import SETTLED_AFTER, Sweeper, Swept
 from tests.builders import CONNECTION_ID, a_connection
 from tests.unit.web_connector.driver import CountingStore, Desk, answer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from domain.connection import Connection
 
 LONG = timedelta(hours=1)
 
@@ -41,7 +46,7 @@ def test_a_silent_session_gives_back_what_it_had_claimed(desk: Desk) -> None:
     desk.authenticate()
     fall_silent(desk)
 
-    assert sweep(desk) == Swept(sessions_released=1, connections_purged=0, finished=True)
+    assert sweep(desk) == Swept(sessions_released=1, records_removed=0, connections_purged=0, finished=True)
 
     assert desk.record(request_id).state is State.WAITING
     assert desk.session.ended
@@ -104,7 +109,7 @@ def test_a_session_that_is_called_meanwhile_is_left_to_the_next_sweep(desk: Desk
     desk.store.commit(ChangeSession(stale, stale.changed(timestamp(desk.clock.now))))
     desk.store.silent_sessions = lambda _before, _limit: [stale]  # type: ignore[method-assign]
 
-    assert sweep(desk) == Swept(sessions_released=0, connections_purged=0, finished=True)
+    assert sweep(desk) == Swept(sessions_released=0, records_removed=0, connections_purged=0, finished=True)
 
     assert not desk.session.ended
 
@@ -122,7 +127,7 @@ def test_contention_leaves_the_session_to_the_next_sweep(desk: Desk) -> None:
     contended.sessions.update(desk.store.sessions)
     swept = Sweeper(contended, contended, contended, desk.clock).sweep(desk.clock() + LONG)
 
-    assert swept == Swept(sessions_released=0, connections_purged=0, finished=True)
+    assert swept == Swept(sessions_released=0, records_removed=0, connections_purged=0, finished=True)
 
 
 def test_many_silent_sessions_are_released_in_one_sweep() -> None:
@@ -146,42 +151,109 @@ def test_nothing_is_begun_when_the_time_is_over(desk: Desk) -> None:
     desk.authenticate()
     fall_silent(desk)
 
-    assert sweep(desk, timedelta()) == Swept(sessions_released=0, connections_purged=0, finished=False)
+    assert sweep(desk, timedelta()) == Swept(
+        sessions_released=0, records_removed=0, connections_purged=0, finished=False
+    )
 
     assert not desk.session.ended
 
 
-def deleted(desk: Desk, records: int) -> None:
+def deleted(desk: Desk, records: int, connection_id: str = CONNECTION_ID) -> None:
     """Queue records and delete their connection."""
     for _ in range(records):
-        desk.queue()
-    before = desk.connection
-    desk.store.commit(ChangeConnection(before, before.changed("x", deleted_at=timestamp(desk.clock.now))))
+        desk.queue(connection_id=connection_id)
+    before = desk.store.connections[connection_id]
+    desk.store.commit(RemoveConnection(before, timestamp(desk.clock.now)))
 
 
-def test_the_records_of_a_deleted_connection_are_removed(desk: Desk) -> None:
+def test_the_records_of_a_deleted_connection_are_removed_at_once_and_itself_when_all_is_settled(desk: Desk) -> None:
     deleted(desk, 120)
 
-    assert sweep(desk) == Swept(sessions_released=0, connections_purged=1, finished=True)
-
+    assert sweep(desk) == Swept(sessions_released=0, records_removed=120, connections_purged=0, finished=True)
     assert desk.store.records == {}
+    assert CONNECTION_ID in desk.store.connections
+
+    desk.clock.advance(seconds=SETTLED_AFTER.total_seconds())
+    assert sweep(desk) == Swept(sessions_released=0, records_removed=0, connections_purged=1, finished=True)
+    assert CONNECTION_ID not in desk.store.connections
     assert not desk.store.counts
     assert sweep(desk).connections_purged == 0
 
 
+def test_what_an_index_shows_late_is_removed_before_the_connection_is(desk: Desk) -> None:
+    deleted(desk, 3)
+    hidden = dict(desk.store.bodies)
+    desk.store.bodies.clear()
+    assert sweep(desk).records_removed == 0
+
+    desk.store.bodies.update(hidden)
+    desk.clock.advance(seconds=SETTLED_AFTER.total_seconds())
+
+    assert sweep(desk) == Swept(sessions_released=0, records_removed=3, connections_purged=1, finished=True)
+    assert desk.store.records == {}
+
+
+def slowly(desk: Desk, minutes: int) -> None:
+    """Have every step take so long."""
+    real = desk.store.remove_records
+
+    def slow(connection: Connection) -> Iterator[int]:
+        for removed in real(connection):
+            desk.clock.advance(minutes=minutes)
+            yield removed
+
+    desk.store.remove_records = slow  # type: ignore[method-assign]
+
+
 def test_removing_stops_in_time_and_goes_on_in_the_next_sweep(desk: Desk) -> None:
     deleted(desk, 120)
-    real = desk.store.purge
+    slowly(desk, 40)
 
-    def slow(*arguments: Any) -> bool:
-        desk.clock.advance(minutes=40)
-        return real(*arguments)
-
-    desk.store.purge = slow  # type: ignore[method-assign]
-
-    assert sweep(desk) == Swept(sessions_released=0, connections_purged=0, finished=False)
+    assert sweep(desk) == Swept(sessions_released=0, records_removed=100, connections_purged=0, finished=False)
     assert len(desk.store.records) == 20
-    assert sweep(desk).connections_purged == 1
+    assert sweep(desk) == Swept(sessions_released=0, records_removed=20, connections_purged=1, finished=True)
+
+
+def test_a_small_connection_does_not_wait_for_a_large_one(desk: Desk) -> None:
+    deleted(desk, 300)
+    desk.connect(id="c0000000-0000-4000-8000-000000000002")
+    deleted(desk, 1, "c0000000-0000-4000-8000-000000000002")
+    slowly(desk, 15)
+
+    assert sweep(desk) == Swept(sessions_released=0, records_removed=151, connections_purged=1, finished=False)
+
+
+def test_a_busy_database_leaves_the_connection_to_the_next_sweep(desk: Desk) -> None:
+    deleted(desk, 3)
+    real = desk.store.remove_records
+
+    def busy(_connection: Connection) -> Iterator[int]:
+        raise TooManyRequests("busy")
+        yield 0
+
+    desk.store.remove_records = busy  # type: ignore[method-assign]
+    assert sweep(desk) == Swept(sessions_released=0, records_removed=0, connections_purged=0, finished=False)
+
+    desk.store.remove_records = real  # type: ignore[method-assign]
+    assert sweep(desk).records_removed == 3
+
+
+def test_two_sweeps_at_once_do_no_harm(desk: Desk) -> None:
+    deleted(desk, 120)
+    desk.clock.advance(seconds=SETTLED_AFTER.total_seconds())
+    real = desk.store.remove_records
+
+    def overtaken(connection: Connection) -> Iterator[int]:
+        for removed in real(connection):
+            desk.store.remove_records = real  # type: ignore[method-assign]
+            assert sweep(desk).connections_purged == 1
+            yield removed
+
+    desk.store.remove_records = overtaken  # type: ignore[method-assign]
+
+    assert sweep(desk) == Swept(sessions_released=0, records_removed=50, connections_purged=1, finished=True)
+    assert desk.store.records == {}
+    assert CONNECTION_ID not in desk.store.connections
 
 
 def test_a_connection_that_lives_keeps_its_records(desk: Desk) -> None:

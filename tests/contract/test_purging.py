@@ -1,0 +1,273 @@
+"""Deleting a connection: not found from that commit on, removed in the background, whatever breaks it off."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from botocore.exceptions import ClientError
+from moto import mock_aws
+
+from adapters.dynamodb import DynamoDBStore
+from adapters.dynamodb.purging import BATCH_DELETES, RECORDS_A_STEP, UNPROCESSED_RETRIES, Purge
+from domain.changes import (
+    AddConnection,
+    AddRequest,
+    ChangeConnection,
+    ChangeRequest,
+    RemoveConnection,
+    RemoveRequest,
+    RequireConnection,
+)
+from domain.errors import Conflict, NotFound, TooManyRequests
+from domain.queued_request import QueuedRequest, State, timestamp
+from local.emulated_dynamodb import quick_moto
+from local.tables import make_tables
+from tests.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, a_connection, a_record
+from tests.contract.conftest import dynamodb_client
+from tests.contract.test_retention import LARGE, LATER, ended, expire, forgetting, with_bodies
+from tests.contract.test_store import add, counted, recount
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from domain.connection import Connection
+    from tests.contract.test_store import AnyStore
+
+OTHER_ID = "c0000000-0000-4000-8000-000000000099"
+
+
+def deleted(store: AnyStore) -> Connection:
+    """Store the connection, delete it, and return it as it stays."""
+    connection = a_connection(password_hash="scrypt$…", session_ticket="ab" * 32)
+    store.commit(AddConnection(connection))
+    store.commit(RemoveConnection(connection, timestamp(NOON)))
+    found = store.connection(CONNECTION_ID)
+    assert found
+    return found
+
+
+def test_a_deleted_connection_lets_nobody_in_and_has_no_list(store: AnyStore) -> None:
+    add(store, a_record())
+
+    gone = deleted(store)
+
+    assert (gone.deleted_at, gone.password_hash, gone.session_ticket) == (timestamp(NOON), None, None)
+    assert list(store.deleted_connections(10)) == [gone]
+    assert store.connections_of(APP_ID, 0, 10) == ([], 0)
+    with pytest.raises(NotFound):
+        store.day_counts(CONNECTION_ID)
+    with pytest.raises(Conflict):
+        store.commit(RequireConnection(CONNECTION_ID, APP_ID, None), AddRequest(a_record(), REQUEST_XML, ""))
+
+
+def test_a_connection_that_was_changed_meanwhile_is_not_deleted(store: AnyStore) -> None:
+    connection = a_connection()
+    store.commit(AddConnection(connection))
+    store.commit(ChangeConnection(connection, renamed := connection.changed(timestamp(NOON), name="first")))
+
+    with pytest.raises(Conflict) as conflict:
+        store.commit(RemoveConnection(connection, timestamp(NOON)))
+
+    assert conflict.value.current == renamed
+    assert store.day_counts(CONNECTION_ID) == []
+
+
+def test_everything_of_a_deleted_connection_is_removed_and_nothing_else(store: AnyStore) -> None:
+    ids = [ended(store, response=LARGE, request=LARGE).id, ended(store).id]
+    for state in (State.WAITING, State.RETRYABLE, State.SENT):
+        add(store, record := a_record(state=state))
+        ids.append(record.id)
+    add(store, kept := a_record(connection_id=OTHER_ID))
+    gone = deleted(store)
+
+    assert sum(store.remove_records(gone)) == 5
+    assert store.connection(CONNECTION_ID) == gone
+    store.remove_connection(gone)
+
+    assert store.connection(CONNECTION_ID) is None
+    assert list(store.deleted_connections(10)) == []
+    assert [store.request(one) for one in ids] == [None] * 5
+    assert with_bodies(store, [*ids, kept.id]) == {kept.id}
+    assert counted(store) == {}
+    assert list(store.queue_front(CONNECTION_ID, 10)) == []
+    assert list(store.queue_front(OTHER_ID, 10)) == [kept]
+
+
+def test_what_an_expired_record_left_goes_too_and_its_stream_record_finds_nothing(store: AnyStore) -> None:
+    told, untold = ended(store), ended(store)
+    expire(store, LATER)
+    assert forgetting(store).forget(told)
+    gone = deleted(store)
+
+    assert sum(store.remove_records(gone)) == 1
+    store.remove_connection(gone)
+
+    assert not forgetting(store).forget(untold)
+    assert with_bodies(store, [told.id, untold.id]) == set()
+    assert counted(store) == {}
+
+
+class Faulty:
+    """A client that dies or holds back now and then, and counts its calls."""
+
+    def __init__(self, client: Any, seed: int = 1) -> None:
+        self._client = client
+        self._chance = random.Random(seed)
+        self.dying = self.holding_back = 0.0
+        self.refusing = 0.5
+        self.calls: Counter[str] = Counter()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    def batch_write_item(self, RequestItems: dict[str, list[Any]]) -> Any:  # noqa: N803 - DynamoDB's name
+        """Die, leave some undone, refuse all, or do it."""
+        self.calls["batch_write_item"] += 1
+        assert sum(map(len, RequestItems.values())) <= BATCH_DELETES
+        if self._chance.random() < self.dying:
+            raise ConnectionError("the function is stopped")
+        if self._chance.random() >= self.holding_back:
+            return self._client.batch_write_item(RequestItems=RequestItems)
+        if self._chance.random() < self.refusing:
+            code: Any = {"Error": {"Code": "ThrottlingException"}}
+            raise ClientError(code, "BatchWriteItem")
+        done, left = {}, {}
+        for table, entries in RequestItems.items():
+            cut = self._chance.randrange(len(entries))
+            done[table], left[table] = entries[cut:], entries[:cut]
+        self._client.batch_write_item(RequestItems=done)
+        return {"UnprocessedItems": {table: entries for table, entries in left.items() if entries}}
+
+
+class Bench:
+    """A deleted connection with records, over a faulty client."""
+
+    def __init__(self, records: int) -> None:
+        plain = dynamodb_client()
+        tables = make_tables(plain, "")
+        self.client = Faulty(plain)
+        self.store = DynamoDBStore(plain, tables)
+        self.pauses: list[float] = []
+        self.purge = Purge(self.client, tables, sleep=self.pauses.append, chance=random.Random(2).random)
+        self.ids = []
+        for number in range(records):
+            add(self.store, record := a_record(), LARGE if number % 20 == 0 else REQUEST_XML)
+            self.ids.append(record.id)
+        deleted(self.store)
+
+    def left(self) -> tuple[int, int]:
+        """Return how many records and how many bodies are left."""
+        records = [one for one in self.ids if self.store.request(one)]
+        return len(records), len(with_bodies(self.store, self.ids))
+
+
+@pytest.fixture
+def emulation() -> Iterator[None]:
+    """Emulate DynamoDB in the process."""
+    with quick_moto(), mock_aws():
+        yield
+
+
+@pytest.mark.usefixtures("emulation")
+class TestPurge:
+    """What DynamoDB and the end of a function do to a purge."""
+
+    def test_a_batch_goes_in_one_call(self) -> None:
+        bench = Bench(100)
+
+        assert list(bench.purge.records(CONNECTION_ID)) == [100]
+
+        assert bench.left() == (0, 0)
+        # Records, bodies, and the chunks of five requests.
+        assert bench.client.calls["batch_write_item"] == 4 + 4 + 1
+        assert bench.pauses == []
+
+    def test_what_is_left_undone_is_done_again_after_a_pause(self) -> None:
+        bench = Bench(100)
+        bench.client.holding_back = 0.6
+
+        assert sum(bench.purge.records(CONNECTION_ID)) == 100
+        bench.purge.rest(CONNECTION_ID)
+
+        assert bench.left() == (0, 0)
+        assert bench.pauses
+        assert bench.store.connection(CONNECTION_ID) is None
+
+    def test_a_database_that_takes_nothing_is_given_up(self) -> None:
+        bench = Bench(2)
+        bench.client.holding_back = bench.client.refusing = 1.0
+
+        with pytest.raises(TooManyRequests):
+            list(bench.purge.records(CONNECTION_ID))
+
+        assert len(bench.pauses) == UNPROCESSED_RETRIES
+
+    def test_a_purge_that_dies_anywhere_is_gone_on_with(self) -> None:
+        bench = Bench(RECORDS_A_STEP // 5)
+        bench.client.dying = 0.3
+        runs = 0
+        done = False
+        while not done:
+            runs += 1
+            try:
+                list(bench.purge.records(CONNECTION_ID))
+                bench.purge.rest(CONNECTION_ID)
+                done = True
+            except ConnectionError:
+                records, bodies = bench.left()
+                assert records <= bodies  # a record is found by its body
+
+        assert runs > 1
+        assert bench.left() == (0, 0)
+        assert bench.store.connection(CONNECTION_ID) is None
+
+
+def test_purges_side_by_side_with_deletions_and_expiry_leave_nothing(store: AnyStore) -> None:
+    records = [ended(store) for _ in range(40)]
+    gone = deleted(store)
+    told: list[QueuedRequest] = []
+
+    def purge(_: int) -> None:
+        for _step in store.remove_records(gone):
+            pass
+
+    def meddle(seed: int) -> None:
+        chance = random.Random(seed)
+        for _ in range(10):
+            record = chance.choice(records)
+            try:
+                store.commit(RemoveRequest(record, timestamp(LATER)))
+            except Conflict:
+                forgetting(store).forget(record)
+
+    with ThreadPoolExecutor(5) as threads:
+        running = [threads.submit(meddle, seed) for seed in range(2)]
+        running += [threads.submit(purge, number) for number in range(2)]
+        told += expire(store, LATER)
+        for one in running:
+            one.result()
+    for record in told:
+        forgetting(store).forget(record)
+    purge(0)
+    store.remove_connection(gone)
+
+    assert with_bodies(store, [record.id for record in records]) == set()
+    assert counted(store) == {}
+    assert recount(store, [record.id for record in records]) == {}
+
+
+def test_chunks_of_a_response_whose_commit_never_came_are_removed(store: AnyStore) -> None:
+    add(store, record := a_record(state=State.SENT))
+    store.commit(ChangeRequest(record, after := record.moved(State.ERROR, NOON)))
+    with pytest.raises(Conflict):
+        store.commit(ChangeRequest(record, record.moved(State.RESPONSE_RECEIVED, NOON), response_xml=LARGE))
+    assert store.request(record.id) == after
+    gone = deleted(store)
+
+    assert sum(store.remove_records(gone)) == 1
+
+    assert with_bodies(store, [record.id]) == set()

@@ -1,0 +1,93 @@
+"""Deleting a connection, and the session that it may have had."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from domain.changes import AddConnection, AddRequest, AddSession
+from domain.connection_removal import ConnectionRemoval
+from domain.errors import ConnectionActive, NotFound
+from domain.queued_request import QueuedRequest, State
+from domain.session import SILENCE_SECONDS
+from domain.sweeping import Sweeper
+from tests.builders import (
+    APP_ID,
+    CONNECTION_ID,
+    OTHER_APP_ID,
+    REQUEST_XML,
+    FixedClock,
+    a_connection,
+    a_record,
+    a_session,
+)
+from tests.fakes import FakeStore
+
+
+class Bench:
+    """A connection whose session has handed a request out."""
+
+    def __init__(self, state: State = State.SENT) -> None:
+        self.store = FakeStore()
+        self.clock = FixedClock()
+        self.record = a_record(state=state)
+        session = a_session(in_flight=self.record)
+        self.store.commit(
+            AddConnection(a_connection(session_ticket=session.ticket, password_hash="scrypt$…")),
+            AddRequest(self.record, REQUEST_XML, ""),
+            AddSession(session),
+        )
+
+    def delete(self, app_id: str = APP_ID) -> None:
+        """Delete the connection."""
+        ConnectionRemoval(self.store, self.store, self.store, self.clock).delete(app_id, CONNECTION_ID)
+
+
+def test_a_live_session_keeps_its_connection() -> None:
+    bench = Bench()
+    bench.clock.advance(seconds=SILENCE_SECONDS - 1)
+
+    with pytest.raises(ConnectionActive):
+        bench.delete()
+
+    assert bench.store.connections[CONNECTION_ID].deleted_at is None
+
+
+def test_a_silent_session_ends_with_its_connection_and_gives_back_what_it_held() -> None:
+    bench = Bench()
+    bench.clock.advance(seconds=SILENCE_SECONDS)
+
+    bench.delete()
+
+    connection = bench.store.connections[CONNECTION_ID]
+    assert (connection.session_ticket, connection.password_hash) == (None, None)
+    assert connection.deleted_at
+    (session,) = bench.store.sessions.values()
+    assert (session.ended, session.in_flight) == (True, None)
+    record = bench.store.records[bench.record.id]
+    assert isinstance(record, QueuedRequest)
+    assert record.state is State.RETRYABLE
+    assert bench.store.counts == bench.store.recount(CONNECTION_ID)
+
+
+def test_the_sweeper_has_no_trouble_with_what_a_deleted_connection_had() -> None:
+    bench = Bench()
+    bench.clock.advance(seconds=SILENCE_SECONDS)
+    bench.delete()
+    bench.clock.advance(hours=1)
+
+    swept = Sweeper(bench.store, bench.store, bench.store, bench.clock).sweep(bench.clock() + timedelta(hours=1))
+
+    assert (swept.sessions_released, swept.records_removed, swept.connections_purged) == (0, 1, 1)
+
+
+def test_another_apps_connection_is_not_found_and_one_is_deleted_once() -> None:
+    bench = Bench()
+    bench.clock.advance(seconds=SILENCE_SECONDS)
+
+    with pytest.raises(NotFound):
+        bench.delete(OTHER_APP_ID)
+    bench.delete()
+    with pytest.raises(NotFound):
+        bench.delete()
