@@ -25,6 +25,7 @@ METHODS = (
     "serverVersion clientVersion authenticate sendRequestXML receiveResponseXML connectionError getLastError "
     "closeConnection getInteractiveURL interactiveRejected interactiveDone"
 ).split()
+_WITHOUT_TICKET = {"serverVersion", "clientVersion", "authenticate"}
 PLACES = ("process", "session", *METHODS)
 
 KINDS = ("reads", "writes", "pages", "checks", "clears")
@@ -247,6 +248,8 @@ def _form(place: object, action: object) -> Form:
     if place not in PLACES:
         raise ValueError(f"there is no place {place!r}; {_nearest(place, PLACES)}")
     forms = FORMS.get(str(place), _CALL)
+    if action == "stale-ticket" and place in _WITHOUT_TICKET:
+        raise ValueError(f"{place} carries no ticket")
     if not isinstance(action, str) or action not in forms:
         raise ValueError(f"no such action on {place}: {action!r}; {_nearest(action, forms)}")
     return forms[action]

@@ -185,6 +185,7 @@ def test_a_machine_that_slept_goes_on_with_the_ticket_that_it_had() -> None:
         "sendRequestXML/CustomerAddRq:1:delay",
         "process:1:lose-request",
         "session:1:fail",
+        "authenticate:2:stale-ticket",
         "process/CustomrAddRq:1:fail",
         "process:1:fail:8004",
         "process:1:fail:message",

@@ -10,7 +10,9 @@ import pytest
 
 import simulator
 from simulator import Script
+from simulator.fault_forms import FORMS
 from simulator.faults import Fault
+from simulator.script import repeated_writes
 from tests.unit.simulator.service import Service
 
 if TYPE_CHECKING:
@@ -61,6 +63,34 @@ def test_every_script_is_played_and_says_what_to_queue_and_what_to_expect() -> N
         assert script.sessions
         assert script.expect.faults_happened == "all"
         assert script.expect.repeated_writes == 0
+
+
+CASES = [
+    (place, action)
+    for kind, forms in FORMS.items()
+    for place in (("authenticate", "sendRequestXML", "receiveResponseXML") if kind == "call" else (kind,))
+    for action in forms
+    if (place, action) != ("authenticate", "stale-ticket")  # it carries none
+]
+
+
+@pytest.mark.parametrize(("place", "action"), CASES)
+def test_our_service_lives_through_every_fault(place: str, action: str) -> None:
+    """Each at a time when it can happen: nothing stays open, no write is repeated, counts are exact."""
+    service = Service()
+    step = {"on": place, "nth": 1 if place == "session" else 2, "do": action}
+    if action == "stale-ticket":
+        step["nth"] = 5  # in the second session: the first one has no session before
+    if place == "process" and action != "expire-iterator":
+        step |= {"request": "writes"}
+    another = {"on": "receiveResponseXML", "call": 4, "do": "lose-response", "name": "a second session is needed"}
+
+    run = service.play(Script.of({"sessions": 6, "steps": [another, step]}), a_day)
+
+    assert run.plan.never_happened == []
+    assert service.open_requests == []
+    assert repeated_writes(service.company.executed) == []
+    assert service.desk.store.counts == service.desk.store.recount()
 
 
 def test_a_quickbooks_that_forgets_shows_that_the_expectations_are_no_empty_words() -> None:
