@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import threading
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -117,14 +118,14 @@ class Connection:
         assert answer.status == 200, answer.text
         return answer.json["data"]
 
-    def run_session(self) -> SessionResult:
-        """Run one Web Connector session, with QuickBooks behind it."""
+    def run_session(self, sleep: Callable[[float], object] = time.sleep) -> SessionResult:
+        """Run one Web Connector session, with QuickBooks behind it; `sleep` waits where the service says NoOp."""
         qwc = self.service.call("POST", f"{self.path}/qwc").json["qwc"]
         if not self.service.applies_gateway_responses:
             # An emulator is not reached under the name that API Gateway would have.
             here = self.service.base_url.replace("127.0.0.1", "localhost")
             qwc = re.sub(r">[^<]*(/qbwc|/support[^<]*)<", rf">{here}\1<", qwc)
-        return Simulator(qwc, self.password, self.company).run_once()
+        return Simulator(qwc, self.password, self.company, sleep=sleep).run_once()
 
 
 def eventually(look: Callable[[], Any], wanted: Callable[[Any], bool]) -> Any:

@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 
 from domain.changes import ChangeConnection
+from domain.connections import ManagedConnections
 from domain.errors import InFlight, InvalidState
 from domain.queued_request import ENDED, IN_FLIGHT, TRANSITIONS, QueuedRequest, State
 from domain.queueing import Queueing
 from domain.session import SILENCE_SECONDS, ticket_hash
 from domain.sweeping import Sweeper
-from tests.builders import APP_ID
+from domain.web_connector.lingering import NO_OP
+from tests.builders import APP_ID, CONNECTION_ID, counting_bytes
 from tests.unit.web_connector.cuts import RandomIds
 from tests.unit.web_connector.driver import CountingStore, Desk, answer, hcp, kept, not_kept, page_of
 
@@ -85,7 +87,7 @@ class Conversations(RuleBasedStateMachine):
         super().__init__()
         self.store = WatchedStore()
         self.desk = Desk(store=self.store, new_id=RandomIds())  # type: ignore[arg-type] - ids all the same
-        self.desk.connect()
+        self.desk.connect(linger_seconds=10)
         self.books = Books()
         self.writes_out: Counter[str] = Counter()
         self.latest: dict[str, str] = {}
@@ -116,7 +118,7 @@ class Conversations(RuleBasedStateMachine):
     def send(self, ticket: str, facts: bool) -> Any:
         self.desk.ticket = ticket
         request = self.desk.send(hcp() if facts else "")
-        if not request:
+        if request in {"", NO_OP}:
             return multiple()
         if "CustomerAddRq" in request:
             self.writes_out[request] += 1
@@ -192,6 +194,14 @@ class Conversations(RuleBasedStateMachine):
         self.desk.ticket = ticket
         assert self.desk.last_error()
 
+    @rule(paused=st.booleans())
+    def pause(self, paused: bool) -> None:
+        store = self.store
+        managed = ManagedConnections(
+            store, store, store, clock=self.desk.clock, new_id=self.desk.new_id, secrets=counting_bytes
+        )
+        (managed.pause if paused else managed.resume)(APP_ID, CONNECTION_ID)
+
     @rule()
     def rename(self) -> None:
         before = self.desk.connection
@@ -240,6 +250,11 @@ class Conversations(RuleBasedStateMachine):
         assert self.desk.connection.session_ticket == (live[0].ticket if live else None)
 
     @invariant()
+    def a_session_knows_whether_its_connection_is_paused(self) -> None:
+        for session in self.store.sessions.values():
+            assert session.ended or session.paused is (self.desk.connection.paused_at is not None)
+
+    @invariant()
     def states_follow_the_table(self) -> None:
         for seen in self.store.history.values():
             for before, after in pairwise(seen):
@@ -258,6 +273,7 @@ class Conversations(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """End in order: everything that can be sent is sent, nothing stays in flight."""
+        self.pause(False)
         for _ in range(12):
             if not self.drain():
                 break
@@ -273,7 +289,7 @@ class Conversations(RuleBasedStateMachine):
         if self.desk.authenticate() == "none":
             return False
         facts = hcp()
-        while request := self.desk.send(facts):
+        while (request := self.desk.send(facts)) not in {"", NO_OP}:
             if self.desk.receive(self.books.answer(request)) in {-1, 100}:
                 break
             facts = ""

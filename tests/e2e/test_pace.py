@@ -1,0 +1,107 @@
+"""The pace of a connection: its settings, pauses, sync window, lingering, and why something waits."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from tests.e2e.support import QUERY
+
+if TYPE_CHECKING:
+    from tests.e2e.support import Connection, Service
+
+
+def reason(connection: Connection, request_id: str) -> Any:
+    return connection.record(request_id)["waiting_reason"]
+
+
+def test_settings_can_be_changed_one_by_one(service: Service) -> None:
+    connection = service.connection()
+    window = {"from": "22:00", "to": "06:00", "time_zone": "America/New_York"}
+
+    changed = service.call("PATCH", connection.path, {"sync_window": window, "linger_seconds": 30})
+    renamed = service.call("PATCH", connection.path, {"name": "Head office", "sync_window": None})
+
+    assert changed.status == renamed.status == 200
+    assert changed.json["data"]["sync_window"] == window
+    shown = service.call("GET", connection.path).json["data"]
+    assert shown == renamed.json["data"]
+    assert (shown["name"], shown["sync_window"], shown["linger_seconds"]) == ("Head office", None, 30)
+
+
+def test_a_wrong_setting_is_refused_with_what_would_be_right(service: Service) -> None:
+    connection = service.connection()
+    window = {"from": "22:00", "to": "06:00", "time_zone": "New York"}
+
+    answer = service.call("PATCH", connection.path, {"sync_window": window})
+
+    assert (answer.status, answer.code) == (400, "invalid_request")
+    (problem,) = answer.json["error"]["details"]["problems"]
+    assert (problem["field"], problem["suggestion"]) == ("sync_window.time_zone", "Did you mean America/New_York?")
+    assert service.call("PATCH", connection.path, {"lingerseconds": 1}).status == 400
+
+
+def test_a_paused_connection_does_not_wake_quickbooks_until_it_is_resumed(service: Service) -> None:
+    connection = service.connection()
+    paused = service.call("POST", f"{connection.path}/pause")
+    queued = connection.queue({"request_json": QUERY})
+
+    held = connection.run_session()
+
+    assert paused.status == 200
+    assert (held.status, held.requests) == ("No Data Exchange", 0)
+    assert reason(connection, queued["id"])["code"] == "paused"
+    resumed = service.call("POST", f"{connection.path}/resume").json["data"]
+    assert resumed["paused_at"] is None
+    assert connection.run_session().requests == 1
+    assert reason(connection, queued["id"]) is None
+
+
+def test_outside_its_sync_window_a_connection_waits(service: Service) -> None:
+    connection = service.connection()
+    connection.run_session()
+    later = [(datetime.now(UTC) + timedelta(hours=hours)).strftime("%H:%M") for hours in (2, 3)]
+    window = {"from": later[0], "to": later[1], "time_zone": "Etc/UTC"}
+    service.call("PATCH", connection.path, {"sync_window": window})
+    queued = connection.queue({"request_json": QUERY})
+
+    assert connection.run_session().requests == 0
+    why = reason(connection, queued["id"])
+    assert why["code"] == "outside_sync_window"
+    assert later[0] in why["message"]
+    service.call("PATCH", connection.path, {"sync_window": None})
+    assert connection.run_session().requests == 1
+
+
+def test_what_is_queued_while_a_session_lingers_is_taken_by_it(service: Service) -> None:
+    connection = service.connection()
+    service.call("PATCH", connection.path, {"linger_seconds": 3})
+    connection.queue({"request_json": QUERY})
+    came: list[str] = []
+
+    def queue_once(_seconds: float) -> None:
+        if not came:
+            came.append(connection.queue({"request_json": QUERY})["id"])
+
+    result = connection.run_session(queue_once)
+
+    assert (result.requests, result.error) == (2, None)
+    assert result.status == "Done: nothing more was queued for 3 seconds."
+    assert connection.record(came[0])["state"] == "response_received"
+
+
+def test_a_request_says_why_it_waits_from_the_beginning(service: Service) -> None:
+    connection = service.connection()
+    first = connection.queue({"request_json": QUERY})
+    second = connection.queue({"request_json": QUERY})
+
+    assert first["waiting_reason"]
+    assert reason(connection, first["id"])["code"] == "never_connected"
+    service.call("POST", f"{connection.path}/pause")
+    connection.run_session()
+    service.call("POST", f"{connection.path}/resume")
+    assert reason(connection, first["id"])["code"] == "next_session"
+    assert reason(connection, second["id"])["message"] == "1 request is sent before it."
+    listed = service.call("GET", f"{connection.path}/queued_requests").json["data"]
+    assert [item["waiting_reason"]["code"] for item in listed] == ["next_session"] * 2
+    assert service.call("GET", connection.path).json["data"]["waiting_reason"] is None
