@@ -52,6 +52,11 @@ $(TOOLS)/dynamodb-local/.installed: local/dynamodb_local/pom.xml
 run: .venv/.installed ## Run the whole service here, with a simulated QuickBooks (PORT=3000, QUICKBOOKS=off …)
 	@exec $(BIN)/python -m local.run
 
+.PHONY: simulate
+simulate: .venv/.installed ## Run a simulated Web Connector against make run QUICKBOOKS=off (ARGS="--once -v", ARGS="--script FILE" …)
+	@state=$(or $(STATE_DIR),.)/.local/env; [ -f "$$state" ] || { echo "$$state is not there: start make run QUICKBOOKS=off first." >&2; exit 1; }
+	@set -a; . $(or $(STATE_DIR),.)/.local/env; exec $(BIN)/python -m simulator --qwc "$$QWC_FILE" $(or $(ARGS),--every 1)
+
 .PHONY: dynamodb
 dynamodb: .venv/.installed $(TOOLS)/dynamodb-local/.installed ## Run a database that keeps its data, for make run DYNAMODB_ENDPOINT=… (Java, Maven)
 	@exec $(BIN)/python -m local.dynamodb_local $(TOOLS)/dynamodb-local $(DYNAMODB_LOCAL_PORT) --keep $(or $(STATE_DIR),.)/.local/dynamodb

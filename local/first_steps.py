@@ -90,6 +90,8 @@ def write(credentials: Credentials, folder: Path) -> Path:
         "API_KEY": credentials.api_key,
         "CONNECTION_ID": credentials.connection_id,
         "WEBHOOK_URL": credentials.webhook_url or "",
+        "QWC_FILE": credentials.qwc_path,
+        "QBWC_PASSWORD": credentials.qbwc_password,
     }
     write_private(folder / "env", "".join(f"{name}={shlex.quote(value)}\n" for name, value in variables.items()))
     return path

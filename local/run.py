@@ -1,6 +1,7 @@
 """`make run`: the whole service on this machine, with a simulated QuickBooks, until Ctrl-C.
 
 Options by environment: PORT (3000), QUICKBOOKS=off (bring your own Web Connector),
+QUICKBOOKS_SCRIPT (a file with faults of the simulated one, see simulator/README.md),
 ALLOW_LOOPBACK_WEBHOOKS=false, DYNAMODB_ENDPOINT (a DynamoDB of your own that keeps the data, for
 instance that of `make dynamodb`), STATE_DIR (where `.local/` goes).
 """
@@ -13,7 +14,7 @@ import signal
 import sys
 import threading
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -23,7 +24,7 @@ from local.database import DatabaseUnusable
 from local.kept_credentials import COMPANY_FILE
 from local.receiver import receiving
 from simulator.company import Company
-from simulator.scheduler import Simulator
+from simulator.script import Script
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -56,16 +57,21 @@ class Options:
     port: int = DEFAULT_PORT
     dynamodb_endpoint: str | None = None
     quickbooks: bool = True
+    script: Script = field(default_factory=Script)
     allow_loopback_webhooks: bool = True
     state: Path = Path(".local")
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> Options:
         """Read the options from environment variables. Raises ValueError."""
+        script = environment.get("QUICKBOOKS_SCRIPT")
+        if script and not _switch(environment, "QUICKBOOKS"):
+            raise ValueError("QUICKBOOKS_SCRIPT is for the simulated QuickBooks, and QUICKBOOKS is off")
         return cls(
             port=_port(environment),
             dynamodb_endpoint=_endpoint(environment),
             quickbooks=_switch(environment, "QUICKBOOKS"),
+            script=_script(script) if script else Script(),
             allow_loopback_webhooks=_switch(environment, "ALLOW_LOOPBACK_WEBHOOKS"),
             state=Path(environment.get("STATE_DIR") or ".") / ".local",
         )
@@ -76,6 +82,13 @@ def _port(environment: Mapping[str, str]) -> int:
     if not (text.isascii() and text.isdigit() and int(text) <= LARGEST_PORT):
         raise ValueError(f"PORT must be a number up to {LARGEST_PORT}, not {text!r}")
     return int(text)
+
+
+def _script(path: str) -> Script:
+    try:
+        return Script.load(path)
+    except OSError as error:
+        raise ValueError(f"QUICKBOOKS_SCRIPT: {path} cannot be read: {error.strerror}") from error
 
 
 def _endpoint(environment: Mapping[str, str]) -> str | None:
@@ -125,9 +138,11 @@ def main() -> int:
 @contextmanager
 def running(options: Options) -> Iterator[Credentials]:
     """Run the stack, the webhook receiver and the simulated QuickBooks while the block runs."""
+    ready = threading.Event()
     with ExitStack() as things:
         service = things.enter_context(
             stack.running(
+                ready=ready,
                 port=options.port,
                 dynamodb_endpoint=options.dynamodb_endpoint,
                 allow_loopback_webhooks=options.allow_loopback_webhooks,
@@ -137,9 +152,10 @@ def running(options: Options) -> Iterator[Credentials]:
         webhook_url = things.enter_context(_receiving(credentials))
         credentials = replace(credentials, webhook_url=webhook_url)
         first_steps.write(credentials, options.state)
+        ready.set()  # whoever waits for it reads the credentials next
         if options.quickbooks:
             company_file = options.state / COMPANY_FILE if options.dynamodb_endpoint else None
-            things.enter_context(_simulated_quickbooks(credentials, company_file))
+            things.enter_context(_simulated_quickbooks(credentials, options.script, company_file))
         yield credentials
 
 
@@ -176,7 +192,7 @@ def _receiving(credentials: Credentials) -> Iterator[str]:
 
 
 @contextmanager
-def _simulated_quickbooks(credentials: Credentials, company_file: Path | None) -> Iterator[None]:
+def _simulated_quickbooks(credentials: Credentials, script: Script, company_file: Path | None) -> Iterator[None]:
     """Run a simulated QuickBooks while the block runs; its company is kept in `company_file` where one is given."""
     company = Company.load(company_file) if company_file and company_file.exists() else Company.generated()
 
@@ -185,18 +201,21 @@ def _simulated_quickbooks(credentials: Credentials, company_file: Path | None) -
             company.save(company_file)
         _show_session(result)
 
-    simulator = Simulator(
-        Path(credentials.qwc_path).read_text(encoding="utf-8"),
-        credentials.qbwc_password,
-        company,
-    )
+    qwc = Path(credentials.qwc_path).read_text(encoding="utf-8")
+    run = script.start(qwc, credentials.qbwc_password, company, on_session=show_and_keep)
     stopping = threading.Event()
-    simulator.connector.sleep, simulator.connector.stopped = stopping.wait, stopping.is_set
+    run.plan.sleep = stopping.wait
+    for simulator in run.simulators:
+        simulator.connector.sleep, simulator.connector.stopped = stopping.wait, stopping.is_set
 
     def update_again_and_again() -> None:
         """As if somebody chose "Update Selected" each time: whoever tries things out does not wait for a schedule."""
+        shown = 0
         while not stopping.is_set():
-            show_and_keep(simulator.run_once())
+            run.run_once()
+            for fault in run.plan.happened[shown:]:
+                print(f"Fault          {fault}", flush=True)
+                shown += 1
             stopping.wait(POLL_SECONDS)
 
     thread = threading.Thread(target=update_again_and_again, name="web connector", daemon=True)
@@ -206,6 +225,8 @@ def _simulated_quickbooks(credentials: Credentials, company_file: Path | None) -
     finally:
         stopping.set()
         thread.join(stack.STOP_SECONDS)
+        for problem in run.problems():
+            print(f"Not as the script expects: {problem}", flush=True)
 
 
 def _show_session(result: SessionResult) -> None:

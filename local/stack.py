@@ -15,7 +15,7 @@ from moto import mock_aws
 from local.database import create_tables
 from local.emulated_dynamodb import quick_moto
 from local.functions import Functions
-from local.gateway import Gateway
+from local.gateway import Gateway, Request, Response
 from local.kept_state import DEFINITION, KeptState
 from local.lambda_api import with_lambda_api
 from local.pumps import pumps_of
@@ -24,7 +24,8 @@ from local.template import PSEUDO_PARAMETERS, Template
 from local.time_to_live import TimeToLivePump
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    import threading
+    from collections.abc import Callable, Iterator, Mapping
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -50,12 +51,14 @@ def running(
     dynamodb_endpoint: str | None = None,
     allow_loopback_webhooks: bool = True,
     log_level: str = "WARNING",
+    ready: threading.Event | None = None,
 ) -> Iterator[Stack]:
     """Run the stack while the block runs, on loopback; port 0 takes a free one.
 
     With `dynamodb_endpoint` the tables are there, made where they are missing, and what the queues hold
     is kept there for the next run; else all is in this process. The environment of the process becomes
-    the functions'. Raises OSError when the port is in use, and DatabaseUnusable.
+    the functions'. `GET /qbwc`, by which others see that the stack is ready, answers 503 until `ready` is
+    set where it is given. Raises OSError when the port is in use, and DatabaseUnusable.
     """
     with ExitStack() as stack:
         stack.enter_context(_environment(dynamodb_endpoint))
@@ -89,8 +92,20 @@ def running(
             stack.callback(pump.join, STOP_SECONDS)
         for pump in pumps:
             stack.callback(pump.stop)  # the last to come, so the first to be called: all end side by side
-        server.start(with_lambda_api(functions, Gateway(template, functions).answer))
+        answer = with_lambda_api(functions, Gateway(template, functions).answer)
+        server.start(held_until(ready, answer) if ready else answer)
         yield Stack(server.base_url, template, clients)
+
+
+def held_until(ready: threading.Event, answer: Callable[[Request], Response]) -> Callable[[Request], Response]:
+    """Return `answer`, but that `GET /qbwc` is answered with 503 until the event is set."""
+
+    def held(request: Request) -> Response:
+        if (request.method, request.path) == ("GET", "/qbwc") and not ready.is_set():
+            return Response(503, [("Content-Type", "text/plain"), ("Retry-After", "1")], b"Starting.\n")
+        return answer(request)
+
+    return held
 
 
 def _create_queues(template: Template, sqs: Any) -> dict[str, str]:

@@ -9,10 +9,6 @@ from __future__ import annotations
 import json
 import os
 import queue
-import signal
-import subprocess
-import sys
-import threading
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,38 +16,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from local.receiver import Webhook, receiving
+from tests.e2e.runs import running
 from tests.e2e.support import Service
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-ROOT = Path(__file__).resolve().parents[2]
-START_SECONDS = 60
-
-
-@contextmanager
-def own_stack(state: Path) -> Iterator[dict[str, Any]]:
-    """Run `local.run` without QuickBooks in a process of its own; yields its credentials."""
-    environment = {**os.environ, "PORT": "0", "QUICKBOOKS": "off", "STATE_DIR": str(state)}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "local.run"], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    try:
-        killer = threading.Timer(START_SECONDS, process.kill)
-        killer.start()
-        while "curl" not in (line := process.stdout.readline()):
-            assert line, f"the stack ended with {process.wait()}"
-        killer.cancel()
-        # Read on, or the pipe fills and the stack stands still.
-        reader = threading.Thread(target=process.stdout.read, daemon=True)
-        reader.start()
-        yield json.loads((state / ".local" / "credentials.json").read_text(encoding="utf-8"))
-    finally:
-        process.send_signal(signal.SIGINT)
-        assert process.wait(START_SECONDS) == 0
-        reader.join()
-        process.stdout.close()
 
 
 @pytest.fixture(scope="session")
@@ -61,7 +30,10 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         with serving(json.loads(Path(given).read_text(encoding="utf-8"))) as found:
             yield found
     else:
-        with own_stack(tmp_path_factory.mktemp("stack")) as credentials, serving(credentials) as found:
+        with (
+            running(tmp_path_factory.mktemp("stack"), QUICKBOOKS="off") as run,
+            serving(run.credentials) as found,
+        ):
             yield found
 
 

@@ -5,29 +5,25 @@ from __future__ import annotations
 import json
 import os
 import queue
-import signal
 import socket
-import subprocess
-import sys
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import pytest
 
-from local.dynamodb_local.server import JARS_VARIABLE, running
-from local.first_steps import Api
+from local.dynamodb_local import server as dynamodb_local
 from local.gateway import Request, Response
 from local.server import Server
-from tests.e2e.conftest import ROOT, START_SECONDS
+from tests.e2e.runs import Run, running
 from tests.e2e.support import PATIENCE_SECONDS, QUERY, eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-JARS = os.environ.get(JARS_VARIABLE)
+JARS = os.environ.get(dynamodb_local.JARS_VARIABLE)
 
 pytestmark = [
     pytest.mark.dynamodb_local,
@@ -58,72 +54,15 @@ def databases() -> Path:
 @pytest.fixture
 def place(databases: Path, tmp_path: Path) -> Iterator[Place]:
     """Yield a new database on disk."""
-    with running(databases, free_port(), kept_in=tmp_path / "database") as endpoint:
+    with dynamodb_local.running(databases, free_port(), kept_in=tmp_path / "database") as endpoint:
         yield Place(endpoint, tmp_path)
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A run of the stack: its process, and what it wrote for its user."""
-
-    process: subprocess.Popen[str]
-    credentials: dict[str, Any]
-    lines: list[str]
-
-    def api(self) -> Api:
-        return Api(self.credentials["base_url"], self.credentials["api_key"])
-
-    def queue(self, body: dict[str, Any]) -> str:
-        """Queue a request and return its id."""
-        at = f"/api/v1/connections/{self.credentials['connection_id']}/queued_requests"
-        return str(self.api().call("POST", at, body)["data"]["id"])
-
-    def record(self, request_id: str) -> Any:
-        return self.api().call("GET", f"/api/v1/queued_requests/{request_id}")["data"]
-
-    def kill(self) -> None:
-        """Stop it as a power cut would."""
-        self.process.kill()
-        self.process.wait()
-
-
 @contextmanager
-def stack(place: Place, *, quickbooks: bool, endpoint: str | None = None) -> Iterator[Run]:
-    """Run `local.run` on the database until the block ends or it is killed."""
-    environment = {
-        **os.environ,
-        "PORT": "0",
-        "QUICKBOOKS": "on" if quickbooks else "off",
-        "STATE_DIR": str(place.folder),
-        "DYNAMODB_ENDPOINT": endpoint or place.endpoint,
-    }
-    process = subprocess.Popen(
-        [sys.executable, "-m", "local.run"], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    output = process.stdout
-    lines: list[str] = []
-    started = threading.Event()
-
-    def read() -> None:
-        for line in output:
-            lines.append(line)
-            if "-d '{" in line:
-                started.set()
-        started.set()
-
-    reader = threading.Thread(target=read, daemon=True)
-    reader.start()
-    try:
-        assert started.wait(START_SECONDS)
-        assert process.poll() is None, "".join(lines)
-        state = place.folder / ".local" / "credentials.json"
-        yield Run(process, json.loads(state.read_text(encoding="utf-8")), lines)
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(START_SECONDS)
-        reader.join()
-        output.close()
+def stack(place: Place, quickbooks: str = "off") -> Iterator[Run]:
+    """Run the stack on the database."""
+    with running(place.folder, QUICKBOOKS=quickbooks, DYNAMODB_ENDPOINT=place.endpoint) as run:
+        yield run
 
 
 class Receiver:
@@ -157,10 +96,10 @@ class Receiver:
 
 def test_a_request_queued_before_a_hard_stop_is_drained_once_by_the_next_run(place: Place) -> None:
     with Receiver() as receiver:
-        with stack(place, quickbooks=False) as first:
+        with stack(place) as first:
             queued = first.queue({"request_json": QUERY, "webhook_url": receiver.url})
             first.kill()
-        with stack(place, quickbooks=True) as second:
+        with stack(place, "on") as second:
             arrived = receiver.next_id()
             record = eventually(lambda: second.record(queued), lambda seen: seen["webhook_state"] == "succeeded")
 
@@ -174,13 +113,13 @@ def test_a_request_queued_before_a_hard_stop_is_drained_once_by_the_next_run(pla
 
 def test_a_planned_retry_outlives_a_hard_stop(place: Place) -> None:
     with Receiver(500) as receiver:
-        with stack(place, quickbooks=False) as first:
+        with stack(place) as first:
             queued = first.queue({"request_json": QUERY, "webhook_url": receiver.url})
             first.api().call("POST", f"/api/v1/queued_requests/{queued}/discard")
             receiver.next_id()
             eventually(lambda: first.record(queued), lambda seen: len(seen["webhook_attempts"]) == 1)
             first.kill()
-        with stack(place, quickbooks=False) as second:
+        with stack(place) as second:
             again = receiver.next_id()
             record = eventually(lambda: second.record(queued), lambda seen: seen["webhook_state"] == "succeeded")
 
@@ -193,17 +132,17 @@ def test_a_webhook_that_was_under_way_at_a_hard_stop_is_sent_by_the_next_run(dat
     port = free_port()
     with Receiver() as receiver:
         receiver.may_answer.clear()
-        with running(databases, port, kept_in=tmp_path / "database") as endpoint:
+        with dynamodb_local.running(databases, port, kept_in=tmp_path / "database") as endpoint:
             place = Place(endpoint, tmp_path)
-            with stack(place, quickbooks=False) as first:
+            with stack(place) as first:
                 queued = first.queue({"request_json": QUERY, "webhook_url": receiver.url})
                 first.api().call("POST", f"/api/v1/queued_requests/{queued}/discard")
                 receiver.next_id()
                 first.kill()
         receiver.may_answer.set()
         with (
-            running(databases, port, kept_in=tmp_path / "database"),
-            stack(place, quickbooks=False) as second,
+            dynamodb_local.running(databases, port, kept_in=tmp_path / "database"),
+            stack(place) as second,
         ):
             again = receiver.next_id()
             record = eventually(lambda: second.record(queued), lambda seen: seen["webhook_state"] == "succeeded")
@@ -213,12 +152,12 @@ def test_a_webhook_that_was_under_way_at_a_hard_stop_is_sent_by_the_next_run(dat
 
 
 def test_credentials_that_fit_no_longer_are_replaced_and_the_reason_is_told(place: Place) -> None:
-    with stack(place, quickbooks=False) as first:
+    with stack(place) as first:
         first.api().call("POST", f"/api/v1/connections/{first.credentials['connection_id']}/password")
-    with stack(place, quickbooks=False) as second:
+    with stack(place) as second:
         pass
 
-    assert "another password now" in "".join(second.lines)
+    assert "another password now" in second.output
     assert second.credentials["connection_id"] != first.credentials["connection_id"]
     previous = json.loads((place.folder / ".local" / "previous" / "credentials.json").read_text(encoding="utf-8"))
     assert previous == first.credentials

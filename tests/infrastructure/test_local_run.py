@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import socket
+import threading
 from contextlib import ExitStack
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
 
+from local.gateway import Request, Response
 from local.run import Options
 from local.server import Server
+from local.stack import held_until
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.mark.parametrize("port", ["abc", "80x", "-1", "65536", "1.0", "٣"])
@@ -34,3 +41,28 @@ def test_many_callers_may_connect_at_once() -> None:
         ]
 
     assert len(connected) == 50
+
+
+def test_a_script_that_is_not_there_or_wrong_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"QUICKBOOKS_SCRIPT: nowhere\.json cannot be read: No such file"):
+        Options.of({"QUICKBOOKS_SCRIPT": "nowhere.json"})
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text('[{"on": "authenticat", "do": "hang"}]', encoding="utf-8")
+    with pytest.raises(ValueError, match=r"wrong.json: step 1: .*authenticate"):
+        Options.of({"QUICKBOOKS_SCRIPT": str(wrong)})
+
+
+def test_a_script_without_a_simulated_quickbooks_is_refused() -> None:
+    with pytest.raises(ValueError, match="QUICKBOOKS is off"):
+        Options.of({"QUICKBOOKS_SCRIPT": "x.json", "QUICKBOOKS": "off"})
+
+
+def test_the_stack_says_that_it_is_ready_only_when_the_credentials_are_written() -> None:
+    ready = threading.Event()
+    answer = held_until(ready, lambda _request: Response(200, [], b""))
+
+    before = [answer(Request(*call, [], b"", "127.0.0.1")).status for call in (("GET", "/qbwc"), ("POST", "/qbwc"))]
+    ready.set()
+    after = answer(Request("GET", "/qbwc", [], b"", "127.0.0.1")).status
+
+    assert (before, after) == ([503, 200], 200)

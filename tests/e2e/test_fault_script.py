@@ -1,0 +1,58 @@
+"""A script of faults in `make run`: what a user sees who tests an integration with it."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+from typing import TYPE_CHECKING
+
+import pytest
+
+from local.receiver import Webhook, receiving
+from tests.e2e.runs import running
+from tests.e2e.support import PATIENCE_SECONDS, eventually
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif("STACK" in os.environ, reason="it needs a stack with a script of its own")
+
+ADD_CUSTOMER = {
+    "request": {
+        "name": "CustomerAddRq",
+        "children": [{"name": "CustomerAdd", "children": [{"name": "Name", "text": "Fault Script"}]}],
+    }
+}
+LOST_ANSWER = {
+    "steps": [{"name": "the answer is lost", "on": "receiveResponseXML", "do": "lose-request"}],
+    "expect": {"executed": {"CustomerAddRq": 1}, "repeated_writes": 0, "faults_happened": "all"},
+}
+
+
+def test_a_write_whose_answer_is_lost_is_done_once_and_its_webhook_arrives(tmp_path: Path) -> None:
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps(LOST_ANSWER), encoding="utf-8")
+
+    with running(tmp_path, QUICKBOOKS_SCRIPT=str(script)) as run:
+        webhooks: queue.Queue[Webhook] = queue.Queue()
+        with receiving(run.credentials["webhook_secret"], webhooks.put) as url:
+            queued = run.queue({"request_json": ADD_CUSTOMER, "webhook_url": url})
+            webhook = webhooks.get(timeout=PATIENCE_SECONDS)
+            record = eventually(lambda: run.record(queued), lambda seen: seen["webhook_state"] == "succeeded")
+
+    assert (webhook.id, webhook.body["state"]) == (queued, "completed")
+    assert record["state"] == "response_received"
+    assert webhooks.empty()
+    assert "Fault          the answer is lost" in run.output
+    assert "Not as the script expects" not in run.output
+
+
+def test_what_the_script_expects_in_vain_is_told_at_the_end(tmp_path: Path) -> None:
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps(LOST_ANSWER), encoding="utf-8")
+
+    with running(tmp_path, QUICKBOOKS_SCRIPT=str(script)) as run:
+        pass
+
+    assert "Not as the script expects: CustomerAddRq was to be executed once, and was never" in run.output
