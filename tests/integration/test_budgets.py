@@ -5,6 +5,7 @@ The budgets are those of `docs/data-model.md`.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from dataclasses import replace
@@ -26,6 +27,7 @@ from domain.queued_request import QueuedRequest, State, WebhookState, timestamp
 from domain.queueing import Idempotency, Queueing
 from domain.sync_window import SyncWindow
 from domain.web_connector.endpoint import WebConnector
+from handlers import bootstrap
 from local.emulated_dynamodb import quick_moto
 from local.tables import make_tables
 from tests.builders import (
@@ -41,6 +43,7 @@ from tests.builders import (
     counting_bytes,
 )
 from tests.contract.conftest import dynamodb_client
+from tests.integration.api.client import api_event, load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -188,6 +191,23 @@ def test_a_list_is_three_calls_four_over_fifty(
         found = filled.lists.page(APP_ID, replace(query, page=page))
         assert found.items
         assert filled.calls.taken() <= budget
+
+
+def test_a_list_reads_its_connection_beside_the_page(filled: Bench) -> None:
+    """Why its items wait: a fourth call, at the same time as the three of the page."""
+    bootstrap.use(store=filled.store, clock=filled.clock)
+    event = api_event(
+        "GET",
+        f"/api/v1/connections/{CONNECTION_ID}/queued_requests?state=waiting",
+        authorizer={"app_id": APP_ID, "scope": "full"},
+    )
+    filled.calls.taken()
+
+    answer = load("handlers.list_queued_requests.handler")(event, None)
+
+    bootstrap.use()
+    assert filled.calls.taken() == 3 + 1
+    assert {item["waiting_reason"]["code"] for item in json.loads(answer["body"])["data"]} == {"never_connected"}
 
 
 def test_a_web_connector_session_is_three_calls_a_step(bench: Bench) -> None:

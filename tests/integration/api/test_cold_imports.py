@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).resolve().parents[3] / "src"
-HEAVY = ("pydantic", "aws_lambda_powertools.event_handler")
+HEAVY = ("pydantic", "aws_lambda_powertools.event_handler", "zoneinfo")
 
 
 @pytest.mark.parametrize(
     "function",
     ["authorizer", "web_connector", "deliver_webhook", "retry_webhook", "forget_expired", "sweep", "operate"],
 )
-def test_a_quick_function_loads_no_resolver_and_no_pydantic(function: str) -> None:
+def test_a_quick_function_loads_no_resolver_no_pydantic_and_no_time_zones(function: str) -> None:
     program = f"import sys; sys.path.insert(0, sys.argv[1]); import handlers.{function}; print(*sys.modules)"
 
     loaded = subprocess.run(  # noqa: S603 - this Python, with arguments of ours

@@ -11,7 +11,7 @@ from domain.connections import ManagedConnections
 from domain.queued_request import State, timestamp
 from domain.sync_window import SyncWindow
 from tests.builders import APP_ID, CONNECTION_ID, NOON, counting_bytes
-from tests.unit.web_connector.driver import Desk, answer, hcp, kept, page_of
+from tests.unit.web_connector.driver import Desk, answer, hcp, kept, not_kept, page_of
 
 CLOSED = SyncWindow("13:00", "14:00", "UTC")
 """At noon it opens in an hour."""
@@ -240,6 +240,21 @@ def test_a_lost_write_is_asked_for_when_work_is_allowed_again(held: tuple[Desk, 
     assert "CustomerAdd" not in check
     desk.receive(kept(request))
     assert desk.record(write).state is State.RESPONSE_RECEIVED
+
+
+def test_a_write_that_was_never_executed_does_not_go_out_then(held: tuple[Desk, str]) -> None:
+    """It was claimed again by the answer to the question, and is asked for once more."""
+    desk, how = held
+    write = desk.write()
+    desk.begin()
+    desk.close()
+    check = desk.begin()
+
+    hold(desk, how)
+
+    assert 1 <= desk.receive(not_kept(check)) <= 99
+    assert desk.send() == ""
+    assert (desk.record(write).state, desk.record(write).recovering) == (State.RETRYABLE, True)
 
 
 def test_a_pause_that_is_over_before_the_session_noticed_changes_nothing(desk: Desk) -> None:
