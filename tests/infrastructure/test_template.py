@@ -53,6 +53,13 @@ def test_sam_transforms_the_template(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(functions) == len(TEMPLATE.functions())
 
 
+def test_the_one_endpoint_that_takes_passwords_without_a_key_is_throttled() -> None:
+    (settings,) = TEMPLATE.api()["MethodSettings"]
+
+    assert (settings["HttpMethod"], settings["ResourcePath"].replace("~1", "/")) == ("POST", "//qbwc")
+    assert 1 <= settings["ThrottlingRateLimit"] == settings["ThrottlingBurstLimit"]
+
+
 def test_cfn_lint_finds_nothing() -> None:
     done = subprocess.run(  # noqa: S603 - our own arguments
         [Path(sys.executable).parent / "cfn-lint", ROOT / "template.yaml"], capture_output=True, text=True, check=False
