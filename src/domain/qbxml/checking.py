@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from domain.qbxml import rules
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
 NEWEST_KNOWN = 140
 """What the schema knows ends with QBXML 14.0; a request of a later version may hold more."""
-
-MOST_PROPOSED = 60
-"""Characters of a text that a suggestion writes out."""
 
 MOST_VALUES = 16
 """Values of an enumeration that a message lists."""
@@ -55,6 +52,9 @@ def iterator_problems(request: Request, field: str) -> list[Problem]:
     """Return what is wrong with the iteration of a query, beyond the schema (`qbxml.md` §5)."""
     attributes = request.element.attributes
     iterator, name = attributes.get("iterator"), request.name
+    model = request_model(name)
+    if iterator is None or (model is not None and "iterator" not in model.attributes):
+        return []
     place = request.element.place
     if iterator == "Start" and request.element.child("MaxReturned") is None:
         message = "An iteration needs MaxReturned: how many objects a page has."
@@ -119,12 +119,43 @@ class _Check:
 
     def _explain(self, element: Element, model: Model, unchecked: Sequence[Element]) -> None:
         """Say why the children do not fit, and what else is wrong with those that were not looked at."""
-        findings = diagnose(element.name, element.children, model, may_be_newer=self._may_be_newer)
+        findings = diagnose(
+            element.name,
+            element.children,
+            model,
+            may_be_newer=self._may_be_newer,
+            outer=self._outer_models(),
+            sibling=self._sibling(),
+        )
         for child, message, suggestion in islice(findings, rules.MOST_PROBLEMS):
             self._add(child, message, suggestion)
         for child in unchecked:
             if (item := model.items().get(child.name)) is not None:
                 self._child(child, item)
+
+    def _outer_models(self) -> dict[str, Model]:
+        """Return the models of the open elements around the innermost, that one's parent first."""
+        models: dict[str, Model] = {}
+        known = request_model(self._request.name)
+        model = None if known is None else known.content
+        for element, inner in pairwise(self._open):
+            if model is None:
+                break
+            models = {element.name: model, **models}
+            model = item.model if (item := model.items().get(inner.name)) is not None else None
+        return models
+
+    def _sibling(self) -> tuple[str, Model] | None:
+        """Return the request that adds what this one changes, or the other way round, and its model of this place."""
+        name = self._request.name
+        for mine, theirs in (("Mod", "Add"), ("Add", "Mod")):
+            if name.endswith(f"{mine}Rq") and (known := request_model(f"{name.removesuffix(f'{mine}Rq')}{theirs}Rq")):
+                model: Model | None = known.content
+                for element in self._open[1:]:
+                    item = None if model is None else model.items().get(element.name.replace(mine, theirs))
+                    model = None if item is None else item.model
+                return None if model is None else (f"{name.removesuffix(f'{mine}Rq')}{theirs}Rq", model)
+        return None
 
     def _child(self, child: Element, item: Item) -> None:
         if len(self._found) >= rules.MOST_PROBLEMS:
@@ -158,7 +189,7 @@ class _Check:
         length = facts.get("length_abroad" if self._abroad else "length", facts.get("length"))
         if length is not None and len(text) > length:
             message = f"{child.name} has at most {length} characters; here are {len(text)}."
-            self._add(child, message, f"Write {text[:length]!r}." if length <= MOST_PROPOSED else None, part="text")
+            self._add(child, message, f"Shorten it by {len(text) - length}.", part="text")
         since = facts.get("added", {}).get(text)
         if since is not None and version_number(since) > self._version:
             self._add(child, f"The value {text} came with QBXML {since}.", _use(since), part="text")
@@ -169,11 +200,24 @@ class _Check:
             part = f"@{name}"
             if kind is None:
                 if not self._may_be_newer:
-                    self._add(element, *_unknown_attribute(element.name, name, known), part=part)
+                    self._add(element, *self._unknown_attribute(element, name, known), part=part)
             elif kind.accepts is not None and not kind.accepts(value):
                 self._add(element, *_refusal(name, value, kind), part=part)
             if kind is not None and (since := ATTRIBUTES_SINCE.get(name, 0)) > self._version:
                 self._too_new(element, since, name)
+
+    def _unknown_attribute(self, element: Element, name: str, known: Mapping[str, Kind]) -> tuple[str, str | None]:
+        if name in {"iterator", "iteratorID"} and element.name.endswith("QueryRq"):
+            return (
+                f"{element.name} cannot iterate.",
+                f"Remove {name}, and ask for parts by name range or modified date instead.",
+            )
+        model = request_model(self._request.name)
+        if model is not None and element is not self._request.element and name in model.attributes:
+            mend = f"It belongs to {self._request.name}."
+        else:
+            mend = rules.nearest(name, known) or f"Remove {name}."
+        return f"{element.name} has no attribute {name}.", mend
 
     def _too_new(self, element: Element, since: int, attribute: str = "") -> None:
         version = f"{since // 10}.{since % 10}"
@@ -221,15 +265,6 @@ def _refusal(name: str, text: str, kind: Kind) -> tuple[str, str | None]:
         return f"{name} is one of {values}; not {shown}.", rules.nearest(text, kind.values)
     converted = kind.base.converted(text)
     return f"{name} is {kind.base.expected}; not {shown}.", None if converted is None else f"Write {converted}."
-
-
-def _unknown_attribute(element: str, name: str, known: Mapping[str, Kind]) -> tuple[str, str | None]:
-    if name in {"iterator", "iteratorID"} and element.endswith("QueryRq"):
-        return (
-            f"{element} cannot iterate.",
-            "Remove iterator, and ask for parts by name range or modified date instead.",
-        )
-    return f"{element} has no attribute {name}.", rules.nearest(name, known)
 
 
 def _use(version: str) -> str:

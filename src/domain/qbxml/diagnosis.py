@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -17,58 +18,163 @@ if TYPE_CHECKING:
 Finding = tuple["Element | None", str, str | None]
 """The child that is meant (None: the element itself), what is wrong, how to mend it."""
 
+_MOST_LISTED = 4
+"""Names of children that a suggestion lists."""
 
-def diagnose(parent: str, children: Sequence[Element], model: Model, *, may_be_newer: bool) -> Iterator[Finding]:
+_ALIKE = 0.65
+"""How much an unknown name has to be like one that is meant by it."""
+
+_ALIKE_ENOUGH = 0.6
+"""The same where the one that is meant is missing: that says much already."""
+
+
+def diagnose(
+    parent: str,
+    children: Sequence[Element],
+    model: Model,
+    *,
+    may_be_newer: bool,
+    outer: Mapping[str, Model],
+    sibling: tuple[str, Model] | None,
+) -> Iterator[Finding]:
     """Yield what is wrong with the children of `parent`: at least one finding if they do not fit.
 
-    With `may_be_newer` a name that the schema does not know is no fault.
+    With `may_be_newer` a name that the schema does not know is no fault. `outer` are the open
+    elements around, innermost first; `sibling` is the request that does the other of adding and
+    changing, with the model that it has in this place.
     """
     items = model.items()
     known = [child for child in children if child.name in items]
-    if len(known) < len(children) and not may_be_newer:
+    unknown = {child.name: child for child in reversed(children) if child.name not in items}
+    counts = Counter(child.name for child in known)
+    amounts = _Amounts(parent, counts, {child.name: child for child in reversed(known)}, may_be_newer, unknown)
+    of_amounts = list(amounts.of(model.group))
+    if not may_be_newer:
+        strangers = _Strangers(parent, model, amounts.renamed, outer, sibling)
         for child in children:
             if child.name not in items:
-                yield child, *_unknown(parent, child.name, model)
+                yield child, *strangers.explain(child)
     yield from _order(known, model)
-    counts = Counter(child.name for child in known)
-    first = {child.name: child for child in reversed(known)}
-    yield from _Amounts(parent, counts, first).of(model.group)
+    yield from of_amounts
 
 
-def _unknown(parent: str, name: str, model: Model) -> tuple[str, str | None]:
-    items = model.items()
-    if not items:
-        return f"{parent} has no children.", f"Remove {name}."
-    homes = [item.name for item in items.values() if item.model and name in item.model.items()]
-    if homes:
-        return f"{parent} has no child {name}.", f"It belongs into {' or '.join(homes[:3])}."
-    for child in items.values():
-        if name == f"{child.name}s" or f"{name}s" == child.name:
-            return f"{parent} has no child {name}.", f"Did you mean {child.name}?"
-    return f"{parent} has no child {name}.", rules.nearest(name, items)
+class _Strangers:
+    """What to say of children whose names the model does not have."""
+
+    def __init__(
+        self,
+        parent: str,
+        model: Model,
+        renamed: Mapping[str, str],
+        outer: Mapping[str, Model],
+        sibling: tuple[str, Model] | None,
+    ) -> None:
+        self._parent = parent
+        self._items = model.items()
+        self._renamed = renamed
+        self._outer = outer
+        self._sibling = sibling
+
+    def explain(self, child: Element) -> tuple[str, str | None]:
+        """Return what is wrong with a child and how to mend it, if that can be told."""
+        if not self._items:
+            return f"{self._parent} has no children.", f"Remove {child.name}."
+        return f"{self._parent} has no child {child.name}.", self._suggestion(child)
+
+    def _suggestion(self, child: Element) -> str | None:
+        return self._by_spelling(child.name) or self._by_place(child) or self._by_likeness(child)
+
+    def _by_spelling(self, name: str) -> str | None:
+        if name in self._renamed:
+            return f"Did you mean {self._renamed[name]}?"
+        for known in self._items:
+            if known in {f"{name}s", name.removesuffix("s")} or known.lower() == name.lower():
+                return f"Did you mean {known}?"
+        return None
+
+    def _by_place(self, child: Element) -> str | None:
+        name, items = child.name, self._items
+        homes = [item.name for item in items.values() if item.model and name in item.model.items()]
+        homes = homes or [around for around, model in self._outer.items() if name in model.items()][:1]
+        if homes:
+            return f"It belongs into {' or '.join(homes[:3])}."
+        if self._sibling is not None and name in self._sibling[1].items():
+            return f"Only {self._sibling[0]} has it."
+        wrapped = dict.fromkeys(inner.name for inner in _below(child) if inner.name in items)
+        return f"Write {' and '.join(wrapped)} without {name} around." if wrapped else None
+
+    def _by_likeness(self, child: Element) -> str | None:
+        # What holds elements is not meant by what holds text.
+        alike = [item.name for item in self._items.values() if bool(child.children) == bool(item.model)]
+        close = rules.nearest(child.name, alike, _ALIKE)
+        if close is None and len(self._items) <= _MOST_LISTED:
+            return f"It holds {' or '.join(self._items)}."
+        return close
+
+
+def _below(element: Element) -> Iterator[Element]:
+    for child in element.children:
+        yield child
+        yield from _below(child)
 
 
 def _order(children: Sequence[Element], model: Model) -> Iterator[Finding]:
-    ranks = model.ranks()
-    latest: Element | None = None
-    for child in children:
-        if latest is not None and ranks[child.name] < ranks[latest.name]:
-            yield (
-                child,
-                f"{child.name} stands too late: the order of elements is fixed.",
-                f"{latest.name} comes after {child.name}.",
-            )
-        else:
-            latest = child
+    """Yield the children that stand too early or too late: as few as put the others into order."""
+    ranks = [model.ranks()[child.name] for child in children]
+    kept = _in_order(ranks)
+    if len(kept) == len(children):
+        return
+    stays = set(kept)
+    for index, child in enumerate(children):
+        if index in stays:
+            continue
+        rank = ranks[index]
+        before = next((children[each] for each in kept if each < index and ranks[each] > rank), None)
+        if before is not None:
+            mend = f"{before.name} comes after {child.name}."
+            yield child, f"{child.name} stands too late: the order of elements is fixed.", mend
+            continue
+        after = [children[each] for each in kept if each > index and ranks[each] < rank]
+        mend = f"{child.name} comes after {after[-1].name}."
+        yield child, f"{child.name} stands too early: the order of elements is fixed.", mend
+
+
+def _in_order(ranks: Sequence[int]) -> list[int]:
+    """Return the indices of the longest subsequence that does not fall; of several, the one that begins first."""
+    # How long the longest is that begins at each index. Best beginnings by length, negated: they rise.
+    lengths = [0] * len(ranks)
+    beginnings: list[int] = []
+    for index in range(len(ranks) - 1, -1, -1):
+        place = bisect_right(beginnings, -ranks[index])
+        beginnings[place : place + 1] = [-ranks[index]]
+        lengths[index] = place + 1
+    kept: list[int] = []
+    wanted = len(beginnings)
+    for index, length in enumerate(lengths):
+        if length == wanted and (not kept or ranks[index] >= ranks[kept[-1]]):
+            kept.append(index)
+            wanted -= 1
+    return kept
 
 
 class _Amounts:
     """Which names stand too often, are missing, or exclude each other, whatever their order."""
 
-    def __init__(self, parent: str, counts: Mapping[str, int], first: Mapping[str, Element]) -> None:
+    def __init__(
+        self,
+        parent: str,
+        counts: Mapping[str, int],
+        first: Mapping[str, Element],
+        may_be_newer: bool,
+        unknown: Mapping[str, Element],
+    ) -> None:
         self._parent = parent
         self._counts = counts
         self._first = first
+        self._may_be_newer = may_be_newer
+        self._unknown = unknown
+        # Names that may be meant for ones that are missing, with those.
+        self.renamed: dict[str, str] = {}
 
     def of(self, particle: Any, *, often: bool = False) -> Iterator[Finding]:
         """Yield the findings of a particle that has to stand; `often` when a group around it repeats."""
@@ -93,7 +199,7 @@ class _Amounts:
         least, most = occurs(particle[1])
         count = self._counts.get(name, 0)
         if count < least:
-            yield None, f"{self._parent} needs {name}.", f"Add {name}."
+            yield from self._missing([name])
         if most is not None and count > most and not often:
             times = "once" if most == 1 else f"{most} times"
             yield self._first[name], f"{name} may stand {times}; here it stands {count} times.", None
@@ -103,8 +209,7 @@ class _Amounts:
         there = [each for each in alternatives if self._is_there(each)]
         if not there:
             if not any(_may_be_left_out(each) for each in alternatives):
-                names = " or ".join(_opening(each) for each in alternatives)
-                yield None, f"{self._parent} needs one of {names}.", None
+                yield from self._missing([_opening(each) for each in alternatives])
         elif len(there) > 1 and not often:
             one, other = (next(name for name in _names(each) if name in self._counts) for each in there[:2])
             yield (
@@ -114,6 +219,20 @@ class _Amounts:
             )
         for each in there:
             yield from self.of(each, often=often)
+
+    def _missing(self, names: Sequence[str]) -> Iterator[Finding]:
+        """Say that one of the names has to stand, unless the name of an unknown child says it already."""
+        for name in names:
+            for meant in rules.alike(name, self._unknown.keys() - self.renamed.keys(), _ALIKE_ENOUGH)[:1]:
+                if not self._may_be_newer:
+                    self.renamed[meant] = name
+                    return
+                yield None, f"{self._parent} needs {name}.", f"Did you mean it by {meant}?"
+                return
+        if len(names) == 1:
+            yield None, f"{self._parent} needs {names[0]}.", f"Add {names[0]}."
+        else:
+            yield None, f"{self._parent} needs one of {' or '.join(names)}.", None
 
 
 def _opening(particle: Any) -> str:

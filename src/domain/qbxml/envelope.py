@@ -16,10 +16,7 @@ ENVELOPE_DEPTH = 2
 
 _SET_PATH = f"{ENVELOPE}/{MESSAGE_SET}"
 
-_NEEDS_ENVELOPE = (
-    'A request is written as <QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerQueryRq>…</CustomerQueryRq>'
-    "</QBXMLMsgsRq></QBXML>."
-)
+_ONE_BY_ONE = "Queue each request by itself; they are sent in the order in which they were queued."
 
 
 def refuse(
@@ -46,7 +43,7 @@ def request_of(root: Element, version: str, field: str) -> Request:
     service sets itself.
     """
     if root.name != ENVELOPE:
-        suggestion = _NEEDS_ENVELOPE if root.name.endswith("Rq") else rules.nearest(root.name, [ENVELOPE])
+        suggestion = _envelope_of(root) if root.name.endswith("Rq") else rules.nearest(root.name, [ENVELOPE])
         refuse(field, f"The outermost element is {ENVELOPE}, not {root.name}.", root.place, root.name, suggestion)
     if root.attributes or (root.text or "").strip():
         refuse(field, f"{ENVELOPE} has neither attributes nor text.", root.place, ENVELOPE)
@@ -55,7 +52,8 @@ def request_of(root: Element, version: str, field: str) -> Request:
             _refuse_in_envelope(child, field)
     if len(root.children) != 1:
         place = root.children[1].place if root.children else root.place
-        refuse(field, f"{ENVELOPE} holds exactly one {MESSAGE_SET}.", place, ENVELOPE, _NEEDS_ENVELOPE)
+        suggestion = _ONE_BY_ONE if root.children else _envelope_of(None)
+        refuse(field, f"{ENVELOPE} holds exactly one {MESSAGE_SET}.", place, ENVELOPE, suggestion)
     message_set = root.children[0]
     on_error, response_data = _message_set_attributes(message_set, field)
     if (message_set.text or "").strip():
@@ -63,7 +61,13 @@ def request_of(root: Element, version: str, field: str) -> Request:
     if len(message_set.children) != 1:
         place = message_set.children[1].place if message_set.children else message_set.place
         count = len(message_set.children)
-        refuse(field, f"{MESSAGE_SET} holds exactly one request; here are {count}.", place, _SET_PATH)
+        refuse(
+            field,
+            f"{MESSAGE_SET} holds exactly one request; here are {count}.",
+            place,
+            _SET_PATH,
+            _ONE_BY_ONE if count else None,
+        )
     return Request(version, on_error, _checked(message_set.children[0], field), response_data)
 
 
@@ -72,8 +76,19 @@ def _refuse_in_envelope(child: Element, field: str) -> NoReturn:
     if child.name == "SignonMsgsRq":
         message = "SignonMsgsRq is for the old online edition; the Web Connector signs on by itself."
         refuse(field, message, child.place, path, "Remove SignonMsgsRq.")
-    suggestion = _NEEDS_ENVELOPE if child.name.endswith("Rq") else None
+    suggestion = _envelope_of(child) if child.name.endswith("Rq") else None
     refuse(field, f"{ENVELOPE} holds {MESSAGE_SET}, not {child.name}.", child.place, path, suggestion)
+
+
+def _envelope_of(element: Element | None) -> str:
+    """Return how a request is written, that of the element itself if it is one."""
+    if element is not None and element.name == MESSAGE_SET:
+        return f"Write <{ENVELOPE}> around it."
+    name = "CustomerQueryRq" if element is None else element.name
+    return (
+        f'A request is written as <{ENVELOPE}><{MESSAGE_SET} onError="{DEFAULT_ON_ERROR}"><{name}>…</{name}>'
+        f"</{MESSAGE_SET}></{ENVELOPE}>."
+    )
 
 
 def _message_set_attributes(message_set: Element, field: str) -> tuple[str, str | None]:

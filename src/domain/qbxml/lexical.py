@@ -42,6 +42,7 @@ _date_time = re.compile(
     re.ASCII,
 ).match
 _number = re.compile(r"([+-]?)0*(\d+)(?:\.(\d*))?\Z", re.ASCII).match
+_clock = re.compile(r"(\d{1,4}):([0-5]\d)(?::([0-5]\d))?\Z", re.ASCII).match
 _guid = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z").match
 
 
@@ -114,6 +115,14 @@ def _as_guid(text: str) -> str | None:
     return f"{{{bare}}}" if _guid(bare) else None
 
 
+def _as_interval(text: str) -> str | None:
+    found = _clock(text.strip())
+    if not found:
+        return None
+    hours, minutes, seconds = found.groups()
+    return f"PT{int(hours)}H{int(minutes)}M{int(seconds or 0)}S"
+
+
 def _pattern(pattern: str) -> Callable[[str], object]:
     return re.compile(pattern, re.ASCII).fullmatch
 
@@ -151,6 +160,7 @@ BASE_TYPES: Mapping[str, BaseType] = {
     "TIMEINTERVALTYPE": BaseType(
         "a time interval, like PT8H30M0S",
         _pattern(rf"{_SPACE}(?:-?PT(?=[0-9])(?:[0-9]+H)?(?:[0-9]+M)?(?:[0-9]+S)?)?{_SPACE}"),
+        _as_interval,
     ),
     "GUIDTYPE": BaseType(
         "0 or a GUID in braces",

@@ -8,12 +8,18 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from domain.qbxml import rules
 from domain.qbxml.document import Element
 from domain.qbxml.envelope import ENVELOPE_DEPTH, refuse
-from domain.qbxml.reading import DefusedXmlException, ExpatError, armed_parser, explain, readable
+from domain.qbxml.reading import DefusedXmlException, ExpatError, armed_parser, explain, is_tag_mismatch, readable
 
 if TYPE_CHECKING:
     from domain.qbxml.document import Place
 
 _version_of = re.compile(r"""version\s*=\s*(?:"([^"]*)"|'([^']*)')\s*\Z""").match
+
+
+_named_reference = re.compile(r"&[A-Za-z][A-Za-z0-9]*;").match
+_line_end = re.compile(r"\r\n|\r|\n")
+_bare_ampersand = re.compile(r"&(?!#)").match
+_open_reference = re.compile(r"&(?!#)[^;<>&]*\Z").search
 
 
 def read_with_places(text: str, field: str) -> tuple[Element, str | None]:
@@ -55,9 +61,9 @@ class _Reader:
             column = error.start - text.rfind("\n", 0, error.start)
             self._refuse("Half of a surrogate pair is no character; remove it.", (line, column))
         except ExpatError as error:
-            self._refuse(
-                f"The XML is malformed: {explain(error)}.", (error.lineno, error.offset + 1), self._path() or None
-            )
+            place = error.lineno, error.offset + 1
+            mend = self._mend(error, text)
+            self._refuse(f"The XML is malformed: {explain(error)}.", place, self._path() or None, mend)
         except DefusedXmlException:
             self._refuse(
                 "DOCTYPE declarations and entities are not allowed.",
@@ -65,6 +71,18 @@ class _Reader:
                 suggestion="Remove the DOCTYPE; write special characters as &amp;, &lt; or numeric references.",
             )
         return self._children[0]
+
+    def _mend(self, error: ExpatError, text: str) -> str | None:
+        """Return how to mend what is malformed, for what people get wrong most."""
+        if is_tag_mismatch(error) and self._open:
+            return f"Close {self._open[-1][0]} with </{self._open[-1][0]}>."
+        line = _line_end.split(readable(text), error.lineno)[error.lineno - 1]
+        before, after = line[: error.offset], line[error.offset :]
+        if entity := _named_reference(after):
+            return f"XML does not know {entity[0]}. Write the character itself."
+        if before.endswith("<"):
+            return "Write < as &lt;."
+        return "Write & as &amp;." if _bare_ampersand(after) or _open_reference(before) else None
 
     def _refuse(
         self, message: str, place: Place = None, path: str | None = None, suggestion: str | None = None

@@ -26,6 +26,7 @@ __all__ = [
     "explain",
     "has_references",
     "is_character_error",
+    "is_tag_mismatch",
     "readable",
     "tree",
 ]
@@ -109,3 +110,8 @@ def explain(error: ExpatError) -> str:
 def is_character_error(error: ExpatError) -> bool:
     """Whether a character or a reference to one that XML 1.0 forbids may be the reason."""
     return explain(error) in {errors.XML_ERROR_BAD_CHAR_REF, errors.XML_ERROR_INVALID_TOKEN}
+
+
+def is_tag_mismatch(error: ExpatError) -> bool:
+    """Whether an element is closed by the end of another."""
+    return explain(error) == errors.XML_ERROR_TAG_MISMATCH

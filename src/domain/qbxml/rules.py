@@ -52,12 +52,21 @@ def shown(text: str) -> str:
     return repr(text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…")
 
 
-def nearest(name: str, names: Iterable[str]) -> str | None:
+_ALIKE = 0.7
+"""How much of two names is the same when one may be meant by the other, from 0 to 1."""
+
+
+def nearest(name: str, names: Iterable[str], least: float = _ALIKE) -> str | None:
     """Return "Did you mean …?" with the names nearest to `name`, or None."""
+    close = alike(name, names, least)
+    return f"Did you mean {' or '.join(close)}?" if close else None
+
+
+def alike(name: str, names: Iterable[str], least: float) -> list[str]:
+    """Return the names that are most like `name`, three at most; one that differs in case only is alone."""
     if len(name) > _MOST_SHOWN:
-        return None
+        return []
     by_lower = {candidate.lower(): candidate for candidate in names}
     if name.lower() in by_lower:
-        return f"Did you mean {by_lower[name.lower()]}?"
-    close = [by_lower[found] for found in get_close_matches(name.lower(), by_lower, n=3, cutoff=0.7)]
-    return f"Did you mean {' or '.join(close)}?" if close else None
+        return [by_lower[name.lower()]]
+    return [by_lower[found] for found in get_close_matches(name.lower(), by_lower, n=3, cutoff=least)]

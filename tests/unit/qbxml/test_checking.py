@@ -174,7 +174,7 @@ def test_requests_of_another_message_set_are_named_as_such() -> None:
         (
             "<IncludeRetElement>" + "x" * 51 + "</IncludeRetElement>",
             "IncludeRetElement has at most 50 characters; here are 51.",
-            f"Write {'x' * 50!r}.",
+            "Shorten it by 1.",
         ),
         ("<OwnerID>1</OwnerID>", "OwnerID is 0 or a GUID in braces; not '1'.", None),
         (f"<ListID>{'x' * 37}</ListID>", f"ListID is an id of at most 36 characters; not {'x' * 37!r}.", None),
