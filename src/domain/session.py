@@ -31,14 +31,27 @@ def ticket_hash(ticket: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Answered:
+    """Whose answer was stored last: a response names no more of its request than this.
+
+    Of an iterated query it also names the iterator and how many objects remain in it, which gets less with each page.
+    """
+
+    request_name: str
+    request_label: str
+    iterator_id: str | None = None
+    remaining: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Session:
     """One Web Connector session.
 
     `in_flight` is the record this session holds, as it is stored: `ticketed` until it is handed
-    out, then `sent`; nobody else changes a record in these states. `last_answered` is the id of
-    the record whose response was stored last: a repeated `receiveResponseXML` is acknowledged
-    by it. `answered` counts the responses stored. `facts_read` tells whether the first
-    `sendRequestXML` was seen. `last_call_at` is a timestamp, `expires_at` in Unix seconds.
+    out, then `sent`; nobody else changes a record in these states. `last_answered` tells the
+    response that was stored last: when it comes again it is acknowledged. `answered` counts the
+    responses stored. `facts_read` tells whether the first `sendRequestXML` was seen.
+    `last_call_at` is a timestamp, `expires_at` in Unix seconds.
 
     `paused` tells that the connection was paused meanwhile, `work_until` (a timestamp; None: no end)
     when its sync window closes: nothing new is handed out then. `linger_seconds` is how long this
@@ -61,7 +74,7 @@ class Session:
     last_call_at: str
     expires_at: int
     in_flight: QueuedRequest | None = None
-    last_answered: str | None = None
+    last_answered: Answered | None = None
     last_progress: int = 0
     answered: int = 0
     facts_read: bool = False

@@ -40,6 +40,7 @@ from domain.queued_request import (
     WebhookState,
     timestamp,
 )
+from domain.session import Answered
 from tests.builders import (
     APP_ID,
     CONNECTION_ID,
@@ -389,7 +390,7 @@ class TestSessions:
     def test_a_session_is_read_back_whole(self, store: AnyStore) -> None:
         session = a_session(
             in_flight=a_record(state=State.SENT, webhook_url="https://example.com/é"),
-            last_answered="b0000000-0000-4000-8000-000000000001",
+            last_answered=Answered("CustomerQueryRq", "1", "{eb05f701-e727-472f-8ade-6753c4f67a46}", 0),
             last_progress=50,
             answered=3,
             facts_read=True,

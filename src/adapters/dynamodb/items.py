@@ -7,7 +7,7 @@ images have it. An attribute that is None is left out: that is what makes the sp
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from domain.apps import ApiKey, App, Scope
@@ -22,7 +22,7 @@ from domain.queued_request import (
     WebhookAttempt,
     WebhookState,
 )
-from domain.session import Session
+from domain.session import Answered, Session
 from domain.sync_window import SyncWindow
 
 if TYPE_CHECKING:
@@ -283,7 +283,7 @@ def session_item(session: Session) -> Item:
             "last_call_at": session.last_call_at,
             "expires_at": session.expires_at,
             "in_flight": _json(record_item(session.in_flight)) if session.in_flight else None,
-            "last_answered": session.last_answered,
+            "last_answered": _json(astuple(session.last_answered)) if session.last_answered else None,
             "last_progress": session.last_progress,
             "answered": session.answered,
             "facts_read": session.facts_read,
@@ -305,6 +305,7 @@ def session_from_item(item: Item) -> Session:
     """Return the session of an item."""
     in_flight = text(item, "in_flight")
     connection = text(item, "connection")
+    last_answered = text(item, "last_answered")
     return Session(
         ticket=item["ticket"]["S"],
         connection_id=item["connection_id"]["S"],
@@ -313,7 +314,7 @@ def session_from_item(item: Item) -> Session:
         last_call_at=item["last_call_at"]["S"],
         expires_at=number(item, "expires_at"),
         in_flight=record_from_item(json.loads(in_flight)) if in_flight else None,
-        last_answered=text(item, "last_answered"),
+        last_answered=Answered(*json.loads(last_answered)) if last_answered else None,
         last_progress=number(item, "last_progress"),
         answered=number(item, "answered"),
         facts_read=bool(item["facts_read"]["BOOL"]),

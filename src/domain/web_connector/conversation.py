@@ -15,7 +15,7 @@ from domain.pace import hold_of
 from domain.qbxml.hresults import describe
 from domain.queued_request import FIRST_IN_LINE, QueuedRequest, State, WebhookState, timestamp
 from domain.searching import searchable_text
-from domain.session import ticket_hash
+from domain.session import Answered, ticket_hash
 from domain.web_connector import lingering
 from domain.web_connector.claims import Claims, taken
 from domain.web_connector.first_call import FirstCall
@@ -243,7 +243,7 @@ class Conversation:
                     record,
                     call["response"],
                     now,
-                    former_id=session.last_answered,
+                    former=session.last_answered,
                     file_mark=session.company_file_mark,
                 )
             if outcome is None:
@@ -266,7 +266,7 @@ class Conversation:
                 session,
                 now,
                 in_flight=in_flight,
-                last_answered=record.id,
+                last_answered=outcome.answered or Answered(record.request_name, record.request_label),
                 last_progress=progress,
                 answered=session.answered + 1,
                 last_error=outcome.trouble,

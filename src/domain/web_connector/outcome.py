@@ -12,6 +12,7 @@ from domain import qbxml
 from domain.qbxml.hresults import PARSE_ERROR, describe
 from domain.qbxml.status_hints import hint_for_status
 from domain.queued_request import FIRST_IN_LINE, RequestError, State
+from domain.session import Answered
 from domain.web_connector.message_sets import NEVER_EXECUTED, NOT_KEPT, OTHER_CONTENT, is_about_another
 
 if TYPE_CHECKING:
@@ -33,15 +34,16 @@ SESSION_ENDED = "The Web Connector session ended before QuickBooks' answer came.
 class Outcome:
     """What a `receiveResponseXML` means for the record in flight.
 
-    `response_xml` is the text to keep. `iterator_id` is there when the iteration goes on with
-    another page. `trouble` says, for a person, what kept QuickBooks from answering at all. A record
-    that is `ticketed` is held on by the session, which hands it out next.
+    `response_xml` is the text to keep, `answered` what tells it when it comes again. `iterator_id` is there
+    when the iteration goes on with another page. `trouble` says, for a person, what kept QuickBooks
+    from answering at all. A record that is `ticketed` is held on by the session, which hands it out next.
     """
 
     after: QueuedRequest
     response_xml: str | None = None
     iterator_id: str | None = None
     trouble: str | None = None
+    answered: Answered | None = None
 
 
 def handed_out(record: QueuedRequest, now: datetime, file_mark: str | None) -> QueuedRequest:
@@ -71,13 +73,13 @@ def may_be_forgotten(after: QueuedRequest) -> bool:
 
 
 def of_answer(  # noqa: PLR0911 - one return for each thing that an answer can be
-    record: QueuedRequest, text: str, now: datetime, *, former_id: str | None = None, file_mark: str | None = None
+    record: QueuedRequest, text: str, now: datetime, *, former: Answered | None = None, file_mark: str | None = None
 ) -> Outcome | None:
     """Return what QuickBooks' answer `text` means for `record`, which is `sent`.
 
-    None when it is the answer to the request before, whose id is `former_id`, once more: it says
-    nothing about this one. That can be told only by a label that nobody else has, the id, or by the
-    message set. `file_mark` is the mark of the company file that is open.
+    None when it is an answer to the request before, once more: it says nothing about this one. That is told
+    by the message set, by name and label where they are not this one's, and by the iterator.
+    `file_mark` is the mark of the company file that is open.
     """
     if is_about_another(record, text):
         return None
@@ -92,9 +94,9 @@ def of_answer(  # noqa: PLR0911 - one return for each thing that an answer can b
             return _of_message_set_status(record, text, response.message_set_status, now)
         return _not_understood(record, text, "QuickBooks' answer holds no response.", now)
     for status in response.statuses:
-        if status.request_id == former_id and former_id not in {None, record.request_label}:
+        if former and _is_repeated(record, status, former):
             return None
-        if not _answers(record, status):
+        if not _answers(record.request_name, record.request_label, status):
             what = f"{status.name} with requestID {status.request_id!r}"
             return _not_understood(record, text, f"QuickBooks answered another request: {what}.", now)
     failed = next((status for status in response.statuses if status.is_error), None)
@@ -109,20 +111,33 @@ def of_answer(  # noqa: PLR0911 - one return for each thing that an answer can b
     status = response.statuses[0]
     goes_on = bool(status.iterator_remaining and status.iterator_id)
     return Outcome(
-        record.moved(State.RESPONSE_RECEIVED, now), text, iterator_id=status.iterator_id if goes_on else None
+        record.moved(State.RESPONSE_RECEIVED, now),
+        text,
+        iterator_id=status.iterator_id if goes_on else None,
+        answered=Answered(record.request_name, record.request_label, status.iterator_id, status.iterator_remaining),
     )
 
 
-def _answers(record: QueuedRequest, status: qbxml.ResponseStatus) -> bool:
-    """Whether this is the response to what was sent.
-
-    The Web Connector names only the session, so that a response that was delayed or delivered
-    twice can arrive while the next request is out. QuickBooks echoes the `requestID`; white space
-    in it is whatever XML makes of an attribute.
-    """
-    if status.name.removesuffix("Rs") != record.request_name.removesuffix("Rq"):
+def _answers(request_name: str, request_label: str, status: qbxml.ResponseStatus) -> bool:
+    """Whether this can be the response to a request. White space in a label is whatever XML makes of an attribute."""
+    if status.name.removesuffix("Rs") != request_name.removesuffix("Rq"):
         return False
-    return status.request_id is None or status.request_id.split() == record.request_label.split()
+    return status.request_id is None or status.request_id.split() == request_label.split()
+
+
+def _is_repeated(record: QueuedRequest, status: qbxml.ResponseStatus, former: Answered) -> bool:
+    """Whether this is the response to the request before, once more.
+
+    The Web Connector names only the session, so that a response that was delayed or delivered twice can arrive while
+    the next request is out. Pages of a query have one name and label; in their iterator less remains with each.
+    """
+    if not _answers(former.request_name, former.request_label, status):
+        return False
+    if not _answers(record.request_name, record.request_label, status):
+        return True
+    if status.iterator_id is None or status.iterator_id != former.iterator_id:
+        return False
+    return (status.iterator_remaining or 0) >= (former.remaining or 0)
 
 
 def _of_status_check(record: QueuedRequest, text: str, code: int, now: datetime, file_mark: str | None) -> Outcome:

@@ -13,7 +13,7 @@ from domain.errors import Conflict, NotFound, TooManyRequests
 from domain.queued_request import State, WebhookState, timestamp
 from domain.session import ticket_hash
 from tests.builders import CONNECTION_ID, a_record
-from tests.unit.web_connector.driver import PASSWORD, Desk, answer, hcp, page_of
+from tests.unit.web_connector.driver import PASSWORD, Desk, answer, hcp, kept, page_of
 
 
 @pytest.fixture
@@ -584,6 +584,36 @@ def test_a_response_before_anything_was_handed_out_is_acknowledged_and_not_store
 
     assert desk.record(request_id).state is State.TICKETED
     assert desk.send(hcp()) != ""
+
+
+def test_a_response_that_comes_again_while_another_kind_of_request_is_out_does_not_touch_it(desk: Desk) -> None:
+    desk.queue(request_label="mine")
+    write = desk.write(request_label="mine")
+    late = answer(desk.begin())
+    progress = desk.receive(late)
+    sent = desk.send()
+
+    assert desk.receive(late) == progress
+    assert desk.record(write).state is State.SENT
+
+    desk.receive(kept(sent))
+    assert desk.record(write).state is State.RESPONSE_RECEIVED
+
+
+def test_a_page_that_comes_again_while_the_next_one_is_out_is_not_taken_for_it(desk: Desk) -> None:
+    first = desk.queue(attributes=' iterator="Start"', content="<MaxReturned>2</MaxReturned>")
+    desk.receive(page_of(desk.begin(), 4))
+    late = page_of(desk.send(), 2)
+    progress = desk.receive(late)
+    last = desk.send()
+
+    assert desk.receive(late) == progress
+    assert desk.receive(page_of(last, 0)) == 100
+
+    pages = sorted((found for found in desk.store.records.values()), key=lambda found: found.page)
+    assert [found.page for found in pages] == [1, 2, 3]
+    assert pages[0].id == first
+    assert 'iteratorRemainingCount="0"' in str(desk.response(pages[2].id))
 
 
 def test_a_response_that_comes_twice_while_the_next_request_is_out_is_told_by_its_label(desk: Desk) -> None:
