@@ -1,4 +1,7 @@
-"""The store in memory: every condition of a commit is checked before anything is changed."""
+"""The store in memory: every condition of a commit is checked before anything is changed.
+
+With an `IndexLag` its indexes are late. Reads by id stay exact.
+"""
 
 from __future__ import annotations
 
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from domain.apps import ApiKey, App
     from domain.connection import Connection
     from domain.session import Session
+    from tests.fakes.index_lag import IndexLag
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +53,9 @@ class _Bodies:
 class FakeStore:
     """Implements Store, Requests, Deliveries, Connections, Sessions, Apps, Listing and Recounts."""
 
-    def __init__(self, retention_days: int = 0) -> None:
+    def __init__(self, retention_days: int = 0, lag: IndexLag | None = None) -> None:
         self.retention_days = retention_days
+        self.lag = lag
         self.records: dict[str, QueuedRequest | Tombstone] = {}
         self.bodies: dict[str, _Bodies] = {}
         self.connections: dict[str, Connection] = {}
@@ -72,6 +77,7 @@ class FakeStore:
             self.counts = Counter({key: number for key, number in self.counts.items() if number})
             for change in changes:
                 self._do(change)
+                self._note(change)
 
     def _check(self, change: Change) -> None:  # noqa: C901 - one row for each kind of change
         """Raise Conflict when the change does not hold."""
@@ -160,7 +166,33 @@ class FakeStore:
             ]
             for record in gone:
                 del self.records[record.id]
+                self._note_request(record.id)
             return gone
+
+    def _note(self, change: Change) -> None:
+        """Tell the indexes what is stored now."""
+        if self.lag is None:
+            return
+        match change:
+            case (
+                AddRequest(record=record)
+                | ChangeRequest(before=record)
+                | RemoveRequest(before=record)
+                | ForgetRequest(before=record)
+            ):
+                self._note_request(record.id)
+            case AddSession(session=session) | ChangeSession(before=session):
+                self.lag.note("sessions", session.ticket, self.sessions[session.ticket])
+            case AddConnection(connection=connection) | ChangeConnection(before=connection):
+                self.lag.note("connections", connection.id, self.connections[connection.id])
+            case _:
+                pass
+
+    def _note_request(self, request_id: str) -> None:
+        if self.lag:
+            record, bodies = self.records.get(request_id), self.bodies.get(request_id)
+            self.lag.note("records", request_id, record if isinstance(record, QueuedRequest) else None)
+            self.lag.note("bodies", request_id, (request_id, bodies) if bodies else None)
 
     # --- Requests
 
@@ -198,7 +230,8 @@ class FakeStore:
     def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
         """Return what is sent next."""
         with self._lock:
-            queued = [record for record in self._records_of(connection_id) if record.state in QUEUED]
+            index = "queue" if self.lag and self.lag.queue else None
+            queued = [record for record in self._records_of(connection_id, index) if record.state in QUEUED]
         queued.sort(key=lambda record: (record.queue_priority, record.inserted_at, record.id))
         return queued[:limit]
 
@@ -209,10 +242,11 @@ class FakeStore:
         ahead = sum((other.queue_priority, other.inserted_at, other.id) < place for other in queued)
         return self.connection(record.connection_id), min(ahead, most)
 
-    def _records_of(self, connection_id: str) -> list[QueuedRequest]:
+    def _records_of(self, connection_id: str, index: str | None = None) -> list[QueuedRequest]:
+        """Return a connection's records: as an index shows them, or as they are."""
         return [
             record
-            for record in self.records.values()
+            for record in (self.lag.shown("records", index) if self.lag and index else self.records.values())
             if isinstance(record, QueuedRequest) and record.connection_id == connection_id
         ]
 
@@ -243,22 +277,30 @@ class FakeStore:
 
     def connections_of(self, app_id: str, offset: int, limit: int) -> tuple[Sequence[Connection], int]:
         """Return one page of an app's connections and how many there are."""
-        mine = [found for found in self.connections.values() if found.app_id == app_id and not found.deleted_at]
+        shown = self.lag.shown("connections", "by_app") if self.lag else self.connections.values()
+        mine = [found for found in shown if found.app_id == app_id and not found.deleted_at]
         mine.sort(key=lambda found: (found.inserted_at, found.id))
-        return mine[offset : offset + limit], len(mine)
+        page = [self.connections[found.id] for found in mine[offset : offset + limit]]
+        return [found for found in page if not found.deleted_at], len(mine)
 
     def deleted_connections(self, limit: int) -> Sequence[Connection]:
         """Return connections whose records are still to be removed."""
-        return [found for found in self.connections.values() if found.deleted_at][:limit]
+        shown = self.lag.shown("connections", "to_purge") if self.lag else self.connections.values()
+        listed = [self.connections.get(found.id) for found in shown if found.deleted_at]
+        return [found for found in listed if found is not None][:limit]
 
     def remove_records(self, connection: Connection) -> Iterator[int]:
         """Remove the records of a deleted connection, a few in each step."""
+        done: set[str] = set()
         while True:
             with self._lock:
-                mine = [one for one, bodies in self.bodies.items() if bodies.connection_id == connection.id][:50]
+                shown = self.lag.shown("bodies", "search") if self.lag else self.bodies.items()
+                mine = [one for one, bodies in shown if bodies.connection_id == connection.id and one not in done][:50]
+                done.update(mine)
                 for request_id in mine:
                     self.records.pop(request_id, None)
-                    del self.bodies[request_id]
+                    self.bodies.pop(request_id, None)
+                    self._note_request(request_id)
             if not mine:
                 return
             yield len(mine)
@@ -268,6 +310,8 @@ class FakeStore:
         with self._lock:
             self.counts = Counter({k: n for k, n in self.counts.items() if k.connection_id != connection.id})
             self.connections.pop(connection.id, None)
+            if self.lag:
+                self.lag.note("connections", connection.id, None)
 
     # --- Sessions
 
@@ -277,7 +321,9 @@ class FakeStore:
 
     def silent_sessions(self, before: str, limit: int) -> Sequence[Session]:
         """Return open sessions whose last call was before the timestamp."""
-        silent = [found for found in self.sessions.values() if not found.ended and found.last_call_at < before]
+        shown = self.lag.shown("sessions", "live") if self.lag else self.sessions.values()
+        listed = [self.sessions[found.ticket] for found in shown if not found.ended and found.last_call_at < before]
+        silent = [found for found in listed if not found.ended and found.last_call_at < before]
         return sorted(silent, key=lambda found: found.last_call_at)[:limit]
 
     # --- Apps
@@ -319,7 +365,7 @@ class FakeStore:
         sort: str,
         state: State | None,
         webhook_state: WebhookState | None,
-        use: str,  # noqa: ARG002 - every index of a list in memory is the list itself
+        use: str,
         first_day: str,
         last_day: str,
         descending: bool,
@@ -329,7 +375,7 @@ class FakeStore:
         """Return entries of these days."""
         entries = [
             IndexEntry(record.id, moment, record.state, record.webhook_state)
-            for record in self._records_of(connection_id)
+            for record in self._records_of(connection_id, f"{use}/{sort}")
             if state in (None, record.state)
             and webhook_state in (None, record.webhook_state)
             and first_day <= day_of(moment := getattr(record, sort)) <= last_day
@@ -339,15 +385,21 @@ class FakeStore:
 
     def search_texts(self, connection_id: str, days: Sequence[str]) -> Iterable[tuple[str, str]]:
         """Yield (id, search text) of every record inserted on these days."""
-        for record in self._records_of(connection_id):
-            if day_of(record.inserted_at) in days:
-                yield record.id, self.bodies[record.id].search_text
+        shown = list(self.lag.shown("bodies", "search")) if self.lag else list(self.bodies.items())
+        for request_id, bodies in shown:
+            record = self.records.get(request_id)
+            if (
+                bodies.connection_id == connection_id
+                and isinstance(record, QueuedRequest)
+                and day_of(record.inserted_at) in days
+            ):
+                yield request_id, bodies.search_text
 
     # --- Recounts
 
     def recount(self, connection_id: str) -> Mapping[CountKey, int]:
-        """Return the records counted one by one."""
-        return count_changes([AddRequest(record, "", "") for record in self._records_of(connection_id)])
+        """Return the records counted one by one, as the indexes by state have them."""
+        return count_changes([AddRequest(record, "", "") for record in self._records_of(connection_id, "by_state")])
 
     def add_to_counts(self, changes: Mapping[CountKey, int]) -> None:
         """Add to counts."""

@@ -1,102 +1,161 @@
-"""The line between a simulated QuickBooks and the service, which can be cut at any place.
+"""A line, a function and a QuickBooks that break where they are told to.
 
-The simulator shares no code with the service and keeps message sets exactly as `qbxml.md` §4 has it.
+Where something can break is not listed anywhere: a run tells the places that it passed, and each can be cut.
 """
 
 from __future__ import annotations
 
 import random
-import re
 import uuid
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from domain.queued_request import ENDED, QueuedRequest, State
-from domain.session import SILENCE_SECONDS
-from domain.sweeping import Sweeper
-from domain.web_connector import qwc
-from simulator import Company, Simulator
-from simulator.errors import HresultError, TransportError
+from domain import ports
+from simulator.errors import ConnectorClosed, HresultError, TransportError
 from simulator.soap import NAMESPACE
-from tests.unit.web_connector.driver import PASSWORD, CountingStore, Desk
+from simulator.values import RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
-    from domain.changes import Change
-    from simulator.company import CompanySession
-    from simulator.web_connector import SessionResult
+    from simulator.company import Company, CompanySession
+    from tests.unit.web_connector.driver import Desk
 
-SESSIONS = 8
-"""More than enough: what is not done by then is stuck."""
+PORTS = (
+    ports.Store,
+    ports.Requests,
+    ports.Deliveries,
+    ports.Connections,
+    ports.Sessions,
+    ports.Apps,
+    ports.Listing,
+    ports.Recounts,
+)
+PORT_METHODS = frozenset(name for port in PORTS for name in vars(port) if not name.startswith("_"))
+"""Every call of the database that there is."""
 
 BUDGETS = {"authenticate": 4, "sendRequestXML": 3, "receiveResponseXML": 3, "closeConnection": 3}
 """Round trips of a call; one more for a login that takes over."""
+OTHER_BUDGET = 5
+
+QUICKBOOKS = "ProcessRequest"
+
+LOCKED = 3175
+"""The status of an object that somebody else is working on: the request was not done."""
+
+ON_THE_LINE = ("request-lost", "response-lost", "duplicated", "repeated-later", "delayed-past-takeover")
+IN_A_READ = ("dies-before",)
+"""To die after a read is to die before what follows, or to lose the response."""
+IN_A_COMMIT = ("dies-before", "dies-after")
+IN_QUICKBOOKS = ("fails-before", "fails-after", "locked", "late-by-one", "late-by-two", "last-of-all")
+"""The connector falls over before or after the work is done, the object is in use, or the work is done only when
+QuickBooks has answered one or two other requests, or when all is over."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Cut:
-    """What happens at the `number`th time (from 1) of a SOAP method, of `commit` or of `ProcessRequest`."""
+class Place(NamedTuple):
+    """Where something can break: the `number`th time (from 1) that a thing is done."""
 
-    place: str
+    what: str
     number: int
+
+
+class Cut(NamedTuple):
+    """What breaks at a place, and how."""
+
+    place: Place
     kind: str
 
     def __str__(self) -> str:
         """Return the name of the case."""
-        return f"{self.place}-{self.number}-{self.kind}"
+        return f"{self.place.what}-{self.place.number}-{self.kind}"
 
 
-CALLS = ("request-lost", "response-lost", "duplicated", "delayed-past-takeover")
-COMMITS = ("dies-before", "dies-after")
-QUICKBOOKS = ("fails-before", "fails-after")
-
-
-def kinds_of(place: str) -> tuple[str, ...]:
+def kinds_of(place: Place) -> tuple[str, ...]:
     """Return what can happen at a place."""
-    return {"commit": COMMITS, "ProcessRequest": QUICKBOOKS}.get(place, CALLS)
+    if place.what == QUICKBOOKS:
+        return IN_QUICKBOOKS
+    _, is_database, port_method = place.what.partition("/")
+    if not is_database:
+        return ON_THE_LINE
+    return IN_A_COMMIT if port_method == "commit" else IN_A_READ
 
 
-class FunctionDied(Exception):
-    """The function was stopped where it stood: no answer comes."""
+class FunctionDied(BaseException):
+    """The function was stopped where it stood: no answer comes. Nobody can catch it as an Exception."""
 
 
 @dataclass
 class Places:
-    """Counts the places that are passed, and tells which cut is due."""
+    """Counts the places that are passed, and tells which cut is due.
+
+    `passed` names with each place the call on whose behalf it was passed.
+    """
 
     cuts: frozenset[Cut]
-    passed: list[tuple[str, int]] = field(default_factory=list)
+    passed: list[tuple[Place, Place | None]] = field(default_factory=list)
     happened: list[Cut] = field(default_factory=list)
-    counts: Counter[str] = field(default_factory=Counter)
+    open: bool = False
+    doing: Place | None = None
+    calls: int = 0
+    _counts: Counter[str] = field(default_factory=Counter)
 
-    def passing(self, place: str) -> str | None:
+    def passing(self, what: str) -> str | None:
         """Count a place; return the kind of the cut that happens there."""
-        self.counts[place] += 1
-        self.passed.append((place, self.counts[place]))
-        cut = next((cut for cut in self.cuts if (cut.place, cut.number) == self.passed[-1]), None)
+        if not self.open:
+            return None
+        place = self._next(what)
+        self.passed.append((place, self.doing))
+        cut = next((cut for cut in self.cuts if cut.place == place), None)
         if cut is None:
             return None
         self.happened.append(cut)
         return cut.kind
 
+    def _next(self, what: str) -> Place:
+        self._counts[what] += 1
+        return Place(what, self._counts[what])
 
-class MortalStore(CountingStore):
-    """A store whose caller dies before or after a commit."""
+    def cuts_after(self, first: Cut | None = None) -> Iterator[Cut]:
+        """Yield every cut at a place that was passed, all or those after the first one's."""
+        start = 0
+        if first:
+            start = 1 + next(number for number, (place, _) in enumerate(self.passed) if place == first.place)
+        for place, _ in self.passed[start:]:
+            for kind in kinds_of(place):
+                yield Cut(place, kind)
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.places: Places | None = None
+    def cuts_within(self, call: Place) -> Iterator[Cut]:
+        """Yield every cut at a place that was passed on behalf of a call."""
+        for place, cause in self.passed:
+            if cause == call:
+                for kind in kinds_of(place):
+                    yield Cut(place, kind)
 
-    def commit(self, *changes: Change) -> None:
-        """Commit, or not."""
-        kind = self.places.passing("commit") if self.places else None
+
+class MortalStore:
+    """A store whose caller can die before or after each of its calls."""
+
+    def __init__(self, store: Any, places: Places) -> None:
+        self._store = store
+        self._places = places
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the store has; a port's method with death around it."""
+        found = getattr(self._store, name)
+        return partial(self._call, name, found) if name in PORT_METHODS else found
+
+    def _call(self, name: str, method: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        places = self._places
+        places.calls += 1
+        kind = places.passing(f"{places.doing.what if places.doing else '?'}/{name}")
         if kind == "dies-before":
             raise FunctionDied
-        super().commit(*changes)
+        result = method(*arguments, **named)
         if kind == "dies-after":
             raise FunctionDied
+        return result
 
 
 @dataclass
@@ -116,7 +175,8 @@ class Line:
     def __init__(self, desk: Desk, places: Places) -> None:
         self._desk = desk
         self._places = places
-        self._late: list[bytes] = []
+        self._past_takeover: list[tuple[Place, bytes]] = []
+        self._again: list[tuple[Place, bytes]] = []
 
     def get(self, _url: str) -> int:
         """Answer the check of the certificate."""
@@ -125,57 +185,109 @@ class Line:
     def post(self, _url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
         """Deliver a call, or cut it."""
         method = headers["SOAPAction"].strip('"').removeprefix(NAMESPACE)
+        again, self._again = self._again, []
+        self._places.doing = None
         kind = self._places.passing(method)
+        call = self._places.passed[-1][0] if self._places.open else Place(method, 0)
         if kind == "delayed-past-takeover":
-            self._late.append(body)
+            self._past_takeover.append((call, body))
         if kind in {"request-lost", "delayed-past-takeover"}:
             raise TransportError(kind)
-        if kind == "duplicated":
-            self._deliver(method, body)
-        answer = self._deliver(method, body)
-        if method == "authenticate":
-            late, self._late = self._late, []
-            for former in late:
-                self._deliver("late", former)
+        try:
+            if kind == "duplicated":
+                self._deliver(call, body)
+            answer = self._deliver(call, body)
+        finally:
+            self._deliver_late(again)
+            if method == "authenticate":
+                late, self._past_takeover = self._past_takeover, []
+                self._deliver_late(late)
+        if kind == "repeated-later":
+            self._again.append((call, body))
         if kind == "response-lost":
             raise TransportError(kind)
         return answer
 
-    def _deliver(self, method: str, body: bytes) -> tuple[int, bytes]:
-        store = self._desk.store
+    def deliver_what_is_left(self) -> bool:
+        """Deliver all that is still on its way; return whether there was anything."""
+        late = self._past_takeover + self._again
+        self._past_takeover, self._again = [], []
+        self._deliver_late(late)
+        return bool(late)
+
+    def _deliver_late(self, late: list[tuple[Place, bytes]]) -> None:
+        for call, body in late:
+            try:
+                self._deliver(call, body)
+            except TransportError:
+                continue  # nobody waits for the answer
+
+    def _deliver(self, call: Place, body: bytes) -> tuple[int, bytes]:
+        places = self._places
         self._desk.clock.advance(seconds=1)
-        store.calls.clear()
+        places.doing, places.calls = call, 0
         try:
             answer = self._desk.connector.answer(body)
         except FunctionDied:
             raise TransportError("the function died") from None
+        finally:
+            places.doing = None
         assert answer.status == 200, answer.body
-        assert store.calls.total() <= BUDGETS.get(method, 5), (method, store.calls)
+        assert places.calls <= BUDGETS.get(call.what, OTHER_BUDGET), (call, places.calls)
         return answer.status, answer.body.encode()
 
 
 class FragileCompany:
-    """A company file whose QuickBooks falls over before or after it did what it was asked."""
+    """A company file whose QuickBooks falls over before or after it did what it was asked, or does it late."""
 
-    def __init__(self, company: Company, places: Places) -> None:
+    def __init__(self, company: Company, places: Places, *, marked: bool = True) -> None:
         self._company = company
-        self._places = places
+        self.places = places
+        self.marked = marked
+        self._late: list[list[Any]] = []
+        self.done_last = False
 
     def __getattr__(self, name: str) -> Any:
         """Return what the company has."""
         return getattr(self._company, name)
 
     def begin_session(self, application: str, path: str = "") -> FragileSession:
-        """Open the company."""
-        return FragileSession(self._company.begin_session(application, path), self._places)
+        """Open the company; without its mark nobody can tell whose it is."""
+        if not self.marked:
+            self._company.private_fields.clear()
+        return FragileSession(self, self._company.begin_session(application, path), application)
+
+    def do_later(self, application: str, text: str, when: float) -> None:
+        """Do what was asked after `when` other requests."""
+        self._late.append([application, text, when])
+
+    def answered_one(self) -> None:
+        """Do what was left until now."""
+        for late in self._late:
+            late[2] -= 1
+        self._do([late for late in self._late if late[2] <= 0])
+
+    def do_what_is_left(self) -> None:
+        """Do all that was asked and not done."""
+        self.done_last = bool(self._late)
+        self._do(list(self._late))
+
+    def _do(self, due: list[list[Any]]) -> None:
+        for late in due:
+            self._late.remove(late)
+            application, text, _ = late
+            session = self._company.begin_session(application)
+            session.process_request(text)
+            session.end()
 
 
 class FragileSession:
     """A session with it."""
 
-    def __init__(self, session: CompanySession, places: Places) -> None:
+    def __init__(self, company: FragileCompany, session: CompanySession, application: str) -> None:
+        self._company = company
         self._session = session
-        self._places = places
+        self._application = application
         self._greeted = False
 
     def end(self) -> None:
@@ -184,83 +296,19 @@ class FragileSession:
 
     def process_request(self, text: str) -> str:
         """Answer, or fall over. The Web Connector's own questions always work."""
-        kind = self._places.passing("ProcessRequest") if self._greeted else None
-        self._greeted = True
+        if not self._greeted:
+            self._greeted = True
+            return self._session.process_request(text)
+        kind = self._company.places.passing(QUICKBOOKS)
+        when = {"late-by-one": 1, "late-by-two": 2, "last-of-all": float("inf")}.get(kind or "")
+        if when:
+            self._company.do_later(self._application, text, when)
+            raise ConnectorClosed
         if kind == "fails-before":
             raise HresultError("0x800706BE")
-        answer = self._session.process_request(text)
+        locked = RequestError(LOCKED, "It is in use.") if kind == "locked" else None
+        answer = self._session.process_request(text, refusal=locked)
+        self._company.answered_one()
         if kind == "fails-after":
             raise HresultError("0x800706BE")
         return answer
-
-
-class Run:
-    """A queue, drained by session after session through a line that is cut, until nothing is left."""
-
-    def __init__(self, fill: Callable[[Desk], object], *cuts: Cut) -> None:
-        self.places = Places(frozenset(cuts))
-        self.store = MortalStore()
-        self.desk = Desk(store=self.store, new_id=RandomIds())  # type: ignore[arg-type] - ids all the same
-        connection = self.desk.connect(name="Acme")
-        self.company = Company.generated(customers=5, now=self._unix_seconds)
-        fill(self.desk)
-        self.store.places = self.places
-        self.simulator = Simulator(
-            qwc.render(connection, base_url="https://queue.example.com", app_name="Queue"),
-            PASSWORD,
-            FragileCompany(self.company, self.places),  # type: ignore[arg-type] - what the connector uses of it
-            transport=Line(self.desk, self.places),
-            sleep=lambda _seconds: None,
-        )
-        self.results: list[SessionResult] = []
-
-    def to_the_end(self) -> Run:
-        """Run sessions until nothing is queued, then release what the last one left."""
-        while len(self.results) < SESSIONS:
-            self.results.append(self.simulator.run_once())
-            if self.results[-1].status == "No Data Exchange":
-                break
-        self.store.places = None
-        self.desk.clock.advance(seconds=SILENCE_SECONDS + 1)
-        store = self.store
-        Sweeper(store, store, store, self.desk.clock).sweep(self.desk.clock.advance(seconds=1))
-        return self
-
-    def _unix_seconds(self) -> float:
-        return self.desk.clock.now.timestamp()
-
-    @property
-    def records(self) -> list[QueuedRequest]:
-        """Return all records."""
-        return [record for record in self.store.records.values() if isinstance(record, QueuedRequest)]
-
-    def executions(self, record: QueuedRequest) -> int:
-        """Return how often QuickBooks executed a write."""
-        return sum(done.message_set_id == record.message_set_id for done in self.company.writes)
-
-    def check(self) -> None:
-        """Check all that must be so after any cuts."""
-        assert self.store.counts == self.store.recount()
-        assert not [session for session in self.store.sessions.values() if not session.ended]
-        assert self.desk.connection.session_ticket is None
-        for record in self.records:
-            assert record.state in ENDED, record
-            if not record.is_read:
-                self._check_write(record)
-            elif record.state is not State.RESPONSE_RECEIVED:
-                assert record.error is not None
-                assert record.error.code == "iteration_interrupted"
-                assert record.page > 1
-
-    def _check_write(self, record: QueuedRequest) -> None:
-        assert self.executions(record) == 1, record
-        response = self.desk.response(record.id)
-        assert response is not None
-        assert f'requestID="{record.request_label}"' in response
-        if record.state is State.ERROR:
-            assert record.error is not None
-            assert record.error.code == "quickbooks_error"
-        else:
-            kept = re.search(r"<ListID>([^<]+)</ListID>", response)
-            assert kept
-            assert kept[1] in {str(row.fields["ListID"]) for row in self.company.tables.customers}

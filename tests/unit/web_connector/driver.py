@@ -10,7 +10,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-from domain.changes import AddConnection, AddRequest, AddSession, ChangeRequest, ChangeSession, RemoveRequest
+from domain.changes import (
+    AddConnection,
+    AddRequest,
+    AddSession,
+    ChangeConnection,
+    ChangeRequest,
+    ChangeSession,
+    ForgetRequest,
+    RemoveRequest,
+    RequireConnection,
+)
 from domain.counts import CountKey
 from domain.queued_request import QueuedRequest
 from domain.session import ticket_hash
@@ -21,9 +31,12 @@ from tests.builders import CONNECTION_ID, FixedClock, SequentialIds, a_connectio
 from tests.fakes import FakeStore
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from domain.changes import Change
     from domain.connection import Connection
     from domain.session import Session
+    from tests.fakes import IndexLag
 
 PASSWORD = "open sesame"
 _CHEAP = hashlib.scrypt(PASSWORD.encode(), salt=b"salt", n=2, r=1, p=1, dklen=32)
@@ -36,8 +49,8 @@ PORTS = {"request", "stored_request", "request_xml", "queue_front", "connection"
 class CountingStore(FakeStore):
     """Counts the calls that are round trips of a real store, and lets a test make the index late."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, lag: IndexLag | None = None) -> None:
+        super().__init__(lag=lag)
         self.calls: Counter[str] = Counter()
         self.index: list[QueuedRequest] | None = None
 
@@ -59,11 +72,16 @@ class CountingStore(FakeStore):
             return self.index[:limit]
         return list(super().queue_front(connection_id, limit))
 
-    def recount(self) -> Counter[CountKey]:
-        """Return the counts as they must be."""
+    def recount(self, connection_id: str = CONNECTION_ID) -> Mapping[CountKey, int]:
+        """Return the records of the one connection, counted."""
+        return super().recount(connection_id)
+
+    def exact_counts(self) -> Counter[CountKey]:
+        """Return the counts as they must be, of all connections."""
         counts: Counter[CountKey] = Counter()
         for record in self.records.values():
-            assert isinstance(record, QueuedRequest)
+            if not isinstance(record, QueuedRequest):
+                continue
             for sort, moment in (("inserted_at", record.inserted_at), ("updated_at", record.updated_at)):
                 counts[CountKey(record.connection_id, moment[:10], sort, record.state, record.webhook_state)] += 1
         return counts
@@ -71,12 +89,21 @@ class CountingStore(FakeStore):
 
 def _touched(change: Change) -> tuple[str, str]:
     match change:
-        case AddRequest(record=record) | ChangeRequest(before=record) | RemoveRequest(before=record):
+        case (
+            AddRequest(record=record)
+            | ChangeRequest(before=record)
+            | RemoveRequest(before=record)
+            | ForgetRequest(before=record)
+        ):
             return "request", record.id
         case AddSession(session=session) | ChangeSession(before=session):
             return "session", session.ticket
+        case RequireConnection(connection_id=connection_id):
+            return "connection", connection_id
+        case AddConnection(connection=connection) | ChangeConnection(before=connection):
+            return "connection", connection.id
         case _:
-            return "connection", CONNECTION_ID
+            return "other", repr(change)
 
 
 @dataclass
@@ -101,10 +128,12 @@ class Desk:
     ticket: str = ""
     schedule: list[str] = field(default_factory=list)
     last: SoapAnswer | None = None
+    reached: Any = None
+    """What the endpoint takes for the store."""
 
     def __post_init__(self) -> None:
         """Build the endpoint."""
-        store = self.store
+        store = self.reached or self.store
         self.connector = WebConnector(store, store, store, store, self.clock, self.new_id, CountingSecrets())
 
     # --- what is there

@@ -14,8 +14,9 @@ from domain.queueing import Queueing
 from domain.session import SILENCE_SECONDS
 from domain.sweeping import Sweeper
 from tests.builders import APP_ID
-from tests.unit.web_connector.cuts import RandomIds, Run
+from tests.unit.web_connector.cuts import RandomIds
 from tests.unit.web_connector.driver import Desk, answer, hcp, kept, not_kept
+from tests.unit.web_connector.runs import Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable

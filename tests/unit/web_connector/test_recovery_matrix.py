@@ -1,91 +1,53 @@
-"""Every place of a session is cut in every way, alone and in pairs: no write is done twice, nothing is stuck."""
+"""Every place of a session is cut in every way: no write is done twice, nothing is stuck, nobody is passed over.
+
+One cut at each place, and two within one call, with and without lag of the indexes. All pairs of cuts take minutes:
+`make prove`.
+"""
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.unit.web_connector.cuts import Cut, Run, kinds_of
+from tests.unit.web_connector.matrix import LAGS, QUEUES, WRITES, one_cut, two_cuts_of_one_call
+from tests.unit.web_connector.runs import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from tests.unit.web_connector.driver import Desk
+    from tests.unit.web_connector.matrix import Fill
 
 
-def a_read(desk: Desk) -> None:
-    desk.queue()
-
-
-def an_iterated_read(desk: Desk) -> None:
-    desk.queue("CustomerQueryRq", "<MaxReturned>2</MaxReturned>", ' iterator="Start"')
-
-
-def a_write(desk: Desk) -> None:
-    desk.write()
-
-
-def a_refused_write(desk: Desk) -> None:
-    desk.write("a:colon")
-
-
-def two_writes(desk: Desk) -> None:
-    desk.write("Ann")
-    desk.write("Bob")
-
-
-def two_writes_with_one_label(desk: Desk) -> None:
-    desk.write("Ann", request_label="1")
-    desk.write("Bob", request_label="1")
-
-
-def a_write_and_a_read(desk: Desk) -> None:
-    desk.write()
-    desk.queue()
-
-
-QUEUES = (
-    a_read,
-    an_iterated_read,
-    a_write,
-    a_refused_write,
-    two_writes,
-    two_writes_with_one_label,
-    a_write_and_a_read,
-)
-
-
-def cuts_after(run: Run, number: int) -> Iterator[Cut]:
-    """Yield every cut at a place that a run passed after its first `number` ones."""
-    for place, count in run.places.passed[number:]:
-        for kind in kinds_of(place):
-            yield Cut(place, count, kind)
-
-
-def pairs_of_cuts(fill: Callable[[Desk], None]) -> Iterator[tuple[Cut, Cut]]:
-    """Yield every cut with every cut of what is done after it."""
-    for first in cuts_after(Run(fill).to_the_end(), 0):
-        run = Run(fill, first).to_the_end()
-        for second in cuts_after(run, run.places.passed.index((first.place, first.number)) + 1):
-            yield first, second
-
-
+@pytest.mark.parametrize("lag", LAGS)
 @pytest.mark.parametrize("fill", QUEUES)
-def test_after_any_one_cut_each_request_ends_and_each_write_was_done_once(fill: Callable[[Desk], None]) -> None:
-    for cut in cuts_after(Run(fill).to_the_end(), 0):
-        run = Run(fill, cut).to_the_end()
+def test_after_any_one_cut_each_request_ends_and_each_write_was_done_once(fill: Fill, lag: str) -> None:
+    for cut in one_cut(fill):
+        run = Run(fill, cut, lag=lag).to_the_end()
 
         assert run.places.happened == [cut]
         run.check()
 
 
-EVERY = 23
-"""Of the pairs (some 2,000 for each queue) a few are tried here, other ones for each queue: all take minutes."""
-
-
 @pytest.mark.parametrize("fill", QUEUES)
-def test_after_a_second_cut_in_what_follows_it_is_no_different(fill: Callable[[Desk], None]) -> None:
-    for first, second in islice(pairs_of_cuts(fill), QUEUES.index(fill), None, EVERY):
-        Run(fill, first, second).to_the_end().check()
+def test_a_function_that_dies_in_a_call_that_comes_twice_or_late_changes_nothing(fill: Fill) -> None:
+    for cuts in two_cuts_of_one_call(fill):
+        run = Run(fill, *cuts, lag="indexes").to_the_end()
+
+        assert run.places.happened == list(cuts)
+        run.check()
+
+
+@pytest.mark.parametrize("fill", WRITES)
+def test_in_a_file_without_a_mark_a_write_is_done_once_or_its_outcome_is_unknown(fill: Fill) -> None:
+    for cut in one_cut(fill):
+        Run(fill, cut, marked=False).to_the_end().check()
+
+
+def test_without_cuts_quickbooks_gets_everything_in_the_order_in_which_it_was_queued() -> None:
+    for fill in QUEUES:
+        run = Run(fill).to_the_end()
+
+        run.check()
+        first = {record.id: record for record in run.records if record.page == 1}
+        records = sorted(run.records, key=lambda record: (first[record.event_id].inserted_at, record.page))
+        asked = [(record.request_name, record.request_label) for record in records]
+        assert [one for one in ((done.name, done.request_id) for done in run.company.executed) if one in asked] == asked
