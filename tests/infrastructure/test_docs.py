@@ -1,0 +1,43 @@
+"""What is written for readers leads them somewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("simulator/*.md")])
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the names of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"(?m)^#+ (.*)$", page.read_text(encoding="utf-8"))
+    return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_to_a_file_and_a_heading(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if "://" in link:
+            continue
+        name, _, anchor = link.partition("#")
+        target = Path(os.path.normpath(page.parent / name)) if name else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+def test_every_page_is_found_from_the_readme() -> None:
+    found, unread = set[Path](), [ROOT / "README.md"]
+    while unread:
+        page = unread.pop()
+        found.add(page)
+        for link in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8")):
+            target = Path(os.path.normpath(page.parent / link))
+            if target.suffix == ".md" and "://" not in link and target not in found:
+                unread.append(target)
+
+    pages = [page for page in PAGES if page.parent == ROOT / "docs"]
+    assert [page.name for page in pages if page not in found] == []
