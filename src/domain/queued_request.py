@@ -106,7 +106,8 @@ class QueuedRequest:
     `recovering`, QuickBooks may have executed it, and what goes out is the question for the answer
     that it kept; `recoveries` counts the sessions that asked. Unheard and queued, it is recovering.
     `sent_to_file` is the mark (`Session.company_file_mark`) of the company file that a write was last
-    handed out to: only that file can say that it was never executed.
+    handed out to: only that file can say that it was never executed. `page_size` is how many objects
+    the first page of an iterated query was last asked for, or is asked for next, and the pages after it.
     `webhook_round` and `webhook_tries` tell one delivery attempt from every other: a redelivery
     by hand begins a new round. `response_size` is in bytes of UTF-8; `response_parts` counts
     the chunks that hold a response too large for the body item.
@@ -136,6 +137,7 @@ class QueuedRequest:
     recovering: bool = False
     recoveries: int = 0
     sent_to_file: str | None = None
+    page_size: int | None = None
     last_ticket: str | None = None
     response_size: int = 0
     response_parts: int = 0

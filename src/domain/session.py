@@ -58,7 +58,10 @@ class Session:
     session waits for more after its last answer.
 
     `company_file_mark` is the FileID that the open company file bears (no braces, upper case), None
-    when it bears none or the first `sendRequestXML` was not seen.
+    when it bears none or the first `sendRequestXML` was not seen. `tried_open_file` tells that the
+    connection's path could not be opened, and the Web Connector tried the file that was open.
+    `met_exception` tells that QuickBooks reported one in this session. `suspicion` is a parse error told
+    of the write in flight that may be a former one's, delivered twice.
     `answered_message_set` is the id of a message set whose answer is stored here: QuickBooks may
     forget it.
 
@@ -79,6 +82,9 @@ class Session:
     answered: int = 0
     facts_read: bool = False
     company_file_mark: str | None = None
+    tried_open_file: bool = False
+    met_exception: bool = False
+    suspicion: str | None = None
     answered_message_set: str | None = None
     last_error: str | None = None
     connection: Connection | None = None

@@ -4,7 +4,7 @@ Everything here is a pure function of text and values; the facts of the schema a
 beside the code.
 """
 
-from domain.qbxml import hresults, status_hints
+from domain.qbxml import hresults, statuses
 from domain.qbxml.acceptance import check_version
 from domain.qbxml.document import Element, Request, iteration, next_page, wire
 from domain.qbxml.from_json import parse_request_json
@@ -33,7 +33,7 @@ __all__ = [
     "parse_response",
     "response_to_json",
     "search_text",
-    "status_hints",
+    "statuses",
     "stored_request",
     "wire",
 ]

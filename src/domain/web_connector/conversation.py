@@ -6,40 +6,43 @@ make one of them read again (`Conflict`), so that a call delivered twice does wh
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from domain import qbxml
-from domain.changes import AddRequest, ChangeConnection, ChangeRequest, ChangeSession
+from domain.changes import ChangeConnection, ChangeRequest, ChangeSession
 from domain.errors import Conflict, InvalidRequest, NotFound, TooManyRequests
 from domain.pace import hold_of
-from domain.qbxml.hresults import describe
-from domain.queued_request import FIRST_IN_LINE, QueuedRequest, State, WebhookState, timestamp
+from domain.queued_request import State
 from domain.searching import searchable_text
 from domain.session import Answered, ticket_hash
 from domain.web_connector import lingering
 from domain.web_connector.claims import Claims, taken
+from domain.web_connector.exceptions import is_exception, of_exception
 from domain.web_connector.first_call import FirstCall
 from domain.web_connector.login import Login
 from domain.web_connector.message_sets import status_check, written
 from domain.web_connector.methods import Reply
+from domain.web_connector.no_quickbooks import DONE, TRY_THE_OPEN_FILE, NoQuickBooks
 from domain.web_connector.outcome import (
     handed_out,
-    is_exception,
     may_be_forgotten,
     of_answer,
-    of_exception,
-    settled,
+    of_oversized,
     unsendable,
 )
+from domain.web_connector.pages import next_page, page_size
 from domain.web_connector.searching import search_text_of
 from domain.web_connector.session_end import end_of_session, give_back, moved_on
+from domain.web_connector.soap import LARGEST_BODY_BYTES
+from domain.web_connector.unanswered import settled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from domain.changes import Change
     from domain.ports import Clock, Connections, Ids, Requests, Secrets, Sessions, Store
+    from domain.queued_request import QueuedRequest
     from domain.session import Session
     from domain.web_connector.outcome import Outcome
     from domain.web_connector.soap import Call
@@ -156,7 +159,7 @@ class Conversation:
             if connection is None or reread:
                 connection = self._connections.connection(session.connection_id)
             if connection:
-                first = FirstCall(call, connection)
+                first = FirstCall(call, connection, must_be_marked=session.tried_open_file)
                 if first.is_other_company_file:
                     return self._hold_back(session, first, now)
                 learned.append(first.learned(now))
@@ -165,12 +168,12 @@ class Conversation:
                     # What there is to forget was kept by another one.
                     facts["answered_message_set"] = forget = None
         try:
-            text, search_text = self._outgoing(record, forget)
+            text, search_text, size = self._outgoing(record, forget)
         except (InvalidRequest, NotFound) as error:
             self._pass_over(session, stored or record, unsendable(record, error.message, now), error.message, now)
             return None
         if record.state is State.TICKETED:
-            sent = handed_out(record, now, file_mark)
+            sent = handed_out(record, now, file_mark=file_mark, page_size=size)
             learned.append(ChangeRequest(stored or record, sent))
             facts |= {"in_flight": sent, "search_text": search_text}
         if not record.is_read and not record.recovering:
@@ -178,8 +181,8 @@ class Conversation:
         self._store.commit(ChangeSession(session, moved_on(session, now, **facts)), *learned)
         return text
 
-    def _outgoing(self, record: QueuedRequest, forget: str | None) -> tuple[str, str]:
-        """Return what is handed out for `record`, and the text to search for it.
+    def _outgoing(self, record: QueuedRequest, forget: str | None) -> tuple[str, str, int | None]:
+        """Return what is handed out for `record`, the text to search for it, and the size of a page.
 
         With a write, QuickBooks is told to `forget` a message set.
         Raises InvalidRequest or NotFound for a request that can no longer be written. The answer of
@@ -189,11 +192,12 @@ class Conversation:
             request = qbxml.stored_request(self._requests.request_xml(record.id), record.qbxml_version)
         except (InvalidRequest, NotFound):
             if record.recovering:
-                return status_check(record), ""
+                return status_check(record), "", None
             raise
         if record.recovering:
-            return status_check(record), searchable_text(record, request)
-        return written(record, request, forget), searchable_text(record, request)
+            return status_check(record), searchable_text(record, request), None
+        text = written(record, request, forget)
+        return text, searchable_text(record, request), page_size(record, request)
 
     def _refuse(self, session: Session, now: datetime, reason: str) -> str:
         self._store.commit(ChangeSession(session, moved_on(session, now, last_error=reason)))
@@ -225,6 +229,16 @@ class Conversation:
         Answers how far the queue is done (1-99), 100 when nothing is left, -1 when the session is
         over. The same answer once more is acknowledged and stored once.
         """
+        return self._receive(call, _meaning)
+
+    def receive_oversized(self, call: Call) -> Reply:
+        """Note that the answer is too large to be taken; of the call only the beginning was read.
+
+        The session goes on, where a refusal would end it: a page is asked for again with half its size.
+        """
+        return self._receive(call, _meaning_of_oversized)
+
+    def _receive(self, call: Call, meaning: Meaning) -> Reply:
         for _ in range(TRIES):
             session = self._live_session(call["ticket"])
             if session is None:
@@ -235,17 +249,7 @@ class Conversation:
             if record.state is not State.SENT:
                 return Reply(session.last_progress, session.connection_id)
             now = self._clock()
-            outcome: Outcome | None
-            if is_exception(call["hresult"]):
-                outcome = of_exception(record, call["response"], call["hresult"], call["message"], now)
-            else:
-                outcome = of_answer(
-                    record,
-                    call["response"],
-                    now,
-                    former=session.last_answered,
-                    file_mark=session.company_file_mark,
-                )
+            outcome = meaning(session, record, call, now)
             if outcome is None:
                 return Reply(session.last_progress, session.connection_id)
             try:
@@ -270,6 +274,8 @@ class Conversation:
                 last_progress=progress,
                 answered=session.answered + 1,
                 last_error=outcome.trouble,
+                met_exception=session.met_exception or outcome.by_exception,
+                suspicion=outcome.suspicion,
                 search_text="",
                 linger_seconds=lingering.seconds_left(session, outcome),
                 answered_message_set=record.message_set_id
@@ -278,12 +284,16 @@ class Conversation:
             )
             return ChangeSession(session, after)
 
-        if outcome.iterator_id and (page := self._next_page(session, record, outcome.iterator_id, now)):
-            progress = _progress(session, 1)
-            self._store.commit(moved(progress, page.record), answered, page)
-            return progress
+        if outcome.iterator_id:
+            # The queue is not read then, so that a page costs no more calls than any other answer.
+            request = qbxml.stored_request(self._requests.request_xml(record.id), record.qbxml_version)
+            page = next_page(record, request, outcome.iterator_id, ticket=session.ticket, new_id=self._new_id, now=now)
+            if page:
+                progress = _progress(session, 1)
+                self._store.commit(moved(progress, page.record), answered, page)
+                return progress
         if outcome.after.state is State.TICKETED:
-            # Its answer got lost, but it was never executed: it goes out now.
+            # A write that was never executed, a smaller page, or a question that need not wait: it goes out now.
             progress = _progress(session, 1)
             self._store.commit(moved(progress, outcome.after), answered)
             return progress
@@ -308,64 +318,31 @@ class Conversation:
         self._claims.commit_and_claim(session.connection_id, session.ticket, now, changes, held=record.id)
         return progress
 
-    def _next_page(self, session: Session, record: QueuedRequest, iterator_id: str, now: datetime) -> AddRequest | None:
-        """Return the record of the page after `record`, already claimed; None when the query does not iterate.
-
-        The queue is not read then, so that a page costs no more calls than any other answer.
-        """
-        request = qbxml.stored_request(self._requests.request_xml(record.id), record.qbxml_version)
-        if qbxml.iteration(request) not in {"Start", "Continue"}:
-            return None
-        request = qbxml.next_page(request, iterator_id, record.request_label)
-        moment = timestamp(now)
-        page = QueuedRequest(
-            id=self._new_id(),
-            connection_id=record.connection_id,
-            app_id=record.app_id,
-            request_name=record.request_name,
-            request_label=record.request_label,
-            qbxml_version=record.qbxml_version,
-            inserted_at=moment,
-            updated_at=moment,
-            state=State.TICKETED,
-            webhook_state=WebhookState.PENDING if record.webhook_url else WebhookState.NOT_APPLICABLE,
-            webhook_url=record.webhook_url,
-            page=record.page + 1,
-            first_page_id=record.event_id,
-            queue_priority=FIRST_IN_LINE,
-            last_ticket=session.ticket,
-        )
-        return AddRequest(page, request.to_xml(), searchable_text(page, request))
-
     # --- when something is wrong
 
     def connection_error(self, call: Call) -> Reply:
-        """Note that QuickBooks could not be reached, and end the session: it is asked for no second attempt.
+        """Note that QuickBooks could not be reached, and end the session, unless another attempt may help.
 
         Nothing was handed out; what was claimed is given back. `closeConnection` may not follow (§2.6).
         """
-        hresult, words = call["hresult"].strip(), call["message"].strip()
-        facts = describe(hresult)
+        failure = NoQuickBooks(call)
         for _ in range(TRIES):
             session = self._live_session(call["ticket"])
             if session is None:
-                return Reply("done")
+                return Reply(DONE)
             now = self._clock()
-            message = words or facts.message
-            error = {
-                "code": "quickbooks_connection_error",
-                "message": message,
-                "hresult": hresult,
-                "hint": facts.hint,
-                "at": timestamp(now),
-            }
-            connection = self._connections.connection(session.connection_id)
             try:
-                self._store.commit(*end_of_session(session, connection, now, f"{hresult}: {message}", last_error=error))
+                if failure.may_try_the_open_file(session):
+                    after = moved_on(session, now, tried_open_file=True, last_error=failure.words)
+                    self._store.commit(ChangeSession(session, after))
+                    return Reply(TRY_THE_OPEN_FILE, session.connection_id)
+                connection = self._connections.connection(session.connection_id)
+                told = failure.last_error(now)
+                self._store.commit(*end_of_session(session, connection, now, failure.words, last_error=told))
             except Conflict:
                 continue
-            return Reply("done", session.connection_id)
-        return Reply("done")
+            return Reply(DONE, session.connection_id)
+        return Reply(DONE)
 
     def get_last_error(self, call: Call) -> Reply:
         """Say why the session does not go on; never '', whose meaning is not documented (§2.9)."""
@@ -413,6 +390,21 @@ class Conversation:
             return None
         session = self._sessions.session(ticket_hash(ticket))
         return None if session is None or session.ended else session
+
+
+Meaning: TypeAlias = "Callable[[Session, QueuedRequest, Call, datetime], Outcome | None]"
+"""What a call means for the record that the session holds; None when it says nothing about that."""
+
+
+def _meaning(session: Session, record: QueuedRequest, call: Call, now: datetime) -> Outcome | None:
+    response, hresult = call["response"], call["hresult"]
+    if is_exception(hresult):
+        return of_exception(session, record, response, hresult, call["message"], now)
+    return of_answer(session, record, response, now)
+
+
+def _meaning_of_oversized(_session: Session, record: QueuedRequest, call: Call, now: datetime) -> Outcome | None:
+    return of_oversized(record, call["response"], LARGEST_BODY_BYTES, now)
 
 
 def _progress(session: Session, waiting: int) -> int:

@@ -49,6 +49,7 @@ class WebConnector:
         secrets: Secrets,
     ) -> None:
         conversation = Conversation(store, requests, connections, sessions, clock, new_id, secrets)
+        self._receive_oversized = conversation.receive_oversized
         self._methods: Mapping[str, Callable[[Call], Reply]] = {
             "serverVersion": conversation.server_version,
             "clientVersion": conversation.client_version,
@@ -66,14 +67,22 @@ class WebConnector:
     def answer(self, body: bytes | str) -> SoapAnswer:
         """Answer the body of a POST. What is no call gets a SOAP fault that says why."""
         if _size(body) > soap.LARGEST_BODY_BYTES:
-            limit = f"A call may have {soap.LARGEST_BODY_BYTES:,} bytes. Ask for fewer objects at a time (MaxReturned)."
-            return _fault(HTTP_TOO_LARGE, limit)
+            begun = soap.read_beginning(body)
+            if begun is None or begun.method != "receiveResponseXML":
+                return _fault(
+                    HTTP_TOO_LARGE, f"A call may have {soap.LARGEST_BODY_BYTES:,} bytes. Ask for less (MaxReturned)."
+                )
+            return self._answer(begun, self._receive_oversized)
         try:
             call = soap.read_call(body)
         except soap.NotACall as problem:
             return _fault(HTTP_BAD_REQUEST, problem.reason, problem.version)
+        return self._answer(call, self._methods[call.method])
+
+    @staticmethod
+    def _answer(call: Call, method: Callable[[Call], Reply]) -> SoapAnswer:
         try:
-            reply = self._methods[call.method](call)
+            reply = method(call)
         except TooManyRequests as problem:
             return _fault(HTTP_BUSY, problem.message, call.version, ours=True, method=call.method)
         return SoapAnswer(

@@ -8,6 +8,7 @@ from domain import qbxml
 from domain.changes import ChangeConnection
 from domain.connection import COMPANY_FILE_MISMATCH
 from domain.queued_request import timestamp
+from domain.web_connector.reasons import Reason, hint
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -16,20 +17,15 @@ if TYPE_CHECKING:
     from domain.web_connector.soap import Call
 
 
-MISMATCH_HINT = (
-    "Open the company file of this connection in QuickBooks and update again. Should the connection be meant for the "
-    "file that is open, reset its company file (POST …/reset_company_file): the next session's file is taken then."
-)
-
-
 class FirstCall:
     """The call beside the connection that it came for.
 
     A company file is known by its mark: the FileID that a `.qwc` file left in it.
     """
 
-    def __init__(self, call: Call, connection: Connection) -> None:
+    def __init__(self, call: Call, connection: Connection, *, must_be_marked: bool = False) -> None:
         self._call = call
+        self._must_be_marked = must_be_marked
         self.connection = connection
         self._facts = qbxml.host_facts(call["strHCPResponse"])
 
@@ -40,7 +36,12 @@ class FirstCall:
 
     @property
     def is_other_company_file(self) -> bool:
-        """Whether the file is marked as another connection's. One without a mark is taken as ours."""
+        """Whether the file is marked as another connection's.
+
+        One without a mark is taken as ours, unless it is the one that only happened to be open.
+        """
+        if self.file_mark is None:
+            return self._must_be_marked
         return self._bears_another_mark and self.connection.file_pinned
 
     @property
@@ -55,10 +56,9 @@ class FirstCall:
     @property
     def company_file_mismatch(self) -> str:
         """What the user of the Web Connector reads."""
-        return (
-            "The company file that is open belongs to another connection: "
-            f"{self._call['strCompanyFileName'] or 'its name is unknown'}. Open the right one and update again."
-        )
+        wrong = "belongs to another connection" if self.file_mark else "bears no mark of this connection"
+        name = self._call["strCompanyFileName"] or "its name is unknown"
+        return f"The company file that is open {wrong}: {name}. Open the right one and update again."
 
     def learned(self, now: datetime) -> ChangeConnection:
         """Return the connection with what was learned; QuickBooks was reached, so that no error stands."""
@@ -73,7 +73,8 @@ class FirstCall:
         error = {
             "code": COMPANY_FILE_MISMATCH,
             "message": self.company_file_mismatch,
-            "hint": MISMATCH_HINT,
+            "reason": Reason.COMPANY_FILE_MISMATCH.value,
+            "hint": hint(Reason.COMPANY_FILE_MISMATCH),
             "file_id": self.file_mark,
             "at": timestamp(now),
         }

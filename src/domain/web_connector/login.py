@@ -88,7 +88,7 @@ class Login:
                 break
             if claimed is None:
                 return Reply((ticket, NOTHING_TO_DO, *pace.without_work(connection, now)), username)
-            return Reply((ticket, _company_file(connection), *pace.with_work()), username, claimed.id)
+            return Reply((ticket, company_file(connection), *pace.with_work()), username, claimed.id)
         return Reply((ticket, BUSY), username)
 
     def _open(self, connection: Connection, ticket: str, now: datetime) -> QueuedRequest | None:
@@ -151,7 +151,7 @@ class Login:
         return self._secrets(TICKET_BYTES).hex()
 
 
-def _company_file(connection: Connection) -> str:
+def company_file(connection: Connection) -> str:
     """Return the path to open, or '' for the file that is open: also for a mere name, which is no path."""
     path = (connection.company_file or "").strip()
     return path if _COMPANY_FILE_PATH.fullmatch(path) else CURRENT_COMPANY_FILE

@@ -14,6 +14,7 @@ import re
 from typing import TYPE_CHECKING
 
 from domain import qbxml
+from domain.web_connector.pages import of_size
 
 if TYPE_CHECKING:
     from domain.queued_request import QueuedRequest
@@ -31,9 +32,12 @@ _NAMED = re.compile(r"""<QBXMLMsgsRs\s[^>]*?\bnewMessageSetID\s*=\s*["']([^"']+)
 
 
 def written(record: QueuedRequest, request: qbxml.Request, forget: str | None) -> str:
-    """Return what goes out for `record`; QuickBooks is told to `forget` a message set with a write."""
+    """Return what goes out for `record`; QuickBooks is told to `forget` a message set with a write.
+
+    A page that was too large, or was lost often, is asked for with fewer objects.
+    """
     if record.is_read:
-        return qbxml.wire(request)
+        return qbxml.wire(of_size(request, record.page_size))
     text = qbxml.wire(request, record.message_set_id)
     if forget is None:
         return text

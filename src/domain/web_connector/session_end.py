@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from domain.changes import ChangeConnection, ChangeRequest, ChangeSession
 from domain.queued_request import timestamp
 from domain.session import KEPT_SECONDS
-from domain.web_connector.outcome import settled
 from domain.web_connector.searching import search_text_of
+from domain.web_connector.unanswered import settled
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.parsers.expat import ExpatError
 
 from defusedxml.common import DefusedXmlException
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 LARGEST_BODY_BYTES = 6 * 1024 * 1024
 """Lambda takes at most 6 MB in a synchronous call: nothing larger can arrive where the service is deployed."""
+
+_BEGINNING = 16 * 1024
+"""How much of an envelope that is too large is looked at: the ticket and the first tags of the response are in it."""
 
 _BUFFER_BYTES = 64 * 1024
 """How much text expat gathers before it calls us: escaped QBXML comes in a great many small pieces."""
@@ -94,6 +97,19 @@ def read_call(body: bytes | str) -> Call:
         raise NotACall(f"The body's encoding cannot be read: {error}.") from None
 
 
+def read_beginning(body: bytes | str) -> Call | None:
+    """Return the call in the first part of an envelope that is too large to be read: its last parameter is cut off.
+
+    None when there is none to be seen in it.
+    """
+    reader = _EnvelopeReader()
+    try:
+        _parser(reader).Parse(_trimmed(body[:_BEGINNING]), False)
+        return reader.call()
+    except (NotACall, ExpatError, DefusedXmlException, ValueError, LookupError):
+        return None
+
+
 def _trimmed(body: bytes | str) -> bytes | str:
     """Return the body without what some clients write before the XML declaration."""
     if isinstance(body, str):
@@ -103,6 +119,11 @@ def _trimmed(body: bytes | str) -> bytes | str:
 
 def _parsed(body: bytes | str) -> Call:
     reader = _EnvelopeReader()
+    _parser(reader).Parse(body, True)
+    return reader.call()
+
+
+def _parser(reader: _EnvelopeReader) -> Any:
     # The pure Python parser of defusedxml; its expat parser keeps the refusal of DTDs, and calls us
     # directly, so that no tree is ever built from what a stranger sends.
     parser = DefusedXMLParser(target=object(), forbid_dtd=True).parser
@@ -113,8 +134,7 @@ def _parsed(body: bytes | str) -> Call:
     parser.StartElementHandler = reader.start
     parser.EndElementHandler = reader.end
     parser.CharacterDataHandler = reader.text
-    parser.Parse(body, True)
-    return reader.call()
+    return parser
 
 
 _ENVELOPE, _PART, _METHOD, _PARAMETER = 1, 2, 3, 4
@@ -162,7 +182,8 @@ class _EnvelopeReader:
     def call(self) -> Call:
         if self._method is None:
             raise NotACall("The SOAP body is empty: it names no method.", self._version)
-        return Call(self._method, self._parameters, self._version)
+        begun = {} if self._parameter is None else {self._parameter: "".join(self._pieces)}
+        return Call(self._method, {**begun, **self._parameters}, self._version)
 
     def _open_envelope(self, name: str) -> None:
         version = _ENVELOPES.get(name)

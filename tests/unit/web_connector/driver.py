@@ -161,6 +161,11 @@ class Desk:
         """Queue a request that must not be sent twice."""
         return self.queue("CustomerAddRq", f"<CustomerAdd><Name>{escape(customer)}</Name></CustomerAdd>", **fields)
 
+    def iterate(self, size: int = 2, **fields: Any) -> str:
+        """Queue a query that is answered page by page, `size` objects each."""
+        content = f"<MaxReturned>{size}</MaxReturned><ActiveStatus>All</ActiveStatus>"
+        return self.queue("CustomerQueryRq", content, ' iterator="Start"', **fields)
+
     def record(self, request_id: str) -> QueuedRequest:
         """Return a record."""
         record = self.store.records[request_id]

@@ -10,7 +10,7 @@ import pytest
 
 from domain.changes import AddRequest, ChangeConnection, RemoveRequest
 from domain.errors import Conflict, NotFound, TooManyRequests
-from domain.queued_request import State, WebhookState, timestamp
+from domain.queued_request import State, timestamp
 from domain.session import ticket_hash
 from tests.builders import CONNECTION_ID, a_record
 from tests.unit.web_connector.driver import PASSWORD, Desk, answer, hcp, kept, page_of
@@ -654,261 +654,7 @@ def test_what_is_queued_during_a_session_is_sent_in_it(desk: Desk) -> None:
     assert late in desk.send()
 
 
-# --- hresults
-
-
-def test_a_request_that_quickbooks_cannot_parse_ends_and_the_session_goes_on(desk: Desk) -> None:
-    request_id = desk.write()
-    desk.queue()
-    desk.begin()
-
-    progress = desk.receive(hresult="0x80040400", message="QuickBooks found an error when parsing the XML.")
-
-    record = desk.record(request_id)
-    assert record.state is State.ERROR
-    assert record.error is not None
-    assert record.error.code == "qbxml_parse_error"
-    assert record.error.details["hresult"] == "0x80040400"
-    assert progress < 100
-
-
-def test_a_read_that_met_an_exception_is_kept_for_a_later_session(desk: Desk) -> None:
-    first, second = desk.queue(), desk.queue()
-    desk.begin()
-
-    assert desk.receive(hresult="0x8004041B", message="Unable to lock.") < 100
-    assert desk.record(first).state is State.RETRYABLE
-    request = desk.send()
-    assert second in request
-    assert desk.receive(answer(request)) == 100  # the first is not tried again here
-    desk.close()
-
-    assert first in desk.begin()
-
-
-def test_a_read_that_meets_exceptions_in_three_sessions_is_given_up(desk: Desk) -> None:
-    request_id = desk.queue()
-
-    for _ in range(3):
-        desk.begin()
-        assert desk.receive(hresult="0x8004041b") == 100
-        desk.close()
-
-    record = desk.record(request_id)
-    assert record.state is State.ERROR
-    assert record.error is not None
-    assert record.error.code == "quickbooks_connection_error"
-    assert record.error.details["hresult"] == "0x8004041b"
-    assert desk.authenticate() == "none"
-
-
-def test_a_write_that_quickbooks_surely_did_not_execute_is_kept_for_a_later_session(desk: Desk) -> None:
-    request_id = desk.write()
-    desk.begin()
-
-    desk.receive(hresult="0x80040414", message="A modal dialog box is showing.")
-
-    assert desk.record(request_id).state is State.RETRYABLE
-
-
-@pytest.mark.parametrize("hresult", ["0x800706BE", "0x80040402", "0x12345678", "nonsense"])
-def test_a_write_that_quickbooks_may_have_executed_is_asked_for_in_the_next_session(desk: Desk, hresult: str) -> None:
-    request_id = desk.write()
-    desk.begin()
-
-    desk.receive(hresult=hresult, message="The remote procedure call failed.")
-
-    assert desk.send() == ""  # not in this one: QuickBooks may still be at work
-    assert desk.record(request_id).recovering
-    desk.close()
-    assert "oldMessageSetID" in desk.begin()
-
-
-def test_two_exceptions_in_a_row_end_the_session_before_the_rest_of_the_queue_fails(desk: Desk) -> None:
-    records = [desk.write() for _ in range(5)]
-    desk.begin()
-
-    assert desk.receive(hresult="0x800706BA", message="The RPC server is unavailable.") < 100
-    desk.send()
-    assert desk.receive(hresult="0x800706BA", message="The RPC server is unavailable.") == -1
-
-    assert "RPC server" in desk.last_error()
-    assert desk.receive(hresult="0x800706BA") == -1  # once more
-    assert desk.close() == "OK"
-    assert [desk.record(one).state.value for one in records] == [
-        "retryable",
-        "retryable",
-        "waiting",
-        "waiting",
-        "waiting",
-    ]
-
-
-def test_exceptions_with_an_answer_between_them_do_not_end_the_session(desk: Desk) -> None:
-    for _ in range(4):
-        desk.queue()
-    desk.begin()
-    desk.receive(hresult="0x80040402")
-    desk.receive(answer(desk.send()))
-    desk.send()
-
-    assert 1 <= desk.receive(hresult="0x80040402") <= 99
-
-
-def test_an_hresult_of_zero_is_success(desk: Desk) -> None:
-    request_id = desk.queue()
-
-    desk.receive(answer(desk.begin()), hresult="0x00000000")
-
-    assert desk.record(request_id).state is State.RESPONSE_RECEIVED
-
-
-# --- iterated queries
-
-
-def start_iteration(desk: Desk, **fields: Any) -> str:
-    """Queue a query that iterates."""
-    return desk.queue(
-        "CustomerQueryRq", "<MaxReturned>2</MaxReturned><ActiveStatus>All</ActiveStatus>", ' iterator="Start"', **fields
-    )
-
-
-def pages(desk: Desk) -> list[Any]:
-    """Return the records by page."""
-    return sorted(desk.store.records.values(), key=lambda record: record.page)  # type: ignore[union-attr]
-
-
-def test_pages_come_one_after_another_ahead_of_other_work(desk: Desk) -> None:
-    first = start_iteration(
-        desk, request_label="mine", webhook_url="https://example.com/", webhook_state=WebhookState.PENDING
-    )
-    other = desk.queue()
-    request = desk.begin()
-
-    assert desk.receive(page_of(request, 3)) < 100
-    request = desk.send()
-    assert 'requestID="mine" iterator="Continue" iteratorID="{eb05f701-e727-472f-8ade-6753c4f67a46}"' in request
-    assert "<MaxReturned>2</MaxReturned><ActiveStatus>All</ActiveStatus>" in request
-    assert desk.receive(page_of(request, 1)) < 100
-    request = desk.send()
-    assert desk.receive(page_of(request, 0)) < 100
-    assert other in desk.send()
-
-    one, two, three = (record for record in desk.store.records.values() if record.id != other)  # type: ignore[misc]
-    assert [record.page for record in (one, two, three)] == [1, 2, 3]
-    assert [record.event_id for record in (one, two, three)] == [first] * 3
-    assert {record.state for record in (one, two, three)} == {State.RESPONSE_RECEIVED}
-    assert {record.webhook_state for record in (one, two, three)} == {WebhookState.PENDING}
-    assert {record.webhook_url for record in (one, two, three)} == {"https://example.com/"}
-    assert {record.request_label for record in (one, two, three)} == {"mine"}
-    assert "iterator=" in desk.store.bodies[two.id].request_xml
-
-
-def test_a_page_whose_session_ends_before_it_was_sent_is_interrupted(desk: Desk) -> None:
-    start_iteration(desk)
-    desk.receive(page_of(desk.begin(), 3))
-
-    desk.close()
-
-    page = pages(desk)[1]
-    assert page.state is State.ERROR
-    assert page.error.code == "iteration_interrupted"
-    assert desk.authenticate() == "none"
-
-
-def test_a_page_whose_answer_is_lost_is_interrupted(desk: Desk) -> None:
-    start_iteration(desk)
-    desk.receive(page_of(desk.begin(), 3))
-    desk.send()
-
-    assert desk.authenticate() == "none"
-
-    assert pages(desk)[1].error.code == "iteration_interrupted"
-
-
-def test_a_page_that_met_an_exception_is_interrupted_and_the_session_goes_on(desk: Desk) -> None:
-    start_iteration(desk)
-    other = desk.queue()
-    desk.receive(page_of(desk.begin(), 3))
-    desk.send()
-
-    assert desk.receive(hresult="0x8004041B") < 100
-
-    assert pages(desk)[2].error.code == "iteration_interrupted"
-    assert other in desk.send()
-
-
-def test_an_iteration_can_be_begun_again_when_its_first_page_was_lost(desk: Desk) -> None:
-    first = start_iteration(desk)
-    desk.begin()
-
-    assert 'iterator="Start"' in desk.begin()
-
-    assert desk.record(first).sessions == 2
-
-
-def test_an_error_on_a_page_ends_the_iteration(desk: Desk) -> None:
-    start_iteration(desk)
-    desk.receive(page_of(desk.begin(), 3))
-    request = desk.send()
-
-    assert desk.receive(answer(request, code=3120, severity="Error")) == 100
-
-    assert len(desk.store.records) == 2
-
-
-@pytest.mark.parametrize("attributes", ["", ' iterator="Stop" iteratorID="{1}"'])
-def test_a_query_that_does_not_iterate_has_one_page_whatever_the_answer_says(desk: Desk, attributes: str) -> None:
-    desk.queue("CustomerQueryRq", "<MaxReturned>2</MaxReturned>", attributes)
-
-    assert desk.receive(page_of(desk.begin(), 3)) == 100
-
-    assert len(desk.store.records) == 1
-
-
-# --- connectionError, getLastError, closeConnection
-
-
-def test_a_connection_error_is_told_to_the_owner_and_gives_the_request_back(desk: Desk) -> None:
-    request_id = desk.queue()
-    desk.authenticate()
-
-    assert desk.call("connectionError", desk.ticket, "0x80040408", "Could not start QuickBooks.") == "done"
-
-    assert desk.record(request_id).state is State.WAITING
-    error = desk.connection.last_error
-    assert error is not None
-    assert error["code"] == "quickbooks_connection_error"
-    assert error["hresult"] == "0x80040408"
-    assert error["message"] == "Could not start QuickBooks."
-    assert error["hint"]
-    assert error["at"] == timestamp(desk.clock.now)
-    assert desk.connection.status == "error"
-    assert desk.connection.session_ticket is None
-    assert "Could not start QuickBooks." in desk.last_error()
-    assert desk.close() == "OK"
-
-
-def test_a_connection_error_without_a_message_is_described(desk: Desk) -> None:
-    desk.queue()
-    desk.authenticate()
-
-    desk.call("connectionError", desk.ticket, "0x80040408")
-
-    assert desk.connection.last_error is not None
-    assert desk.connection.last_error["message"] == "Could not start QuickBooks."
-
-
-def test_the_next_session_that_reaches_quickbooks_clears_the_error(desk: Desk) -> None:
-    desk.queue()
-    desk.authenticate()
-    desk.call("connectionError", desk.ticket, "0x80040408", "x")
-
-    assert desk.authenticate() == ""
-    assert desk.connection.status == "error"  # a login alone does not reach QuickBooks
-    desk.send(hcp())
-
-    assert desk.connection.status == "connected"
+# --- getLastError, closeConnection
 
 
 def test_a_request_that_was_tried_before_goes_back_to_retryable(desk: Desk) -> None:
@@ -1089,7 +835,7 @@ def test_every_call_of_a_plain_session_keeps_to_its_budget(desk: Desk) -> None:
 
 
 def test_every_call_of_an_iteration_keeps_to_its_budget(desk: Desk) -> None:
-    start_iteration(desk)
+    desk.iterate()
     request = desk.begin()
     for remaining in (3, 2, 1, 0):
         desk.receive(page_of(request, remaining))
@@ -1128,7 +874,7 @@ def test_a_refused_login_costs_one_read(desk: Desk) -> None:
 
 
 def test_counts_stay_exact_through_everything(desk: Desk) -> None:
-    start_iteration(desk)
+    desk.iterate()
     desk.write()
     desk.queue()
     desk.receive(page_of(desk.begin(), 3))

@@ -1,0 +1,54 @@
+"""`connectionError`: the Web Connector could not open QuickBooks' company file (`web_connector_protocol.md` §2.6)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from domain.qbxml.hresults import describe
+from domain.queued_request import timestamp
+from domain.web_connector.login import CURRENT_COMPANY_FILE, company_file
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from domain.session import Session
+    from domain.web_connector.soap import Call
+
+TRY_THE_OPEN_FILE = CURRENT_COMPANY_FILE
+"""Has the Web Connector try once more, with the file that is open."""
+
+DONE = "done"
+
+
+class NoQuickBooks:
+    """A failure to open QuickBooks, as its call tells it."""
+
+    def __init__(self, call: Call) -> None:
+        self._hresult = call["hresult"].strip()
+        self._facts = describe(self._hresult)
+        self._message = call["message"].strip() or self._facts.message
+
+    @property
+    def words(self) -> str:
+        """What the user of the Web Connector reads."""
+        return f"{self._hresult}: {self._message}"
+
+    def may_try_the_open_file(self, session: Session) -> bool:
+        """Tell whether another file than the connection's path may help: once in a session, and only for some errors.
+
+        The mark of the file that is opened then tells whether it is the right one.
+        """
+        if session.tried_open_file or session.connection is None:
+            return False
+        return self._facts.other_file_may_help and company_file(session.connection) != CURRENT_COMPANY_FILE
+
+    def last_error(self, now: datetime) -> dict[str, Any]:
+        """Return what the connection tells its owner."""
+        return {
+            "code": "quickbooks_connection_error",
+            "message": self._message,
+            "reason": self._facts.reason,
+            "hresult": self._hresult,
+            "hint": self._facts.hint,
+            "at": timestamp(now),
+        }

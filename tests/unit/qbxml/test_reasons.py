@@ -1,0 +1,130 @@
+"""Status codes and HRESULTs: a stable name, what they mean and what to do."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from domain.qbxml import hresults, statuses
+from domain.qbxml.hresults import describe
+from domain.qbxml.statuses import describe_status
+from domain.web_connector.reasons import MEANINGS, Reason
+from tools.error_reasons import TARGET, document
+
+
+def test_a_known_status_has_a_hint() -> None:
+    assert "EditSequence" in (describe_status(3200).hint or "")
+
+
+def test_an_unknown_status_has_none() -> None:
+    assert describe_status(4711).hint is None
+
+
+@pytest.mark.parametrize("written", ["0x80040400", "0X80040400", " 80040400 "])
+def test_a_parse_error_was_not_executed_however_it_is_written(written: str) -> None:
+    facts = describe(written)
+
+    assert (facts.code, facts.executed) == ("0x80040400", "no")
+
+
+def test_a_code_is_found_in_either_case() -> None:
+    assert describe("0x8004040a") == describe("0x8004040A")
+    assert describe("0x8004040a").code == "0x8004040A"
+
+
+@pytest.mark.parametrize("code", ["0x80010105", "0x800706BA", "0x800706BE", "0x80040402"])
+def test_when_quickbooks_fails_at_work_the_outcome_is_unknown(code: str) -> None:
+    assert describe(code).executed == "unknown"
+
+
+def test_of_an_unknown_code_the_outcome_is_unknown() -> None:
+    facts = describe("0x12345678")
+
+    assert (facts.executed, facts.hint) == ("unknown", None)
+    assert "0x12345678" in facts.message
+
+
+def test_no_code_is_described_too() -> None:
+    assert describe("").message == "QuickBooks reported an error."
+
+
+# --- the tables
+
+LISTED_HRESULTS = (
+    *(0x80040400, 0x80040401, 0x80040402, 0x80040403, 0x80040406, 0x80040408, 0x8004040A, 0x8004040D),
+    *range(0x80040410, 0x80040419),
+    *range(0x8004041A, 0x8004042D),
+    *(0x80040308, 0x80040154, 0x80010105, 0x800706BA, 0x800706BE),
+)
+"""What QuickBooks' request processor is known to report."""
+
+LISTED_STATUSES = (
+    *(0, 1, 500, 501, 510, 530, 531, 540, 550, 560, 570, 600, 1000, 1010, 1030, 1060),
+    *(2000, 2010, 2020, 2030, 2040, 3000, 3010, 3020, 3030, 3031, 3035, 3070, 3100, 3120, 3130, 3140, 3160, 3170),
+    *(3175, 3176, 3180, 3190, 3200, 3210, 3231, 3250, 3260, 3261, 3263, 9001, 9002, 9004, 9005),
+)
+"""Status codes that are documented or were seen in the field."""
+
+
+@pytest.mark.parametrize("code", LISTED_HRESULTS)
+def test_every_known_hresult_has_reason_message_and_hint(code: int) -> None:
+    facts = describe(f"0x{code:08x}")
+
+    assert facts.reason != hresults.UNKNOWN
+    assert facts.message
+    assert facts.hint
+
+
+@pytest.mark.parametrize("code", [*LISTED_STATUSES, 9100, 9199])
+def test_every_known_status_has_reason_message_and_hint(code: int) -> None:
+    facts = describe_status(code)
+
+    assert facts.reason != statuses.UNKNOWN
+    assert facts.message
+    assert facts.hint
+
+
+def test_a_reason_means_one_thing_wherever_it_comes_from() -> None:
+    """Codes that share a reason share what is to be done about it."""
+    hints: dict[str, set[str | None]] = {}
+    for facts in (*hresults.HRESULTS.values(), *statuses.STATUSES.values()):
+        hints.setdefault(facts.reason, set()).add(facts.hint)
+    for reason, (_, hint) in MEANINGS.items():
+        hints.setdefault(reason.value, set()).add(hint)
+
+    assert {reason: found for reason, found in hints.items() if len(found) > 1} == {}
+
+
+def test_every_reason_of_the_service_is_explained() -> None:
+    assert set(MEANINGS) == set(Reason)
+
+
+def test_reasons_are_names() -> None:
+    reasons = [facts.reason for facts in (*hresults.HRESULTS.values(), *statuses.STATUSES.values())]
+
+    assert [reason for reason in (*reasons, *Reason) if not re.fullmatch(r"[a-z]+(_[a-z]+)*", reason)] == []
+
+
+@pytest.mark.parametrize("code", [1010, 3170, 3175, 3176, 3180])
+def test_what_passes_by_itself_is_retryable(code: int) -> None:
+    assert describe_status(code).retryable
+
+
+def test_unknown_codes_are_passed_on() -> None:
+    assert describe("0x12345678").reason == "unknown_hresult"
+    assert describe_status(4711).reason == "unknown_status"
+
+
+@pytest.mark.parametrize("code", ["0x80040403", "0x80040406", "0x8004040A"])
+def test_another_company_file_may_help_when_the_failure_was_about_the_file(code: str) -> None:
+    assert describe(code).other_file_may_help
+
+
+@pytest.mark.parametrize("code", ["0x80040414", "0x80040418", "0x8004041A", "0x80040408", "0x12345678"])
+def test_another_company_file_does_not_help_against_anything_else(code: str) -> None:
+    assert not describe(code).other_file_may_help
+
+
+def test_the_page_in_the_documentation_is_what_the_tables_say() -> None:
+    assert TARGET.read_text(encoding="utf-8") == document(), "run `python -m tools.error_reasons`"
