@@ -54,26 +54,39 @@ class Store(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class ShownRequest:
+    """A record with its connection; of one that waits, how many requests are sent before it."""
+
+    stored: StoredRequest
+    connection: Connection
+    ahead: int = 0
+
+
 class Requests(Protocol):
     """Queued requests by id, and the front of a connection's queue."""
 
     def request(self, request_id: str) -> QueuedRequest | Tombstone | None:
         """Return the record alone."""
 
-    def stored_request(self, request_id: str) -> StoredRequest | Tombstone | None:
-        """Return the record with its bodies, whole."""
+    def stored_request(self, request_id: str, connection_id: str | None = None) -> StoredRequest | Tombstone | None:
+        """Return the record with its bodies, whole.
+
+        None also when its connection was deleted, or is another one than `connection_id`: one read
+        tells when it is given, else two.
+        """
+
+    def shown_request(self, request_id: str, connection_id: str | None, most: int) -> ShownRequest | Tombstone | None:
+        """Return all that is told of a record, None as `stored_request` does: two round trips at most.
+
+        Requests ahead of one that waits are counted up to `most`.
+        """
 
     def stored_requests(self, request_ids: Sequence[str], *, largest_response: int) -> Mapping[str, StoredRequest]:
         """Return the records that exist, by id; a response of more than `largest_response` bytes is None."""
 
     def request_xml(self, request_id: str) -> str:
         """Return the request's text. Raises NotFound when there is none."""
-
-    def standing(self, record: QueuedRequest, most: int) -> tuple[Connection | None, int]:
-        """Return a queued record's connection, and how many requests are sent before it, counted up to `most`.
-
-        Both are read side by side, in one round trip.
-        """
 
     def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
         """Return what is sent next (waiting or retryable), at most `limit` records.

@@ -29,6 +29,7 @@ from domain.errors import (
     TooManyRequests,
     UnsupportedByVersion,
 )
+from domain.ports import ShownRequest
 from domain.queued_request import (
     ENDED,
     QUEUED,
@@ -124,7 +125,7 @@ class Queueing:
                 self._store.commit(*changes)
             except Conflict as conflict:
                 if isinstance(conflict.current, IdempotencyClaim) and idempotency:
-                    return self._repeated(app_id, idempotency, conflict.current)
+                    return self._repeated(app_id, connection_id, idempotency, conflict.current)
                 connection = self._learned(app_id, connection_id, conflict.current)
             else:
                 return Queued(stored)
@@ -183,31 +184,27 @@ class Queueing:
         )
         return StoredRequest(record, request.to_xml())
 
-    def _repeated(self, app_id: str, idempotency: Idempotency, claim: IdempotencyClaim) -> Queued:
+    def _repeated(self, app_id: str, connection_id: str, idempotency: Idempotency, claim: IdempotencyClaim) -> Queued:
         if claim.body_hash != idempotency.body_hash:
             raise IdempotencyKeyReused(
                 "This Idempotency-Key was used with another body. Take a new key for a new request.",
                 {"record_id": claim.record_id},
             )
-        return Queued(self.get(app_id, claim.record_id), repeated=True)
+        return Queued(self.get(app_id, claim.record_id, connection_id), repeated=True)
 
     def get(self, app_id: str, request_id: str, connection_id: str | None = None) -> StoredRequest:
-        """Return a record with its bodies. Raises NotFound, or Gone when it was deleted."""
-        stored = self._requests.stored_request(request_id)
-        if isinstance(stored, StoredRequest):
-            _owned(stored.record, app_id, connection_id)
-            return stored
-        if stored is None:
-            raise _not_found()
-        _owned(stored, app_id, connection_id)
-        raise Gone("The request was deleted.", {"deleted_at": stored.deleted_at})
+        """Return a record with its bodies. Raises NotFound, also when its connection was deleted; Gone when it was."""
+        return _existing(app_id, self._requests.stored_request(request_id, connection_id))
 
-    def waiting_reason(self, record: QueuedRequest) -> waiting.WaitingReason | None:
-        """Return why a record waits: a second round trip, and only for one that does."""
-        if record.state not in QUEUED:
-            return None
-        connection, ahead = self._requests.standing(record, waiting.MOST_COUNTED)
-        return waiting.of_request(record, connection, self._clock(), ahead=ahead)
+    def show(
+        self, app_id: str, request_id: str, connection_id: str | None = None
+    ) -> tuple[StoredRequest, waiting.WaitingReason | None]:
+        """Return a record with its bodies and why it waits, if it does. Two round trips at most. Raises as `get`."""
+        found = self._requests.shown_request(request_id, connection_id, waiting.MOST_COUNTED)
+        if not isinstance(found, ShownRequest):
+            return _existing(app_id, found), None
+        stored = _existing(app_id, found.stored)
+        return stored, waiting.of_request(stored.record, found.connection, self._clock(), ahead=found.ahead)
 
     def known_waiting_reason(self, record: QueuedRequest) -> waiting.WaitingReason | None:
         """Return why a record that was queued just now waits, as far as it is known without a read."""
@@ -251,9 +248,12 @@ class Queueing:
         """
         for _ in range(TRIES):
             record = self._requests.request(request_id)
-            if record is None:
+            if record is None or connection_id not in {None, record.connection_id}:
                 raise _not_found()
-            _owned(record, app_id, connection_id)
+            _owned(record, app_id)
+            connection = self._connections.connection(record.connection_id)
+            if connection is None or connection.deleted_at:
+                raise _not_found()
             if isinstance(record, Tombstone):
                 return
             _refuse_deletion(record, force=force)
@@ -290,8 +290,18 @@ def _claim(app_id: str, idempotency: Idempotency, record_id: str, now: datetime)
     )
 
 
-def _owned(record: QueuedRequest | Tombstone, app_id: str, connection_id: str | None) -> None:
-    if record.app_id != app_id or connection_id not in (None, record.connection_id):
+def _existing(app_id: str, found: StoredRequest | Tombstone | None) -> StoredRequest:
+    if found is None:
+        raise _not_found()
+    if isinstance(found, Tombstone):
+        _owned(found, app_id)
+        raise Gone("The request was deleted.", {"deleted_at": found.deleted_at})
+    _owned(found.record, app_id)
+    return found
+
+
+def _owned(record: QueuedRequest | Tombstone, app_id: str) -> None:
+    if record.app_id != app_id:
         raise _not_found()
 
 

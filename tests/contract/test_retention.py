@@ -13,11 +13,11 @@ from botocore.exceptions import ClientError
 
 from adapters.dynamodb.items import record_from_item
 from adapters.dynamodb.reading import query_all
-from domain.changes import AddRequest, ChangeRequest, RemoveRequest
+from domain.changes import AddConnection, AddRequest, ChangeRequest, RemoveRequest
 from domain.errors import Conflict
 from domain.queued_request import QueuedRequest, State, StoredRequest, Tombstone, WebhookState, timestamp
 from domain.retention import SECONDS_A_DAY, Retention
-from tests.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, FixedClock, a_record
+from tests.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, FixedClock, a_connection, a_record
 from tests.contract.conftest import RETENTION_DAYS
 from tests.contract.test_store import add, counted, recount
 from tests.fakes import FakeStore
@@ -97,6 +97,7 @@ def test_only_what_is_old_enough_is_removed(store: AnyStore) -> None:
 
 
 def test_an_expired_record_goes_with_bodies_and_counts_and_answers_as_a_deleted_one(store: AnyStore) -> None:
+    store.commit(AddConnection(a_connection()))
     record, kept = ended(store, response=LARGE, request=LARGE), ended(store)
     store.commit(ChangeRequest(kept, later := kept.changed(LATER)))
     assert expire(store, LATER) == [record]

@@ -22,12 +22,13 @@ from domain.changes import (
     IdempotencyClaim,
     PutApiKey,
     PutApp,
+    RemoveConnection,
     RemoveRequest,
     RequireConnection,
 )
 from domain.counts import INSERTED, UPDATED
 from domain.errors import Conflict, NotFound
-from domain.ports import Delivery
+from domain.ports import Delivery, ShownRequest
 from domain.queued_request import (
     FIRST_IN_LINE,
     IN_TURN,
@@ -69,6 +70,12 @@ def add(store: AnyStore, record: QueuedRequest, request_xml: str = REQUEST_XML, 
 
 class TestRequests:
     """Records and their bodies."""
+
+    @pytest.fixture
+    def store(self, store: AnyStore) -> AnyStore:
+        """Return each implementation with the records' connection."""
+        store.commit(AddConnection(a_connection()))
+        return store
 
     def test_a_record_is_read_back_whole(self, store: AnyStore) -> None:
         record = a_record(
@@ -287,16 +294,37 @@ class TestQueue:
         store.commit(AddConnection(connection))
         first, second = a_record(), a_record(inserted_at=timestamp(LATER))
         ahead = a_record(inserted_at=timestamp(LATER), queue_priority=FIRST_IN_LINE)
-        elsewhere = a_record(connection_id="c0000000-0000-4000-8000-000000000009")
+        elsewhere = a_record(connection_id="c0000000-0000-4000-8000-000000000009", queue_priority=FIRST_IN_LINE)
         gone = a_record().moved(State.DISCARDED, NOON)
         for record in (second, first, ahead, elsewhere, gone):
             add(store, record)
 
-        standing = {record: store.standing(record, 10) for record in (ahead, first, second)}
+        shown = [store.shown_request(record.id, None, 10) for record in (ahead, first, second, gone)]
 
-        assert list(standing.values()) == [(connection, 0), (connection, 1), (connection, 2)]
-        assert store.standing(second, 1) == (connection, 1)
-        assert store.standing(elsewhere, 10) == (None, 0)
+        texts = [StoredRequest(record, REQUEST_XML) for record in (ahead, first, second, gone)]
+        assert shown == [ShownRequest(stored, connection, n) for stored, n in zip(texts, (0, 1, 2, 0), strict=True)]
+        assert store.shown_request(second.id, CONNECTION_ID, 1) == ShownRequest(texts[2], connection, 1)
+
+    def test_a_record_goes_with_its_connection(self, store: AnyStore) -> None:
+        store.commit(AddConnection(a_connection()))
+        waits, ended, deleted = a_record(), a_record(state=State.DISCARDED), a_record(state=State.ERROR)
+        for record in (waits, ended, deleted):
+            add(store, record)
+        store.commit(RemoveRequest(deleted, timestamp(LATER)))
+        other = "c0000000-0000-4000-8000-000000000099"
+        assert store.stored_request(waits.id, other) is None
+        for named in (None, CONNECTION_ID):
+            assert [type(store.stored_request(one.id, named)) for one in (waits, ended, deleted)] == [
+                StoredRequest,
+                StoredRequest,
+                Tombstone,
+            ]
+
+        store.commit(RemoveConnection(a_connection(), timestamp(LATER)))
+
+        for named in (None, CONNECTION_ID):
+            assert [store.stored_request(one.id, named) for one in (waits, ended, deleted)] == [None] * 3
+            assert [store.shown_request(one.id, named, 9) for one in (waits, ended, deleted)] == [None] * 3
 
 
 class TestConnections:

@@ -29,7 +29,7 @@ from domain.changes import (
 )
 from domain.counts import INSERTED, CountKey, DayCounts, Pair, count_changes
 from domain.errors import Conflict, NotFound
-from domain.ports import Delivery, IndexEntry
+from domain.ports import Delivery, IndexEntry, ShownRequest
 from domain.queued_request import QUEUED, QueuedRequest, State, StoredRequest, Tombstone, WebhookState, day_of
 from domain.retention import expires_at
 
@@ -200,8 +200,31 @@ class FakeStore:
         """Return the record alone."""
         return self.records.get(request_id)
 
-    def stored_request(self, request_id: str) -> StoredRequest | Tombstone | None:
-        """Return the record with its bodies."""
+    def stored_request(self, request_id: str, connection_id: str | None = None) -> StoredRequest | Tombstone | None:
+        """Return the record with its bodies, unless its connection was deleted or is another one."""
+        found = self.shown_request(request_id, connection_id, 0)
+        return found.stored if isinstance(found, ShownRequest) else found
+
+    def shown_request(self, request_id: str, connection_id: str | None, most: int) -> ShownRequest | Tombstone | None:
+        """Return all that is told of a record."""
+        found = self._stored(request_id)
+        if found is None:
+            return None
+        record = found.record if isinstance(found, StoredRequest) else found
+        connection = self.connections.get(record.connection_id)
+        if connection is None or connection.deleted_at or connection_id not in {None, connection.id}:
+            return None
+        return found if isinstance(found, Tombstone) else ShownRequest(found, connection, self._ahead(found, most))
+
+    def _ahead(self, stored: StoredRequest, most: int) -> int:
+        record = stored.record
+        if record.state not in QUEUED:
+            return 0
+        queued = self.queue_front(record.connection_id, len(self.records))
+        place = (record.queue_priority, record.inserted_at, record.id)
+        return min(most, sum((other.queue_priority, other.inserted_at, other.id) < place for other in queued))
+
+    def _stored(self, request_id: str) -> StoredRequest | Tombstone | None:
         with self._lock:
             record = self.records.get(request_id)
             if not isinstance(record, QueuedRequest):
@@ -211,7 +234,7 @@ class FakeStore:
 
     def stored_requests(self, request_ids: Sequence[str], *, largest_response: int) -> Mapping[str, StoredRequest]:
         """Return the records that exist, by id."""
-        found = {request_id: self.stored_request(request_id) for request_id in request_ids}
+        found = {request_id: self._stored(request_id) for request_id in request_ids}
         return {
             request_id: stored
             if stored.record.response_size <= largest_response
@@ -235,13 +258,6 @@ class FakeStore:
         queued.sort(key=lambda record: (record.queue_priority, record.inserted_at, record.id))
         return queued[:limit]
 
-    def standing(self, record: QueuedRequest, most: int) -> tuple[Connection | None, int]:
-        """Return a queued record's connection and how many come before it."""
-        queued = self.queue_front(record.connection_id, len(self.records))
-        place = (record.queue_priority, record.inserted_at, record.id)
-        ahead = sum((other.queue_priority, other.inserted_at, other.id) < place for other in queued)
-        return self.connection(record.connection_id), min(ahead, most)
-
     def _records_of(self, connection_id: str, index: str | None = None) -> list[QueuedRequest]:
         """Return a connection's records: as an index shows them, or as they are."""
         return [
@@ -261,7 +277,7 @@ class FakeStore:
         largest_response: int,
     ) -> Delivery | Tombstone | None:
         """Return what one webhook attempt needs."""
-        stored = self.stored_request(request_id)
+        stored = self._stored(request_id)
         if not isinstance(stored, StoredRequest):
             return stored
         if stored.record.response_size > largest_response:

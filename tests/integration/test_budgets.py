@@ -138,23 +138,38 @@ def test_create_is_one_call_once_the_connection_is_known(bench: Bench) -> None:
     assert bench.calls.taken() == 1
 
 
-def test_get_is_one_call_and_two_with_a_large_response(bench: Bench) -> None:
-    record = bench.queue()
+def an_ended_request(bench: Bench, response_xml: str) -> str:
+    """Store a request that has ended; return its id."""
+    sent = a_record(state=State.SENT)
+    bench.store.commit(AddRequest(sent, REQUEST_XML, ""))
+    bench.store.commit(
+        ChangeRequest(sent, sent.moved(State.RESPONSE_RECEIVED, bench.clock()), response_xml=response_xml)
+    )
     bench.calls.taken()
-    stored = bench.queueing.get(APP_ID, record.id)
+    return sent.id
+
+
+def test_get_is_one_call_and_a_second_where_the_connection_is_not_named_or_the_response_is_large(bench: Bench) -> None:
+    small = an_ended_request(bench, RESPONSE_XML)
+    bench.queueing.show(APP_ID, small, CONNECTION_ID)
     assert bench.calls.taken() == 1
-    # Why it waits: a second round trip, of two calls side by side.
-    assert bench.queueing.waiting_reason(stored.record)
+    bench.queueing.show(APP_ID, small)
     assert bench.calls.taken() == 2
 
-    large = a_record(state=State.SENT)
-    bench.store.commit(AddRequest(large, REQUEST_XML, ""))
-    ended = large.moved(State.RESPONSE_RECEIVED, bench.clock())
-    bench.store.commit(ChangeRequest(large, ended, response_xml="<a>" + "x" * 300_000 + "</a>"))
+    large = an_ended_request(bench, "<a>" + "x" * 300_000 + "</a>")
+    for named in (CONNECTION_ID, None):
+        bench.queueing.show(APP_ID, large, named)
+        assert bench.calls.taken() == 2
+
+
+def test_why_it_waits_is_read_beside_the_second_call(bench: Bench) -> None:
+    record = bench.queue()
     bench.calls.taken()
-    stored = bench.queueing.get(APP_ID, large.id)
-    assert bench.queueing.waiting_reason(stored.record) is None
+
+    assert bench.queueing.show(APP_ID, record.id, CONNECTION_ID)[1]
     assert bench.calls.taken() == 2
+    assert bench.queueing.show(APP_ID, record.id)[1]
+    assert bench.calls.taken() == 3  # two of them side by side
 
 
 @pytest.fixture(scope="module")

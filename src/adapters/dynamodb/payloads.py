@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adapters.dynamodb.items import BODY, Item, item_of, number, text
+from domain.queued_request import StoredRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -87,6 +88,27 @@ def body_from_item(item: Item) -> Body:
 def join(chunks: Mapping[str, Item], form: str, parts: int) -> str:
     """Return the text of a form's chunks, given by their `part`."""
     return unpack(b"".join(_bytes(chunks[f"{form}#{index}"], "data") for index in range(parts)))
+
+
+def keys_of_chunks(record: QueuedRequest, body: Body, *, with_response: bool = True) -> list[Item]:
+    """Return the keys of the chunks that a record's texts lie in."""
+    return [
+        *chunk_keys(record.id, REQUEST, body.request_parts),
+        *chunk_keys(record.id, RESPONSE, record.response_parts if with_response else 0),
+    ]
+
+
+def stored_request(
+    record: QueuedRequest, body: Body, chunks: Mapping[str, Item], *, with_response: bool = True
+) -> StoredRequest:
+    """Return a record with its texts, out of its body and its chunks."""
+    request_xml = body.request_xml
+    if request_xml is None:
+        request_xml = join(chunks, REQUEST, body.request_parts)
+    response_xml = body.response_xml if with_response else None
+    if with_response and record.response_parts:
+        response_xml = join(chunks, RESPONSE, record.response_parts)
+    return StoredRequest(record, request_xml, response_xml)
 
 
 def by_part(items: Sequence[Item]) -> dict[str, Item]:

@@ -7,14 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from adapters.dynamodb import count_rows, items, payloads
+from adapters.dynamodb import count_rows, items, payloads, showing
 from adapters.dynamodb import tables as names
 from adapters.dynamodb.purging import Purge
 from adapters.dynamodb.reading import batch_get, query_all, skip_entries
 from adapters.dynamodb.transactions import Transactions
 from domain.counts import INSERTED, UPDATED, CountKey
 from domain.errors import NotFound
-from domain.ports import Delivery, IndexEntry
+from domain.ports import Delivery, IndexEntry, ShownRequest
 from domain.queued_request import QueuedRequest, State, StoredRequest, Tombstone, WebhookState, day_of
 
 if TYPE_CHECKING:
@@ -65,15 +65,14 @@ class DynamoDBStore:
         item = self._get(self._tables.queued_requests, {"id": {"S": request_id}})
         return items.request_from_item(item) if item else None
 
-    def stored_request(self, request_id: str) -> StoredRequest | Tombstone | None:
-        """Return the record with its bodies: one read, a second when a body lies in chunks."""
-        records, bodies = self._records_and_bodies([request_id])
-        if request_id not in records:
-            return None
-        record = records[request_id]
-        if isinstance(record, Tombstone):
-            return record
-        return self._whole(record, bodies[request_id], with_response=True)
+    def stored_request(self, request_id: str, connection_id: str | None = None) -> StoredRequest | Tombstone | None:
+        """Return the record with its bodies: one read when its connection is named and no body lies in chunks."""
+        found = self.shown_request(request_id, connection_id, 0)
+        return found.stored if isinstance(found, ShownRequest) else found
+
+    def shown_request(self, request_id: str, connection_id: str | None, most: int) -> ShownRequest | Tombstone | None:
+        """Return all that is told of a record: one read, and a second round of them for what that left open."""
+        return showing.shown_request(self._client, self._tables, request_id, connection_id, most)
 
     def stored_requests(self, request_ids: Sequence[str], *, largest_response: int) -> Mapping[str, StoredRequest]:
         """Return the records that exist: two keys each, so that 50 records are one read."""
@@ -106,25 +105,6 @@ class DynamoDBStore:
         )
         return [items.record_from_item(item) for item in answer["Items"]]
 
-    def standing(self, record: QueuedRequest, most: int) -> tuple[Connection | None, int]:
-        """Return a queued record's connection and how many come before it: two reads side by side."""
-        with ThreadPoolExecutor(2) as readers:
-            connection = readers.submit(self.connection, record.connection_id)
-            ahead = readers.submit(self._ahead, record, most)
-            return connection.result(), ahead.result()
-
-    def _ahead(self, record: QueuedRequest, most: int) -> int:
-        key = items.queue_key(record)
-        answer = self._client.query(
-            TableName=self._tables.queue,
-            KeyConditionExpression="connection_id = :connection AND #position < :position",
-            ExpressionAttributeNames={"#position": "position"},
-            ExpressionAttributeValues={":connection": key["connection_id"], ":position": key["position"]},
-            Select="COUNT",
-            Limit=most,
-        )
-        return int(answer["Count"])
-
     def _records_and_bodies(
         self, request_ids: Sequence[str]
     ) -> tuple[dict[str, QueuedRequest | Tombstone], dict[str, payloads.Body]]:
@@ -143,19 +123,8 @@ class DynamoDBStore:
 
     def _whole(self, record: QueuedRequest, body: payloads.Body, *, with_response: bool) -> StoredRequest:
         """Return the record with its texts, reading the chunks that hold them."""
-        response_parts = record.response_parts if with_response else 0
-        keys = [
-            *payloads.chunk_keys(record.id, payloads.REQUEST, body.request_parts),
-            *payloads.chunk_keys(record.id, payloads.RESPONSE, response_parts),
-        ]
-        chunks = self._chunks(keys)
-        request_xml = body.request_xml
-        if request_xml is None:
-            request_xml = payloads.join(chunks, payloads.REQUEST, body.request_parts)
-        response_xml = body.response_xml if with_response else None
-        if response_parts:
-            response_xml = payloads.join(chunks, payloads.RESPONSE, response_parts)
-        return StoredRequest(record, request_xml, response_xml)
+        chunks = self._chunks(payloads.keys_of_chunks(record, body, with_response=with_response))
+        return payloads.stored_request(record, body, chunks, with_response=with_response)
 
     def _request_text(self, request_id: str, body: payloads.Body) -> str:
         if body.request_xml is not None:

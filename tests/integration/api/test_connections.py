@@ -217,3 +217,28 @@ def test_pages_answer_without_a_key(world: World, path: str) -> None:
 
     assert answer.status == 200
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+
+
+def test_nothing_of_a_deleted_connection_is_found_from_then_on(world: World) -> None:
+    """Not its records by either path, not its list, and nothing can be done with them, though they still lie there."""
+    request = {"request_json": {"request": {"name": "CustomerQueryRq"}}}
+    waits, ended, gone = (world.api.call("POST", world.requests_url, request).json["data"]["id"] for _ in range(3))
+    for one in (ended, gone):
+        assert world.api.call("POST", f"/api/v1/queued_requests/{one}/discard").status == 200
+    assert world.api.call("DELETE", f"/api/v1/queued_requests/{gone}").status == 204
+
+    assert world.api.call("DELETE", URL).status == 204
+
+    assert len(world.store.records) == 3
+    for one in (waits, ended, gone):
+        for path in (f"/api/v1/queued_requests/{one}", f"{world.requests_url}/{one}"):
+            assert world.api.call("GET", path).status == 404
+            assert world.api.call("DELETE", path).status == 404
+            assert world.api.call("POST", f"{path}/discard").status == 404
+            assert world.api.call("POST", f"{path}/redeliver").status == 404
+    for query in ("", "?state=waiting", "?search_phrase=Customer", "?page=9"):
+        assert world.api.call("GET", world.requests_url + query).status == 404
+    assert world.api.call("POST", world.requests_url, request).status == 404
+    assert world.api.call("GET", f"{URL}/customers").status == 404
+    assert world.api.call("GET", f"{URL}/qwc").status == 404
+    assert world.api.call("POST", f"{URL}/password").status == 404
