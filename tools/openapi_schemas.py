@@ -59,8 +59,15 @@ def page_of(schema: Schema) -> Schema:
 
 OMITTED: Schema = {"type": "boolean", "description": "true when it is null because it did not fit; else absent"}
 
+DETAILS: Schema = {
+    "type": "object",
+    "description": "`reason`: a stable name of what went wrong (docs/quickbooks-errors.md); `hint`: what to do, in a "
+    "user's words; `retryable`: whether the same request may succeed later; `status_code` or `hresult` as QuickBooks "
+    "gave it.",
+}
+
 ERROR: Schema = nullable(
-    an_object({"message": text(), "code": text("stable"), "details": {"type": "object"}}, description="why it ended so")
+    an_object({"message": text(), "code": text("stable"), "details": DETAILS}, description="why it ended so")
 )
 
 WAITING_REASON: Schema = nullable(
@@ -151,7 +158,11 @@ SCHEMAS: dict[str, Schema] = {
             "qbxml_version": nullable(text()),
             "quickbooks_product_name": nullable(text()),
             "country": nullable(text()),
-            "last_error": {"type": ["object", "null"]},
+            "last_error": {
+                "type": ["object", "null"],
+                "description": "What kept the Web Connector from QuickBooks last: `code`, `reason` (a stable name, "
+                "docs/quickbooks-errors.md), `message`, `hint`, `at`, and `hresult` or `file_id`.",
+            },
             "sync_window": nullable(
                 an_object(
                     {"from": text("time of day, `HH:MM`"), "to": text(), "time_zone": text("IANA name")},

@@ -8,9 +8,13 @@ import pytest
 
 from domain.connections import ManagedConnections
 from domain.queued_request import State
+from domain.web_connector import qwc
+from simulator import Company, Simulator
+from simulator.faults import Fault
 from tests.builders import APP_ID, CONNECTION_ID, counting_bytes
+from tests.unit.simulator.service import Service
 from tests.unit.web_connector.cuts import RandomIds
-from tests.unit.web_connector.driver import Desk, answer, hcp, kept, not_kept
+from tests.unit.web_connector.driver import PASSWORD, Desk, answer, hcp, kept, not_kept
 
 if TYPE_CHECKING:
     from domain.connection import Connection
@@ -122,6 +126,17 @@ def test_after_a_reset_the_file_of_the_next_session_is_the_connections(desk: Des
     desk.receive(answer(sent))
     desk.queue()
     assert begin_in(desk, OTHER) != ""
+
+
+def test_the_qwc_file_carries_the_mark_that_was_taken(desk: Desk) -> None:
+    """QuickBooks keeps the mark that it has, and refuses a file with another one (QBWC1039)."""
+    desk.queue()
+    reset(desk)
+    begin_in(desk, OTHER)
+
+    text = qwc.render(desk.connection, base_url="https://queue.example.com", app_name="Queue")
+
+    assert f"<FileID>{OTHER}</FileID>" in text
 
 
 def test_after_a_reset_the_former_file_is_the_wrong_one_once_another_was_taken(desk: Desk) -> None:
@@ -279,3 +294,30 @@ def test_a_write_that_quickbooks_refused_to_execute_may_go_to_the_new_file(desk:
 
     assert desk.record(write).request_label in begin_in(desk, OTHER)
     assert desk.record(write).sent_to_file == OTHER.strip("{}")
+
+
+def test_a_write_that_one_company_executed_is_never_executed_in_the_next() -> None:
+    """Held against the simulator: its answer is lost, the pin is lifted, and another company is open from then on."""
+    service = Service()
+    desk = service.desk
+    write, read = desk.write("Grace"), desk.queue("CustomerQueryRq", "<MaxReturned>1</MaxReturned>")
+    text = qwc.render(service.connection, base_url="https://queue.example.com", app_name="Queue")
+    faults = [Fault.parse("receiveResponseXML:1:lose-request")]
+    simulator = Simulator(text, PASSWORD, service.company, transport=service, sleep=id, faults=faults)
+    simulator.run_once()
+    reset(desk)
+
+    other = Company.generated(seed=2, customers=3, now=desk.clock.now.timestamp)
+    other.private_fields = {f"{{{desk.connection.owner_id}}}": {"FileID": OTHER}}
+    simulator.connector.company = other
+    for _ in range(5):
+        desk.clock.advance(seconds=60)
+        simulator.run_once()
+
+    assert [one.name for one in service.company.writes] == ["CustomerAddRq"]
+    assert other.writes == []
+    assert [desk.record(one).state for one in (write, read)] == [State.ERROR, State.RESPONSE_RECEIVED]
+    error = desk.record(write).error
+    assert error is not None
+    assert (error.code, error.details["reason"]) == ("outcome_unknown", "other_file")
+    assert desk.connection.file_id == OTHER.strip("{}")

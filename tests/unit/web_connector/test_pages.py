@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from domain.queued_request import State, WebhookState
+from domain.web_connector import qwc
 from domain.web_connector.soap import LARGEST_BODY_BYTES
+from simulator import Simulator
+from simulator.faults import Fault
+from tests.unit.simulator.service import Service
 from tests.unit.web_connector.cuts import RandomIds
-from tests.unit.web_connector.driver import Desk, answer, kept, page_of
+from tests.unit.web_connector.driver import PASSWORD, Desk, answer, kept, page_of
 
 
 @pytest.fixture
@@ -343,3 +348,25 @@ def test_an_answer_that_is_too_large_for_a_session_that_is_over_changes_nothing(
     desk.close()
 
     assert desk.receive(oversized(request)) == -1
+
+
+def test_every_object_comes_though_the_first_pages_were_too_large() -> None:
+    """Held against the simulator, whose company has six customers."""
+    service = Service()
+    desk = service.desk
+    desk.iterate(4)
+    text = qwc.render(service.connection, base_url="https://queue.example.com", app_name="Queue")
+    faults = [Fault.parse(f"process:{number}:oversized:7") for number in (1, 2)]
+    simulator = Simulator(text, PASSWORD, service.company, transport=service, sleep=id, faults=faults)
+
+    simulator.run_once()
+
+    names = [
+        name
+        for page in pages(desk)
+        for name in re.findall("<CustomerRet>.*?<ListID>(.*?)</ListID>", desk.response(page.id) or "", re.DOTALL)
+    ]
+    assert len(names) == len(set(names)) == 6
+    assert [page.page for page in pages(desk)] == [1, 2, 3, 4, 5, 6]
+    assert {page.state for page in pages(desk)} == {State.RESPONSE_RECEIVED}
+    assert desk.store.counts == desk.store.recount()
