@@ -24,7 +24,7 @@ from domain.changes import (
 )
 from domain.connections import ManagedConnections
 from domain.queued_request import State, WebhookState, timestamp
-from domain.web_connector.outcome import MOST_SESSIONS
+from domain.web_connector.unanswered import MOST_SESSIONS
 from domain.webhooks.addresses import UrlRules
 from handlers import bootstrap
 from handlers.bootstrap import Settings

@@ -1,0 +1,80 @@
+"""Removing a deleted connection's records: batches side by side, beside one record after the other.
+
+`python -m local.dynamodb_local .tools/dynamodb-local 8127 python -m benchmarks.purging [RECORDS]` (10000).
+The baseline is what the sweeper did before: for each record a query of its bodies and a deletion of
+each item. Of it a tenth of the records is measured. DynamoDB Local throttles nothing: DynamoDB lets
+an index take 1,000 deletions of one connection a second.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from adapters.dynamodb import DynamoDBStore, TableNames
+from adapters.dynamodb.purging import WRITERS, Purge
+from adapters.dynamodb.reading import query_all
+from benchmarks.listing_data import Meter, connect, endpoint, load
+from local.tables import drop_tables, make_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from domain.queued_request import QueuedRequest
+
+RECORDS = 10_000
+BASELINE_SHARE = 10
+
+
+def main(records: int = RECORDS) -> None:
+    """Load, remove, print; both ways."""
+    client = connect(endpoint(), connections=WRITERS)
+    prefix = "purging-"
+    tables = make_tables(client, prefix)
+    meter = Meter(client)
+    print(f"{'':20} {'records':>8} {'seconds':>8} {'records/s':>10} {'calls':>8} {'units':>9}")
+
+    _, stored = load(client, tables, records // BASELINE_SHARE)
+    meter.taken()
+    began = time.perf_counter()
+    one_by_one(client, tables, stored)
+    report("one by one", len(stored), time.perf_counter() - began, meter)
+
+    connection_id, stored = load(client, tables, records)
+    meter.taken()
+    purge = Purge(client, tables)
+    began = time.perf_counter()
+    removed = sum(purge.records(connection_id))
+    seconds = time.perf_counter() - began
+    report("batches", removed, seconds, meter)
+    began = time.perf_counter()
+    purge.rest(connection_id)
+    report("queue, counts", 0, time.perf_counter() - began, meter)
+    assert removed == len(stored)
+    assert not any(DynamoDBStore(client, tables).request(record.id) for record in stored[::97])
+    drop_tables(client, prefix)
+
+
+def one_by_one(client: Any, tables: TableNames, records: Sequence[QueuedRequest]) -> None:
+    """Remove records as the sweeper did before."""
+    for record in records:
+        for key in query_all(
+            client,
+            TableName=tables.payloads,
+            KeyConditionExpression="request_id = :request",
+            ProjectionExpression="request_id, part",
+            ExpressionAttributeValues={":request": {"S": record.id}},
+        ):
+            client.delete_item(TableName=tables.payloads, Key=key)
+        client.delete_item(TableName=tables.queued_requests, Key={"id": {"S": record.id}})
+
+
+def report(name: str, records: int, seconds: float, meter: Meter) -> None:
+    """Print one line."""
+    calls, units = meter.taken()
+    print(f"{name:20} {records:8} {seconds:8.1f} {records / seconds:10.0f} {calls:8} {units:9.0f}", flush=True)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
