@@ -42,6 +42,7 @@ from domain.queued_request import (
     timestamp,
 )
 from domain.session import Answered
+from domain.sync_window import SyncWindow
 from tests.builders import (
     APP_ID,
     CONNECTION_ID,
@@ -346,6 +347,10 @@ class TestConnections:
             file_id_seen="90A44FB5-33D9-4815-AC85-BC87A7E7D1EB",
             file_pinned=False,
             last_error={"code": "x", "message": "y", "at": timestamp(NOON)},
+            sync_window=SyncWindow("22:00", "06:00", "America/New_York"),
+            linger_seconds=60,
+            paused_at=timestamp(NOON),
+            last_worked_at=timestamp(LATER),
         )
 
         store.commit(AddConnection(connection))
