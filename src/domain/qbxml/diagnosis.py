@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from domain.qbxml import rules
@@ -45,9 +46,11 @@ def diagnose(
     """
     items = model.items()
     known = [child for child in children if child.name in items]
-    unknown = {child.name: child for child in reversed(children) if child.name not in items}
+    unknown = dict.fromkeys(child.name for child in children if child.name not in items)
     counts = Counter(child.name for child in known)
-    amounts = _Amounts(parent, counts, {child.name: child for child in reversed(known)}, may_be_newer, unknown)
+    first = {child.name: child for child in reversed(known)}
+    # Comparing names takes time, and no more problems are told.
+    amounts = _Amounts(parent, counts, first, may_be_newer, list(islice(unknown, rules.MOST_PROBLEMS)))
     of_amounts = list(amounts.of(model.group))
     if not may_be_newer:
         strangers = _Strangers(parent, model, amounts.renamed, outer, sibling)
@@ -166,7 +169,7 @@ class _Amounts:
         counts: Mapping[str, int],
         first: Mapping[str, Element],
         may_be_newer: bool,
-        unknown: Mapping[str, Element],
+        unknown: Sequence[str],
     ) -> None:
         self._parent = parent
         self._counts = counts
@@ -223,7 +226,8 @@ class _Amounts:
     def _missing(self, names: Sequence[str]) -> Iterator[Finding]:
         """Say that one of the names has to stand, unless the name of an unknown child says it already."""
         for name in names:
-            for meant in rules.alike(name, self._unknown.keys() - self.renamed.keys(), _ALIKE_ENOUGH)[:1]:
+            unclaimed = [each for each in self._unknown if each not in self.renamed]
+            for meant in rules.alike(name, unclaimed, _ALIKE_ENOUGH)[:1]:
                 if not self._may_be_newer:
                     self.renamed[meant] = name
                     return

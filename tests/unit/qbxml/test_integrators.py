@@ -6,6 +6,8 @@ The habits were seen in published integrations; the requests are made up.
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from domain.errors import InvalidRequest, Problem
 from domain.qbxml import parse_request_json, parse_request_xml
@@ -118,6 +120,28 @@ def test_each_of_several_out_of_order_is_told_its_place() -> None:
         ("Phone", "Fax comes after Phone."),
         ("IsActive", "CompanyName comes after IsActive."),
     ]
+
+
+MEMBERS = ("Name", "CompanyName", "FirstName", "LastName", "Phone", "Fax", "Email", "Contact", "Notes")
+
+
+@given(st.permutations(MEMBERS))
+def test_who_does_what_the_first_problem_says_again_and_again_gets_there(names: list[str]) -> None:
+    for _ in range(len(MEMBERS)):
+        children = "".join(f"<{name}>a</{name}>" for name in names)
+        text = request_xml(f"<CustomerAddRq><CustomerAdd>{children}</CustomerAdd></CustomerAddRq>")
+        try:
+            parse_request_xml(text)
+        except InvalidRequest as refused:
+            name, message, suggestion = _said(refused.problems[0])
+            after, _, before = str(suggestion).rstrip(".").partition(" comes after ")
+            assert name == (before if "too late" in message else after)
+            names.remove(name)
+            names.insert(names.index(after) if name == before else names.index(before) + 1, name)
+        else:
+            break
+
+    assert tuple(names) == MEMBERS
 
 
 @pytest.mark.parametrize(
