@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from domain.changes import ChangeConnection
 from domain.queued_request import State, timestamp
+from domain.web_connector import qwc
+from simulator import Simulator
+from tests.unit.simulator.service import Service
 from tests.unit.web_connector.cuts import RandomIds
-from tests.unit.web_connector.driver import Desk, answer, hcp
+from tests.unit.web_connector.driver import PASSWORD, Desk, answer, hcp
 
 
 @pytest.fixture
@@ -130,3 +134,18 @@ def test_a_failure_has_a_stable_reason(desk: Desk) -> None:
 
     assert desk.connection.last_error is not None
     assert desk.connection.last_error["reason"] == "modal_dialog"
+
+
+def test_work_is_done_in_the_open_file_when_the_path_is_out_of_date() -> None:
+    """Held against the simulator, whose company lies elsewhere and bears the mark."""
+    service = Service()
+    desk = service.desk
+    request_id = desk.queue("CustomerQueryRq", "<MaxReturned>1</MaxReturned>")
+    before = desk.connection
+    desk.store.commit(ChangeConnection(before, before.changed(before.updated_at, company_file=r"C:\Old\moved.qbw")))
+    text = qwc.render(service.connection, base_url="https://queue.example.com", app_name="Queue")
+
+    Simulator(text, PASSWORD, service.company, transport=service, sleep=id).run_once()
+
+    assert desk.record(request_id).state is State.RESPONSE_RECEIVED
+    assert desk.connection.last_error is None

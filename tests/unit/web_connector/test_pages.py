@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,6 +15,9 @@ from simulator.faults import Fault
 from tests.unit.simulator.service import Service
 from tests.unit.web_connector.cuts import RandomIds
 from tests.unit.web_connector.driver import PASSWORD, Desk, answer, kept, page_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @pytest.fixture
@@ -370,3 +373,31 @@ def test_every_object_comes_though_the_first_pages_were_too_large() -> None:
     assert [page.page for page in pages(desk)] == [1, 2, 3, 4, 5, 6]
     assert {page.state for page in pages(desk)} == {State.RESPONSE_RECEIVED}
     assert desk.store.counts == desk.store.recount()
+
+
+class Gateway(Service):
+    """The service behind API Gateway, which refuses what Lambda cannot carry: no function sees it."""
+
+    def post(self, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
+        """Pass a call on, or refuse it."""
+        if len(body) > LARGEST_BODY_BYTES:
+            return 413, b'{"error": {"code": "request_too_large"}}'
+        return super().post(url, headers, body)
+
+
+def test_a_page_that_a_gateway_refuses_again_and_again_comes_in_the_end_by_smaller_ones() -> None:
+    """Held against the simulator: four objects fit no answer, two do."""
+    service = Gateway()
+    desk = service.desk
+    first = desk.iterate(4)
+    text = qwc.render(service.connection, base_url="https://queue.example.com", app_name="Queue")
+    faults = [Fault.parse(f"process:{number}:oversized:7") for number in (1, 2)]
+    simulator = Simulator(text, PASSWORD, service.company, transport=service, sleep=id, faults=faults)
+
+    for _ in range(3):
+        desk.clock.advance(seconds=60)
+        simulator.run_once()
+
+    assert desk.record(first).sessions == 3
+    assert [page.page for page in pages(desk)] == [1, 2, 3]
+    assert {page.state for page in pages(desk)} == {State.RESPONSE_RECEIVED}
