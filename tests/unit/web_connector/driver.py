@@ -26,7 +26,7 @@ from domain.queued_request import QueuedRequest
 from domain.session import ticket_hash
 from domain.web_connector.endpoint import SoapAnswer, WebConnector
 from domain.web_connector.methods import METHODS, NAMESPACE
-from domain.web_connector.soap import escape
+from domain.web_connector.soap import LARGEST_BODY_BYTES, escape
 from tests.builders import CONNECTION_ID, FixedClock, SequentialIds, a_connection, a_record
 from tests.fakes import FakeStore
 
@@ -198,8 +198,8 @@ class Desk:
 
     # --- what the Web Connector says
 
-    def call(self, method: str, *texts: str) -> Any:
-        """Make a call and return its result: a text, a number or a list."""
+    def call(self, method: str, *texts: str, padding: int = 0) -> Any:
+        """Make a call and return its result: a text, a number or a list. `{padding}` in a text becomes that long."""
         self.clock.advance(seconds=1)
         members = "".join(
             f"<{name}>{escape(text)}</{name}>" for name, text in zip(METHODS[method].parameters, texts, strict=False)
@@ -209,7 +209,7 @@ class Desk:
             f'<soap:Body><{method} xmlns="{NAMESPACE}">{members}</{method}></soap:Body></soap:Envelope>'
         )
         self.store.calls.clear()
-        self.last = self.connector.answer(body.encode())
+        self.last = self.connector.answer(body.encode().replace(b"{padding}", b"x" * padding))
         assert self.last.status == 200, self.last.body
         return result_of(method, self.last.body)
 
@@ -225,6 +225,13 @@ class Desk:
     def receive(self, response: str = "", hresult: str = "", message: str = "") -> int:
         """Hand in what QuickBooks said."""
         progress = self.call("receiveResponseXML", self.ticket, response, hresult, message)
+        assert isinstance(progress, int)
+        return progress
+
+    def receive_oversized(self, response: str) -> int:
+        """Hand in an answer that no call can carry: with `{padding}` in it."""
+        padding = LARGEST_BODY_BYTES
+        progress = self.call("receiveResponseXML", self.ticket, response, "", "", padding=padding)
         assert isinstance(progress, int)
         return progress
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from domain.web_connector import soap
 from domain.web_connector.methods import METHODS, NAMESPACE
-from domain.web_connector.soap import Call, NotACall, read_call, write_answer, write_fault
+from domain.web_connector.soap import Call, NotACall, read_beginning, read_call, write_answer, write_fault
 
 XSI = "http://www.w3.org/2001/XMLSchema-instance"
 
@@ -252,3 +252,31 @@ def test_a_fault_names_whose_it_is_and_why() -> None:
 def test_a_fault_of_soap_12_has_its_own_form() -> None:
     assert "<soap:Value>soap:Sender</soap:Value>" in write_fault("no", soap.SOAP_12)
     assert "<soap:Value>soap:Receiver</soap:Value>" in write_fault("later", soap.SOAP_12, ours=True)
+
+
+# --- what is too large to be read
+
+BEGINNING = (
+    '<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body>'
+    f'<receiveResponseXML xmlns="{NAMESPACE}"><ticket>t1</ticket><response>&lt;QBXML&gt;'
+)
+
+
+@pytest.mark.parametrize("filling", ["x", "é", "&lt;", "\n"])
+@pytest.mark.parametrize("offset", range(4))
+def test_the_beginning_of_a_call_is_read_wherever_it_is_cut_off(filling: str, offset: int) -> None:
+    text = BEGINNING + "." * offset + filling * 20_000
+
+    for body in (text, text.encode()):
+        call = read_beginning(body)
+
+        assert call is not None
+        assert (call.method, call["ticket"]) == ("receiveResponseXML", "t1")
+        assert call["response"].startswith("<QBXML>")
+
+
+@pytest.mark.parametrize(
+    "body", [b"x" * 50_000, "", b"<a>" * 9_000, '<!DOCTYPE a><a b="', "<soap:Envelope", "\ud800" * 20_000]
+)
+def test_what_begins_as_no_call_is_none(body: str | bytes) -> None:
+    assert read_beginning(body) is None
