@@ -71,9 +71,19 @@ def with_bodies(store: AnyStore, ids: list[str]) -> set[str]:
     }
 
 
+def kept_days(store: AnyStore) -> set[str]:
+    """Return the days that have a row of counts."""
+    return {day.day for day in store.day_counts(CONNECTION_ID)}
+
+
+def days_of(records: list[QueuedRequest]) -> set[str]:
+    """Return the days on which these records were stored and last changed."""
+    return {moment[:10] for record in records for moment in (record.inserted_at, record.updated_at)}
+
+
 def forgetting(store: AnyStore) -> Retention:
     """Return what the stream's function does."""
-    return Retention(store, FixedClock(LATER))
+    return Retention(store, store, FixedClock(LATER))
 
 
 def ended(store: AnyStore, response: str = "<a/>", request: str = REQUEST_XML) -> QueuedRequest:
@@ -139,11 +149,27 @@ def test_a_record_that_was_deleted_by_hand_is_not_counted_off_twice(store: AnySt
     assert counted(store) == {}
 
 
+def test_days_whose_last_record_was_forgotten_are_not_kept(store: AnyStore) -> None:
+    gone, beside = ended(store), ended(store)
+    late = a_record(inserted_at=timestamp(LATER), updated_at=timestamp(LATER))
+    add(store, late)
+    expire(store, LATER)
+
+    forgetting(store).forget(gone)
+    forgetting(store).drop_empty_days([gone])
+    assert kept_days(store) == {gone.inserted_at[:10], late.inserted_at[:10]}
+
+    forgetting(store).forget(beside)
+    forgetting(store).drop_empty_days([gone, beside])
+    assert kept_days(store) == {late.inserted_at[:10]}
+    assert counted(store) == recount(store, [late.id])
+
+
 def test_any_changes_with_expiry_leave_exact_counts_and_no_bodies_behind(store: AnyStore) -> None:
     """Stream records come late, in any order, again; the function dies at any time: it just was not called."""
     chance = random.Random(20260315)
     clock = FixedClock()
-    retention = Retention(store, clock)
+    retention = Retention(store, store, clock)
     ids: list[str] = []
     told: list[QueuedRequest] = []
     for _ in range(150):
@@ -165,13 +191,16 @@ def test_any_changes_with_expiry_leave_exact_counts_and_no_bodies_behind(store: 
             told += expire(store, now)
         elif told:
             retention.forget(chance.choice(told))
+            retention.drop_empty_days(told[-2:])
     told += expire(store, now)
     for record in chance.sample(told, len(told)):
         retention.forget(record)
+    retention.drop_empty_days(told)
 
     left = [one for one in ids if isinstance(store.request(one), QueuedRequest)]
     assert len(told) > 5
     assert counted(store) == recount(store, ids)
+    assert kept_days(store) & days_of(told) <= {day for _, day, *_ in counted(store)}
     assert with_bodies(store, ids) == set(left)
 
 
@@ -220,6 +249,7 @@ def test_threads_that_change_delete_and_expire_at_once_leave_exact_counts(store:
         while not over.is_set():
             if told:
                 forgetting(store).forget(chance.choice(told))
+                forgetting(store).drop_empty_days(told[-1:])
 
     with ThreadPoolExecutor(9) as threads:
         behind = [threads.submit(time_to_live), *(threads.submit(function, seed) for seed in range(2))]

@@ -14,7 +14,7 @@ from adapters.dynamodb import items
 from domain.errors import NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from adapters.dynamodb.items import Item
     from domain.counts import CountKey, DayCounts
@@ -53,6 +53,30 @@ def count_updates(table: str, changes: Mapping[CountKey, int], row: int | None) 
             }
         }
         for (connection_id, day), numbers in days.items()
+    ]
+
+
+def deletions_of_empty_day(table: str, rows: Sequence[Item]) -> list[dict[str, Any]]:
+    """Return a transaction's entries that delete a day's rows if their sums are zero; none if they are not.
+
+    It holds while none of these rows has changed: whatever is added to a row beside them stays true.
+    """
+    if any(sum(items.number(row, name) for row in rows) for name in items.COUNT_ATTRIBUTES):
+        return []
+    return [
+        {
+            "Delete": {
+                "TableName": table,
+                "Key": {"connection_id": row["connection_id"], "day": row["day"]},
+                "ConditionExpression": " AND ".join(
+                    f"#{name} = :{name}" if name in row else f"attribute_not_exists(#{name})"
+                    for name in items.COUNT_ATTRIBUTES
+                ),
+                "ExpressionAttributeNames": {f"#{name}": name for name in items.COUNT_ATTRIBUTES},
+                "ExpressionAttributeValues": {f":{name}": row[name] for name in items.COUNT_ATTRIBUTES if name in row},
+            }
+        }
+        for row in rows
     ]
 
 

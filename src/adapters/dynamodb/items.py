@@ -69,6 +69,10 @@ _PAIRS: dict[str, Pair] = {
 }
 
 
+COUNT_ATTRIBUTES = tuple(sort + code for sort in "iu" for code in _PAIRS)
+"""Every number that a row of counts may hold."""
+
+
 def item_of(values: Mapping[str, str | int | bool | bytes | None]) -> Item:
     """Return the item with these attributes; those that are None are left out."""
     return {name: _attribute(value) for name, value in values.items() if value is not None}
