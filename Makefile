@@ -124,6 +124,7 @@ lock: .venv/.installed ## Write the hashed requirements files from the .in files
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-runtime.txt requirements-runtime.in
 
 .PHONY: clean
-clean: ## Remove everything that can be made again
-	rm -rf .venv $(TOOLS) .aws-sam .local .mypy_cache .ruff_cache .pytest_cache .hypothesis
+clean: ## Remove everything that can be made again: not the data that make dynamodb keeps
+	[ ! -d .local ] || find .local -mindepth 1 -maxdepth 1 ! -name dynamodb ! -name kept -exec rm -rf {} +
+	rm -rf .venv $(TOOLS) .aws-sam .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find src local simulator tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

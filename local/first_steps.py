@@ -24,8 +24,7 @@ class Credentials:
     """What it takes to use a stack from both sides, and as its operator.
 
     `qwc_path` is the `.qwc` file. The operator's function has the name `operate_function` at the
-    Lambda API `operate_endpoint`. `dynamodb_endpoint` is the database that keeps what they open; None
-    when it ends with the stack.
+    Lambda API `operate_endpoint`.
     """
 
     base_url: str
@@ -39,7 +38,6 @@ class Credentials:
     operate_function: str
     operate_endpoint: str
     webhook_url: str | None = None
-    dynamodb_endpoint: str | None = None
 
 
 def prepare(base_url: str, function: str, endpoint: str, folder: Path) -> Credentials:
@@ -83,8 +81,7 @@ def write_qwc(api: Api, connection_id: str, folder: Path) -> Path:
 
 def write(credentials: Credentials, folder: Path) -> Path:
     """Write `credentials.json`, and `env` to be read by a shell; only their owner may read them."""
-    path = folder / CREDENTIALS_FILE
-    write_private(path, json.dumps(asdict(credentials), indent=2) + "\n")
+    path = write_credentials(credentials, folder)
     variables = {
         "BASE_URL": credentials.base_url,
         "API_KEY": credentials.api_key,
@@ -94,6 +91,13 @@ def write(credentials: Credentials, folder: Path) -> Path:
         "QBWC_PASSWORD": credentials.qbwc_password,
     }
     write_private(folder / "env", "".join(f"{name}={shlex.quote(value)}\n" for name, value in variables.items()))
+    return path
+
+
+def write_credentials(credentials: Credentials, folder: Path) -> Path:
+    """Write `credentials.json` alone."""
+    path = folder / CREDENTIALS_FILE
+    write_private(path, json.dumps(asdict(credentials), indent=2) + "\n")
     return path
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from local.first_steps import CREDENTIALS_FILE, QWC_FILE, Credentials
+from local.first_steps import CREDENTIALS_FILE, Credentials
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,43 +15,47 @@ if TYPE_CHECKING:
 COMPANY_FILE = "company.json"
 """The simulated QuickBooks company of a run that keeps its data."""
 
+KEPT = "kept"
+"""Where in the state directory each database has a folder: a run without one, or with another, leaves it alone."""
+
 PREVIOUS = "previous"
-"""Where in the state directory the files go that fit no longer."""
+"""Where in that folder the files go that fit no longer."""
 
 
 class DoNotFit(Exception):
     """The credentials cannot be used; its text says why."""
 
 
-def of_earlier_run(folder: Path, dynamodb_endpoint: str | None, dynamodb: Any) -> Credentials | None:
-    """Return the credentials that an earlier run wrote to `folder`, None when none did with a database that keeps.
+def folder_of(state: Path, dynamodb_endpoint: str) -> Path:
+    """Return the folder of a database in a state directory."""
+    return state / KEPT / re.sub(r"[^A-Za-z0-9.]+", "-", dynamodb_endpoint)
 
-    `dynamodb` is a boto3 client. Raises DoNotFit when they are of another database, or of an app, key,
-    connection, password or webhook secret that this one has no longer.
+
+def of_earlier_run(folder: Path, dynamodb: Any) -> Credentials | None:
+    """Return the credentials that an earlier run wrote to a database's folder, None when there was none.
+
+    `dynamodb` is a boto3 client. Raises DoNotFit when they are of an app, key, connection, password or
+    webhook secret that the database has no longer.
     """
+    path = folder / CREDENTIALS_FILE
     try:
-        written = json.loads((folder / CREDENTIALS_FILE).read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
+        found = Credentials(**json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
         return None
-    endpoint = written.get("dynamodb_endpoint") if isinstance(written, dict) else None
-    if dynamodb_endpoint is None or endpoint is None:
-        return None
-    if endpoint != dynamodb_endpoint:
-        raise DoNotFit(f"they are those of the database at {endpoint}")
-    try:
-        found = Credentials(**{field.name: written[field.name] for field in fields(Credentials)})
-    except KeyError as missing:
-        raise DoNotFit(f"{folder / CREDENTIALS_FILE} has no {missing}") from missing
+    except (ValueError, TypeError) as error:
+        raise DoNotFit(f"{path} is not what this version writes") from error
     _check(found, dynamodb)
     return found
 
 
-def put_aside(folder: Path) -> None:
-    """Move what belongs to credentials that fit no longer out of the way: somebody may want the password."""
-    (folder / PREVIOUS).mkdir(exist_ok=True)
-    for name in (CREDENTIALS_FILE, QWC_FILE, COMPANY_FILE):
+def put_aside(folder: Path) -> Path:
+    """Move what fits no longer out of the way, and return where to: somebody may want the password."""
+    previous = folder / PREVIOUS
+    previous.mkdir(exist_ok=True)
+    for name in (CREDENTIALS_FILE, COMPANY_FILE):
         if (folder / name).exists():
-            shutil.move(folder / name, folder / PREVIOUS / name)
+            shutil.move(folder / name, previous / name)
+    return previous
 
 
 def _check(credentials: Credentials, dynamodb: Any) -> None:

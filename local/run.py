@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from local import first_steps, kept_credentials, stack
+from local import first_steps, stack
 from local.database import DatabaseUnusable
-from local.kept_credentials import COMPANY_FILE
+from local.kept_credentials import COMPANY_FILE, DoNotFit, folder_of, of_earlier_run, put_aside
 from local.receiver import receiving
 from simulator.company import Company
 from simulator.script import Script
@@ -148,32 +148,36 @@ def running(options: Options) -> Iterator[Credentials]:
                 allow_loopback_webhooks=options.allow_loopback_webhooks,
             )
         )
-        credentials = _credentials(service, options)
+        kept = folder_of(options.state, options.dynamodb_endpoint) if options.dynamodb_endpoint else None
+        credentials = _credentials(service, options.state, kept)
         webhook_url = things.enter_context(_receiving(credentials))
         credentials = replace(credentials, webhook_url=webhook_url)
         first_steps.write(credentials, options.state)
+        if kept:
+            first_steps.write_credentials(credentials, kept)
         ready.set()  # whoever waits for it reads the credentials next
         if options.quickbooks:
-            company_file = options.state / COMPANY_FILE if options.dynamodb_endpoint else None
+            company_file = kept / COMPANY_FILE if kept else None
             things.enter_context(_simulated_quickbooks(credentials, options.script, company_file))
         yield credentials
 
 
-def _credentials(service: stack.Stack, options: Options) -> Credentials:
+def _credentials(service: stack.Stack, state: Path, kept: Path | None) -> Credentials:
     """Return those of an earlier run where they fit what the database holds, else new ones, saying why."""
-    endpoint = options.dynamodb_endpoint
+    earlier = _earlier_credentials(kept, service.clients["dynamodb"]) if kept else None
+    if earlier is None:
+        return first_steps.prepare(service.base_url, OPERATE_FUNCTION, service.base_url, state)
+    print("Goes on with the app, the connection and the requests of the last run.", flush=True)
+    return first_steps.at_address(earlier, service.base_url, state)
+
+
+def _earlier_credentials(kept: Path, dynamodb: Any) -> Credentials | None:
     try:
-        kept = kept_credentials.of_earlier_run(options.state, endpoint, service.clients["dynamodb"])
-    except kept_credentials.DoNotFit as reason:
+        return of_earlier_run(kept, dynamodb)
+    except DoNotFit as reason:
         print(f"The credentials of the last run are not used: {reason}.", flush=True)
-        print(f"New ones are made; the old files are in {options.state / kept_credentials.PREVIOUS}/.", flush=True)
-        kept_credentials.put_aside(options.state)
-        kept = None
-    if kept is not None:
-        print("Goes on with the app, the connection and the requests of the last run.", flush=True)
-        return first_steps.at_address(kept, service.base_url, options.state)
-    made = first_steps.prepare(service.base_url, OPERATE_FUNCTION, service.base_url, options.state)
-    return replace(made, dynamodb_endpoint=endpoint)
+        print(f"New ones are made; the old files are in {put_aside(kept)}/.", flush=True)
+        return None
 
 
 @contextmanager

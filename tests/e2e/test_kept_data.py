@@ -159,5 +159,17 @@ def test_credentials_that_fit_no_longer_are_replaced_and_the_reason_is_told(plac
 
     assert "another password now" in second.output
     assert second.credentials["connection_id"] != first.credentials["connection_id"]
-    previous = json.loads((place.folder / ".local" / "previous" / "credentials.json").read_text(encoding="utf-8"))
-    assert previous == first.credentials
+    (previous,) = (place.folder / ".local").glob("kept/*/previous/credentials.json")
+    assert json.loads(previous.read_text(encoding="utf-8")) == first.credentials
+
+
+def test_a_run_without_the_database_leaves_its_credentials_alone(place: Place) -> None:
+    with stack(place) as first:
+        pass
+    with running(place.folder, QUICKBOOKS="off") as between:
+        pass
+    with stack(place) as second:
+        pass
+
+    assert between.credentials["connection_id"] != first.credentials["connection_id"]
+    assert second.credentials["connection_id"] == first.credentials["connection_id"]

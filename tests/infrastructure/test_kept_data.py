@@ -18,8 +18,8 @@ from domain.passwords import hash_password
 from domain.queued_request import timestamp
 from local.database import DatabaseUnusable, create_tables, differences
 from local.emulated_dynamodb import quick_moto
-from local.first_steps import Credentials, write
-from local.kept_credentials import PREVIOUS, DoNotFit, of_earlier_run, put_aside
+from local.first_steps import Credentials, write_credentials
+from local.kept_credentials import PREVIOUS, DoNotFit, folder_of, of_earlier_run, put_aside
 from local.kept_state import DEFINITION, KeptState
 from local.pumps import StreamPump
 from local.run import Options
@@ -289,34 +289,40 @@ def an_earlier_run(folder: Path, dynamodb: Any) -> Credentials:
         operate_function="OperateFunction",
         operate_endpoint="http://127.0.0.1:3000",
         webhook_url="http://127.0.0.1:4000/",
-        dynamodb_endpoint=ENDPOINT,
     )
-    write(credentials, folder)
+    write_credentials(credentials, folder)
     return credentials
 
 
 def test_credentials_that_fit_are_used_again(tmp_path: Path, clients: dict[str, Any]) -> None:
     written = an_earlier_run(tmp_path, clients["dynamodb"])
 
-    assert of_earlier_run(tmp_path, ENDPOINT, clients["dynamodb"]) == written
+    assert of_earlier_run(tmp_path, clients["dynamodb"]) == written
 
 
 def test_without_credentials_there_is_nothing_to_say(tmp_path: Path, clients: dict[str, Any]) -> None:
-    assert of_earlier_run(tmp_path, ENDPOINT, clients["dynamodb"]) is None
+    assert of_earlier_run(tmp_path, clients["dynamodb"]) is None
 
 
-def test_credentials_of_a_run_whose_data_ended_with_it_are_not_looked_at(
-    tmp_path: Path, clients: dict[str, Any]
-) -> None:
-    write(replace(an_earlier_run(tmp_path, clients["dynamodb"]), dynamodb_endpoint=None), tmp_path)
+def test_each_database_has_a_folder_of_its_own(tmp_path: Path) -> None:
+    """A run without one, or with another one, leaves the credentials alone."""
+    folders = {folder_of(tmp_path, url) for url in (ENDPOINT, "http://127.0.0.1:8128", "https://127.0.0.1:8127")}
 
-    assert of_earlier_run(tmp_path, ENDPOINT, clients["dynamodb"]) is None
+    assert len(folders) == 3
+    assert folder_of(tmp_path, ENDPOINT) == tmp_path / "kept" / "http-127.0.0.1-8127"
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"base_url": "http://127.0.0.1:3000"}'])
+def test_credentials_of_another_form_do_not_fit(text: str, tmp_path: Path, clients: dict[str, Any]) -> None:
+    (tmp_path / "credentials.json").write_text(text, encoding="utf-8")
+
+    with pytest.raises(DoNotFit, match="not what this version writes"):
+        of_earlier_run(tmp_path, clients["dynamodb"])
 
 
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"dynamodb_endpoint": "http://127.0.0.1:9999"}, "database at http://127.0.0.1:9999"),
         ({"app_id": "a0000000-0000-4000-8000-00000000dead"}, "app is not in the database"),
         ({"webhook_secret": "whsec_b2xk"}, "webhook secret is no longer active"),
         ({"api_key": "sk_B"}, "API key is not in the database"),
@@ -327,10 +333,10 @@ def test_credentials_of_a_run_whose_data_ended_with_it_are_not_looked_at(
 def test_credentials_that_do_not_fit_say_why(
     change: dict[str, str], reason: str, tmp_path: Path, clients: dict[str, Any]
 ) -> None:
-    write(replace(an_earlier_run(tmp_path, clients["dynamodb"]), **change), tmp_path)
+    write_credentials(replace(an_earlier_run(tmp_path, clients["dynamodb"]), **change), tmp_path)
 
     with pytest.raises(DoNotFit, match=reason):
-        of_earlier_run(tmp_path, ENDPOINT, clients["dynamodb"])
+        of_earlier_run(tmp_path, clients["dynamodb"])
 
 
 def test_a_revoked_key_and_a_deleted_connection_do_not_fit(tmp_path: Path, clients: dict[str, Any]) -> None:
@@ -340,13 +346,13 @@ def test_a_revoked_key_and_a_deleted_connection_do_not_fit(tmp_path: Path, clien
     assert connection is not None
     store.commit(ChangeConnection(connection, connection.changed(timestamp(NOON), deleted_at=timestamp(NOON))))
     with pytest.raises(DoNotFit, match="connection was deleted"):
-        of_earlier_run(tmp_path, ENDPOINT, clients["dynamodb"])
+        of_earlier_run(tmp_path, clients["dynamodb"])
 
     key = store.api_key(api_key_hash(KEY))
     assert key is not None
     store.commit(PutApiKey(key, replace(key, revoked_at=timestamp(NOON), revision=key.revision + 1)))
     with pytest.raises(DoNotFit, match="API key was revoked"):
-        of_earlier_run(tmp_path, ENDPOINT, clients["dynamodb"])
+        of_earlier_run(tmp_path, clients["dynamodb"])
 
 
 def test_what_fits_no_longer_is_put_aside_not_thrown_away(tmp_path: Path, clients: dict[str, Any]) -> None:
