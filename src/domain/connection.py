@@ -20,7 +20,8 @@ class Connection:
     `password_hash` is a scrypt string or None until a password was set. `owner_id` and `file_id`
     are the GUIDs (no braces, upper case) of the `.qwc` file. `file_id` is the mark of the company file
     that the connection is pinned to; without the pin (`file_pinned`) it becomes the mark of the next
-    file that bears one. `session_ticket` is the hash of the live session's ticket, None when there is
+    file that bears one. `file_id_seen` is the mark that a session found last, `company_file_seen` the path of
+    the file that bore it. `session_ticket` is the hash of the live session's ticket, None when there is
     no session.
     `answered_message_set` is what the last session left for the next to clear (`domain.session`).
     `last_error` is `{"code", "message", "at", …}` as last reported by the Web Connector.

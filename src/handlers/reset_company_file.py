@@ -18,9 +18,10 @@ handler = Endpoint(changes=True)
     summary="Take the next session's company file as the right one",
     description=(
         "A connection is pinned to one company file by the mark (`FileID`) that its .qwc file left there. While a file "
-        "with another mark is open, its queue is held and `last_error.code` is `company_file_mismatch`. After a reset "
-        "the file of the next session that bears a mark becomes the connection's. Asking again changes nothing more. "
-        "A write whose answer was lost is never repeated in another file than the one it was sent to."
+        "with another mark is open, or one without a mark at another path, its queue is held and `last_error.code` is "
+        "`company_file_mismatch`. After a reset files without a mark are worked in until one that bears a mark is "
+        "open; that one becomes the connection's. Asking again changes nothing more. A write whose answer was lost is "
+        "never repeated in another file than the one it was sent to."
     ),
     response_description="The connection",
     tags=["Connections"],

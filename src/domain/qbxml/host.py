@@ -17,6 +17,7 @@ class HostFacts:
 
     `qbxml_version` is the highest that QuickBooks supports. `file_id` is the one that a `.qwc` file
     left in the company file, without braces and in upper case. `file_mode` is `SingleUser` or `MultiUser`.
+    `is_unmarked` tells that the company's facts were read and hold no FileID at all: not that it could not be read.
     """
 
     product_name: str | None = None
@@ -27,6 +28,7 @@ class HostFacts:
     file_mode: str | None = None
     company_name: str | None = None
     file_id: str | None = None
+    is_unmarked: bool = False
 
 
 def host_facts(text: str) -> HostFacts:
@@ -49,6 +51,7 @@ def host_facts(text: str) -> HostFacts:
         file_mode=_text(host.get("QBFileMode")),
         company_name=_text(company.get("CompanyName")),
         file_id=_file_id(company.get("DataExtRet")),
+        is_unmarked=bool(company) and not _may_hold_file_id(company.get("DataExtRet")),
     )
 
 
@@ -79,3 +82,9 @@ def _file_id(extensions: Any) -> str | None:
             value = _text(fields.get("DataExtValue"))
             return value.strip("{}").upper() if value else None
     return None
+
+
+def _may_hold_file_id(extensions: Any) -> bool:
+    """Whether there is a FileID, be it without a value, or something that cannot be read and may be one."""
+    rows = [] if extensions is None else extensions if isinstance(extensions, list) else [extensions]
+    return any(_text(_object(row).get("DataExtName")) in {None, "FileID"} for row in rows)

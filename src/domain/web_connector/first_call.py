@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
 from domain import qbxml
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 class FirstCall:
     """The call beside the connection that it came for.
 
-    A company file is known by its mark: the FileID that a `.qwc` file left in it.
+    A company file is known by its mark: the FileID that a `.qwc` file left in it. One without a mark is taken as ours
+    with two exceptions (decision 0015): it only happened to be open, or our mark was seen before in a file elsewhere.
     """
 
     def __init__(self, call: Call, connection: Connection, *, must_be_marked: bool = False) -> None:
@@ -36,12 +38,9 @@ class FirstCall:
 
     @property
     def is_other_company_file(self) -> bool:
-        """Whether the file is marked as another connection's.
-
-        One without a mark is taken as ours, unless it is the one that only happened to be open.
-        """
+        """Whether what is queued is not meant for this file."""
         if self.file_mark is None:
-            return self._must_be_marked
+            return self._must_be_marked or self._is_unmarked_elsewhere
         return self._bears_another_mark and self.connection.file_pinned
 
     @property
@@ -54,22 +53,47 @@ class FirstCall:
         return self.file_mark is not None and self.file_mark != _guid(self.connection.file_id)
 
     @property
+    def _is_unmarked_elsewhere(self) -> bool:
+        """Whether the file bears no mark for certain, and the one that bore ours is another.
+
+        Facts that cannot be read do not tell, and a mark that is late must not lock its own file out.
+        """
+        known = self.connection
+        if not self._facts.is_unmarked or not known.file_pinned or known.file_id_seen != _guid(known.file_id):
+            return False
+        if not self._file_name or not known.company_file_seen:
+            return False
+        # As Windows compares: whatever the case and the slashes.
+        return PureWindowsPath(self._file_name) != PureWindowsPath(known.company_file_seen)
+
+    @property
     def company_file_mismatch(self) -> str:
         """What the user of the Web Connector reads."""
         wrong = "belongs to another connection" if self.file_mark else "bears no mark of this connection"
-        name = self._call["strCompanyFileName"] or "its name is unknown"
-        return f"The company file that is open {wrong}: {name}. Open the right one and update again."
+        words = f"The company file that is open {wrong}: {self._file_name or 'its name is unknown'}."
+        if self._must_be_marked and not self.file_mark:
+            words = f"The connection's company_file could not be opened: {self.connection.company_file}. {words}"
+        elif self._is_unmarked_elsewhere:
+            words += f" The one that bears it is {self.connection.company_file_seen}."
+        return f"{words} Open the right one and update again."
+
+    @property
+    def _file_name(self) -> str:
+        """The path of the file that is open; '' when it is not told."""
+        return self._call["strCompanyFileName"].strip()
 
     def learned(self, now: datetime) -> ChangeConnection:
         """Return the connection with what was learned; QuickBooks was reached, so that no error stands."""
         facts = self._known() | {"last_error": None}
+        if self.file_mark is not None:
+            facts |= {"file_id_seen": self.file_mark, "company_file_seen": self._file_name or None}
         if self.file_mark is not None and not self.connection.file_pinned:
             # The .qwc file that is fetched from now on carries the mark that QuickBooks keeps (QBWC1039 otherwise).
             facts |= {"file_id": self.file_mark, "file_pinned": True}
         return ChangeConnection(self.connection, self.connection.changed(timestamp(now), **facts))
 
     def mismatch(self, now: datetime) -> dict[str, Any]:
-        """Return what changes of the connection: the error that its owner reads, and what was seen."""
+        """Return what changes of the connection: the error that its owner reads, and which QuickBooks it was."""
         error = {
             "code": COMPANY_FILE_MISMATCH,
             "message": self.company_file_mismatch,
@@ -85,8 +109,6 @@ class FirstCall:
             "quickbooks_product_name": self._facts.product_name,
             "country": self._facts.country or self._call["qbXMLCountry"],
             "qbxml_version": self._facts.qbxml_version or self._processor_version(),
-            "company_file_seen": self._call["strCompanyFileName"],
-            "file_id_seen": self.file_mark,
         }
         return {name: value for name, value in known.items() if value}
 

@@ -54,7 +54,7 @@ MEANINGS: Mapping[Reason, tuple[str, str]] = {
         (
             "Open the company file of this connection in QuickBooks and update again. Should the connection be meant"
             " for the file that is open, reset its company file (POST …/reset_company_file): the next session's file is"
-            " taken then."
+            " taken then. A company_file that the connection names has to be that file's path, or null (PATCH …)."
         ),
     ),
 }

@@ -28,7 +28,7 @@ def test_product_country_and_company_are_read() -> None:
         )
     )
 
-    assert facts == HostFacts("QuickBooks Pro 2014", "24", "0", "US", None, "SingleUser", "Ours", None)
+    assert facts == HostFacts("QuickBooks Pro 2014", "24", "0", "US", None, "SingleUser", "Ours", is_unmarked=True)
 
 
 def test_the_highest_version_counts_as_a_number() -> None:
@@ -51,6 +51,21 @@ def test_the_file_id_is_the_one_among_the_extensions() -> None:
     )
 
     assert host_facts(document(company=company)).file_id == "0A1B"
+
+
+@pytest.mark.parametrize(
+    ("extensions", "unmarked"),
+    [
+        ("", True),
+        ("<DataExtRet><DataExtName>AppLock</DataExtName><DataExtValue>LOCKED</DataExtValue></DataExtRet>", True),
+        ("<DataExtRet><DataExtName>FileID</DataExtName><DataExtValue>{0a1b}</DataExtValue></DataExtRet>", False),
+        ("<DataExtRet><DataExtName>FileID</DataExtName><DataExtValue></DataExtValue></DataExtRet>", False),
+        ("<DataExtRet><DataExtName/></DataExtRet>", False),
+        ("<DataExtRet>x</DataExtRet>", False),
+    ],
+)
+def test_a_company_is_unmarked_when_it_could_be_read_and_holds_no_file_id(extensions: str, *, unmarked: bool) -> None:
+    assert host_facts(document(company=f"<CompanyName>Ours</CompanyName>{extensions}")).is_unmarked is unmarked
 
 
 @pytest.mark.parametrize(

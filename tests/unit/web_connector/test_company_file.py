@@ -8,6 +8,7 @@ import pytest
 
 from domain.connections import ManagedConnections
 from domain.queued_request import State
+from domain.waiting import of_request
 from domain.web_connector import qwc
 from simulator import Company, Simulator
 from simulator.faults import Fault
@@ -19,7 +20,10 @@ from tests.unit.web_connector.driver import PASSWORD, Desk, answer, hcp, kept, n
 if TYPE_CHECKING:
     from domain.connection import Connection
 
+OURS = "{90A44FB5-33D9-4815-AC85-BC87A7E7D1EB}"
 OTHER = "{11111111-1111-1111-1111-111111111111}"
+PATH = "C:\\Books\\acme.qbw"
+ELSEWHERE = "C:\\Books\\sample.qbw"
 
 
 @pytest.fixture
@@ -37,10 +41,17 @@ def reset(desk: Desk) -> Connection:
     return managed.reset_company_file(APP_ID, CONNECTION_ID)
 
 
-def begin_in(desk: Desk, mark: str | None) -> str:
+def begin_in(desk: Desk, mark: str | None, path: str = PATH) -> str:
     """Log in while the company file with this mark is open; return what is handed out."""
     desk.authenticate()
-    return desk.send(hcp(mark))
+    return desk.send(hcp(mark), path)
+
+
+def marked_at(desk: Desk, path: str = PATH) -> None:
+    """Queue a request and have it done in the connection's file, which lies at `path`."""
+    desk.queue()
+    desk.receive(answer(begin_in(desk, OURS, path)))
+    desk.close()
 
 
 # --- the pin
@@ -109,6 +120,113 @@ def test_what_there_was_to_forget_survives_a_mismatch(desk: Desk) -> None:
     assert f'oldMessageSetID="{desk.record(first).message_set_id}"' in desk.begin()
 
 
+# --- a file without a mark
+
+
+def test_a_file_without_a_mark_is_refused_once_the_mark_was_seen_in_a_file_elsewhere(desk: Desk) -> None:
+    marked_at(desk)
+    waiting = desk.queue()
+
+    assert begin_in(desk, None, ELSEWHERE) == ""
+
+    assert desk.record(waiting).state is State.WAITING
+    assert desk.connection.last_error is not None
+    assert desk.connection.last_error["code"] == "company_file_mismatch"
+    reason = of_request(desk.record(waiting), desk.connection, desk.clock.now)
+    assert reason is not None
+    assert reason.code == "company_file_mismatch"
+    assert "reset_company_file" in (reason.hint or "")
+    told = desk.last_error()
+    assert told == reason.message
+    assert ELSEWHERE in told
+    assert PATH in told
+
+
+def test_the_file_without_a_mark_is_refused_each_time_and_the_marked_one_goes_on(desk: Desk) -> None:
+    marked_at(desk)
+    desk.queue()
+
+    refused = [begin_in(desk, None, ELSEWHERE) for _ in range(3)]
+
+    assert refused == ["", "", ""]
+    assert begin_in(desk, OURS) != ""
+    assert desk.connection.last_error is None
+
+
+@pytest.mark.parametrize("path", [PATH, "c:\\BOOKS\\Acme.QBW", "C:/Books/acme.qbw", " C:\\Books\\\\acme.qbw ", ""])
+def test_a_file_without_a_mark_is_taken_where_the_mark_was_seen_and_where_no_path_is_told(
+    desk: Desk, path: str
+) -> None:
+    marked_at(desk)
+    desk.queue()
+
+    assert begin_in(desk, None, path) != ""
+
+
+@pytest.mark.parametrize(
+    "unreadable",
+    [
+        "",
+        "text",
+        hcp(None).replace("<CompanyName>Acme</CompanyName>", ""),
+        hcp("").replace("</CompanyRet>", "<DataExtRet><DataExtName>FileID</DataExtName></DataExtRet></CompanyRet>"),
+        hcp("").replace("</CompanyRet>", "<DataExtRet>what is this</DataExtRet></CompanyRet>"),
+        hcp(None).replace('statusCode="0"', "statusCode=0"),
+    ],
+)
+def test_facts_that_cannot_be_read_lock_nobody_out(desk: Desk, unreadable: str) -> None:
+    marked_at(desk)
+    desk.queue()
+    desk.authenticate()
+
+    assert desk.send(unreadable, ELSEWHERE) != ""
+
+
+def test_before_the_mark_was_ever_seen_a_file_without_one_is_taken_wherever_it_lies(desk: Desk) -> None:
+    """The first session on a machine whose Web Connector brings the mark late."""
+    for path in (PATH, ELSEWHERE):
+        desk.queue()
+        desk.receive(answer(begin_in(desk, None, path)))
+        desk.close()
+
+    assert desk.states() == ["response_received"] * 2
+
+
+def test_a_file_that_bears_the_mark_is_taken_wherever_it_lies(desk: Desk) -> None:
+    """A restored backup and a new machine: the file brings its mark along."""
+    marked_at(desk)
+    desk.queue()
+
+    assert begin_in(desk, OURS, "D:\\Restored\\acme.qbw") != ""
+
+    assert desk.connection.company_file_seen == "D:\\Restored\\acme.qbw"
+
+
+def test_only_a_file_that_bore_the_mark_says_where_it_lies(desk: Desk) -> None:
+    marked_at(desk)
+    desk.queue()
+    begin_in(desk, OTHER, ELSEWHERE)
+    desk.close()
+
+    assert begin_in(desk, None, ELSEWHERE) == ""
+
+    assert desk.connection.company_file_seen == PATH
+
+
+def test_a_reset_lets_a_file_without_a_mark_in_until_a_marked_one_comes(desk: Desk) -> None:
+    marked_at(desk)
+    desk.queue()
+    begin_in(desk, None, ELSEWHERE)
+    reset(desk)
+
+    desk.receive(answer(begin_in(desk, None, ELSEWHERE)))
+    desk.close()
+    marked_at(desk)
+    desk.queue()
+
+    assert begin_in(desk, None, ELSEWHERE) == ""
+
+
 # --- the reset
 
 
@@ -145,7 +263,7 @@ def test_after_a_reset_the_former_file_is_the_wrong_one_once_another_was_taken(d
     begin_in(desk, OTHER)
     desk.close()
 
-    assert begin_in(desk, "{90A44FB5-33D9-4815-AC85-BC87A7E7D1EB}") == ""
+    assert begin_in(desk, OURS) == ""
 
 
 def test_a_reset_can_be_asked_for_twice(desk: Desk) -> None:
@@ -268,7 +386,7 @@ def test_a_write_is_asked_for_with_success_once_its_own_file_is_back(desk: Desk)
     desk.close()
     reset(desk)
 
-    begin_in(desk, "{90A44FB5-33D9-4815-AC85-BC87A7E7D1EB}")
+    begin_in(desk, OURS)
     desk.receive(kept(sent))
 
     assert desk.record(write).state is State.RESPONSE_RECEIVED

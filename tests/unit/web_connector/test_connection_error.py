@@ -127,6 +127,19 @@ def test_the_file_that_happened_to_be_open_must_bear_the_mark_of_the_connection(
     assert with_path.states() == ["waiting"]
 
 
+def test_a_path_that_cannot_be_opened_is_named_when_the_open_file_bears_no_mark(with_path: Desk) -> None:
+    """What mends it is another path: lifting the pin leaves that as it is."""
+    fails(with_path)
+    with_path.send(hcp(None), "C:\\Books\\sample.qbw")
+
+    error = with_path.connection.last_error
+
+    assert error is not None
+    assert f"could not be opened: {PATH}" in error["message"]
+    assert "C:\\Books\\sample.qbw" in error["message"]
+    assert "PATCH" in error["hint"]
+
+
 def test_a_failure_has_a_stable_reason(desk: Desk) -> None:
     desk.queue()
     desk.authenticate()
