@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from domain.counts import INSERTED, Pair
 from domain.errors import NotFound
+from domain.ports import IndexEntry
 from domain.searching import needle_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from domain.counts import DayCounts
-    from domain.ports import Connections, IndexEntry, Listing, Requests
+    from domain.ports import Connections, Listing, Requests
     from domain.queued_request import QueuedRequest, State, StoredRequest, WebhookState
 
 LARGEST_LISTED_RESPONSE = 256 * 1024
@@ -26,6 +27,12 @@ LARGEST_LISTED_RESPONSE = 256 * 1024
 
 FEW_HITS = 50
 """As many records with their bodies are one read (`stored_requests`): cheaper than the index of a whole connection."""
+
+READERS = 8
+"""How many parts of a connection's texts, or of an index, are read at the same time."""
+
+SMALLEST_PART = 1_000
+"""Records in a part: fewer are one answer of the database anyway."""
 
 Sort: TypeAlias = Literal["inserted_at", "updated_at"]
 
@@ -142,30 +149,43 @@ class Lists:
     def _found(self, query: ListQuery, phrase: str, days: Sequence[DayCounts]) -> tuple[Sequence[StoredRequest], int]:
         """Return a page of what a search finds, and how many it finds.
 
-        The texts tell which records fit. A few are read themselves, which tells their order and what
-        the filters leave; of many the index tells it.
+        The texts tell which records fit and when they were inserted. A few are read themselves, which
+        tells what the filters leave and when they were updated; of many the index tells it.
         """
         candidates = matching(days, query)
         if not candidates:
             return [], 0
-        inserted = [day.day for day in days if day.inserted]
-        needle = needle_of(phrase)
-        hits = {one for one, text in self._listing.search_texts(query.connection_id, inserted) if needle in text}
+        stored = matching(days, ListQuery(query.connection_id))
+        hits = self._listing.search_hits(query.connection_id, needle_of(phrase), cuts(stored))
         start = (query.page - 1) * query.page_size
         if len(hits) <= FEW_HITS:
-            few = [stored for stored in self._stored(sorted(hits)).values() if fits(stored.record, query)]
-            few.sort(
-                key=lambda stored: (getattr(stored.record, query.sort), stored.record.id), reverse=query.descending
-            )
+            few = [
+                found for found in self._stored(sorted(one for _, one in hits)).values() if fits(found.record, query)
+            ]
+            few.sort(key=lambda found: (getattr(found.record, query.sort), found.record.id), reverse=query.descending)
             return few[start : start + query.page_size], len(few)
-        first, last = sorted((candidates[0][0], candidates[-1][0]))
-        whole = Span(first, last, 0, sum(number for _, number in candidates))
-        entries = self._entries(query, whole, use=rarer_index(days, query))
+        if query.sort == INSERTED and query.state is None and query.webhook_state is None:
+            found_entries = [IndexEntry(one, moment) for moment, one in hits]
+        else:
+            wanted = {one for _, one in hits}
+            found_entries = [entry for entry in self._all_entries(query, candidates, days) if entry.id in wanted]
+        found_entries.sort(key=lambda entry: (entry.moment, entry.id), reverse=query.descending)
         ordered: dict[str, IndexEntry] = {}
-        for entry in entries:
-            if entry.id in hits:
-                ordered.setdefault(entry.id, entry)  # an index that lags may show a record twice
+        for entry in found_entries:
+            ordered.setdefault(entry.id, entry)  # an index that lags may show a record twice
         return self._items(query, list(ordered.values())[start : start + query.page_size]), len(ordered)
+
+    def _all_entries(
+        self, query: ListQuery, candidates: Sequence[tuple[str, int]], days: Sequence[DayCounts]
+    ) -> Iterable[IndexEntry]:
+        return self._listing.all_index_entries(
+            query.connection_id,
+            sort=query.sort,
+            state=query.state,
+            webhook_state=query.webhook_state,
+            use=rarer_index(days, query),
+            cuts=cuts(candidates),
+        )
 
 
 def fits(record: QueuedRequest, query: ListQuery) -> bool:
@@ -200,6 +220,26 @@ def locate(days: Sequence[tuple[str, int]], total: int, query: ListQuery) -> Spa
     skip_ahead, skip_behind = start - before, passed - end
     backwards = skip_behind < skip_ahead
     return Span(first_day, last_day, skip_behind if backwards else skip_ahead, end - start, backwards)
+
+
+def cuts(days: Iterable[tuple[str, int]]) -> list[str]:
+    """Return the moments at which to cut what is read whole, so that the parts are about alike.
+
+    A day that is a part's worth on its own may be cut at its hours. Few records are read in one part.
+    """
+    counted = sorted(days)
+    total = sum(number for _, number in counted)
+    parts = min(READERS, -(-total // SMALLEST_PART))
+    found: list[str] = []
+    passed = 0.0
+    for day, number in counted:
+        hours = 24 if number * parts > total else 1
+        for hour in range(hours):
+            # Cut before this piece when what came before it reaches another part's worth.
+            if passed * parts >= total * (len(found) + 1):
+                found.append(f"{day}T{hour:02}" if hour else day)
+            passed += number / hours
+    return found
 
 
 def rarer_index(days: Iterable[DayCounts], query: ListQuery) -> str:

@@ -1,7 +1,7 @@
 """What the domain needs from outside, named for the business. `adapters/` and the tests' fakes implement it.
 
 One writer, `Store.commit`; the rest reads. Reads by id and of the queue are consistent. Reads of an index
-(`index_entries`, `search_texts`, `silent_sessions`, `connections_of`, `deleted_connections`) are eventually
+(`index_entries`, `search_hits`, `silent_sessions`, `connections_of`, `deleted_connections`) are eventually
 consistent: an entry may be late or already wrong, and whoever acts on one names the revision that it saw.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from domain.apps import ApiKey, App
@@ -201,8 +201,40 @@ class Listing(Protocol):
         `connection`, `state` or `webhook_state`; a filter that is not its key is applied to what it yields.
         """
 
-    def search_texts(self, connection_id: str, days: Sequence[str]) -> Iterable[tuple[str, str]]:
-        """Yield (id, search text) of every record inserted on these days, in no order, read in parallel."""
+    def all_index_entries(
+        self,
+        connection_id: str,
+        *,
+        sort: str,
+        state: State | None,
+        webhook_state: WebhookState | None,
+        use: str,
+        cuts: Sequence[str],
+    ) -> Iterable[IndexEntry]:
+        """Return every entry of an index, in no order; the parts between the moments `cuts` are read side by side."""
+
+    def search_hits(self, connection_id: str, needle: str, cuts: Sequence[str]) -> Collection[tuple[str, str]]:
+        """Return (inserted_at, id) of every record whose search text holds `needle`, in no order.
+
+        The parts between the moments `cuts` are read side by side.
+        """
+
+
+class Packing(Protocol):
+    """What packs search texts, so that a search reads few large items (`domain.packing`)."""
+
+    def quiet_days(self, before: str, limit: int) -> Sequence[tuple[str, str]]:
+        """Return (connection, day) of up to `limit` days before `before` with texts that are not packed.
+
+        Those in which something changed since this was asked last are left for the next time.
+        """
+
+    def pack(self, connection_id: str, day: str, after: tuple[str, str] | None) -> tuple[str, str] | None:
+        """Do one step of packing; return where the next one begins (`after`), None when the day is through.
+
+        A text is copied by one run and taken out of the index by the next: a day is through for good
+        when a run finds nothing to do.
+        """
 
 
 class Recounts(Protocol):

@@ -15,7 +15,18 @@ from datetime import UTC, datetime
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from domain.ports import Apps, Connections, CountedDays, Deliveries, Listing, Recounts, Requests, Sessions, Store
+from domain.ports import (
+    Apps,
+    Connections,
+    CountedDays,
+    Deliveries,
+    Listing,
+    Packing,
+    Recounts,
+    Requests,
+    Sessions,
+    Store,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,6 +35,7 @@ if TYPE_CHECKING:
     from domain.connection_removal import ConnectionRemoval
     from domain.connections import ManagedConnections
     from domain.listing import Lists
+    from domain.packing import Packer
     from domain.ports import Clock, Ids, RetryQueue, Secrets, WebhookSender
     from domain.queueing import Queueing
     from domain.recounting import Recounting
@@ -43,7 +55,9 @@ CONNECTIONS = 20
 """Webhook attempts and parts of a search run side by side, each with a connection of its own."""
 
 
-class Database(Store, CountedDays, Requests, Deliveries, Connections, Sessions, Apps, Listing, Recounts, Protocol):
+class Database(
+    Store, CountedDays, Requests, Deliveries, Connections, Sessions, Apps, Listing, Packing, Recounts, Protocol
+):
     """Every port that the database serves."""
 
 
@@ -282,6 +296,14 @@ def retention() -> Retention:
     from domain.retention import Retention
 
     return Retention(store(), store(), clock())
+
+
+@_part
+def packer() -> Packer:
+    """Return what packs search texts."""
+    from domain.packing import Packer
+
+    return Packer(store(), clock())
 
 
 @_part

@@ -39,6 +39,7 @@ from domain.queued_request import (
     Tombstone,
     WebhookAttempt,
     WebhookState,
+    day_of,
     timestamp,
 )
 from domain.session import Answered
@@ -682,17 +683,17 @@ class TestListing:
             )
             assert [entry.id for entry in found] == [record.id for record in ordered[skip : skip + 10]]
 
-    def test_search_texts_are_those_of_the_days(self, store: AnyStore) -> None:
-        texts = {}
-        for number in range(12):
-            record = a_record(inserted_at=timestamp(NOON + timedelta(days=number)))
+    def test_a_search_finds_the_texts_that_hold_its_needle(self, store: AnyStore) -> None:
+        records = [a_record(inserted_at=timestamp(NOON + timedelta(days=number))) for number in range(12)]
+        for number, record in enumerate(records):
             add(store, record, search_text=f"text {number}")
-            texts[record.id] = f"text {number}"
-        days = [(NOON + timedelta(days=number)).strftime("%Y-%m-%d") for number in range(12)]
+        cuts = [day_of(record.inserted_at) for record in records[2::3]]
 
-        assert dict(store.search_texts(CONNECTION_ID, days)) == texts
-        assert list(store.search_texts(CONNECTION_ID, days[3:4])) == [(list(texts)[3], "text 3")]
-        assert list(store.search_texts(CONNECTION_ID, [])) == []
+        for parts in ([], cuts, ["2026-03-15T06"]):
+            everything = store.search_hits(CONNECTION_ID, "text", parts)
+            assert sorted(everything) == [(record.inserted_at, record.id) for record in records]
+            assert len(store.search_hits(CONNECTION_ID, "text 1", parts)) == 3
+            assert not store.search_hits(CONNECTION_ID, "text 12", parts)
 
     def test_a_response_replaces_the_search_text(self, store: AnyStore) -> None:
         record = a_record()
@@ -700,4 +701,16 @@ class TestListing:
 
         store.commit(ChangeRequest(record, record.moved(State.DISCARDED, LATER), search_text="after"))
 
-        assert list(store.search_texts(CONNECTION_ID, ["2026-03-14"])) == [(record.id, "after")]
+        assert not store.search_hits(CONNECTION_ID, "before", [])
+        assert list(store.search_hits(CONNECTION_ID, "after", [])) == [(record.inserted_at, record.id)]
+
+    def test_every_entry_of_an_index_can_be_read_in_parts(self, store: AnyStore) -> None:
+        records = [a_record(inserted_at=timestamp(NOON + timedelta(hours=number))) for number in range(30)]
+        for record in records:
+            add(store, record)
+
+        for cuts in ([], ["2026-03-15"], ["2026-03-14T20", "2026-03-15", "2026-03-15T05"]):
+            found = store.all_index_entries(
+                CONNECTION_ID, sort="inserted_at", state=State.WAITING, webhook_state=None, use="state", cuts=cuts
+            )
+            assert sorted(entry.id for entry in found) == sorted(record.id for record in records)

@@ -34,7 +34,7 @@ from domain.queued_request import QUEUED, QueuedRequest, State, StoredRequest, T
 from domain.retention import expires_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from domain.apps import ApiKey, App
     from domain.connection import Connection
@@ -402,17 +402,55 @@ class FakeStore:
         entries.sort(key=lambda entry: (entry.moment, entry.id), reverse=descending)
         return entries[skip : skip + limit]
 
-    def search_texts(self, connection_id: str, days: Sequence[str]) -> Iterable[tuple[str, str]]:
-        """Yield (id, search text) of every record inserted on these days."""
+    def all_index_entries(
+        self,
+        connection_id: str,
+        *,
+        sort: str,
+        state: State | None,
+        webhook_state: WebhookState | None,
+        use: str,
+        cuts: Sequence[str],  # noqa: ARG002 - a list in memory is read in one part
+    ) -> Iterable[IndexEntry]:
+        """Return every entry of an index."""
+        return self.index_entries(
+            connection_id,
+            sort=sort,
+            state=state,
+            webhook_state=webhook_state,
+            use=use,
+            first_day="0",
+            last_day="9",
+            descending=False,
+            skip=0,
+            limit=10**9,
+        )
+
+    def search_hits(
+        self,
+        connection_id: str,
+        needle: str,
+        cuts: Sequence[str],  # noqa: ARG002 - texts in memory are read in one part
+    ) -> Collection[tuple[str, str]]:
+        """Return the records whose text holds the needle."""
         shown = list(self.lag.shown("bodies", "search")) if self.lag else list(self.bodies.items())
-        for request_id, bodies in shown:
-            record = self.records.get(request_id)
-            if (
-                bodies.connection_id == connection_id
-                and isinstance(record, QueuedRequest)
-                and day_of(record.inserted_at) in days
-            ):
-                yield request_id, bodies.search_text
+        found = [
+            (record.inserted_at, request_id)
+            for request_id, bodies in shown
+            if bodies.connection_id == connection_id
+            and needle in bodies.search_text
+            and isinstance(record := self.records.get(request_id), QueuedRequest)
+        ]
+        return list(dict.fromkeys(found))
+
+    # --- Packing: texts in memory are as quick as they can be
+
+    def quiet_days(self, before: str, limit: int) -> Sequence[tuple[str, str]]:  # noqa: ARG002 - see above
+        """Return nothing to pack."""
+        return []
+
+    def pack(self, connection_id: str, day: str, after: tuple[str, str] | None) -> tuple[str, str] | None:
+        """Do nothing."""
 
     # --- Recounts
 

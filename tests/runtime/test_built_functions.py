@@ -116,6 +116,9 @@ def test_a_built_function_does_its_work_under_lambdas_runtime(
         case "sweep":
             assert result is None, log
             assert "sweep.done" in log
+        case "pack_search_texts":
+            assert result is None, log
+            assert "packing.done" in log
         case "web_connector":
             assert result["statusCode"] == 200, log
             assert "authenticateResponse" in result["body"]

@@ -28,6 +28,11 @@ SEPARATOR = "#"
 DELETED = "deleted"
 """In place of the day: the row that says that the connection was deleted. A list reads it with the counts."""
 
+CHANGED = "changed"
+QUIET = "quiet"
+"""A row's mark, `pack`, until the search texts of its day are packed: what changes a record's text, or
+removes it, changes a row of the day it was inserted, which sets the first one (`search_texts.py`)."""
+
 _DAY_LENGTH = len("2026-03-14")
 
 
@@ -47,9 +52,10 @@ def count_updates(table: str, changes: Mapping[CountKey, int], row: int | None) 
             "Update": {
                 "TableName": table,
                 "Key": {"connection_id": {"S": connection_id}, "day": {"S": day + suffix}},
-                "UpdateExpression": "ADD " + ", ".join(f"#{name} :{name}" for name in numbers),
+                "UpdateExpression": "SET pack = :pack ADD " + ", ".join(f"#{name} :{name}" for name in numbers),
                 "ExpressionAttributeNames": {f"#{name}": name for name in numbers},
-                "ExpressionAttributeValues": {f":{name}": {"N": str(change)} for name, change in numbers.items()},
+                "ExpressionAttributeValues": {":pack": {"S": CHANGED}}
+                | {f":{name}": {"N": str(change)} for name, change in numbers.items()},
             }
         }
         for (connection_id, day), numbers in days.items()

@@ -1,4 +1,7 @@
-"""Removes what a deleted connection left: batches, side by side, from the index of its bodies (decision 0022).
+"""Removes what a deleted connection left: batches, side by side (decision 0022).
+
+Records are found by the index of their bodies, and by the leaves that hold their texts once they are
+packed (`search_texts.py`); a body with chunks is always in the index, which says how many.
 
 A record goes before its body, and the body is what it is found by: a purge that was broken off
 anywhere finds what is left when it is begun anew. Two at a time do no harm, they delete the same.
@@ -16,6 +19,7 @@ from botocore.exceptions import ClientError
 
 from adapters.dynamodb import payloads
 from adapters.dynamodb.items import Item, number
+from adapters.dynamodb.leaves import leaf_from_item
 from adapters.dynamodb.reading import query_all
 from adapters.dynamodb.tables import SEARCH_INDEX
 from domain.errors import TooManyRequests
@@ -78,6 +82,22 @@ class Purge:
             self._delete([(tables.payloads, key) for body in step.values() for key in _chunk_keys(body)])
             self._delete([(tables.payloads, payloads.payload_key(one)) for one in step])
             yield len(step)
+        for leaf in self._leaves(connection_id):
+            ids = {one for _, one in leaf_from_item(leaf).texts}
+            self._delete([(tables.queued_requests, {"id": {"S": one}}) for one in ids])
+            self._delete([(tables.payloads, payloads.payload_key(one)) for one in ids])
+            self._delete([(tables.payloads, payloads.payload_key(connection_id, leaf["part"]["S"]))])
+            yield len(ids)
+
+    def _leaves(self, connection_id: str) -> Iterator[Item]:
+        """Yield the connection's packed texts."""
+        return query_all(
+            self._client,
+            TableName=self._tables.payloads,
+            KeyConditionExpression="request_id = :connection",
+            ExpressionAttributeValues={":connection": {"S": connection_id}},
+            ConsistentRead=True,
+        )
 
     def rest(self, connection_id: str) -> None:
         """Remove the queue, the counts and then the connection, whose records are gone. Raises TooManyRequests."""
@@ -92,6 +112,9 @@ class Purge:
                 ExpressionAttributeValues={":connection": {"S": connection_id}},
             )
             self._delete([(table, row) for row in rows])
+        # No leaf is stored without counts: what was packed meanwhile is all there is.
+        for leaf in self._leaves(connection_id):
+            self._delete([(tables.payloads, payloads.payload_key(connection_id, leaf["part"]["S"]))])
         self._client.delete_item(TableName=tables.connections, Key={"id": {"S": connection_id}})
 
     def _delete(self, deletes: Sequence[Delete]) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
+from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import count_rows, items, payloads, showing
 from adapters.dynamodb import tables as names
 from adapters.dynamodb.purging import Purge
 from adapters.dynamodb.reading import batch_get, query_all, skip_entries
+from adapters.dynamodb.search_texts import AFTER_EVERYTHING, BEFORE_EVERYTHING, SearchTexts
 from adapters.dynamodb.transactions import Transactions
 from domain.counts import INSERTED, UPDATED, CountKey
 from domain.errors import NotFound
@@ -18,7 +19,7 @@ from domain.ports import Delivery, IndexEntry, ShownRequest
 from domain.queued_request import QueuedRequest, State, StoredRequest, Tombstone, WebhookState, day_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from adapters.dynamodb.items import Item
     from adapters.dynamodb.tables import TableNames
@@ -28,21 +29,15 @@ if TYPE_CHECKING:
     from domain.counts import DayCounts
     from domain.session import Session
 
-SEARCH_READERS = 8
-"""How many ranges of days a search reads at the same time."""
-
 LONGEST_SKIP_READ = 1_500
 """More entries than this (150 bytes each) are skipped by a count, one call more: below it, to send them is as quick.
 
 Half a day's entries are skipped at most: 2,740 records a day, a million a year, stay below it.
 """
 
-END_OF_DAY = "T~"
-"""Sorts after every timestamp of the day that it is appended to."""
-
 
 class DynamoDBStore:
-    """Implements Store, Requests, Deliveries, Connections, Sessions, Apps, Listing and Recounts on DynamoDB.
+    """Implements Store, Requests, Deliveries, Connections, Sessions, Apps, Listing, Packing and Recounts on DynamoDB.
 
     `client` is a boto3 DynamoDB client.
     """
@@ -51,6 +46,7 @@ class DynamoDBStore:
         self._client = client
         self._tables = tables
         self._transactions = transactions or Transactions(client, tables)
+        self._texts = SearchTexts(client, tables)
 
     # --- Store
 
@@ -94,7 +90,7 @@ class DynamoDBStore:
     def request_xml(self, request_id: str) -> str:
         """Return the request's text: one read, a second when it lies in chunks."""
         item = self._get(self._tables.payloads, payloads.payload_key(request_id))
-        if item is None:
+        if item is None or payloads.GONE in item:
             raise NotFound("There is no such request.")
         return self._request_text(request_id, payloads.body_from_item(item))
 
@@ -307,6 +303,53 @@ class DynamoDBStore:
 
         What is skipped in the middle of a very full day is counted first, so that it is not sent.
         """
+        filtered = (use != "state" and state is not None) or (use != "webhook_state" and webhook_state is not None)
+        query = self._index(
+            connection_id, sort, state, webhook_state, use=use, first=first_day, last=last_day + AFTER_EVERYTHING
+        )
+        query["ScanIndexForward"] = not descending
+        if not filtered:
+            if skip > LONGEST_SKIP_READ:
+                start = skip_entries(self._client, skip, **query)
+                if start is None:
+                    return []
+                query["ExclusiveStartKey"], skip = start, 0
+            query["Limit"] = skip + limit
+        entries = islice(query_all(self._client, **query), skip, skip + limit)
+        return [_entry(item, sort, state, webhook_state) for item in entries]
+
+    def all_index_entries(
+        self,
+        connection_id: str,
+        *,
+        sort: str,
+        state: State | None,
+        webhook_state: WebhookState | None,
+        use: str,
+        cuts: Sequence[str],
+    ) -> Iterable[IndexEntry]:
+        """Return every entry of one index, read side by side: as many queries at once as there are parts."""
+        parts = list(pairwise([BEFORE_EVERYTHING, *cuts, AFTER_EVERYTHING]))
+
+        def read(part: tuple[str, str]) -> list[IndexEntry]:
+            query = self._index(connection_id, sort, state, webhook_state, use=use, first=part[0], last=part[1])
+            return [_entry(item, sort, state, webhook_state) for item in query_all(self._client, **query)]
+
+        with ThreadPoolExecutor(len(parts)) as readers:
+            return list(chain.from_iterable(readers.map(read, parts)))
+
+    def _index(
+        self,
+        connection_id: str,
+        sort: str,
+        state: State | None,
+        webhook_state: WebhookState | None,
+        *,
+        use: str,
+        first: str,
+        last: str,
+    ) -> dict[str, Any]:
+        """Return the query of a part of an index. A filter that is not its key is applied to what it reads."""
         keys = {"connection_id": connection_id}
         filters: dict[str, str] = {}
         for name, value in (("state", state), ("webhook_state", webhook_state)):
@@ -320,51 +363,26 @@ class DynamoDBStore:
                 [*(f"#{name} = :{name}" for name in keys), "#sort BETWEEN :first AND :last"]
             ),
             "ExpressionAttributeNames": {"#sort": sort} | {f"#{name}": name for name in used},
-            "ExpressionAttributeValues": {
-                ":first": {"S": first_day},
-                ":last": {"S": last_day + END_OF_DAY},
-            }
+            "ExpressionAttributeValues": {":first": {"S": first}, ":last": {"S": last}}
             | {f":{name}": {"S": value} for name, value in used.items()},
-            "ScanIndexForward": not descending,
         }
         if filters:
             query["FilterExpression"] = " AND ".join(f"#{name} = :{name}" for name in filters)
-        else:
-            if skip > LONGEST_SKIP_READ:
-                start = skip_entries(self._client, skip, **query)
-                if start is None:
-                    return []
-                query["ExclusiveStartKey"], skip = start, 0
-            query["Limit"] = skip + limit
-        entries = islice(query_all(self._client, **query), skip, skip + limit)
-        return [_entry(item, sort, state, webhook_state) for item in entries]
+        return query
 
-    def search_texts(self, connection_id: str, days: Sequence[str]) -> Iterable[tuple[str, str]]:
-        """Yield (id, search text) of every record inserted on these days, ranges of days read in parallel."""
-        if not days:
-            return
-        ordered = sorted(days)
-        size = -(-len(ordered) // SEARCH_READERS)
-        ranges = [ordered[start : start + size] for start in range(0, len(ordered), size)]
-        with ThreadPoolExecutor(len(ranges)) as readers:
-            for found in readers.map(lambda part: list(self._search_range(connection_id, part)), ranges):
-                yield from found
+    def search_hits(self, connection_id: str, needle: str, cuts: Sequence[str]) -> Collection[tuple[str, str]]:
+        """Return (inserted_at, id) of the records whose text holds `needle`; parts are read side by side."""
+        return self._texts.hits(connection_id, needle, cuts)
 
-    def _search_range(self, connection_id: str, days: Sequence[str]) -> Iterator[tuple[str, str]]:
-        for item in query_all(
-            self._client,
-            TableName=self._tables.payloads,
-            IndexName=names.SEARCH_INDEX,
-            KeyConditionExpression="connection_id = :connection AND inserted_at BETWEEN :first AND :last",
-            # To take thousands of answers apart is what a search spends its time on: the keys stay behind.
-            ProjectionExpression="request_id, search_text",
-            ExpressionAttributeValues={
-                ":connection": {"S": connection_id},
-                ":first": {"S": days[0]},
-                ":last": {"S": days[-1] + END_OF_DAY},
-            },
-        ):
-            yield item["request_id"]["S"], items.text(item, "search_text") or ""
+    # --- Packing
+
+    def quiet_days(self, before: str, limit: int) -> Sequence[tuple[str, str]]:
+        """Return days whose search texts are to be packed."""
+        return self._texts.quiet_days(before, limit)
+
+    def pack(self, connection_id: str, day: str, after: tuple[str, str] | None) -> tuple[str, str] | None:
+        """Do one step of a day's packing."""
+        return self._texts.pack(connection_id, day, after)
 
     # --- Recounts
 

@@ -28,6 +28,7 @@ LISTING_INDEXES = {
     ("webhook_state", "updated_at"): "by_webhook_state_updated",
 }
 SEARCH_INDEX = "search"
+DAYS_TO_PACK_INDEX = "to_pack"
 CONNECTIONS_BY_APP_INDEX = "by_app"
 CONNECTIONS_TO_PURGE_INDEX = "to_purge"
 LIVE_SESSIONS_INDEX = "live"

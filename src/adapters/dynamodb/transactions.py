@@ -193,23 +193,34 @@ class Transactions:
                 after = replace(after, response_size=size, response_parts=0)
             else:
                 chunks = payloads.chunk_items(after.id, payloads.RESPONSE, packed)
-                self._put_chunks(after.id, chunks, change)
+                self._put_chunks(change, chunks)
                 after = replace(after, response_size=size, response_parts=len(chunks))
         if change.search_text is not None:
-            sets["search_text"] = change.search_text
+            # With its keys, since it may have left the index (`search_texts.py`).
+            sets |= {
+                "search_text": change.search_text,
+                "connection_id": after.connection_id,
+                "inserted_at": after.inserted_at,
+            }
         record = self._put(self._tables.queued_requests, self._record_item(after), change.before.revision, change)
         bodies = [self._set_body(after.id, sets)] if sets else []
         return [record, *bodies, *self._queue(change.before, after)]
 
-    def _put_chunks(self, request_id: str, chunks: Sequence[Item], change: Change) -> None:
+    def _put_chunks(self, change: ChangeRequest, chunks: Sequence[Item]) -> None:
         """Store a response's chunks; before them their number, so that they are found should the commit never come."""
+        key = {"TableName": self._tables.payloads, "Key": payloads.payload_key(change.after.id)}
         expected = {
-            "UpdateExpression": "SET response_parts = :parts",
-            "ConditionExpression": "attribute_exists(request_id)",
-            "ExpressionAttributeValues": {":parts": {"N": str(len(chunks))}},
+            # In the index, where the removal of the connection finds the number (`search_texts.py`).
+            "UpdateExpression": "SET response_parts = :parts, connection_id = :connection, inserted_at = :inserted",
+            "ConditionExpression": payloads.HAS_BODY,
+            "ExpressionAttributeValues": {
+                ":parts": {"N": str(len(chunks))},
+                ":connection": {"S": change.after.connection_id},
+                ":inserted": {"S": change.after.inserted_at},
+            },
         }
         try:
-            self._client.update_item(TableName=self._tables.payloads, Key=payloads.payload_key(request_id), **expected)
+            self._client.update_item(**key, **expected)
         except ClientError as error:
             if error.response["Error"]["Code"] != "ConditionalCheckFailedException":
                 raise
@@ -245,19 +256,19 @@ class Transactions:
     def _remove_request(self, change: RemoveRequest) -> list[Operation]:
         record = change.before
         keys = [
-            payloads.payload_key(record.id),
             *payloads.chunk_keys(record.id, payloads.RESPONSE, record.response_parts),
             # A request has three chunks at most: it is at most 1 MiB (contract §4) and zlib adds next to nothing.
             *payloads.chunk_keys(record.id, payloads.REQUEST, 1_048_576 // payloads.CHUNK_BYTES + 1),
         ]
         return [
             self._put(self._tables.queued_requests, _tombstone(record, change.deleted_at), record.revision, change),
+            Operation({"Put": {"TableName": self._tables.payloads, "Item": payloads.gone_item(record)}}),
             *(Operation({"Delete": {"TableName": self._tables.payloads, "Key": key}}) for key in keys),
             *self._queue(record, None),
         ]
 
     def _forget_request(self, change: ForgetRequest) -> list[Operation]:
-        """Delete every part that is there. The body's deletion is what makes a second try fail."""
+        """Delete every part that is there. What takes the body's place is what makes a second try fail."""
         parts = query_all(
             self._client,
             TableName=self._tables.payloads,
@@ -272,9 +283,13 @@ class Transactions:
             raise Conflict(change, None)
         chunks = [key for key in keys if key != body]
         tombstone = _tombstone(change.before, change.deleted_at)
-        first = {"TableName": self._tables.payloads, "Key": body, "ConditionExpression": "attribute_exists(request_id)"}
+        first = {
+            "TableName": self._tables.payloads,
+            "Item": payloads.gone_item(change.before),
+            "ConditionExpression": payloads.HAS_BODY,
+        }
         return [
-            Operation({"Delete": first}, change),
+            Operation({"Put": first}, change),
             self._put_new(self._tables.queued_requests, "id", tombstone, change),
             *(Operation({"Delete": {"TableName": self._tables.payloads, "Key": key}}) for key in chunks),
         ]

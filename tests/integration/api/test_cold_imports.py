@@ -14,7 +14,16 @@ HEAVY = ("pydantic", "aws_lambda_powertools.event_handler", "zoneinfo")
 
 @pytest.mark.parametrize(
     "function",
-    ["authorizer", "web_connector", "deliver_webhook", "retry_webhook", "forget_expired", "sweep", "operate"],
+    [
+        "authorizer",
+        "web_connector",
+        "deliver_webhook",
+        "retry_webhook",
+        "forget_expired",
+        "sweep",
+        "pack_search_texts",
+        "operate",
+    ],
 )
 def test_a_quick_function_loads_no_resolver_no_pydantic_and_no_time_zones(function: str) -> None:
     program = f"import sys; sys.path.insert(0, sys.argv[1]); import handlers.{function}; print(*sys.modules)"

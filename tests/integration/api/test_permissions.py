@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
@@ -21,8 +22,10 @@ from domain.changes import (
     PutApiKey,
     PutApp,
     RemoveConnection,
+    RemoveRequest,
 )
 from domain.connections import ManagedConnections
+from domain.packing import Packer
 from domain.queued_request import State, WebhookState, timestamp
 from domain.web_connector.unanswered import MOST_SESSIONS
 from domain.webhooks.addresses import UrlRules
@@ -151,6 +154,14 @@ def fill(store: DynamoDBStore, function: str) -> None:
             store.commit(ChangeRequest(record, record := record.moved(state, NOON)))
         after = record.moved(State.RESPONSE_RECEIVED, NOON, webhook_tries=ENDED[function])
         store.commit(ChangeRequest(record, after, response_xml=RESPONSE_XML))
+    if function == "pack_search_texts":
+        long_ago = a_record(inserted_at=timestamp(NOON - timedelta(days=3)))
+        removed = a_record(inserted_at=timestamp(NOON - timedelta(days=3)), state=State.ERROR)
+        store.commit(AddRequest(long_ago, REQUEST_XML, "bob"), AddRequest(removed, REQUEST_XML, "carl"))
+        store.commit(RemoveRequest(removed, timestamp(NOON)))
+        packer = Packer(store, FixedClock())
+        for _ in range(2):
+            packer.run(NOON + timedelta(hours=1))
     if function == "sweep":
         ticketed = record.moved(State.TICKETED, NOON)
         used = connection.changed(timestamp(NOON), session_ticket=silent.ticket)

@@ -109,9 +109,8 @@ class TestQueue:
     def test_it_can_be_searched(self, bench: Bench) -> None:
         stored = bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None).stored
 
-        ((_, text),) = bench.store.search_texts(CONNECTION_ID, [stored.record.inserted_at[:10]])
-        assert "customerqueryrq" in text
-        assert stored.record.id in text
+        for needle in ("customerqueryrq", stored.record.id):
+            assert bench.store.search_hits(CONNECTION_ID, needle, []) == [(stored.record.inserted_at, stored.record.id)]
 
     def test_the_connections_default_webhook_is_taken_and_remembered(self, bench: Bench) -> None:
         before = a_connection()

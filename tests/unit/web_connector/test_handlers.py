@@ -148,7 +148,7 @@ def test_the_sweep_uses_the_time_that_the_function_has_left(desk: Desk, caplog: 
     assert (second["sessions_released"], second["finished"]) == (1, True)
 
 
-@pytest.mark.parametrize("name", ["web_connector", "sweep"])
+@pytest.mark.parametrize("name", ["web_connector", "sweep", "pack_search_texts"])
 def test_a_handler_imports_neither_the_resolver_nor_pydantic(name: str) -> None:
     """They would cost every cold start of the functions that matter most for speed."""
     code = (

@@ -1,0 +1,48 @@
+"""Search texts packed once a day is over, so that a search of a large connection reads few large items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from domain.queued_request import day_of, timestamp
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from domain.ports import Clock, Packing
+
+DAYS_A_RUN = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """What a run did. `finished` is False when its time was over before its work."""
+
+    days: int
+    finished: bool
+
+
+class Packer:
+    """Packs the search texts of days that are over. Can be stopped and repeated at will."""
+
+    def __init__(self, packing: Packing, clock: Clock) -> None:
+        self._packing = packing
+        self._clock = clock
+
+    def run(self, until: datetime) -> Packed:
+        """Pack what there is to pack, and begin nothing more after `until`.
+
+        Today's texts still change, when their requests are answered: they are left as they are.
+        """
+        today = day_of(timestamp(self._clock()))
+        days = self._packing.quiet_days(today, DAYS_A_RUN)
+        for done, (connection_id, day) in enumerate(days):
+            after = None
+            while self._clock() < until:
+                after = self._packing.pack(connection_id, day, after)
+                if after is None:
+                    break
+            else:
+                return Packed(done, finished=False)
+        return Packed(len(days), finished=len(days) < DAYS_A_RUN)

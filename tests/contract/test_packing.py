@@ -1,0 +1,240 @@
+"""Searches find the same whatever is packed, and what is removed leaves no text behind.
+
+For the DynamoDB adapter alone: in memory there is nothing to pack.
+"""
+
+from __future__ import annotations
+
+import random
+import uuid
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from moto import mock_aws
+
+from adapters.dynamodb import DynamoDBStore, TableNames
+from adapters.dynamodb.search_texts import SearchTexts
+from domain.changes import AddRequest, ChangeRequest, RemoveRequest
+from domain.packing import Packer
+from domain.queued_request import State, day_of, timestamp
+from local.emulated_dynamodb import quick_moto
+from local.tables import drop_tables, make_tables
+from tests.builders import NOON, REQUEST_XML, FixedClock, a_record
+from tests.contract.conftest import ENDPOINT, dynamodb_client
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from domain.ports import Packing
+    from domain.queued_request import QueuedRequest
+
+WORDS = ("alpha", "beta", "gamma ray", "delta", "2026-03")
+SMALL_LEAF = 250
+LONG = timedelta(hours=1)
+TODAY = NOON + timedelta(days=30)
+
+
+class Database:
+    """A store whose leaves are small, and what lies in its tables."""
+
+    def __init__(self, client: Any, tables: TableNames) -> None:
+        self.client = client
+        self.tables = tables
+        self.store = DynamoDBStore(client, tables)
+        self.texts = SearchTexts(client, tables, leaf_bytes=SMALL_LEAF)
+
+    def run(self, packing: Packing | None = None) -> None:
+        """Pack as the function does."""
+        assert Packer(packing or self.texts, FixedClock(TODAY)).run(TODAY + LONG).finished
+
+    def payloads(self, connection_id: str) -> list[dict[str, Any]]:
+        """Return every payload item of a connection's records that is in the index, and its leaves."""
+        found = self.client.scan(TableName=self.tables.payloads)["Items"]
+        return [
+            item for item in found if connection_id in (item["request_id"]["S"], item.get("connection_id", {}).get("S"))
+        ]
+
+    def marked_days(self) -> list[str]:
+        """Return the days that are still to be packed; today's are not yet."""
+        rows = self.client.scan(TableName=self.tables.counts)["Items"]
+        return [row["day"]["S"] for row in rows if "pack" in row and row["day"]["S"] < day_of(timestamp(TODAY))]
+
+
+@pytest.fixture(scope="module", params=["emulated", *(["endpoint"] if ENDPOINT else [])])
+def database(request: pytest.FixtureRequest) -> Iterator[Database]:
+    """Yield a database, shared: each case has a connection of its own."""
+    prefix = f"packing{uuid.uuid4().hex[:8]}-"
+    if request.param == "endpoint":
+        client = dynamodb_client(ENDPOINT)
+        yield Database(client, make_tables(client, prefix))
+        drop_tables(client, prefix)
+        client.close()
+    else:
+        with quick_moto(), mock_aws():
+            client = dynamodb_client()
+            yield Database(client, make_tables(client, prefix))
+
+
+def a_past_record(connection_id: str, **values: Any) -> QueuedRequest:
+    """Return a record of a connection, with an id that no other case uses."""
+    return a_record(id=str(uuid.uuid4()), connection_id=connection_id, **values)
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_a_search_finds_the_same_whatever_is_packed(database: Database, seed: int) -> None:
+    """Adds, new texts and removals in any order, with packing in between, or only begun."""
+    chance = random.Random(seed)
+    connection_id = str(uuid.uuid4())
+    alive: dict[QueuedRequest, str] = {}
+    for _ in range(chance.randrange(1, 60)):
+        match chance.choice(["add", "add", "add", "change", "remove", "pack"]):
+            case "add":
+                moment = timestamp(NOON + timedelta(days=chance.randrange(4), hours=chance.randrange(3)))
+                record, text = a_past_record(connection_id, inserted_at=moment), chance.choice(WORDS)
+                database.store.commit(AddRequest(record, REQUEST_XML, text))
+                alive[record] = text
+            case "change" if alive:
+                record = chance.choice(list(alive))
+                after, text = record.changed(TODAY, state=State.ERROR), chance.choice(WORDS)
+                database.store.commit(ChangeRequest(record, after, search_text=text))
+                del alive[record]
+                alive[after] = text
+            case "remove" if alive:
+                record = chance.choice(list(alive))
+                database.store.commit(RemoveRequest(record, timestamp(TODAY)))
+                del alive[record]
+            case "pack":
+                database.run()
+        needle = chance.choice(["alpha", "a", "gamma ray", "2026", "nowhere"])
+        cuts = chance.choice([[], ["2026-03-15"], ["2026-03-14T13", "2026-03-16", "2026-03-17"]])
+
+        found = database.texts.hits(connection_id, needle, cuts)
+
+        assert sorted(found) == sorted((one.inserted_at, one.id) for one, text in alive.items() if needle in text)
+    for _ in range(4):
+        database.run()
+    assert not database.marked_days()
+    left = database.payloads(connection_id)
+    assert all(item["part"]["S"].startswith("texts#") for item in left)
+    assert all("gone" not in item and "search_text" not in item for item in left)
+
+
+@pytest.fixture
+def packed(database: Database) -> Callable[..., list[QueuedRequest]]:
+    """Return what stores records with a text each, of three days, and packs them whole."""
+
+    def pack(number: int = 30, text: str = "alpha") -> list[QueuedRequest]:
+        connection_id = str(uuid.uuid4())
+        records = [
+            a_past_record(connection_id, inserted_at=timestamp(NOON + timedelta(hours=2 * one)))
+            for one in range(number)
+        ]
+        for record in records:
+            database.store.commit(AddRequest(record, REQUEST_XML, text))
+        for _ in range(4):
+            database.run()
+        return records
+
+    return pack
+
+
+def test_the_text_of_a_removed_record_is_nowhere(
+    database: Database, packed: Callable[..., list[QueuedRequest]]
+) -> None:
+    record = packed(1, "secret")[0]
+    database.store.commit(RemoveRequest(record, timestamp(TODAY)))
+
+    for _ in range(4):
+        database.run()
+
+    assert [item["part"]["S"] for item in database.payloads(record.connection_id)] == ["texts#"]
+    assert not database.texts.hits(record.connection_id, "secret", [])
+    (leaf,) = database.payloads(record.connection_id)
+    assert len(leaf["data"]["B"]) < len(b"secret") + 8  # an empty text, compressed
+
+
+def test_packed_texts_are_in_few_items_and_no_longer_in_the_bodies(
+    database: Database, packed: Callable[..., list[QueuedRequest]]
+) -> None:
+    records = packed(30)
+
+    left = database.payloads(records[0].connection_id)
+
+    assert 2 <= len(left) <= 10
+    assert all("data" in item for item in left)
+
+
+def test_a_text_stands_in_both_places_between_two_runs(database: Database) -> None:
+    """A search that reads the index first and the leaves after it, late as they may be, misses none."""
+    connection_id = str(uuid.uuid4())
+    database.store.commit(AddRequest(a_past_record(connection_id), REQUEST_XML, "alpha"))
+    kinds = []
+    for _ in range(4):
+        kinds.append(sorted(item["part"]["S"] for item in database.payloads(connection_id)))
+        database.run()
+
+    # The first run sees that the day is quiet, the second one copies, the third one takes away.
+    assert kinds == [["body"], ["body"], ["body", "texts#"], ["texts#"]]
+
+
+def test_a_day_of_today_is_left_alone(database: Database) -> None:
+    connection_id = str(uuid.uuid4())
+    database.store.commit(AddRequest(a_past_record(connection_id, inserted_at=timestamp(TODAY)), REQUEST_XML, "alpha"))
+
+    for _ in range(4):
+        database.run()
+
+    assert [item["part"]["S"] for item in database.payloads(connection_id)] == ["body"]
+
+
+class Overtaken(SearchTexts):
+    """Packs while another run, which began later, does the same work and more."""
+
+    def __init__(self, database: Database, meanwhile: Callable[[], None]) -> None:
+        super().__init__(database.client, database.tables, leaf_bytes=SMALL_LEAF)
+        self._meanwhile = meanwhile
+
+    def _leaves(self, *args: Any) -> Any:
+        found = super()._leaves(*args)
+        self._meanwhile()
+        return found
+
+
+def test_a_run_that_another_one_overtook_spoils_nothing(
+    database: Database, packed: Callable[..., list[QueuedRequest]]
+) -> None:
+    first, second, *_ = packed(3)
+    database.store.commit(RemoveRequest(first, timestamp(TODAY)))
+    database.run()
+    late = second.changed(TODAY, state=State.ERROR)
+
+    def meanwhile() -> None:
+        database.store.commit(ChangeRequest(second, late, search_text="omega"))
+        for _ in range(3):
+            database.run()
+
+    Overtaken(database, meanwhile).pack(first.connection_id, day_of(first.inserted_at), None)
+
+    for _ in range(4):
+        database.run()
+    assert len(database.texts.hits(first.connection_id, "alpha", [])) == 1
+    assert [one for _, one in database.texts.hits(first.connection_id, "omega", [])] == [late.id]
+    assert not database.marked_days()
+
+
+def test_a_day_is_packed_in_steps(database: Database) -> None:
+    texts = SearchTexts(database.client, database.tables, step=7)
+    connection_id = str(uuid.uuid4())
+    for _ in range(20):
+        database.store.commit(AddRequest(a_past_record(connection_id), REQUEST_XML, "alpha"))
+    database.run()
+    after, steps = None, 0
+    while (after := texts.pack(connection_id, "2026-03-14", after)) is not None:
+        steps += 1
+
+    assert steps == 2
+    assert len(database.texts.hits(connection_id, "alpha", [])) == 20
