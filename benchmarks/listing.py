@@ -1,11 +1,11 @@
 """What a page of a list costs, with ever more records in one connection: calls, read capacity, time.
 
 On DynamoDB Local (`make .tools/dynamodb-local/.installed` fetches it):
-`python -m local.dynamodb_local .tools/dynamodb-local 8127 python -m benchmarks.listing [RECORDS…]`
-(1000 10000 100000; of a million the days that are asked for are stored, see `listing_data`, and the
-naive way is left out). Capacity is what DynamoDB says it consumed, summed over every call. Beside
-each page the naive way to it: walk the index from its begin, keep what lies on the page; it does
-not know `total_pages`. Exit status 1 when a rule is broken.
+`python -m local.dynamodb_local .tools/dynamodb-local 8127 python -m benchmarks.listing [RECORDS…] [one-day]`
+(1000 10000 100000, over a year; all of them in one day with `one-day`). Capacity is what DynamoDB
+says it consumed, summed over every call. Beside each page the naive way to it: walk the index from
+its begin, keep what lies on the page; it does not know `total_pages`. Exit status 1 when a rule is
+broken.
 """
 
 from __future__ import annotations
@@ -21,17 +21,18 @@ from typing import TYPE_CHECKING, Any
 from adapters.dynamodb import DynamoDBStore, TableNames
 from adapters.dynamodb.reading import query_all
 from adapters.dynamodb.tables import LISTING_INDEXES
-from benchmarks.listing_data import APP_ID, LARGEST_WHOLE, Meter, connect, endpoint, load
+from benchmarks.listing_data import APP_ID, DAYS, Meter, connect, endpoint, load
 from domain.listing import LARGEST_LISTED_RESPONSE, ListQuery, Lists
 from domain.queued_request import State, WebhookState
 from local.tables import drop_tables, make_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from domain.queued_request import QueuedRequest
 
 SIZES = (1_000, 10_000, 100_000)
+SIZE_OF_ORDERS = 10_000
 ROUNDS = 5
 LAST_TO_FIRST = 1.5
 LARGEST_TO_SMALLEST = 3.0
@@ -46,6 +47,17 @@ FILTERS: dict[str, dict[str, Any]] = {
     "response_received, succeeded": {"state": State.RESPONSE_RECEIVED, "webhook_state": WebhookState.SUCCEEDED},
 }
 """None, each and both: once for what few records are, once for what most are."""
+
+ORDERS: dict[str, dict[str, Any]] = {
+    f"{name}, {sort} {'desc' if descending else 'asc'}": {**FILTERS[name], "sort": sort, "descending": descending}
+    for name in ("no filter", "state=error", "webhook_state=failed", "error, failed")
+    for sort in ("inserted_at", "updated_at")
+    for descending in (True, False)
+    if (sort, descending) != ("inserted_at", True)
+}
+"""The other orders than `FILTERS` are measured in."""
+
+HEADING = f"{'records':>9} {'filter':38} {'page':>13} | calls    RCU      ms | naive: calls      RCU      ms"
 
 
 def naive(client: Any, tables: TableNames, store: DynamoDBStore, query: ListQuery) -> list[str]:
@@ -86,55 +98,85 @@ def measured(meter: Meter, call: Callable[[], object], rounds: int = ROUNDS) -> 
     return calls, capacity, statistics.median(seconds) * 1000
 
 
-def expected(records: list[QueuedRequest], query: ListQuery) -> list[str]:
-    """Return the ids of the page the plain way."""
-    fitting = [
-        (record.inserted_at, record.id)
+def fitting(records: Sequence[QueuedRequest], query: ListQuery) -> list[str]:
+    """Return the ids of the whole list the plain way."""
+    found = [
+        (getattr(record, query.sort), record.id)
         for record in records
         if query.state in (None, record.state) and query.webhook_state in (None, record.webhook_state)
     ]
-    fitting.sort(reverse=True)
-    start = (query.page - 1) * query.page_size
-    return [one for _, one in fitting[start : start + query.page_size]]
+    found.sort(reverse=query.descending)
+    return [one for _, one in found]
 
 
-def main(*sizes: int) -> int:
+class Comparison:
+    """Asks one connection for pages, compares each with the plain way, and prints what it took."""
+
+    def __init__(self, client: Any, tables: TableNames, connection_id: str, records: Sequence[QueuedRequest]) -> None:
+        self._client = client
+        self._tables = tables
+        self._connection_id = connection_id
+        self._records = records
+        self._store = DynamoDBStore(client, tables)
+        self._lists = Lists(self._store, self._store, self._store)
+        self._meter = Meter(client)
+
+    def pages(self, name: str, asked: dict[str, Any], *, with_naive: bool = True) -> tuple[int, list[float]]:
+        """Measure page 1, the middle one and the last one; return the most calls and the capacity of each."""
+        query = ListQuery(self._connection_id, **asked)
+        everything = fitting(self._records, query)
+        pages = self._lists.page(APP_ID, query).total_pages
+        most_calls, capacities = 0, []
+        for label, number in (("1", 1), ("middle", (pages + 1) // 2), ("last", pages)):
+            one = replace(query, page=number)
+            found = self._lists.page(APP_ID, one)
+            start = (number - 1) * query.page_size
+            right = everything[start : start + query.page_size]
+            assert [item.record.id for item in found.items] == right, (name, label)
+            calls, capacity, ms = measured(self._meter, partial(self._lists.page, APP_ID, one))
+            most_calls = max(most_calls, calls)
+            capacities.append(capacity)
+            line = f"{len(self._records):9} {name:38} {label:>6} {number:6} | {calls:5} {capacity:6.1f} {ms:7.1f} |"
+            if with_naive:
+                walk = partial(naive, self._client, self._tables, self._store, one)
+                assert walk() == right, (name, label)
+                walked = measured(self._meter, walk, 1)
+                line += f" {walked[0]:12} {walked[1]:8.1f} {walked[2]:7.0f}"
+            print(line, flush=True)
+        return most_calls, capacities
+
+
+def compare(comparison: Comparison, size: int, first_pages: dict[str, float]) -> list[str]:
+    """Measure every filter, for one size every order too; return which rules are broken."""
+    broken: list[str] = []
+    cases = FILTERS if size != SIZE_OF_ORDERS else {**FILTERS, **ORDERS}
+    for name, asked in cases.items():
+        most_calls, capacities = comparison.pages(name, asked)
+        if most_calls > 3:
+            broken.append(f"{size} {name}: {most_calls} calls")
+        if capacities[2] > LAST_TO_FIRST * capacities[0]:
+            broken.append(f"{size} {name}: the last page is {capacities[2] / capacities[0]:.2f} times the first")
+        smallest = first_pages.setdefault(name, capacities[0])
+        if max(capacities) > LARGEST_TO_SMALLEST * smallest:
+            broken.append(f"{size} {name}: {max(capacities) / smallest:.2f} times the smallest size")
+    return broken
+
+
+def main(*arguments: str) -> int:
     """Load, measure, print; return 1 when calls grow or capacity grows more than it may."""
+    days = 1 if "one-day" in arguments else DAYS
+    sizes = [int(argument) for argument in arguments if argument.isdigit()] or SIZES
     client = connect(endpoint())
     broken: list[str] = []
     first_pages: dict[str, float] = {}
-    print(f"{'records':>9} {'filter':28} {'page':>12} | calls    RCU      ms | naive: calls      RCU      ms")
-    for size in sizes or SIZES:
+    print(HEADING)
+    for size in sizes:
         prefix = f"b{size}-"
-        tables = make_tables(client, prefix)
+        tables = make_tables(client, prefix, with_stream=False)
         began = time.perf_counter()
-        connection_id, records = load(client, tables, size)
+        connection_id, records = load(client, tables, size, days=days)
         loaded = time.perf_counter() - began
-        store = DynamoDBStore(client, tables)
-        lists = Lists(store, store, store)
-        meter = Meter(client)
-        for name, filters in FILTERS.items():
-            query = ListQuery(connection_id, **filters)
-            pages = lists.page(APP_ID, query).total_pages
-            capacities = []
-            for label, number in (("1", 1), ("middle", (pages + 1) // 2), ("last", pages)):
-                one = replace(query, page=number)
-                found = lists.page(APP_ID, one)
-                assert [item.record.id for item in found.items] == expected(records, one), (size, name, label)
-                calls, capacity, ms = measured(meter, partial(lists.page, APP_ID, one))
-                capacities.append(capacity)
-                line = f"{size:9} {name:28} {label:>6} {number:5} | {calls:5} {capacity:6.1f} {ms:7.1f} |"
-                if size <= LARGEST_WHOLE:
-                    walked = measured(meter, partial(naive, client, tables, store, one), 1)
-                    line += f" {walked[0]:12} {walked[1]:8.1f} {walked[2]:7.1f}"
-                print(line, flush=True)
-                if calls > 3:
-                    broken.append(f"{size} {name} {label}: {calls} calls")
-            if capacities[2] > LAST_TO_FIRST * capacities[0]:
-                broken.append(f"{size} {name}: the last page is {capacities[2] / capacities[0]:.2f} times the first")
-            first_pages.setdefault(name, capacities[0])
-            if max(capacities) > LARGEST_TO_SMALLEST * first_pages[name]:
-                broken.append(f"{size} {name}: {max(capacities) / first_pages[name]:.2f} times the smallest size")
+        broken += compare(Comparison(client, tables, connection_id, records), size, first_pages)
         print(f"{size} records were loaded in {loaded:.0f} s")
         drop_tables(client, prefix)
     print("\n".join(broken) or "Every rule holds.")
@@ -142,4 +184,4 @@ def main(*sizes: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*(int(argument) for argument in sys.argv[1:])))
+    sys.exit(main(*sys.argv[1:]))

@@ -225,14 +225,13 @@ def load(
     DynamoDBStore(client, tables).commit(AddConnection(connection))
     records = sorted(records_over_a_year(connection.id, number, days), key=lambda one: (one.inserted_at, one.id))
     stored_days = frozenset(day_of(timestamp(BEGAN + timedelta(days=day))) for day in STORED_DAYS)
-    chance = random.Random(6)  # noqa: S311 - the same ones each time
     plan = Plan(
         client.meta.endpoint_url,
         tables,
         connection.id,
         day_of(records[-1].inserted_at) if packed else "",
         stored_days if number > LARGEST_WHOLE else None,
-        frozenset(record.id for record in chance.sample(records, min(10, number))),
+        marked(records),
         needle,
     )
     began = time.monotonic()
@@ -243,6 +242,12 @@ def load(
                 print(f"stored {done * CHUNK} of {number} in {time.monotonic() - began:.0f} s", file=sys.stderr)
     _store_counts(client, tables, connection.id, records)
     return connection.id, records
+
+
+def marked(records: Sequence[QueuedRequest]) -> frozenset[str]:
+    """Return the ids of the ten records whose texts hold the needle."""
+    chance = random.Random(6)  # noqa: S311 - the same ones each time
+    return frozenset(record.id for record in chance.sample(records, min(10, len(records))))
 
 
 _loader: list[tuple[Any, Plan, Bodies]] = []

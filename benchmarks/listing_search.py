@@ -1,56 +1,135 @@
-"""What a search costs: time and read capacity, beside a sequential scan of the table of bodies.
+"""What a search and a list cost, beside a sequential scan and PostgreSQL with ILIKE and OFFSET over the same records.
 
-`python -m local.dynamodb_local .tools/dynamodb-local 8127 python -m benchmarks.listing_search [RECORDS]`
-(100000). The scan is the naive way: read every item of the table, look into its text.
+`python -m local.dynamodb_local .tools/dynamodb-local 8127 python -m benchmarks.listing_search [RECORDS [packed|plain]]`
+(100000 packed). `plain` leaves all search texts in the index, as they are on the day that they are
+stored. The scan is the naive way: read every item of the table of bodies, look into its text (with
+`packed` there is none in most, so that its time is that of reading alone). PostgreSQL answers what
+the contract asks for, a page and how many there are; it is left out where its programs are not
+installed. Times are of one run beside the others.
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import DynamoDBStore
-from benchmarks.listing_data import APP_ID, Meter, connect, endpoint, load
+from benchmarks.listing_data import APP_ID, Bodies, Meter, connect, endpoint, load, marked
+from benchmarks.postgresql import postgresql
 from domain.listing import ListQuery, Lists
 from domain.queued_request import State
 from local.tables import drop_tables, make_tables
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from benchmarks.postgresql import PostgreSQL
+    from domain.queued_request import QueuedRequest
+
 RECORDS = 100_000
 NEEDLE = "zq mercury"
-SEARCHES = {
-    "ten hits": ListQuery("", search_phrase=NEEDLE),
-    "ten hits, state=error": ListQuery("", search_phrase=NEEDLE, state=State.ERROR),
-    "many hits": ListQuery("", search_phrase="bayshore"),
-    "no hit": ListQuery("", search_phrase="nowhere to be found"),
+QUERIES = {
+    "search, ten hits": ListQuery("", search_phrase=NEEDLE),
+    "search, ten hits, state=error": ListQuery("", search_phrase=NEEDLE, state=State.ERROR),
+    "search, many hits": ListQuery("", search_phrase="bayshore"),
+    "search, many hits, state=error": ListQuery("", search_phrase="bayshore", state=State.ERROR),
+    "search, many hits, by updated_at": ListQuery("", search_phrase="bayshore", sort="updated_at"),
+    "search, no hit": ListQuery("", search_phrase="nowhere to be found"),
+    "list": ListQuery(""),
+    "list, state=error": ListQuery("", state=State.ERROR),
 }
 
 
-def main(records: int = RECORDS) -> None:
-    """Load, search, scan, print."""
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a page took."""
+
+    pages: int
+    calls: int
+    capacity: float
+    seconds: float
+
+
+def measured(lists: Lists, meter: Meter, query: ListQuery) -> Cost:
+    """Ask for a page and return what it took."""
+    meter.taken()
+    began = time.perf_counter()
+    page = lists.page(APP_ID, query)
+    return Cost(page.total_pages, *meter.taken(), time.perf_counter() - began)
+
+
+def statements(query: ListQuery) -> str:
+    """Return the SQL for a page and for how many there are."""
+    conditions = [f"connection_id = '{query.connection_id}'"]
+    if query.state:
+        conditions.append(f"state = '{query.state}'")
+    if query.search_phrase:
+        conditions.append(f"search_text ILIKE '%{query.search_phrase}%'")
+    where = " AND ".join(conditions)
+    offset = (query.page - 1) * query.page_size
+    return (
+        f"SELECT * FROM queued_requests WHERE {where} ORDER BY {query.sort} DESC, id DESC "  # noqa: S608 - our own words
+        f"LIMIT {query.page_size} OFFSET {offset};\nSELECT count(*) FROM queued_requests WHERE {where};"
+    )
+
+
+def scan(client: Any, table: str) -> int:
+    """Read every item of the table of bodies; return how many texts hold the needle."""
+    return sum(
+        NEEDLE in item["search_text"]["S"]
+        for answer in client.get_paginator("scan").paginate(TableName=table)
+        for item in answer["Items"]
+        if "search_text" in item
+    )
+
+
+def compare(lists: Lists, meter: Meter, connection_id: str, server: PostgreSQL | None) -> None:
+    """Print what each page takes here and in PostgreSQL."""
+    print(f"{'':33} {'page':>5} | {'calls':>5} {'RCU':>8} {'seconds':>8} | PostgreSQL: seconds  ratio")
+    for name, one in QUERIES.items():
+        query = replace(one, connection_id=connection_id)
+        first = measured(lists, meter, query)
+        costs = {1: first}
+        if first.pages > 1:
+            costs[first.pages] = measured(lists, meter, replace(query, page=first.pages))
+        for page, cost in costs.items():
+            line = f"{name:33} {page:5} | {cost.calls:5} {cost.capacity:8.1f} {cost.seconds:8.2f} |"
+            if server:
+                seconds = server.seconds(statements(replace(query, page=page)))
+                line += f" {seconds:19.2f} {cost.seconds / seconds:6.1f}"
+            print(line, flush=True)
+
+
+def with_texts(records: list[QueuedRequest]) -> Iterator[tuple[QueuedRequest, str, str, str]]:
+    """Yield each record with the bodies and the text that it was loaded with."""
+    bodies, has_needle = Bodies(), marked(records)
+    for record in records:
+        yield record, *bodies.of(record, NEEDLE if record.id in has_needle else "")
+
+
+def main(records: int = RECORDS, form: str = "packed") -> None:
+    """Load both, ask both, scan, print."""
     client = connect(endpoint())
     prefix = "search-"
-    tables = make_tables(client, prefix)
-    connection_id, _ = load(client, tables, records, needle=NEEDLE)
+    tables = make_tables(client, prefix, with_stream=False)
+    connection_id, stored = load(client, tables, records, packed=form == "packed", needle=NEEDLE)
     store = DynamoDBStore(client, tables)
-    lists = Lists(store, store, store)
     meter = Meter(client)
-    print(f"{'':24} {'pages':>6} {'calls':>6} {'RCU':>9} {'seconds':>8}")
-    for name, search in SEARCHES.items():
-        query = ListQuery(connection_id, search_phrase=search.search_phrase, state=search.state)
-        meter.taken()
-        began = time.perf_counter()
-        page = lists.page(APP_ID, query)
-        seconds = time.perf_counter() - began
-        calls, capacity = meter.taken()
-        print(f"{name:24} {page.total_pages:6} {calls:6} {capacity:9.1f} {seconds:8.2f}", flush=True)
+    with postgresql() as server:
+        if server:
+            server.load(with_texts(stored))
+        else:
+            print("PostgreSQL is not installed: its column stays empty.")
+        compare(Lists(store, store, store), meter, connection_id, server)
+    meter.taken()
     began = time.perf_counter()
-    hits = 0
-    for answer in client.get_paginator("scan").paginate(TableName=tables.payloads):
-        hits += sum(NEEDLE in item["search_text"]["S"] for item in answer["Items"] if "search_text" in item)
+    hits = scan(client, tables.payloads)
     calls, capacity = meter.taken()
-    print(f"{f'scan, {hits} hits':24} {'':6} {calls:6} {capacity:9.1f} {time.perf_counter() - began:8.2f}")
+    print(f"{f'scan, {hits} hits':33} {'':5} | {calls:5} {capacity:8.1f} {time.perf_counter() - began:8.2f} |")
     drop_tables(client, prefix)
 
 
 if __name__ == "__main__":
-    main(*(int(argument) for argument in sys.argv[1:]))
+    main(*(int(argument) if argument.isdigit() else argument for argument in sys.argv[1:]))  # type: ignore[arg-type]

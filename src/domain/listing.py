@@ -231,14 +231,14 @@ def cuts(days: Iterable[tuple[str, int]]) -> list[str]:
     total = sum(number for _, number in counted)
     parts = min(READERS, -(-total // SMALLEST_PART))
     found: list[str] = []
-    passed = 0.0
+    passed = 0  # in 24ths of a record, so that an hour's share is a whole number
     for day, number in counted:
         hours = 24 if number * parts > total else 1
         for hour in range(hours):
             # Cut before this piece when what came before it reaches another part's worth.
-            if passed * parts >= total * (len(found) + 1):
+            if passed * parts >= 24 * total * (len(found) + 1):
                 found.append(f"{day}T{hour:02}" if hour else day)
-            passed += number / hours
+            passed += number * 24 // hours
     return found
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import uuid
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +18,13 @@ from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore, TableNames
 from adapters.dynamodb.search_texts import SearchTexts
-from domain.changes import AddRequest, ChangeRequest, RemoveRequest
+from domain.changes import AddConnection, AddRequest, ChangeRequest, RemoveRequest
+from domain.errors import Conflict
 from domain.packing import Packer
-from domain.queued_request import State, day_of, timestamp
+from domain.queued_request import State, Tombstone, day_of, timestamp
 from local.emulated_dynamodb import quick_moto
 from local.tables import drop_tables, make_tables
-from tests.builders import NOON, REQUEST_XML, FixedClock, a_record
+from tests.builders import NOON, REQUEST_XML, FixedClock, a_connection, a_record
 from tests.contract.conftest import ENDPOINT, dynamodb_client
 
 if TYPE_CHECKING:
@@ -224,6 +226,69 @@ def test_a_run_that_another_one_overtook_spoils_nothing(
     assert len(database.texts.hits(first.connection_id, "alpha", [])) == 1
     assert [one for _, one in database.texts.hits(first.connection_id, "omega", [])] == [late.id]
     assert not database.marked_days()
+
+
+def test_a_connection_whose_texts_are_packed_is_removed_whole(
+    database: Database, packed: Callable[..., list[QueuedRequest]]
+) -> None:
+    records = packed(30)
+    connection = a_connection(id=records[0].connection_id)
+    database.store.commit(AddConnection(connection))
+    database.store.commit(AddRequest(late := a_past_record(connection.id), REQUEST_XML, "beta"))
+    database.store.commit(RemoveRequest(records[0], timestamp(TODAY)))
+    database.run()
+
+    assert sum(database.store.remove_records(connection)) == 30
+    database.run()
+    database.store.remove_connection(connection)
+
+    assert database.payloads(connection.id) == []
+    assert [database.store.request(record.id) for record in (*records[1:], late)] == [None] * 30
+    assert isinstance(database.store.request(records[0].id), Tombstone)
+    assert not database.texts.hits(connection.id, "alpha", [])
+
+
+def test_a_leaf_is_not_stored_once_the_counts_of_its_connection_are_gone(database: Database) -> None:
+    """A run that was slow while the connection was removed brings no text back."""
+    database.store.commit(AddConnection(connection := a_connection(id=str(uuid.uuid4()))))
+    database.store.commit(AddRequest(a_past_record(connection.id), REQUEST_XML, "secret"))
+
+    def remove() -> None:
+        assert sum(database.store.remove_records(connection)) == 1
+        database.store.remove_connection(connection)
+
+    Overtaken(database, remove).pack(connection.id, day_of(timestamp(NOON)), None)
+
+    assert database.payloads(connection.id) == []
+
+
+def test_a_body_with_chunks_stays_in_the_index_and_is_found(database: Database) -> None:
+    """There its removal finds how many chunks it has."""
+    connection_id = str(uuid.uuid4())
+    large = random.Random(1).randbytes(100_000).hex()
+    record = a_past_record(connection_id)
+    database.store.commit(AddRequest(record, large, "alpha"))
+    for _ in range(4):
+        database.run()
+
+    assert [item["part"]["S"] for item in database.payloads(connection_id)] == ["body"]
+    assert [one for _, one in database.texts.hits(connection_id, "alpha", [])] == [record.id]
+
+
+def test_a_large_response_that_was_never_committed_hides_no_packed_text(
+    database: Database, packed: Callable[..., list[QueuedRequest]]
+) -> None:
+    """Its chunks are announced in the body, which is in the index again, without a text."""
+    (record,) = packed(1)
+    large = random.Random(1).randbytes(200_000).hex()
+    other = replace(record, revision=record.revision + 7)
+
+    with pytest.raises(Conflict):
+        database.store.commit(ChangeRequest(other, other.changed(TODAY), response_xml=large, search_text="beta"))
+
+    assert [one for _, one in database.texts.hits(record.connection_id, "alpha", [])] == [record.id]
+    database.run()
+    assert [one for _, one in database.texts.hits(record.connection_id, "alpha", [])] == [record.id]
 
 
 def test_a_day_is_packed_in_steps(database: Database) -> None:

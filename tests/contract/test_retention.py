@@ -65,6 +65,7 @@ def with_bodies(store: AnyStore, ids: list[str]) -> set[str]:
                 client,
                 TableName=table,
                 KeyConditionExpression="request_id = :one",
+                FilterExpression="attribute_not_exists(gone)",  # what stands for a body until it is nowhere packed
                 ExpressionAttributeValues={":one": {"S": one}},
             )
         )

@@ -21,6 +21,7 @@ from adapters.dynamodb import payloads
 from adapters.dynamodb.items import Item, number
 from adapters.dynamodb.leaves import leaf_from_item
 from adapters.dynamodb.reading import query_all
+from adapters.dynamodb.search_texts import is_gone
 from adapters.dynamodb.tables import SEARCH_INDEX
 from domain.errors import TooManyRequests
 
@@ -74,16 +75,20 @@ class Purge:
             TableName=tables.payloads,
             IndexName=SEARCH_INDEX,
             KeyConditionExpression="connection_id = :connection",
-            ProjectionExpression="request_id, request_parts, response_parts",
+            ProjectionExpression="request_id, request_parts, response_parts, search_text",
             ExpressionAttributeValues={":connection": {"S": connection_id}},
         )
-        while step := {body["request_id"]["S"]: body for body in islice(bodies, RECORDS_A_STEP)}:
-            self._delete([(tables.queued_requests, {"id": {"S": one}}) for one in step])
-            self._delete([(tables.payloads, key) for body in step.values() for key in _chunk_keys(body)])
-            self._delete([(tables.payloads, payloads.payload_key(one)) for one in step])
-            yield len(step)
+        removed: set[str] = set()
+        while step := list(islice(bodies, RECORDS_A_STEP)):
+            # What stands for a record that was removed before has a tombstone, which stays.
+            removed.update(body["request_id"]["S"] for body in step if is_gone(body))
+            own = {body["request_id"]["S"]: body for body in step if not is_gone(body)}
+            self._delete([(tables.queued_requests, {"id": {"S": one}}) for one in own])
+            self._delete([(tables.payloads, key) for body in own.values() for key in _chunk_keys(body)])
+            self._delete([(tables.payloads, payloads.payload_key(body["request_id"]["S"])) for body in step])
+            yield len(own)
         for leaf in self._leaves(connection_id):
-            ids = {one for _, one in leaf_from_item(leaf).texts}
+            ids = {one for _, one in leaf_from_item(leaf).texts} - removed
             self._delete([(tables.queued_requests, {"id": {"S": one}}) for one in ids])
             self._delete([(tables.payloads, payloads.payload_key(one)) for one in ids])
             self._delete([(tables.payloads, payloads.payload_key(connection_id, leaf["part"]["S"]))])

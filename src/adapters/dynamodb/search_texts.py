@@ -37,6 +37,9 @@ STEP = 1_000
 WRITERS = 8
 """How many texts are taken out of the index at the same time."""
 
+SEARCHED = "request_id, inserted_at, search_text, request_parts, response_parts"
+"""To take thousands of answers apart is what a search spends its time on: other keys stay behind."""
+
 OVERTAKEN = frozenset(
     {
         "ConditionalCheckFailedException",
@@ -79,10 +82,13 @@ class SearchTexts:
         entries = query_all(
             self._client,
             **self._index(connection_id, first, last),
-            # To take thousands of answers apart is what a search spends its time on: other keys stay behind.
-            ProjectionExpression="request_id, inserted_at, search_text, request_parts, response_parts",
+            ProjectionExpression=SEARCHED,
         )
-        in_index = {_place(entry): not _is_gone(entry) and needle in entry["search_text"]["S"] for entry in entries}
+        in_index = {
+            _place(entry): "search_text" in entry and needle in entry["search_text"]["S"]
+            for entry in entries
+            if "search_text" in entry or is_gone(entry)
+        }
         rows = query_all(
             self._client,
             TableName=self._tables.payloads,
@@ -145,7 +151,7 @@ class SearchTexts:
             texts = dict(leaf.texts)
             for entry in own:
                 place = _place(entry)
-                new = None if _is_gone(entry) else storable(entry["search_text"]["S"])
+                new = None if is_gone(entry) else storable(entry["search_text"]["S"])
                 if texts.get(place) == new:
                     settled.append(entry)
                 elif new is None:
@@ -205,7 +211,7 @@ class SearchTexts:
         """Take a settled text out of the index; a body that has changed since stays as it is."""
         key = {"TableName": self._tables.payloads, "Key": payload_key(entry["request_id"]["S"])}
         with _unless_changed():
-            if _is_gone(entry):
+            if is_gone(entry):
                 self._client.delete_item(**key, ConditionExpression=f"attribute_exists({GONE})")
             else:
                 self._client.update_item(
@@ -283,7 +289,7 @@ def _index_key(connection_id: str, place: Place) -> Item:
     return payload_key(record_id) | {"connection_id": {"S": connection_id}, "inserted_at": {"S": moment}}
 
 
-def _is_gone(entry: Item) -> bool:
+def is_gone(entry: Item) -> bool:
     """Tell whether the record was removed: what stands for it has no text and no chunks."""
     return "search_text" not in entry and not _has_chunks(entry)
 

@@ -6,6 +6,7 @@ import os
 import random
 from dataclasses import replace
 from datetime import timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from domain.changes import AddConnection, AddRequest, ChangeRequest, RemoveRequest
 from domain.errors import NotFound
-from domain.listing import ListQuery, Lists, Span, locate
+from domain.listing import READERS, SMALLEST_PART, ListQuery, Lists, Span, cuts, locate
 from domain.queued_request import QueuedRequest, State, WebhookState, timestamp
 from tests.builders import APP_ID, CONNECTION_ID, NOON, OTHER_APP_ID, REQUEST_XML, a_connection, a_record
 from tests.fakes import FakeStore
@@ -144,3 +145,30 @@ def test_anothers_connection_is_not_found(*, filled: bool) -> None:
     with pytest.raises(NotFound):
         lists.page(APP_ID, ListQuery("c0000000-0000-4000-8000-00000000dead"))
     assert lists.page(APP_ID, ListQuery(CONNECTION_ID)).total_pages == int(filled)
+
+
+@given(counted=st.lists(st.integers(1, 40_000), min_size=1, max_size=40))
+def test_what_is_read_whole_is_cut_into_parts_about_alike(counted: list[int]) -> None:
+    days = [(f"2026-03-{index + 1:02}", number) for index, number in enumerate(counted)]
+
+    found = cuts(days)
+
+    total = sum(counted)
+    assert found == sorted(set(found))
+    assert len(found) < READERS
+    if total <= SMALLEST_PART:
+        assert found == []
+    # Each hour of a day with its share: that is as even as it is cut.
+    hours = [(f"{day}T{hour:02}", number / 24) for day, number in days for hour in range(24)]
+    edges = ["0", *found, "~"]
+    parts = [
+        sum(number for hour, number in hours if low <= hour.removesuffix("T00") < high) for low, high in pairwise(edges)
+    ]
+    share = total / min(READERS, -(-total // SMALLEST_PART))
+    assert max(parts) <= 2 * share + 1
+
+
+def test_a_day_that_holds_everything_is_cut_at_its_hours() -> None:
+    found = cuts([("2026-03-14", 100_000)])
+
+    assert found == [f"2026-03-14T{hour:02}" for hour in range(3, 24, 3)]

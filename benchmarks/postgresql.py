@@ -1,0 +1,130 @@
+"""The same records in PostgreSQL, as a baseline: a server of its own on a socket in a temporary directory.
+
+Needs PostgreSQL's programs (Debian: `apt-get install postgresql`). Nothing listens on the network, and the
+server ends with the benchmark.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from domain.queued_request import QueuedRequest
+
+DIRECTORIES = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin")
+"""Where distributions put `initdb`, which is seldom in the path."""
+
+TABLE = """
+CREATE TABLE queued_requests (
+    id uuid PRIMARY KEY, connection_id uuid NOT NULL, inserted_at timestamptz NOT NULL, updated_at timestamptz NOT NULL,
+    state text NOT NULL, webhook_state text NOT NULL, request text NOT NULL, response text, search_text text NOT NULL
+);
+"""
+INDEXES = """
+CREATE INDEX ON queued_requests (connection_id, inserted_at, id);
+CREATE INDEX ON queued_requests (connection_id, updated_at, id);
+CREATE INDEX ON queued_requests (connection_id, state, inserted_at, id);
+ANALYZE queued_requests;
+"""
+
+
+class PostgreSQL:
+    """A server that runs."""
+
+    def __init__(self, programs: Path, socket: Path, user: str | None) -> None:
+        self._programs = programs
+        self._socket = socket
+        self._user = user
+
+    def run(self, sql: str) -> str:
+        """Return what psql prints for statements, without headings."""
+        done = subprocess.run(  # noqa: S603 - our own arguments
+            [self._programs / "psql", "-h", self._socket, "-d", "postgres", "-XAqt", "-v", "ON_ERROR_STOP=1"],
+            input=sql,
+            text=True,
+            capture_output=True,
+            check=True,
+            user=self._user,
+        )
+        return done.stdout
+
+    def load(self, rows: Iterable[tuple[QueuedRequest, str, str, str]]) -> None:
+        """Store records with (request, response, search text), and index them."""
+        self.run(TABLE)
+        path = self._socket / "records.csv"
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            for record, *texts in rows:
+                moments = record.inserted_at, record.updated_at
+                writer.writerow([record.id, record.connection_id, *moments, record.state, record.webhook_state, *texts])
+        path.chmod(0o644)
+        self.run(f"COPY queued_requests FROM '{path}' (FORMAT csv);")
+        self.run(INDEXES)
+
+    def seconds(self, sql: str) -> float:
+        """Return how long statements take in the server and to psql, the better of two runs."""
+        taken = []
+        for _ in range(2):
+            began = time.perf_counter()
+            self.run(sql)
+            taken.append(time.perf_counter() - began)
+        return min(taken)
+
+
+@contextmanager
+def postgresql() -> Iterator[PostgreSQL | None]:
+    """Yield a server for as long as it is used, None where there are no programs for one."""
+    programs = _programs()
+    if programs is None:
+        yield None
+        return
+    # The server refuses to run as root.
+    user = next((name for name in ("postgres", "nobody") if _is_user(name)), None) if os.geteuid() == 0 else None
+    directory = Path(tempfile.mkdtemp(prefix="postgresql-"))
+    if user:
+        shutil.chown(directory, user)
+    data = directory / "data"
+    options = f"-k {directory} -c listen_addresses='' -c fsync=off -c shared_buffers=256MB"
+    try:
+        _run(user, programs / "initdb", "-D", data, "-A", "trust", "-E", "UTF8", "--no-sync")
+        _run(user, programs / "pg_ctl", "-D", data, "-l", directory / "log", "-w", "-o", options, "start")
+        try:
+            yield PostgreSQL(programs, directory, user)
+        finally:
+            _run(user, programs / "pg_ctl", "-D", data, "-w", "-m", "fast", "stop")
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _programs() -> Path | None:
+    found = shutil.which("initdb")
+    if found:
+        return Path(found).resolve().parent
+    for pattern in DIRECTORIES:
+        for directory in sorted(Path("/").glob(pattern.removeprefix("/")), reverse=True):
+            if (directory / "initdb").exists():
+                return directory
+    return None
+
+
+def _run(user: str | None, *command: str | Path) -> None:
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, user=user)  # noqa: S603 - our own arguments
+
+
+def _is_user(name: str) -> bool:
+    try:
+        pwd.getpwnam(name)
+    except KeyError:
+        return False
+    return True
