@@ -7,7 +7,7 @@ Only those entries are skipped, from whichever end of the day is nearer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from domain.counts import INSERTED, Pair
@@ -16,7 +16,7 @@ from domain.ports import IndexEntry
 from domain.searching import needle_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from domain.counts import DayCounts
     from domain.ports import Connections, Listing, Requests
@@ -77,10 +77,20 @@ class Span:
 class Lists:
     """Lists a connection's records."""
 
-    def __init__(self, listing: Listing, requests: Requests, connections: Connections) -> None:
+    def __init__(
+        self,
+        listing: Listing,
+        requests: Requests,
+        connections: Connections,
+        *,
+        few_hits: int = FEW_HITS,
+        smallest_part: int = SMALLEST_PART,
+    ) -> None:
         self._listing = listing
         self._requests = requests
         self._connections = connections
+        self._few_hits = few_hits
+        self._smallest_part = smallest_part
 
     def page(self, app_id: str, query: ListQuery) -> Page:
         """Return one page. Raises NotFound when the app has no such connection.
@@ -156,36 +166,59 @@ class Lists:
         if not candidates:
             return [], 0
         stored = matching(days, ListQuery(query.connection_id))
-        hits = self._listing.search_hits(query.connection_id, needle_of(phrase), cuts(stored))
+        hits = self._listing.search_hits(query.connection_id, needle_of(phrase), cuts(stored, self._smallest_part))
         start = (query.page - 1) * query.page_size
-        if len(hits) <= FEW_HITS:
+        if len(hits) <= self._few_hits:
             few = [
                 found for found in self._stored(sorted(one for _, one in hits)).values() if fits(found.record, query)
             ]
             few.sort(key=lambda found: (getattr(found.record, query.sort), found.record.id), reverse=query.descending)
             return few[start : start + query.page_size], len(few)
-        if query.sort == INSERTED and query.state is None and query.webhook_state is None:
-            found_entries = [IndexEntry(one, moment) for moment, one in hits]
-        else:
-            wanted = {one for _, one in hits}
-            found_entries = [entry for entry in self._all_entries(query, candidates, days) if entry.id in wanted]
-        found_entries.sort(key=lambda entry: (entry.moment, entry.id), reverse=query.descending)
-        ordered: dict[str, IndexEntry] = {}
-        for entry in found_entries:
-            ordered.setdefault(entry.id, entry)  # an index that lags may show a record twice
-        return self._items(query, list(ordered.values())[start : start + query.page_size]), len(ordered)
+        if query.state is None and query.webhook_state is None:
+            span = locate([("", len(hits))], len(hits), query)
+            entries = self._hits_in_order(query, hits, days, span.skip + span.limit, span) if span else []
+            page = entries[span.skip : span.skip + span.limit] if span else []
+            return self._items(query, page[::-1] if span and span.backwards else page), len(hits)
+        entries = self._hits_in_order(query, hits, days, len(hits))
+        return self._items(query, entries[start : start + query.page_size]), len(entries)
 
-    def _all_entries(
-        self, query: ListQuery, candidates: Sequence[tuple[str, int]], days: Sequence[DayCounts]
-    ) -> Iterable[IndexEntry]:
-        return self._listing.all_index_entries(
-            query.connection_id,
-            sort=query.sort,
-            state=query.state,
-            webhook_state=query.webhook_state,
-            use=rarer_index(days, query),
-            cuts=cuts(candidates),
-        )
+    def _hits_in_order(
+        self,
+        query: ListQuery,
+        hits: Collection[tuple[str, str]],
+        days: Sequence[DayCounts],
+        needed: int,
+        span: Span | None = None,
+    ) -> Sequence[IndexEntry]:
+        """Return the first `needed` of the hits that the filters leave, from the far end when the span says so.
+
+        The index is read for as many days as hold so many by their share, and then for as many again.
+        """
+        backwards = span is not None and span.backwards
+        descending = query.descending != backwards
+        if query.sort == INSERTED and query.state is None and query.webhook_state is None:
+            return [IndexEntry(one, moment) for moment, one in sorted(hits, reverse=descending)]
+        wanted = {one for _, one in hits}
+        candidates = matching(days, replace(query, descending=descending))
+        share = needed * sum(number for _, number in candidates) // len(hits) + self._smallest_part
+        ordered: dict[str, IndexEntry] = {}
+        for group in groups(candidates, share):
+            entries = self._listing.all_index_entries(
+                query.connection_id,
+                sort=query.sort,
+                state=query.state,
+                webhook_state=query.webhook_state,
+                use=rarer_index(days, query),
+                first_day=min(day for day, _ in group),
+                last_day=max(day for day, _ in group),
+                cuts=cuts(group, self._smallest_part),
+            )
+            for entry in sorted(entries, key=lambda entry: (entry.moment, entry.id), reverse=descending):
+                if entry.id in wanted:
+                    ordered.setdefault(entry.id, entry)  # an index that lags may show a record twice
+            if len(ordered) >= needed:
+                break
+        return list(ordered.values())
 
 
 def fits(record: QueuedRequest, query: ListQuery) -> bool:
@@ -222,14 +255,14 @@ def locate(days: Sequence[tuple[str, int]], total: int, query: ListQuery) -> Spa
     return Span(first_day, last_day, skip_behind if backwards else skip_ahead, end - start, backwards)
 
 
-def cuts(days: Iterable[tuple[str, int]]) -> list[str]:
+def cuts(days: Iterable[tuple[str, int]], smallest_part: int = SMALLEST_PART) -> list[str]:
     """Return the moments at which to cut what is read whole, so that the parts are about alike.
 
     A day that is a part's worth on its own may be cut at its hours. Few records are read in one part.
     """
     counted = sorted(days)
     total = sum(number for _, number in counted)
-    parts = min(READERS, -(-total // SMALLEST_PART))
+    parts = min(READERS, -(-total // smallest_part))
     found: list[str] = []
     passed = 0  # in 24ths of a record, so that an hour's share is a whole number
     for day, number in counted:
@@ -240,6 +273,20 @@ def cuts(days: Iterable[tuple[str, int]]) -> list[str]:
                 found.append(f"{day}T{hour:02}" if hour else day)
             passed += number * 24 // hours
     return found
+
+
+def groups(days: Iterable[tuple[str, int]], number: int) -> Iterator[list[tuple[str, int]]]:
+    """Yield days that follow each other, so many at a time that they hold `number` records or more."""
+    group: list[tuple[str, int]] = []
+    held = 0
+    for day, count in days:
+        group.append((day, count))
+        held += count
+        if held >= number:
+            yield group
+            group, held = [], 0
+    if group:
+        yield group
 
 
 def rarer_index(days: Iterable[DayCounts], query: ListQuery) -> str:

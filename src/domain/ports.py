@@ -209,9 +209,11 @@ class Listing(Protocol):
         state: State | None,
         webhook_state: WebhookState | None,
         use: str,
+        first_day: str,
+        last_day: str,
         cuts: Sequence[str],
     ) -> Iterable[IndexEntry]:
-        """Return every entry of an index, in no order; the parts between the moments `cuts` are read side by side."""
+        """Return every entry of these days, in no order; the parts between the moments `cuts` are read side by side."""
 
     def search_hits(self, connection_id: str, needle: str, cuts: Sequence[str]) -> Collection[tuple[str, str]]:
         """Return (inserted_at, id) of every record whose search text holds `needle`, in no order.

@@ -711,6 +711,13 @@ class TestListing:
 
         for cuts in ([], ["2026-03-15"], ["2026-03-14T20", "2026-03-15", "2026-03-15T05"]):
             found = store.all_index_entries(
-                CONNECTION_ID, sort="inserted_at", state=State.WAITING, webhook_state=None, use="state", cuts=cuts
+                CONNECTION_ID,
+                sort="inserted_at",
+                state=State.WAITING,
+                webhook_state=None,
+                use="state",
+                first_day="2026-03-14",
+                last_day="2026-03-15",
+                cuts=cuts,
             )
             assert sorted(entry.id for entry in found) == sorted(record.id for record in records)

@@ -410,17 +410,19 @@ class FakeStore:
         state: State | None,
         webhook_state: WebhookState | None,
         use: str,
+        first_day: str,
+        last_day: str,
         cuts: Sequence[str],  # noqa: ARG002 - a list in memory is read in one part
     ) -> Iterable[IndexEntry]:
-        """Return every entry of an index."""
+        """Return every entry of these days."""
         return self.index_entries(
             connection_id,
             sort=sort,
             state=state,
             webhook_state=webhook_state,
             use=use,
-            first_day="0",
-            last_day="9",
+            first_day=first_day,
+            last_day=last_day,
             descending=False,
             skip=0,
             limit=10**9,

@@ -11,7 +11,7 @@ from adapters.dynamodb import count_rows, items, payloads, showing
 from adapters.dynamodb import tables as names
 from adapters.dynamodb.purging import Purge
 from adapters.dynamodb.reading import batch_get, query_all, skip_entries
-from adapters.dynamodb.search_texts import AFTER_EVERYTHING, BEFORE_EVERYTHING, SearchTexts
+from adapters.dynamodb.search_texts import AFTER_EVERYTHING, SearchTexts
 from adapters.dynamodb.transactions import Transactions
 from domain.counts import INSERTED, UPDATED, CountKey
 from domain.errors import NotFound
@@ -326,10 +326,12 @@ class DynamoDBStore:
         state: State | None,
         webhook_state: WebhookState | None,
         use: str,
+        first_day: str,
+        last_day: str,
         cuts: Sequence[str],
     ) -> Iterable[IndexEntry]:
-        """Return every entry of one index, read side by side: as many queries at once as there are parts."""
-        parts = list(pairwise([BEFORE_EVERYTHING, *cuts, AFTER_EVERYTHING]))
+        """Return every entry of these days, read side by side: as many queries at once as there are parts."""
+        parts = list(pairwise([first_day, *cuts, last_day + AFTER_EVERYTHING]))
 
         def read(part: tuple[str, str]) -> list[IndexEntry]:
             query = self._index(connection_id, sort, state, webhook_state, use=use, first=part[0], last=part[1])

@@ -54,6 +54,21 @@ def test_a_page_equals_that_of_a_brute_force_list(seed: int, number: int, query:
     assert (page.page, page.total_pages) == (query.page, total_pages)
 
 
+@settings(max_examples=CASES, deadline=None)
+@given(seed=seeds, number=numbers, query=queries)
+def test_many_hits_are_ordered_by_the_index_as_few_are_by_their_records(
+    seed: int, number: int, query: ListQuery
+) -> None:
+    """Every search is one of many hits here, and every group of days a part."""
+    history = a_history(seed, number)
+    store = stored(history)
+    searched = replace(query, search_phrase=query.search_phrase or "a")
+
+    page = Lists(store, store, store, few_hits=0, smallest_part=3).page(APP_ID, searched)
+
+    assert ([item.record for item in page.items], page.total_pages) == brute_force(history, searched)
+
+
 class LaggingStore(FakeStore):
     """A store whose indexes do not know the latest changes, or know them beside what was before."""
 
