@@ -54,13 +54,6 @@ class Store(Protocol):
         """
 
 
-class CountedDays(Protocol):
-    """The days that a connection's counts are kept by."""
-
-    def drop_empty_day(self, connection_id: str, day: str) -> None:
-        """Keep nothing more of a day on which no record is left, so that lists need not read it."""
-
-
 @dataclass(frozen=True, slots=True)
 class ShownRequest:
     """A record with its connection; of one that waits, how many requests are sent before it."""

@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING
 
 from domain.changes import ForgetRequest
 from domain.errors import Conflict
-from domain.queued_request import ENDED, WebhookState, day_of, timestamp
+from domain.queued_request import ENDED, WebhookState, timestamp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from domain.ports import Clock, CountedDays, Store
+    from domain.ports import Clock, Store
     from domain.queued_request import QueuedRequest
 
 SECONDS_A_DAY = 24 * 60 * 60
@@ -38,9 +36,8 @@ def expires_at(record: QueuedRequest, retention_days: int) -> int | None:
 class Retention:
     """Takes away what expired records leave behind."""
 
-    def __init__(self, store: Store, days: CountedDays, clock: Clock) -> None:
+    def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
-        self._days = days
         self._clock = clock
 
     def forget(self, record: QueuedRequest) -> bool:
@@ -53,10 +50,3 @@ class Retention:
         except Conflict:
             return False
         return True
-
-    def drop_empty_days(self, records: Iterable[QueuedRequest]) -> None:
-        """Keep no counts of days that these forgotten records were the last of. To leave it undone does no harm."""
-        for connection_id, day in sorted(
-            {(one.connection_id, day_of(moment)) for one in records for moment in (one.inserted_at, one.updated_at)}
-        ):
-            self._days.drop_empty_day(connection_id, day)

@@ -15,18 +15,7 @@ from datetime import UTC, datetime
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from domain.ports import (
-    Apps,
-    Connections,
-    CountedDays,
-    Deliveries,
-    Listing,
-    Packing,
-    Recounts,
-    Requests,
-    Sessions,
-    Store,
-)
+from domain.ports import Apps, Connections, Deliveries, Listing, Packing, Recounts, Requests, Sessions, Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -55,9 +44,7 @@ CONNECTIONS = 20
 """Webhook attempts and parts of a search run side by side, each with a connection of its own."""
 
 
-class Database(
-    Store, CountedDays, Requests, Deliveries, Connections, Sessions, Apps, Listing, Packing, Recounts, Protocol
-):
+class Database(Store, Requests, Deliveries, Connections, Sessions, Apps, Listing, Packing, Recounts, Protocol):
     """Every port that the database serves."""
 
 
@@ -295,7 +282,7 @@ def retention() -> Retention:
     """Return what takes away what expired records leave behind."""
     from domain.retention import Retention
 
-    return Retention(store(), store(), clock())
+    return Retention(store(), clock())
 
 
 @_part

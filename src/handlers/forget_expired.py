@@ -19,17 +19,14 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     """
     retention = bootstrap.retention()
     failed = []
-    forgotten = []
+    forgotten = 0
     for entry in event["Records"]:
         number, image = str(entry["dynamodb"]["SequenceNumber"]), entry["dynamodb"]["OldImage"]
         try:
-            record = record_from_image(image)
-            if retention.forget(record):
-                forgotten.append(record)
+            forgotten += retention.forget(record_from_image(image))
         except Exception:  # one bad record keeps no other from being forgotten
             ids = {name: image.get(name, {}).get("S") for name in ("id", "connection_id")}
             logger.exception("retention.not_processed", extra={"item": number, **ids})
             failed.append({"itemIdentifier": number})
-    retention.drop_empty_days(forgotten)
-    logger.info("retention.forgotten", extra={"records": len(forgotten), "failed": len(failed)})
+    logger.info("retention.forgotten", extra={"records": forgotten, "failed": len(failed)})
     return {"batchItemFailures": failed}

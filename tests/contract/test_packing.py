@@ -18,7 +18,7 @@ from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore, TableNames
 from adapters.dynamodb.search_texts import SearchTexts
-from domain.changes import AddConnection, AddRequest, ChangeRequest, RemoveRequest
+from domain.changes import AddConnection, AddRequest, ChangeRequest, ForgetRequest, RemoveRequest
 from domain.errors import Conflict
 from domain.packing import Packer
 from domain.queued_request import State, Tombstone, day_of, timestamp
@@ -159,6 +159,26 @@ def test_the_text_of_a_removed_record_is_nowhere(
     assert len(leaf["data"]["B"]) < len(b"secret") + 8  # an empty text, compressed
 
 
+def test_the_text_of_an_expired_record_is_nowhere_and_its_day_is_not_kept(
+    database: Database, packed: Callable[..., list[QueuedRequest]]
+) -> None:
+    """The counts of the day stay until its text is out of the leaves: by them the packer finds the day."""
+    gone, left = packed(1, "secret") + packed(1, "other")
+    database.client.delete_item(TableName=database.tables.queued_requests, Key={"id": {"S": gone.id}})
+    database.store.commit(ForgetRequest(gone, timestamp(TODAY)))
+    kept = []
+    for _ in range(4):
+        kept.append([day.day for day in database.store.day_counts(gone.connection_id)])
+        database.run()
+
+    assert kept == [[day_of(gone.inserted_at)]] * 4
+    assert database.store.day_counts(gone.connection_id) == []
+    assert not database.texts.hits(gone.connection_id, "secret", [])
+    (leaf,) = database.payloads(gone.connection_id)
+    assert len(leaf["data"]["B"]) < len(b"secret") + 8  # an empty text, compressed
+    assert [one for _, one in database.texts.hits(left.connection_id, "other", [])] == [left.id]
+
+
 def test_packed_texts_are_in_few_items_and_no_longer_in_the_bodies(
     database: Database, packed: Callable[..., list[QueuedRequest]]
 ) -> None:
@@ -289,6 +309,41 @@ def test_a_large_response_that_was_never_committed_hides_no_packed_text(
     assert [one for _, one in database.texts.hits(record.connection_id, "alpha", [])] == [record.id]
     database.run()
     assert [one for _, one in database.texts.hits(record.connection_id, "alpha", [])] == [record.id]
+
+
+def test_bodies_with_chunks_hide_no_text_behind_them(database: Database) -> None:
+    """A step that is full of what cannot be packed is not the end of a day's work."""
+    texts = SearchTexts(database.client, database.tables, step=2)
+    connection_id = str(uuid.uuid4())
+    large = random.Random(1).randbytes(100_000).hex()
+    for hour, xml in enumerate([large, large, large, REQUEST_XML]):
+        record = a_past_record(connection_id, inserted_at=timestamp(NOON + timedelta(hours=hour)))
+        database.store.commit(AddRequest(record, xml, "alpha"))
+    for _ in range(4):
+        database.run(texts)
+
+    parts = sorted(item["part"]["S"] for item in database.payloads(connection_id))
+    assert parts == ["body", "body", "body", "texts#"]
+    assert not database.marked_days()
+
+
+def test_a_day_is_packed_whose_counts_lie_beside_its_row(database: Database) -> None:
+    """So they do when the first transaction of a day met another one, which then failed."""
+    record = a_past_record(str(uuid.uuid4()))
+    database.store.commit(AddRequest(record, REQUEST_XML, "alpha"))
+    (row,) = database.client.query(
+        TableName=database.tables.counts,
+        KeyConditionExpression="connection_id = :connection",
+        ExpressionAttributeValues={":connection": {"S": record.connection_id}},
+    )["Items"]
+    key = {"connection_id": row["connection_id"], "day": row["day"]}
+    database.client.delete_item(TableName=database.tables.counts, Key=key)
+    database.client.put_item(TableName=database.tables.counts, Item={**row, "day": {"S": row["day"]["S"] + "#2"}})
+    for _ in range(4):
+        database.run()
+
+    assert [item["part"]["S"] for item in database.payloads(record.connection_id)] == ["texts#"]
+    assert not database.marked_days()
 
 
 def test_a_day_is_packed_in_steps(database: Database) -> None:

@@ -15,6 +15,7 @@ from adapters.dynamodb.items import record_from_item
 from adapters.dynamodb.reading import query_all
 from domain.changes import AddConnection, AddRequest, ChangeRequest, RemoveRequest
 from domain.errors import Conflict
+from domain.packing import Packer
 from domain.queued_request import QueuedRequest, State, StoredRequest, Tombstone, WebhookState, timestamp
 from domain.retention import SECONDS_A_DAY, Retention
 from tests.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, FixedClock, a_connection, a_record
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from tests.contract.test_store import AnyStore
 
 LATER = NOON + timedelta(days=RETENTION_DAYS, hours=1)
+AN_HOUR = timedelta(hours=1)
+RUNS = 4
+"""Of the packer: one sees that a day is quiet, one packs, one clears up, one finds nothing more to do."""
+
 LARGE = random.Random(1).randbytes(150_000).hex()
 """Too large for a body item, as a request and as a response."""
 
@@ -82,9 +87,15 @@ def days_of(records: list[QueuedRequest]) -> set[str]:
     return {moment[:10] for record in records for moment in (record.inserted_at, record.updated_at)}
 
 
+def pack(store: AnyStore) -> None:
+    """Do what the packer does in a few hours."""
+    for _ in range(RUNS):
+        Packer(store, FixedClock(LATER)).run(LATER + AN_HOUR)
+
+
 def forgetting(store: AnyStore) -> Retention:
     """Return what the stream's function does."""
-    return Retention(store, store, FixedClock(LATER))
+    return Retention(store, FixedClock(LATER))
 
 
 def ended(store: AnyStore, response: str = "<a/>", request: str = REQUEST_XML) -> QueuedRequest:
@@ -157,11 +168,11 @@ def test_days_whose_last_record_was_forgotten_are_not_kept(store: AnyStore) -> N
     expire(store, LATER)
 
     forgetting(store).forget(gone)
-    forgetting(store).drop_empty_days([gone])
+    pack(store)
     assert kept_days(store) == {gone.inserted_at[:10], late.inserted_at[:10]}
 
     forgetting(store).forget(beside)
-    forgetting(store).drop_empty_days([gone, beside])
+    pack(store)
     assert kept_days(store) == {late.inserted_at[:10]}
     assert counted(store) == recount(store, [late.id])
 
@@ -170,7 +181,7 @@ def test_any_changes_with_expiry_leave_exact_counts_and_no_bodies_behind(store: 
     """Stream records come late, in any order, again; the function dies at any time: it just was not called."""
     chance = random.Random(20260315)
     clock = FixedClock()
-    retention = Retention(store, store, clock)
+    retention, packer = Retention(store, clock), Packer(store, clock)
     ids: list[str] = []
     told: list[QueuedRequest] = []
     for _ in range(150):
@@ -192,11 +203,13 @@ def test_any_changes_with_expiry_leave_exact_counts_and_no_bodies_behind(store: 
             told += expire(store, now)
         elif told:
             retention.forget(chance.choice(told))
-            retention.drop_empty_days(told[-2:])
+            packer.run(now + AN_HOUR)
     told += expire(store, now)
     for record in chance.sample(told, len(told)):
         retention.forget(record)
-    retention.drop_empty_days(told)
+    clock.advance(days=1)
+    for _ in range(RUNS):
+        packer.run(clock() + AN_HOUR)
 
     left = [one for one in ids if isinstance(store.request(one), QueuedRequest)]
     assert len(told) > 5
@@ -250,7 +263,7 @@ def test_threads_that_change_delete_and_expire_at_once_leave_exact_counts(store:
         while not over.is_set():
             if told:
                 forgetting(store).forget(chance.choice(told))
-                forgetting(store).drop_empty_days(told[-1:])
+                Packer(store, FixedClock(LATER)).run(LATER + AN_HOUR)
 
     with ThreadPoolExecutor(9) as threads:
         behind = [threads.submit(time_to_live), *(threads.submit(function, seed) for seed in range(2))]

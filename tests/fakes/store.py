@@ -194,9 +194,6 @@ class FakeStore:
             self.lag.note("records", request_id, record if isinstance(record, QueuedRequest) else None)
             self.lag.note("bodies", request_id, (request_id, bodies) if bodies else None)
 
-    def drop_empty_day(self, connection_id: str, day: str) -> None:
-        """Do nothing: zeros are never kept here."""
-
     # --- Requests
 
     def request(self, request_id: str) -> QueuedRequest | Tombstone | None:

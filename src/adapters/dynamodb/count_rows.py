@@ -66,20 +66,22 @@ def deletions_of_empty_day(table: str, rows: Sequence[Item]) -> list[dict[str, A
     """Return a transaction's entries that delete a day's rows if their sums are zero; none if they are not.
 
     It holds while none of these rows has changed: whatever is added to a row beside them stays true.
+    None are to be deleted while one is marked `CHANGED`: the mark is what the packer finds the day by.
     """
-    if any(sum(items.number(row, name) for row in rows) for name in items.COUNT_ATTRIBUTES):
+    counted = any(sum(items.number(row, name) for row in rows) for name in items.COUNT_ATTRIBUTES)
+    if counted or any(items.text(row, "pack") == CHANGED for row in rows):
         return []
+    known = (*items.COUNT_ATTRIBUTES, "pack")
     return [
         {
             "Delete": {
                 "TableName": table,
                 "Key": {"connection_id": row["connection_id"], "day": row["day"]},
                 "ConditionExpression": " AND ".join(
-                    f"#{name} = :{name}" if name in row else f"attribute_not_exists(#{name})"
-                    for name in items.COUNT_ATTRIBUTES
+                    f"#{name} = :{name}" if name in row else f"attribute_not_exists(#{name})" for name in known
                 ),
-                "ExpressionAttributeNames": {f"#{name}": name for name in items.COUNT_ATTRIBUTES},
-                "ExpressionAttributeValues": {f":{name}": row[name] for name in items.COUNT_ATTRIBUTES if name in row},
+                "ExpressionAttributeNames": {f"#{name}": name for name in known},
+                "ExpressionAttributeValues": {f":{name}": row[name] for name in known if name in row},
             }
         }
         for row in rows

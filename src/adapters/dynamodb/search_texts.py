@@ -19,7 +19,7 @@ from botocore.exceptions import ClientError
 
 from adapters.dynamodb import leaves
 from adapters.dynamodb import tables as names
-from adapters.dynamodb.count_rows import CHANGED, QUIET, SEPARATOR
+from adapters.dynamodb.count_rows import CHANGED, QUIET, SEPARATOR, deletions_of_empty_day
 from adapters.dynamodb.leaves import LEAF_BYTES, LEAVES, Leaf, part_of, storable
 from adapters.dynamodb.payloads import GONE, payload_key
 from adapters.dynamodb.reading import query_all
@@ -127,18 +127,45 @@ class SearchTexts:
 
     def pack(self, connection_id: str, day: str, after: Place | None) -> Place | None:
         """Do one step of a day's packing; return after which record to go on, None when the day is through."""
-        query: dict[str, Any] = {} if after is None else {"ExclusiveStartKey": _index_key(connection_id, after)}
-        page = self._client.query(**self._index(connection_id, day, day + AFTER_EVERYTHING), **query, Limit=self._step)
-        entries = [entry for entry in page["Items"] if not _has_chunks(entry)]
+        rows = self._rows(connection_id, day)
+        if not rows:  # the connection was removed
+            return None
+        entries, last = self._unpacked(connection_id, day, after)
         if entries:
-            self._pack(connection_id, day, entries)
+            self._pack(rows[0], entries)
         elif after is None:
-            for key in self._rows(connection_id, day):
-                self._mark(key, QUIET, "REMOVE pack")
-        return _place(page["LastEvaluatedKey"]) if "LastEvaluatedKey" in page else None
+            self._finish_day(rows)
+        return None if last is None else _place(last)
 
-    def _pack(self, connection_id: str, day: str, entries: Iterable[Item]) -> None:
-        """Put into the leaves what they lack; take out of the index what stood there already."""
+    def _unpacked(self, connection_id: str, day: str, after: Place | None) -> tuple[list[Item], Item | None]:
+        """Return the next entries of a day that can be packed, and the key that the query goes on after."""
+        query = {**self._index(connection_id, day, day + AFTER_EVERYTHING), "Limit": self._step}
+        last = None if after is None else _index_key(connection_id, after)
+        while True:
+            page = self._client.query(**query, **({"ExclusiveStartKey": last} if last else {}))
+            entries, last = [one for one in page["Items"] if not _has_chunks(one)], page.get("LastEvaluatedKey")
+            if entries or last is None:
+                return entries, last
+
+    def _finish_day(self, rows: Sequence[Item]) -> None:
+        """Take the marks off a day whose texts are packed; the rows too when they count nothing.
+
+        A list would read the zeros of every day there ever was.
+        """
+        deletions = deletions_of_empty_day(self._tables.counts, rows)
+        if deletions:
+            with _unless_changed():
+                self._client.transact_write_items(TransactItems=deletions)
+            return
+        for row in rows:
+            self._mark(_row_key(row), QUIET, "REMOVE pack")
+
+    def _pack(self, row: Item, entries: Iterable[Item]) -> None:
+        """Put into the leaves what they lack; take out of the index what stood there already.
+
+        `row` is one of the day's rows of counts.
+        """
+        connection_id = row["connection_id"]["S"]
         by_leaf: dict[str, list[Item]] = defaultdict(list)
         stored = self._leaves(connection_id, entries)
         parts = sorted(stored)
@@ -159,7 +186,7 @@ class SearchTexts:
                 else:
                     texts[place] = new
             if texts != leaf.texts:
-                self._put_leaf(connection_id, day, replace(leaf, texts=texts))
+                self._put_leaf(row, replace(leaf, texts=texts))
         with ThreadPoolExecutor(WRITERS) as writers:
             list(writers.map(self._take_out, settled))
 
@@ -185,11 +212,12 @@ class SearchTexts:
         found = [leaves.leaf_from_item(item) for item in (*first, *later)]
         return {leaf.part: leaf for leaf in found}
 
-    def _put_leaf(self, connection_id: str, day: str, leaf: Leaf) -> None:
+    def _put_leaf(self, row: Item, leaf: Leaf) -> None:
         """Store a leaf, together with those that it is split into; leave it when another run has changed it.
 
         Only while the connection has counts: those go before its leaves when it is removed.
         """
+        connection_id = row["connection_id"]["S"]
         first, *new = (
             {"TableName": self._tables.payloads, "Item": item, "ConditionExpression": "attribute_not_exists(version)"}
             for item in leaves.fitting_items(connection_id, leaf, self._leaf_bytes)
@@ -199,7 +227,7 @@ class SearchTexts:
             first["ExpressionAttributeValues"] = {":version": {"N": str(leaf.version)}}
         still_there = {
             "TableName": self._tables.counts,
-            "Key": {"connection_id": {"S": connection_id}, "day": {"S": day}},
+            "Key": _row_key(row),
             "ConditionExpression": "attribute_exists(connection_id)",
         }
         with _unless_changed():
@@ -236,16 +264,16 @@ class SearchTexts:
         return [_row_key(row) for row in answer["Items"]]
 
     def _rows(self, connection_id: str, day: str) -> list[Item]:
-        """Return the keys of a day's rows of counts."""
+        """Return a day's rows of counts."""
         rows = query_all(
             self._client,
             TableName=self._tables.counts,
             KeyConditionExpression="connection_id = :connection AND begins_with(#day, :day)",
-            ProjectionExpression="connection_id, #day",
             ExpressionAttributeNames={"#day": "day"},
             ExpressionAttributeValues={":connection": {"S": connection_id}, ":day": {"S": day}},
+            ConsistentRead=True,
         )
-        return [_row_key(row) for row in rows]
+        return list(rows)
 
     def _mark(self, key: Item, mark: str, update: str, **values: str) -> None:
         """Change a row's mark, unless it is another one by now."""

@@ -54,10 +54,6 @@ class DynamoDBStore:
         """Do all changes or none in one transaction."""
         self._transactions.commit(changes)
 
-    def drop_empty_day(self, connection_id: str, day: str) -> None:
-        """Delete a day's rows of counts when they count nothing."""
-        self._transactions.drop_empty_day(connection_id, day)
-
     # --- Requests
 
     def request(self, request_id: str) -> QueuedRequest | Tombstone | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from adapters.dynamodb import items, payloads
-from adapters.dynamodb.count_rows import DELETED, count_updates, deletions_of_empty_day, overflow_row
+from adapters.dynamodb.count_rows import DELETED, count_updates, overflow_row
 from adapters.dynamodb.items import Item, item_of
 from adapters.dynamodb.reading import query_all
 from domain.changes import (
@@ -90,25 +90,6 @@ class Transactions:
         """Add to counts alone, one day after the other. Raises TooManyRequests."""
         for day in sorted({key.day for key in changes}):
             self._carry_out([], {key: change for key, change in changes.items() if key.day == day})
-
-    def drop_empty_day(self, connection_id: str, day: str) -> None:
-        """Delete a day's rows of counts when they count nothing; leave them when somebody is adding to them."""
-        rows = query_all(
-            self._client,
-            TableName=self._tables.counts,
-            KeyConditionExpression="connection_id = :connection AND begins_with(#day, :day)",
-            ExpressionAttributeNames={"#day": "day"},
-            ExpressionAttributeValues={":connection": {"S": connection_id}, ":day": {"S": day}},
-            ConsistentRead=True,
-        )
-        deletions = deletions_of_empty_day(self._tables.counts, list(rows))
-        if not deletions:
-            return
-        try:
-            self._client.transact_write_items(TransactItems=deletions)
-        except ClientError as error:
-            if error.response["Error"]["Code"] != "TransactionCanceledException":
-                raise
 
     def _carry_out(self, operations: Sequence[Operation], counted: Mapping[CountKey, int]) -> None:
         for attempt in range(RETRIES + 1):

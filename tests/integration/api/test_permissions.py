@@ -155,13 +155,17 @@ def fill(store: DynamoDBStore, function: str) -> None:
         after = record.moved(State.RESPONSE_RECEIVED, NOON, webhook_tries=ENDED[function])
         store.commit(ChangeRequest(record, after, response_xml=RESPONSE_XML))
     if function == "pack_search_texts":
-        long_ago = a_record(inserted_at=timestamp(NOON - timedelta(days=3)))
-        removed = a_record(inserted_at=timestamp(NOON - timedelta(days=3)), state=State.ERROR)
-        store.commit(AddRequest(long_ago, REQUEST_XML, "bob"), AddRequest(removed, REQUEST_XML, "carl"))
-        store.commit(RemoveRequest(removed, timestamp(NOON)))
+        # One day to copy, one to take out of the index, one of which nothing is left.
+        later, earlier, removed = (
+            a_record(inserted_at=timestamp(moment), updated_at=timestamp(moment))
+            for moment in (NOON - timedelta(days=days) for days in (2, 3, 4))
+        )
         packer = Packer(store, FixedClock())
-        for _ in range(2):
-            packer.run(NOON + timedelta(hours=1))
+        store.commit(AddRequest(earlier, REQUEST_XML, "bob"), AddRequest(removed, REQUEST_XML, "carl"))
+        store.commit(RemoveRequest(removed, timestamp(NOON)))
+        packer.run(NOON + timedelta(hours=1))
+        store.commit(AddRequest(later, REQUEST_XML, "dora"))
+        packer.run(NOON + timedelta(hours=1))
     if function == "sweep":
         ticketed = record.moved(State.TICKETED, NOON)
         used = connection.changed(timestamp(NOON), session_ticket=silent.ticket)

@@ -59,7 +59,7 @@ def removal(record: QueuedRequest, number: int = 1) -> dict[str, Any]:
 def test_what_an_expired_record_leaves_is_removed_once() -> None:
     store = FakeStore(retention_days=30)
     record = an_expired_record(store)
-    retention = Retention(store, store, FixedClock(LATER))
+    retention = Retention(store, FixedClock(LATER))
 
     assert [retention.forget(record), retention.forget(record)] == [True, False]
 
@@ -74,7 +74,7 @@ def test_a_record_that_is_there_is_not_forgotten() -> None:
     record = a_record(state=State.DISCARDED)
     store.commit(AddRequest(record, REQUEST_XML, ""))
 
-    assert not Retention(store, store, FixedClock()).forget(record)
+    assert not Retention(store, FixedClock()).forget(record)
 
     assert store.records == {record.id: record}
     assert store.counts == store.recount(CONNECTION_ID)
@@ -83,7 +83,7 @@ def test_a_record_that_is_there_is_not_forgotten() -> None:
 def test_a_record_that_cannot_be_forgotten_is_named_and_keeps_no_other_one() -> None:
     store = FakeStore(retention_days=30)
     records = [an_expired_record(store) for _ in range(3)]
-    bootstrap.use(retention=Retention(store, store, FixedClock(LATER)))
+    bootstrap.use(retention=Retention(store, FixedClock(LATER)))
     entries = [removal(record, number) for number, record in enumerate(records)]
     del entries[1]["dynamodb"]["OldImage"]["state"]
 
@@ -99,7 +99,7 @@ def test_contention_has_the_record_come_again() -> None:
         def commit(self, *changes: object) -> None:
             raise TooManyRequests(f"busy: {changes}")
 
-    bootstrap.use(retention=Retention(Contended(), FakeStore(), FixedClock()))
+    bootstrap.use(retention=Retention(Contended(), FixedClock()))
 
     answer = forget_expired.handler({"Records": [removal(a_record(state=State.ERROR), 7)]}, None)
 
