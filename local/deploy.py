@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import json
 import os
-import platform
-import socket
 import subprocess
 import sys
-import threading
 import time
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -23,8 +20,7 @@ from typing import TYPE_CHECKING, Any
 import boto3
 import urllib3
 
-from local import bytecode, first_steps
-from local.stack import ROOT
+from local import bytecode, first_steps, programs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -36,12 +32,12 @@ REGION = "us-east-1"
 
 def main(tools: str, *command: str) -> int:
     """Return the command's exit status."""
-    folder = ROOT / ".local" / "deploy"
+    folder = programs.ROOT / ".local" / "deploy"
     folder.mkdir(parents=True, exist_ok=True)
     with emulator(Path(tools) / "emulator", folder) as endpoint:
-        environment = {**_without_aws(os.environ), **_environment(endpoint)}
+        environment = {**programs.without_aws(), **_environment(endpoint)}
         began = time.monotonic()
-        _sam(Path(tools) / "sam", folder, environment)
+        _build_and_deploy(Path(tools) / "sam", folder, environment)
         print(f"Built and deployed in {time.monotonic() - began:.0f} s.", flush=True)
         state = _prepare(endpoint, folder)
         return subprocess.run(  # noqa: S603 - what we were told to run
@@ -52,77 +48,50 @@ def main(tools: str, *command: str) -> int:
 @contextmanager
 def emulator(environment: Path, folder: Path) -> Iterator[str]:
     """Run MiniStack on a free port of loopback while the block runs; yields its endpoint."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    (port,) = programs.free_ports(1)
     endpoint = f"http://127.0.0.1:{port}"
     variables = {
-        **_without_aws(os.environ),
+        **programs.without_aws(),
         "BIND_HOST": "127.0.0.1",  # it listens everywhere unless told
         "GATEWAY_PORT": str(port),
         "LOG_LEVEL": "WARNING",
         # Functions are run by the interpreter's name: python3.11.
         "PATH": f"{Path(sys.executable).resolve().parent}{os.pathsep}{os.environ['PATH']}",
     }
-    with (folder / "emulator.log").open("w", encoding="utf-8") as log:
-        process = subprocess.Popen(  # noqa: S603 - our own arguments
-            [environment / "bin" / "ministack"], env=variables, stdout=log, stderr=log, start_new_session=True
-        )
-    try:
-        _wait_until_up(process, endpoint, folder / "emulator.log")
+    command = [environment / "bin" / "ministack"]
+    log = folder / "emulator.log"
+    with programs.running(
+        "the emulator", command, lambda: _is_up(endpoint), log=log, seconds=START_SECONDS, environment=variables
+    ):
         yield endpoint
-    finally:
-        process.terminate()
-        try:
-            process.wait(START_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
 
 
-def _wait_until_up(process: subprocess.Popen[bytes], endpoint: str, log: Path) -> None:
-    pool = urllib3.PoolManager(retries=urllib3.Retry(False), timeout=1)
-    pause = threading.Event()
-    for _ in range(START_SECONDS * 10):
-        try:
-            pool.request("GET", f"{endpoint}/_ministack/health")
-        except urllib3.exceptions.HTTPError:
-            if process.poll() is not None:
-                break
-            pause.wait(0.1)
-        else:
-            return
-    raise RuntimeError(f"the emulator did not start: {log.read_text(encoding='utf-8')}")
+def _is_up(endpoint: str) -> bool:
+    try:
+        urllib3.request("GET", f"{endpoint}/_ministack/health", retries=False, timeout=1)
+    except urllib3.exceptions.HTTPError:
+        return False
+    return True
 
 
-def _sam(environment: Path, folder: Path, variables: Mapping[str, str]) -> None:
+def _build_and_deploy(environment: Path, folder: Path, variables: Mapping[str, str]) -> None:
     """Build and deploy, for the Python and the processor at hand."""
-    sam = [environment / "bin" / "sam"]
+    built = folder / "build"
     parameters = [
-        f"PythonRuntime=python{sys.version_info.major}.{sys.version_info.minor}",
-        f"Architecture={'arm64' if platform.machine() in {'arm64', 'aarch64'} else 'x86_64'}",
+        "--parameter-overrides",
+        *programs.BUILT_FOR_HERE,
         "AllowLoopbackWebhooks=true",
         "LogLevel=WARNING",
     ]
-    built = folder / "build"
-    overrides = ["--parameter-overrides", *parameters]
-    for arguments in (
-        ["build", "--build-dir", str(built), "--cache-dir", str(folder / "cache"), "--cached", *overrides],
-        [
-            *("deploy", "--template-file", str(built / "template.yaml"), "--stack-name", STACK_NAME),
-            *("--resolve-s3", "--no-confirm-changeset", "--no-progressbar"),
-            *("--capabilities", "CAPABILITY_IAM", "--region", REGION, *overrides),
-        ],
-    ):
-        with (folder / f"sam-{arguments[0]}.log").open("w", encoding="utf-8") as log:
-            print(f"sam {arguments[0]} …", flush=True)
-            done = subprocess.run(  # noqa: S603 - our own arguments
-                [*sam, *arguments], cwd=ROOT, env=variables, stdout=log, stderr=subprocess.STDOUT, check=False
-            )
-        if done.returncode:
-            raise RuntimeError(f"sam {arguments[0]} failed: {Path(log.name).read_text(encoding='utf-8')[-4000:]}")
-        if arguments[0] == "build":
-            bytecode.add(built)
+    build = ["build", "--build-dir", str(built), "--cache-dir", str(folder / "cache"), "--cached"]
+    programs.sam(environment, folder, variables, *build, *parameters)
+    bytecode.add(built)
+    deploy = [
+        *("deploy", "--template-file", str(built / "template.yaml"), "--stack-name", STACK_NAME),
+        *("--resolve-s3", "--no-confirm-changeset", "--no-progressbar"),
+        *("--capabilities", "CAPABILITY_IAM", "--region", REGION),
+    ]
+    programs.sam(environment, folder, variables, *deploy, *parameters)
 
 
 def _prepare(endpoint: str, folder: Path) -> Path:
@@ -155,13 +124,7 @@ def _environment(endpoint: str) -> dict[str, str]:
         "AWS_ACCESS_KEY_ID": "local",
         "AWS_SECRET_ACCESS_KEY": "local",
         "AWS_DEFAULT_REGION": REGION,
-        "SAM_CLI_TELEMETRY": "0",
     }
-
-
-def _without_aws(environment: Mapping[str, str]) -> dict[str, str]:
-    """Leave out whatever could lead to a real account."""
-    return {name: value for name, value in environment.items() if not name.startswith("AWS_")}
 
 
 if __name__ == "__main__":

@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import socket
 import subprocess
 import sys
-import threading
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,9 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 import urllib3
 
-from local import bytecode
+from local import bytecode, programs
 from local.deploy import emulator
-from local.stack import ROOT
 from local.template import PSEUDO_PARAMETERS, Template
 
 if TYPE_CHECKING:
@@ -33,7 +30,6 @@ if TYPE_CHECKING:
 
     from local.template import Function
 
-ARM = platform.machine() in {"arm64", "aarch64"}
 START_SECONDS = 30
 INVOKE_PATH = "/2015-03-31/functions/function/invocations"
 """Where the interface emulator takes events; the function's name in it is always `function`."""
@@ -41,7 +37,7 @@ INVOKE_PATH = "/2015-03-31/functions/function/invocations"
 
 def main(tools: str, *command: str) -> int:
     """Return the command's exit status. Raises RuntimeError when the build fails."""
-    folder = ROOT / ".local" / "runtime"
+    folder = programs.ROOT / ".local" / "runtime"
     folder.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
     built = _built(Path(tools) / "sam", folder)
@@ -63,32 +59,15 @@ def _built(environment: Path, folder: Path) -> Path:
     All functions have the same code, so SAM makes one artifact and copies it for each: one function's
     is every function's.
     """
-    functions = Template.load(ROOT / "template.yaml").functions()
+    functions = Template.load(programs.ROOT / "template.yaml").functions()
     if len({(each.code_uri, str(each.properties.get("Metadata"))) for each in functions}) != 1:
         raise RuntimeError("the functions' code differs: build each of them")
     name = functions[0].logical_id
-    runtime = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    arguments = [
-        *("build", name, "--build-dir", str(folder / "build"), "--cache-dir", str(folder / "cache"), "--cached"),
-        "--parameter-overrides",
-        f"PythonRuntime={runtime}",
-        f"Architecture={'arm64' if ARM else 'x86_64'}",
-    ]
-    variables = {**_without_aws(os.environ), "SAM_CLI_TELEMETRY": "0", "AWS_DEFAULT_REGION": _REGION}
-    print("sam build …", flush=True)
-    with (folder / "sam-build.log").open("w", encoding="utf-8") as log:
-        done = subprocess.run(  # noqa: S603 - our own arguments
-            [environment / "bin" / "sam", *arguments],
-            cwd=ROOT,
-            env=variables,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
-    if done.returncode:
-        raise RuntimeError(f"sam build failed: {Path(log.name).read_text(encoding='utf-8')[-4000:]}")
+    build = ["build", name, "--build-dir", str(folder / "build"), "--cache-dir", str(folder / "cache"), "--cached"]
+    variables = {**programs.without_aws(), "AWS_DEFAULT_REGION": _REGION}
+    programs.sam(environment, folder, variables, *build, "--parameter-overrides", *programs.BUILT_FOR_HERE)
     built = folder / "build" / name
-    bytecode.compile_code(built, runtime)
+    bytecode.compile_code(built, programs.RUNTIME)
     return built
 
 
@@ -120,30 +99,26 @@ def instance(
 
     `variables` come on top of what the template gives the function. Raises RuntimeError when it does not start.
     """
-    address, runtime_api = (f"127.0.0.1:{port}" for port in _free_ports())
+    address, runtime_api = (f"127.0.0.1:{port}" for port in programs.free_ports(2))
     (interface,) = (tools / "sam").glob(
-        f"lib/python*/site-packages/samcli/local/rapid/aws-lambda-rie-{'arm64' if ARM else 'x86_64'}"
+        f"lib/python*/site-packages/samcli/local/rapid/aws-lambda-rie-{'arm64' if programs.ARM else 'x86_64'}"
     )
     command: list[str | Path] = [
         *(interface, "--runtime-interface-emulator-address", address, "--runtime-api-address", runtime_api),
         *((tools / "runtime" / "bin" / "python").absolute(), "-m", "awslambdaric", function.handler),
     ]
     environment = {"PATH": os.environ["PATH"], **_lambda_variables(function, built), **variables}
-    with log.open("w", encoding="utf-8") as output:
-        process = subprocess.Popen(  # noqa: S603 - our own arguments
-            command, cwd=built, env=environment, stdout=output, stderr=output
-        )
-    try:
-        _wait_until_up(process, address, log)
+    # It ends the function's process too, which has a process group of its own.
+    with programs.running(
+        "the interface emulator",
+        command,
+        lambda: _is_up(address),
+        log=log,
+        seconds=START_SECONDS,
+        environment=environment,
+        folder=built,
+    ):
         yield Instance(address, log)
-    finally:
-        # It ends the function's process too, which has a process group of its own.
-        process.terminate()
-        try:
-            process.wait(START_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
 
 
 def _lambda_variables(function: Function, built: Path) -> dict[str, str]:
@@ -177,31 +152,13 @@ def _lambda_variables(function: Function, built: Path) -> dict[str, str]:
     }
 
 
-def _wait_until_up(process: subprocess.Popen[bytes], address: str, log: Path) -> None:
+def _is_up(address: str) -> bool:
     host, _, port = address.partition(":")
-    pause = threading.Event()
-    for _ in range(START_SECONDS * 50):
-        try:
-            socket.create_connection((host, int(port)), timeout=1).close()
-        except OSError:
-            if process.poll() is not None:
-                break
-            pause.wait(0.02)
-        else:
-            return
-    raise RuntimeError(f"the interface emulator did not start: {log.read_text(encoding='utf-8')}")
-
-
-def _free_ports() -> tuple[int, int]:
-    with socket.socket() as first, socket.socket() as second:
-        first.bind(("127.0.0.1", 0))
-        second.bind(("127.0.0.1", 0))
-        return first.getsockname()[1], second.getsockname()[1]
-
-
-def _without_aws(environment: Mapping[str, str]) -> dict[str, str]:
-    """Leave out whatever could lead to a real account."""
-    return {name: value for name, value in environment.items() if not name.startswith("AWS_")}
+    try:
+        socket.create_connection((host, int(port)), timeout=1).close()
+    except OSError:
+        return False
+    return True
 
 
 _REGION = PSEUDO_PARAMETERS["AWS::Region"]

@@ -6,7 +6,6 @@ import json
 import os
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -18,6 +17,7 @@ from local.functions import Functions
 from local.gateway import Gateway, Request, Response
 from local.kept_state import DEFINITION, KeptState
 from local.lambda_api import with_lambda_api
+from local.programs import ROOT
 from local.pumps import pumps_of
 from local.server import Server
 from local.template import PSEUDO_PARAMETERS, Template
@@ -26,8 +26,6 @@ from local.time_to_live import TimeToLivePump
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterator, Mapping
-
-ROOT = Path(__file__).resolve().parent.parent
 
 STOP_SECONDS = 15
 """How long a pump gets to finish the call that is under way: a webhook attempt takes up to ten seconds."""

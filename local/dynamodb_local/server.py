@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-import threading
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from local import programs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
 JARS_VARIABLE = "DYNAMODB_LOCAL_JARS"
 """Tells the tests where the jars are."""
 
-START_TENTHS = 300
-STOP_SECONDS = 20
+START_SECONDS = 30
 MAIN_CLASS = "software.amazon.dynamodb.services.local.main.ServerRunner"
 
 
@@ -32,25 +32,11 @@ def running(jars: Path, port: int, *, kept_in: Path | None = None) -> Iterator[s
         kept_in.mkdir(parents=True, exist_ok=True)
     storage = ["-sharedDb", "-dbPath", str(kept_in.resolve())] if kept_in else ["-inMemory"]
     java = ["java", f"-Djava.library.path={libraries}", "-cp", f"{libraries}/*"]
-    log_path = (kept_in or libraries) / "server.log"
-    with log_path.open("w", encoding="utf-8") as log:
-        server = subprocess.Popen(  # noqa: S603 - our own arguments
-            [*java, *_main(), *storage, "-disableTelemetry", "-port", str(port)],
-            stdout=log,
-            stderr=log,
-            start_new_session=True,  # Ctrl-C is for us, and we stop it
-        )
-    try:
-        endpoint = f"http://127.0.0.1:{port}"
-        _wait_until_up(server, endpoint, log_path)
+    command = [*java, *_main(), *storage, "-disableTelemetry", "-port", str(port)]
+    log = (kept_in or libraries) / "server.log"
+    endpoint = f"http://127.0.0.1:{port}"
+    with programs.running("DynamoDB Local", command, lambda: _is_up(endpoint, log), log=log, seconds=START_SECONDS):
         yield endpoint
-    finally:
-        server.terminate()
-        try:
-            server.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            server.wait()
 
 
 def _main() -> list[str]:
@@ -62,19 +48,14 @@ def _main() -> list[str]:
     return [MAIN_CLASS]
 
 
-def _wait_until_up(server: subprocess.Popen[bytes], endpoint: str, log: Path) -> None:
-    pause = threading.Event()
-    for _ in range(START_TENTHS):
-        # Jetty leaves a port that is in use to whoever has it, and goes on without.
-        if server.poll() is not None or "Could not start server" in log.read_text(encoding="utf-8"):
-            break
-        try:
-            urllib.request.urlopen(endpoint, timeout=1).close()  # noqa: S310 - loopback
-        except urllib.error.HTTPError as error:
-            error.close()
-            return  # it answers an unsigned request with 400: it is up
-        except OSError:
-            pause.wait(0.1)
-        else:
-            return
-    raise RuntimeError(f"DynamoDB Local did not start: {log.read_text(encoding='utf-8')}")
+def _is_up(endpoint: str, log: Path) -> bool:
+    # Jetty leaves a port that is in use to whoever has it, and goes on without.
+    if "Could not start server" in log.read_text(encoding="utf-8"):
+        raise programs.WillNotStart
+    try:
+        urllib.request.urlopen(endpoint, timeout=1).close()  # noqa: S310 - loopback
+    except urllib.error.HTTPError as error:
+        error.close()  # it answers an unsigned request with 400: it is up
+    except OSError:
+        return False
+    return True

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import queue
-import socket
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import pytest
 
 from local.dynamodb_local import server as dynamodb_local
 from local.gateway import Request, Response
+from local.programs import free_ports
 from local.server import Server
 from tests.e2e.runs import Run, running
 from tests.e2e.support import PATIENCE_SECONDS, QUERY, eventually
@@ -29,12 +29,6 @@ pytestmark = [
     pytest.mark.dynamodb_local,
     pytest.mark.skipif(not JARS, reason="needs DynamoDB Local: make test-dynamodb"),
 ]
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +48,7 @@ def databases() -> Path:
 @pytest.fixture
 def place(databases: Path, tmp_path: Path) -> Iterator[Place]:
     """Yield a new database on disk."""
-    with dynamodb_local.running(databases, free_port(), kept_in=tmp_path / "database") as endpoint:
+    with dynamodb_local.running(databases, free_ports(1)[0], kept_in=tmp_path / "database") as endpoint:
         yield Place(endpoint, tmp_path)
 
 
@@ -129,7 +123,7 @@ def test_a_planned_retry_outlives_a_hard_stop(place: Place) -> None:
 
 def test_a_webhook_that_was_under_way_at_a_hard_stop_is_sent_by_the_next_run(databases: Path, tmp_path: Path) -> None:
     """The stream goes on where its records were handled last; the database is started anew as well."""
-    port = free_port()
+    (port,) = free_ports(1)
     with Receiver() as receiver:
         receiver.may_answer.clear()
         with dynamodb_local.running(databases, port, kept_in=tmp_path / "database") as endpoint:
