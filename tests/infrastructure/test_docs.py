@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.integration.api.client import routes
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("simulator/*.md")])
 
@@ -27,6 +29,29 @@ def test_every_link_leads_to_a_file_and_a_heading(page: Path) -> None:
         target = Path(os.path.normpath(page.parent / name)) if name else page
         assert target.exists(), link
         assert not anchor or anchor in anchors(target), link
+
+
+def test_every_endpoint_is_in_the_readme() -> None:
+    """A row names its methods, then paths; `…` stands for the path before up to its last part."""
+    listed = set()
+    for names in re.findall(r"(?m)^\| (`[A-Z].*?) \|", (ROOT / "README.md").read_text(encoding="utf-8")):
+        methods, folder = list[str](), ""
+        for name in re.findall(r"`([^`]+)`", names):
+            method, _, path = name.rpartition(" ")
+            if path.isupper():
+                methods.append(path)
+                continue
+            methods += [method] if method else []
+            folder = folder if path.startswith("…") else path.rpartition("/")[0]
+            listed |= {(each, f"/api/v1{path.replace('…', folder)}") for each in methods}
+    nested = "/api/v1/connections/{connection_id}/queued_requests/{request_id}"
+    listed |= {
+        (method, path.replace("/api/v1/queued_requests/{request_id}", nested))
+        for method, path in listed
+        if path.startswith("/api/v1/queued_requests/")
+    }
+
+    assert listed == {(route.method, route.path) for route in routes() if route.path.startswith("/api/")}
 
 
 def test_every_page_is_found_from_the_readme() -> None:
