@@ -27,7 +27,7 @@ from simulator.company import Company
 from simulator.script import Script
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from local.first_steps import Credentials
     from local.receiver import Webhook
@@ -105,8 +105,12 @@ def _switch(environment: Mapping[str, str], name: str) -> bool:
     return value in {"on", "true", "1"}
 
 
-def main() -> int:
+def main(arguments: Sequence[str]) -> int:
     """Run until a signal says stop; return the exit status."""
+    if arguments:
+        # There are none: whoever gives one looks for help, or believes that it counts.
+        print(__doc__)
+        return 0 if arguments[0] in {"-h", "--help"} else 2
     try:
         options = Options.of(os.environ)
     except ValueError as error:
@@ -263,4 +267,4 @@ def _greet(credentials: Credentials, options: Options) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

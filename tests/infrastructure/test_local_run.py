@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from local.gateway import Request, Response
-from local.run import Options
+from local.run import Options, main
 from local.server import Server
 from local.stack import held_until
 
@@ -27,6 +27,14 @@ def test_a_port_that_is_none_is_refused_by_name(port: str) -> None:
 
 def test_the_port_is_3000_unless_said_otherwise() -> None:
     assert (Options.of({}).port, Options.of({"PORT": ""}).port, Options.of({"PORT": "3100"}).port) == (3000, 3000, 3100)
+
+
+@pytest.mark.parametrize(("argument", "status"), [("--help", 0), ("--port=3100", 2)])
+def test_whoever_gives_an_argument_reads_what_the_options_are(
+    argument: str, status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([argument]) == status
+    assert "PORT (3000)" in capsys.readouterr().out
 
 
 def test_many_callers_may_connect_at_once() -> None:
