@@ -201,15 +201,8 @@ class Desk:
     def call(self, method: str, *texts: str, padding: int = 0) -> Any:
         """Make a call and return its result: a text, a number or a list. `{padding}` in a text becomes that long."""
         self.clock.advance(seconds=1)
-        members = "".join(
-            f"<{name}>{escape(text)}</{name}>" for name, text in zip(METHODS[method].parameters, texts, strict=False)
-        )
-        body = (
-            '<?xml version="1.0" encoding="utf-8"?><soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/">'
-            f'<soap:Body><{method} xmlns="{NAMESPACE}">{members}</{method}></soap:Body></soap:Envelope>'
-        )
         self.store.calls.clear()
-        self.last = self.connector.answer(body.encode().replace(b"{padding}", b"x" * padding))
+        self.last = self.connector.answer(soap_call(method, *texts).replace(b"{padding}", b"x" * padding))
         assert self.last.status == 200, self.last.body
         return result_of(method, self.last.body)
 
@@ -258,6 +251,18 @@ class Desk:
                 first = ""
         self.close()
         return steps
+
+
+def soap_call(method: str, *texts: str) -> bytes:
+    """Return the envelope of a call."""
+    members = "".join(
+        f"<{name}>{escape(text)}</{name}>" for name, text in zip(METHODS[method].parameters, texts, strict=False)
+    )
+    body = (
+        '<?xml version="1.0" encoding="utf-8"?><soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/">'
+        f'<soap:Body><{method} xmlns="{NAMESPACE}">{members}</{method}></soap:Body></soap:Envelope>'
+    )
+    return body.encode()
 
 
 def result_of(method: str, body: str) -> Any:

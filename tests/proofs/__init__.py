@@ -1,0 +1,1 @@
+"""The long proofs, of which the test suite runs a part: `make prove`."""

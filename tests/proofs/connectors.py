@@ -1,0 +1,175 @@
+"""Many Web Connectors at once, each with a connection and a QuickBooks of its own, over one store.
+
+While its consumer queues one request after the other, each connector drains what there is. Threads, a real clock, and
+every answer carries the name that its request asked for.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+import uuid
+from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+
+from domain import qbxml
+from domain.changes import AddConnection, AddRequest
+from domain.counts import CountKey, count_changes
+from domain.errors import TooManyRequests
+from domain.queued_request import QueuedRequest, State
+from domain.queueing import Idempotency, Queued, Queueing
+from domain.web_connector import qwc
+from domain.web_connector.endpoint import WebConnector
+from simulator import Company, Simulator
+from simulator.errors import TransportError
+from tests.builders import a_connection
+from tests.unit.web_connector.driver import PASSWORD, PASSWORD_HASH
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from domain.connection import Connection
+
+SESSIONS = 1_000
+"""A connector that needs more has something that never ends."""
+LARGEST = 1_000_000
+TRIES = 20
+
+
+def now() -> datetime:
+    """Return the present moment."""
+    return datetime.now(UTC)
+
+
+def new_id() -> str:
+    """Return an identifier."""
+    return str(uuid.uuid4())
+
+
+class Line:
+    """The transport: calls an endpoint in this process, as one function of many would be called."""
+
+    def __init__(self, store: Any) -> None:
+        self._endpoint = WebConnector(store, store, store, store, now, new_id, secrets.token_bytes)
+
+    def get(self, _url: str) -> int:
+        """Answer the check of the certificate."""
+        return 200
+
+    def post(self, _url: str, _headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
+        """Deliver a call."""
+        try:
+            answer = self._endpoint.answer(body)
+        except ClientError as error:
+            # DynamoDB Local gives up waiting for a lock when much is asked of it. The gateway would answer 502.
+            raise TransportError(str(error)) from None
+        return answer.status, answer.body.encode()
+
+
+@dataclass
+class Tenant:
+    """A connection, its consumer and its Web Connector."""
+
+    store: Any
+    connection: Connection
+    queued: list[tuple[str, str]] = field(default_factory=list)
+    """The ids of what was queued and the name in each, in order."""
+    done_queueing: bool = False
+
+    def __post_init__(self) -> None:
+        """Connect."""
+        self.store.commit(AddConnection(self.connection))
+        self.company = Company.generated(customers=3)
+        text = qwc.render(self.connection, base_url="https://queue.example.com", app_name="Queue")
+        self.simulator = Simulator(text, PASSWORD, self.company, transport=Line(self.store))
+
+    def queue(self, requests: int) -> None:
+        """Queue requests: three writes, a read of the last of them, and so on."""
+        queueing = Queueing(self.store, self.store, self.store, now, new_id)
+        name = ""
+        for number in range(requests):
+            if number % 4 < 3:
+                name = f"{self.connection.id[:8]}-{number}"
+                element = f"<CustomerAddRq><CustomerAdd><Name>{name}</Name></CustomerAdd></CustomerAddRq>"
+            else:
+                element = f"<CustomerQueryRq><FullName>{name}</FullName></CustomerQueryRq>"
+            request = qbxml.parse_request_xml(
+                f'<QBXML><QBXMLMsgsRq onError="stopOnError">{element}</QBXMLMsgsRq></QBXML>'
+            )
+            made = self._persistently(queueing, request, Idempotency(str(number), name))
+            self.queued.append((made.stored.record.id, name))
+        self.done_queueing = True
+
+    def _persistently(self, queueing: Queueing, request: qbxml.Request, key: Idempotency) -> Queued:
+        """Queue a request, and ask again with the same key when no answer comes."""
+        for _ in range(TRIES):
+            with suppress(ClientError, TooManyRequests):
+                return queueing.queue(self.connection.app_id, self.connection.id, request, None, key)
+        raise AssertionError("It cannot be queued.")
+
+    def drain(self) -> int:
+        """Run sessions until nothing comes any more; return how many."""
+        for number in range(1, SESSIONS):
+            last = self.done_queueing
+            if self.simulator.run_once().status == "No Data Exchange" and last:
+                return number
+        raise AssertionError("There is always something to do.")
+
+    def check(self) -> None:
+        """Check that each request has its own answer, QuickBooks got all in order, and the counts are exact."""
+        records: list[QueuedRequest] = []
+        for start in range(0, len(self.queued), 50):
+            part = self.queued[start : start + 50]
+            found = self.store.stored_requests([one for one, _ in part], largest_response=LARGEST)
+            for request_id, name in part:
+                stored = found[request_id]
+                assert stored.record.state is State.RESPONSE_RECEIVED, stored.record
+                assert f'requestID="{request_id}"' in stored.response_xml
+                assert re.findall("<Name>([^<]*)</Name>", stored.response_xml) == [name]
+                records.append(stored.record)
+        ids = {request_id for request_id, _ in self.queued}
+        order = list(dict.fromkeys(done.request_id for done in self.company.executed if done.request_id in ids))
+        assert order == [request_id for request_id, _ in self.queued]
+        counted = {
+            CountKey(self.connection.id, day.day, sort, *pair): number
+            for day in self.store.day_counts(self.connection.id)
+            for sort in ("inserted_at", "updated_at")
+            for pair, number in day.of(sort).items()
+            if number
+        }
+        assert counted == count_changes([AddRequest(record, "", "") for record in records])
+
+
+def at_once(store: Any, connectors: int, requests: int) -> int:
+    """Let so many connectors drain so many requests each, all at once; return how many sessions it took."""
+    tenants = [
+        Tenant(store, a_connection(id=new_id(), app_id=new_id(), file_id=new_id().upper(), password_hash=PASSWORD_HASH))
+        for _ in range(connectors)
+    ]
+    with ThreadPoolExecutor(2 * connectors) as threads:
+        queueing = [threads.submit(tenant.queue, requests) for tenant in tenants]
+        draining = [threads.submit(tenant.drain) for tenant in tenants]
+        for consumer in queueing:
+            consumer.result()
+        sessions = sum(connector.result() for connector in draining)
+    for tenant in tenants:
+        tenant.check()
+    return sessions
+
+
+def prove(store: Any, connectors: int, requests: int) -> bool:
+    """Do it and tell. Raises what does not hold."""
+    began = time.monotonic()
+    sessions = at_once(store, connectors, requests)
+    seconds = time.monotonic() - began
+    print(  # noqa: T201 - it talks to a person at a terminal
+        f"connectors: {connectors} at once, {requests} requests each, {sessions} sessions, {seconds:.0f} s: "
+        f"{60 * connectors * requests / seconds:.0f} requests a minute, nothing failed"
+    )
+    return True

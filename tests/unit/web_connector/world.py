@@ -1,0 +1,285 @@
+"""Two apps with three connections, their consumers and Web Connectors, over any store; and what must be so.
+
+Everything goes through the ports, so that the same world stands on the fakes and on DynamoDB.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from domain import qbxml
+from domain.changes import AddRequest, ChangeConnection
+from domain.connections import ManagedConnections
+from domain.counts import CountKey, count_changes
+from domain.queued_request import ENDED, IN_FLIGHT, QueuedRequest, State, timestamp
+from domain.queueing import Idempotency, Queueing
+from domain.session import SILENCE_SECONDS, Session, ticket_hash
+from domain.sweeping import Sweeper
+from domain.web_connector.endpoint import WebConnector
+from domain.web_connector.lingering import NO_OP
+from tests.builders import APP_ID, OTHER_APP_ID, FixedClock, counting_bytes
+from tests.unit.web_connector.books import Books
+from tests.unit.web_connector.cuts import FunctionDied, MortalStore, Place, RandomIds
+from tests.unit.web_connector.driver import PASSWORD, PASSWORD_HASH, CountingSecrets, hcp, result_of, soap_call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from domain.connection import Connection
+
+T = TypeVar("T")
+
+OWNERS = (APP_ID, APP_ID, OTHER_APP_ID)
+HOOK = "https://example.com/hook"
+MOST_SESSIONS = 40
+LARGEST = 10_000_000
+
+
+@dataclass
+class Doom:
+    """Kills a function at its next calls of the database: before or after the one that `in_calls` counts down to."""
+
+    in_calls: int | None = None
+    after: bool = False
+    doing: Place | None = None
+    calls: int = 0
+
+    def passing(self, _what: str) -> str | None:
+        """Count a call down."""
+        if self.in_calls is None:
+            return None
+        self.in_calls -= 1
+        if self.in_calls >= 0:
+            return None
+        self.in_calls = None
+        return "dies-after" if self.after else "dies-before"
+
+
+@dataclass
+class Remembering:
+    """Identifiers, all of which are known afterwards."""
+
+    new: RandomIds = field(default_factory=RandomIds)
+    given: list[str] = field(default_factory=list)
+
+    def __call__(self) -> str:
+        """Return the next."""
+        self.given.append(self.new())
+        return self.given[-1]
+
+
+class World:
+    """The use cases over one store. Worlds on one database have different numbers."""
+
+    def __init__(self, store: Any, clock: FixedClock | None = None, number: int = 0) -> None:
+        self.store = store
+        self.clock = clock or FixedClock()
+        self.new_id = Remembering(RandomIds(random.Random(number)))
+        self.doom = Doom()
+        mortal = MortalStore(store, self.doom)  # type: ignore[arg-type] - it counts calls all the same
+        parts = (mortal, mortal, mortal)
+        self.endpoint = WebConnector(mortal, *parts, self.clock, self.new_id, CountingSecrets(number << 32))
+        self.queueing = Queueing(*parts, self.clock, self.new_id)
+        self.managed = ManagedConnections(*parts, clock=self.clock, new_id=self.new_id, secrets=counting_bytes)
+        self.sweeper = Sweeper(*parts, self.clock)
+        self.connections = [self._connect(app_id) for app_id in OWNERS]
+        self.books = {connection.id: Books(connection.id) for connection in self.connections}
+        self.new_id.given.clear()
+        self.tickets: list[tuple[str, int]] = []
+        self.sent: set[str] = set()
+
+    def _connect(self, app_id: str) -> Connection:
+        made = self.managed.create(app_id, webhook_url=HOOK)
+        after = made.changed(timestamp(self.clock()), password_hash=PASSWORD_HASH)
+        self.store.commit(ChangeConnection(made, after))
+        return after
+
+    # --- what is done
+
+    def mortally(self, action: Callable[[], T], dies: tuple[int, bool] | None) -> T | None:
+        """Do something in a function that dies at a call of the database; None when it died."""
+        self.doom.in_calls, self.doom.after = dies or (None, False)
+        try:
+            return action()
+        except FunctionDied:
+            return None
+        finally:
+            self.doom.in_calls = None
+
+    def soap(self, method: str, *texts: str, dies: tuple[int, bool] | None = None) -> Any:
+        """Make a call of the Web Connector's; None when the function died."""
+        self.clock.advance(seconds=1)
+        found = self.mortally(lambda: self.endpoint.answer(soap_call(method, *texts)), dies)
+        if found is None:
+            return None
+        assert found.status == 200, found.body
+        return result_of(method, found.body)
+
+    def log_in(self, number: int, dies: tuple[int, bool] | None = None) -> tuple[str, str] | None:
+        """Log in to a connection; return ticket and status, None when nobody answered."""
+        answered = self.soap("authenticate", self.connections[number].id, PASSWORD, dies=dies)
+        if answered is None:
+            return None
+        self.tickets.append((answered[0], number))
+        return answered[0], answered[1]
+
+    def send(self, ticket: str, number: int, *, facts: bool, dies: tuple[int, bool] | None = None) -> str:
+        """Ask for a request."""
+        known = hcp(f"{{{self.connections[number].file_id}}}") if facts else ""
+        request = self.soap("sendRequestXML", ticket, known, "C:\\Books\\acme.qbw", "US", "16", "0", dies=dies) or ""
+        if "<CustomerAddRq" in request:
+            self._check_write_goes_out(request)
+        return request
+
+    def _check_write_goes_out(self, request: str) -> None:
+        """Check that a write goes out again only when it was asked for, or when QuickBooks said that it did nothing."""
+        message_set = re.findall(' newMessageSetID="([^"]*)"', request)[0]
+        (record,) = [record for record in self.records() if record.message_set_id == message_set]
+        assert message_set not in self.sent or record.recoveries or not record.unheard, record
+        self.sent.add(message_set)
+
+    def receive(self, ticket: str, response: str, hresult: str = "", dies: tuple[int, bool] | None = None) -> None:
+        """Hand in an answer."""
+        progress = self.soap("receiveResponseXML", ticket, response, hresult, "", dies=dies)
+        session = self.store.session(ticket_hash(ticket))
+        # Never 100 while the session holds work (§2.8).
+        if progress is not None and session and not session.ended and session.in_flight:
+            assert -1 <= progress < 100
+
+    def queue(
+        self, number: int, kind: str, label: str, key: str | None = None, dies: tuple[int, bool] | None = None
+    ) -> None:
+        """Queue a request. With a key the caller asks again when nobody answered, and there is one record."""
+        self.clock.advance(milliseconds=1)
+        connection = self.connections[number]
+        shown = f' requestID="{label}"' if label else ""
+        name, attributes, content = {
+            "write": ("CustomerAddRq", "", "<CustomerAdd><Name>Ann</Name></CustomerAdd>"),
+            "read": ("CustomerQueryRq", "", ""),
+            "iterate": ("CustomerQueryRq", ' iterator="Start"', "<MaxReturned>2</MaxReturned>"),
+        }[kind]
+        element = f"<{name}{shown}{attributes}>{content}</{name}>"
+        text = f'<QBXML><QBXMLMsgsRq onError="stopOnError">{element}</QBXMLMsgsRq></QBXML>'
+        request = qbxml.parse_request_xml(text)
+        idempotency = Idempotency(f"{key}-{len(self.new_id.given)}", "h") if key else None
+
+        def asked() -> str:
+            return self.queueing.queue(connection.app_id, connection.id, request, None, idempotency).stored.record.id
+
+        before = len(self.records())
+        if self.mortally(asked, dies) is None and key:
+            asked()
+        if key:
+            assert len(self.records()) == before + 1
+
+    def sweep(self, silence_seconds: float, dies: tuple[int, bool] | None = None) -> None:
+        """Let time pass, and the schedule come."""
+        self.clock.advance(seconds=silence_seconds)
+        self.mortally(lambda: self.sweeper.sweep(self.clock() + timedelta(seconds=30)), dies)
+
+    def to_quiet(self) -> None:
+        """Resume all, and let sessions drain what is queued: nothing goes wrong any more."""
+        for connection in self.connections:
+            if self.store.connection(connection.id):
+                self.managed.resume(connection.app_id, connection.id)
+        for number, _ in enumerate(self.connections):
+            for _ in range(MOST_SESSIONS):
+                if not self._drain(number):
+                    break
+            else:
+                raise AssertionError("There is always something to do.")
+        self.sweep(SILENCE_SECONDS + 60)
+
+    def _drain(self, number: int) -> bool:
+        """Run a session without any trouble; return whether there was work."""
+        ticket, status = self.log_in(number) or ("", "")
+        if status == "none":
+            return False
+        facts = True
+        while request := self.send(ticket, number, facts=facts):
+            facts = False
+            if request == NO_OP:
+                continue
+            self.receive(ticket, self.books[self.connections[number].id].answer(request))
+        self.soap("closeConnection", ticket)
+        return True
+
+    # --- what must be so
+
+    def records(self) -> list[QueuedRequest]:
+        """Return every record that there is."""
+        ids = self.new_id.given
+        found: dict[str, Any] = {}
+        for start in range(0, len(ids), 50):
+            found |= self.store.stored_requests(ids[start : start + 50], largest_response=LARGEST)
+        self.responses: Mapping[str, str | None] = {one: stored.response_xml for one, stored in found.items()}
+        return [stored.record for stored in found.values()]
+
+    def check(self) -> None:
+        """Check all that must be so at any moment."""
+        records = self.records()
+        for connection in self.connections:
+            mine = [record for record in records if record.connection_id == connection.id]
+            assert self._counted(connection.id) == count_changes([AddRequest(record, "", "") for record in mine])
+            self._check_session(connection.id, mine)
+        for record in records:
+            self._check_record(record)
+        assert not getattr(self.store, "out_of_turn", [])
+        if watch := getattr(self.store, "check_webhooks", None):
+            watch()
+
+    def _counted(self, connection_id: str) -> Mapping[CountKey, int]:
+        return {
+            CountKey(connection_id, day.day, sort, state, webhook_state): number
+            for day in self.store.day_counts(connection_id)
+            for sort in ("inserted_at", "updated_at")
+            for (state, webhook_state), number in day.of(sort).items()
+            if number
+        }
+
+    def _check_session(self, connection_id: str, records: list[QueuedRequest]) -> None:
+        """Check that what is in flight is held by the one live session."""
+        sessions = [self.store.session(ticket_hash(ticket)) for ticket, _ in self.tickets]
+        live = [found for found in sessions if isinstance(found, Session) and not found.ended]
+        mine = [found for found in live if found.connection_id == connection_id]
+        connection = self.store.connection(connection_id)
+        ticket = connection.session_ticket
+        # A ticket that nobody was told, because the function died, is live too.
+        if ticket and ticket not in {found.ticket for found in mine}:
+            mine.append(self.store.session(ticket))
+        assert [found.ticket for found in mine] == ([ticket] if ticket else [])
+        in_flight = [record for record in records if record.state in IN_FLIGHT]
+        assert in_flight == [found.in_flight for found in mine if found.in_flight]
+        assert all(found.paused == (connection.paused_at is not None) for found in mine)
+
+    def _check_record(self, record: QueuedRequest) -> None:
+        assert (record.error is not None) == (record.state is State.ERROR)
+        response = self.responses[record.id]
+        if record.state is State.RESPONSE_RECEIVED:
+            assert response
+            assert re.findall("<Name>([^<]*)</Name>", response) == [record.connection_id]
+            assert f'requestID="{record.request_label}"' in response
+        if record.is_read:
+            return
+        executions = self.books[record.connection_id].executions[record.message_set_id]
+        assert executions <= 1
+        if record.state in {State.WAITING, State.DISCARDED}:
+            assert not executions
+        if record.state is State.RETRYABLE:
+            assert record.recovering or not executions
+        if record.state is State.RESPONSE_RECEIVED or (record.error and record.error.code == "quickbooks_error"):
+            assert executions == 1
+
+    def check_end(self) -> None:
+        """Check that all has ended."""
+        self.check()
+        assert all(record.state in ENDED for record in self.records())
+        executions: Counter[str] = Counter()
+        for books in self.books.values():
+            executions.update(books.executions)
+        assert not executions or max(executions.values()) == 1
