@@ -31,13 +31,10 @@ CREDENTIALS = {"region_name": "us-east-1", "aws_access_key_id": "local", "aws_se
 RETENTION_DAYS = 30
 
 
-def dynamodb_client(endpoint: str | None = None, *, attempts: int = 2) -> Any:
+def dynamodb_client(endpoint: str | None = None) -> Any:
     """Return a client for the emulation or an endpoint."""
     return boto3.client(
-        "dynamodb",
-        endpoint_url=endpoint,
-        config=Config(retries={"mode": "standard", "total_max_attempts": attempts}, max_pool_connections=50),
-        **CREDENTIALS,
+        "dynamodb", endpoint_url=endpoint, config=Config(retries={"total_max_attempts": 2}), **CREDENTIALS
     )
 
 
@@ -61,17 +58,6 @@ def endpoint() -> Iterator[DynamoDBStore]:
     prefix = f"t{uuid.uuid4().hex[:8]}-"
     tables = make_tables(client, prefix)
     yield keeping_for_a_time(client, tables)
-    drop_tables(client, prefix)
-    client.close()
-
-
-@pytest.fixture
-def patient() -> Iterator[DynamoDBStore]:
-    """Yield a store on the endpoint whose client tries often: DynamoDB Local gives up when threads wait for locks."""
-    client = dynamodb_client(ENDPOINT, attempts=10)
-    prefix = f"t{uuid.uuid4().hex[:8]}-"
-    tables = make_tables(client, prefix)
-    yield DynamoDBStore(client, tables)
     drop_tables(client, prefix)
     client.close()
 

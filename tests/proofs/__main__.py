@@ -1,9 +1,10 @@
-"""Run the long proofs and say how large they were: `python -m tests.proofs [pairs] [interleavings] [connectors]`.
+"""Run the long proofs and say how large they were: `python -m tests.proofs [connectors] [pairs] [interleavings]`.
 
-* `pairs`: every cut of a session with every cut of what is done after it; EVERY=n takes each n-th.
-* `connectors`: 20 Web Connectors of 20 connections at once, 50 requests each; on the database at DYNAMODB_ENDPOINT
-  when there is one, else on a store in memory.
-* `interleavings`: the state machine, RUNS (220) times about STEPS (50) steps; SEED (1) repeats a run.
+* `connectors`: CONNECTORS (20) Web Connectors of as many connections at once, REQUESTS (50) each.
+* `pairs`: every cut of a session with every cut of what is done after it, in memory; EVERY=n takes each n-th.
+* `interleavings`: the state machine, RUNS (250) times up to STEPS (50) steps; SEED (1) repeats a run.
+
+The first and the last take the database at DYNAMODB_ENDPOINT when there is one, else a store in memory.
 """
 
 from __future__ import annotations
@@ -14,36 +15,37 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 
-from adapters.dynamodb import DynamoDBStore
-from local.tables import drop_tables, make_tables
-from tests.contract.conftest import dynamodb_client
 from tests.fakes import FakeStore
 from tests.proofs import connectors, interleavings, pairs
+from tests.proofs.databases import ENDPOINT, new_dynamodb_store
 
 
 def number(name: str, default: int) -> int:
     """Return a number from the environment."""
-    return int(os.environ.get(name, default))
+    return int(os.environ.get(name) or default)
 
 
 def prove_connectors() -> bool:
     """Have them drain a store."""
-    endpoint = os.environ.get("DYNAMODB_ENDPOINT")
-    if not endpoint:
-        return connectors.prove(FakeStore(), 20, 50)
-    client = dynamodb_client(endpoint, attempts=10)
-    tables = make_tables(client, "proof-")
-    try:
-        return connectors.prove(DynamoDBStore(client, tables), 20, 50)
-    finally:
-        drop_tables(client, "proof-")
+    size = number("CONNECTORS", 20), number("REQUESTS", 50)
+    if not ENDPOINT:
+        return connectors.prove(FakeStore(), *size)
+    with new_dynamodb_store() as store:
+        return connectors.prove(store, *size)
 
 
-PROOFS = {
-    "connectors": prove_connectors,
-    "pairs": lambda: pairs.prove(number("EVERY", 1)),
-    "interleavings": lambda: interleavings.prove(number("RUNS", 220), number("STEPS", 50), number("SEED", 1)),
-}
+def prove_pairs() -> bool:
+    """Cut twice."""
+    return pairs.prove(number("EVERY", 1))
+
+
+def prove_interleavings() -> bool:
+    """Take many steps."""
+    machine = interleavings.OnDynamoDB if ENDPOINT else interleavings.InMemory
+    return interleavings.prove(machine, number("RUNS", 250), number("STEPS", 50), number("SEED", 1))
+
+
+PROOFS = {"connectors": prove_connectors, "pairs": prove_pairs, "interleavings": prove_interleavings}
 
 
 def main(names: list[str]) -> int:

@@ -1,17 +1,20 @@
-"""The state machine of the test suite for as long as one wants."""
+"""The state machine of the test suite for as long as one wants, in memory or on DynamoDB."""
 
-# ruff: noqa: T201 - it talks to a person at a terminal
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 
-from hypothesis import HealthCheck, seed, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from tests.proofs import telling
+from tests.proofs.databases import new_dynamodb_store
 from tests.unit.web_connector.interleavings import Interleavings
+from tests.unit.web_connector.world import World
 
 
-class Told(Interleavings):
+class InMemory(Interleavings):
     """Tells how far it is."""
 
     runs = 0
@@ -20,19 +23,46 @@ class Told(Interleavings):
         """End a run."""
         super().teardown()
         type(self).runs += 1
-        print(f"\r{self.runs} runs, {Interleavings.steps} steps", end="", flush=True)
+        telling.progress(f"{self.runs} runs, {Interleavings.steps} steps")
 
 
-def prove(runs: int, steps: int, chance: int) -> bool:
-    """Take `runs` times up to `steps` steps; the same ones for the same `chance`. Raises what does not hold."""
-    began = time.monotonic()
+class OnDynamoDB(InMemory):
+    """Each world in tables of its own, so that the same steps are the same world again."""
+
+    def make_world(self, seed: int) -> World:  # noqa: ARG002 - the database has no lag to choose
+        """Return an empty world."""
+        self._tables = ExitStack()
+        return World(self._tables.enter_context(new_dynamodb_store()))
+
+    def teardown(self) -> None:
+        """End a run."""
+        with getattr(self, "_tables", ExitStack()):
+            super().teardown()
+
+
+def run(machine: type[Interleavings], runs: int, steps: int, chance: int | None = None) -> None:
+    """Take `runs` times up to `steps` steps; the same ones for the same `chance`. Raises what does not hold.
+
+    In memory the shortest case is looked for that does not.
+    """
     profile = settings(
         max_examples=runs,
         stateful_step_count=steps,
         deadline=None,
         database=None,
         suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate] if issubclass(machine, OnDynamoDB) else [Phase.generate, Phase.shrink],
     )
-    run_state_machine_as_test(seed(chance)(Told), settings=profile)
-    print(f"\ninterleavings: {Told.runs} runs, {Told.steps} steps, {time.monotonic() - began:.0f} s, nothing failed")
+    machine._hypothesis_internal_use_seed = chance  # noqa: SLF001 - what `hypothesis.seed` does
+    run_state_machine_as_test(machine, settings=profile)  # type: ignore[no-untyped-call]
+
+
+def prove(machine: type[InMemory], runs: int, steps: int, chance: int) -> bool:
+    """Run it and tell."""
+    began = time.monotonic()
+    run(machine, runs, steps, chance)
+    seconds = time.monotonic() - began
+    telling.result(
+        f"interleavings: {machine.__name__}, {machine.runs} runs, {machine.steps} steps, {seconds:.0f} s, nothing failed"
+    )
     return True

@@ -1,6 +1,5 @@
 """Every cut of a session with every cut of what is done after it, indexes lagging."""
 
-# ruff: noqa: T201 - it talks to a person at a terminal
 from __future__ import annotations
 
 import time
@@ -8,6 +7,7 @@ from functools import partial
 from itertools import islice
 from multiprocessing import get_context
 
+from tests.proofs import telling
 from tests.unit.web_connector.matrix import QUEUES, one_cut
 from tests.unit.web_connector.runs import Run
 
@@ -39,8 +39,10 @@ def prove(every: int) -> bool:
             runs += more
             failed += wrong
             seconds = time.monotonic() - began
-            print(f"\r{done} of {len(tasks)} first cuts, {runs} pairs, {seconds:.0f} s", end="", flush=True)
-    print(f"\npairs of cuts: {runs} runs of {len(QUEUES)} queues, {len(failed)} failed")
+            telling.progress(f"{done} of {len(tasks)} first cuts, {runs} pairs, {seconds:.0f} s")
+    telling.result(
+        f"pairs of cuts: {runs} runs of {len(QUEUES)} queues, {time.monotonic() - began:.0f} s, {len(failed)} failed"
+    )
     for line in failed[:SHOWN_FAILURES]:
-        print(f"  {line}")
+        telling.result(f"  {line}")
     return not failed

@@ -20,7 +20,7 @@ class Service:
     """A connection with a queue; `post` and `get` are the simulator's transport. A call takes a second."""
 
     def __init__(self) -> None:
-        self.desk = Desk(new_id=RandomIds())  # type: ignore[arg-type] - ids all the same
+        self.desk = Desk(new_id=RandomIds())
         self.connection = self.desk.connect(name="Acme")
         self.company = Company.generated(customers=6, now=self._unix_seconds)
 

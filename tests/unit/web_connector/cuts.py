@@ -10,7 +10,7 @@ import uuid
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from domain import ports
 from simulator.errors import ConnectorClosed, HresultError, TransportError
@@ -134,10 +134,20 @@ class Places:
                     yield Cut(place, kind)
 
 
+class Fate(Protocol):
+    """Tells what happens to a caller of the database."""
+
+    doing: Place | None
+    calls: int
+
+    def passing(self, what: str) -> str | None:
+        """Return the kind of the cut that happens here, None when nothing does."""
+
+
 class MortalStore:
     """A store whose caller can die before or after each of its calls."""
 
-    def __init__(self, store: Any, places: Places) -> None:
+    def __init__(self, store: Any, places: Fate) -> None:
         self._store = store
         self._places = places
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from domain.changes import Change
     from domain.connection import Connection
+    from domain.ports import Ids
     from domain.session import Session
     from tests.fakes import IndexLag
 
@@ -124,7 +125,7 @@ class Desk:
 
     store: CountingStore = field(default_factory=CountingStore)
     clock: FixedClock = field(default_factory=FixedClock)
-    new_id: SequentialIds = field(default_factory=SequentialIds)
+    new_id: Ids = field(default_factory=SequentialIds)
     ticket: str = ""
     schedule: list[str] = field(default_factory=list)
     last: SoapAnswer | None = None

@@ -67,7 +67,7 @@ class Run:
         self._lags_in_queue = lag == "queue"
         store = Notifying()
         mortal = MortalStore(store, self.places)
-        self.desk = Desk(store=store, new_id=RandomIds(), reached=mortal)  # type: ignore[arg-type] - ids all the same
+        self.desk = Desk(store=store, new_id=RandomIds(), reached=mortal)
         if lag:
             store.lag = IndexLag(self.desk.clock, most_seconds=LAG_SECONDS, queue=self._lags_in_queue)
         self.store = store
@@ -81,7 +81,7 @@ class Run:
         self.simulator = Simulator(
             qwc.render(connection, base_url="https://queue.example.com", app_name="Queue"),
             PASSWORD,
-            self.fragile,
+            self.fragile,  # type: ignore[arg-type]  # it has what the company has
             transport=self.line,
             sleep=lambda seconds: self.desk.clock.advance(seconds=seconds),
         )

@@ -16,7 +16,7 @@ from tests.unit.web_connector.driver import PASSWORD, Desk, answer, hcp
 @pytest.fixture
 def desk() -> Desk:
     """Return a desk with a connection and an empty queue."""
-    desk = Desk(new_id=RandomIds())  # type: ignore[arg-type] - ids all the same
+    desk = Desk(new_id=RandomIds())
     desk.connect()
     return desk
 

@@ -28,7 +28,7 @@ LINGER = 60
 
 
 def a_desk(**fields: Any) -> Desk:
-    desk = Desk(new_id=RandomIds())  # type: ignore[arg-type] - ids all the same
+    desk = Desk(new_id=RandomIds())
     desk.connect(**({"linger_seconds": LINGER} | fields))
     return desk
 

@@ -92,7 +92,7 @@ class Run:
 
     def __init__(self, at: int = 0, kind: str = "") -> None:
         self.store = MortalStore()
-        self.desk = Desk(store=self.store, new_id=RandomIds())  # type: ignore[arg-type] - ids all the same
+        self.desk = Desk(store=self.store, new_id=RandomIds())
         connection = self.desk.connect(name="Acme", linger_seconds=LINGER)
         self.line = Line(self.desk, self.store, at, kind)
         self.company = Company.generated(customers=5)

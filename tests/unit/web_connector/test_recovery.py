@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def desk() -> Desk:
     """Return a connection whose ids differ where message sets look."""
-    desk = Desk(new_id=RandomIds())  # type: ignore[arg-type] - ids all the same
+    desk = Desk(new_id=RandomIds())
     desk.connect()
     return desk
 

@@ -5,7 +5,6 @@ Everything goes through the ports, so that the same world stands on the fakes an
 
 from __future__ import annotations
 
-import random
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -49,7 +48,7 @@ class Doom:
     doing: Place | None = None
     calls: int = 0
 
-    def passing(self, _what: str) -> str | None:
+    def passing(self, what: str) -> str | None:
         """Count a call down."""
         if self.in_calls is None:
             return None
@@ -74,16 +73,16 @@ class Remembering:
 
 
 class World:
-    """The use cases over one store. Worlds on one database have different numbers."""
+    """The use cases over one store, which is empty."""
 
-    def __init__(self, store: Any, clock: FixedClock | None = None, number: int = 0) -> None:
+    def __init__(self, store: Any, clock: FixedClock | None = None) -> None:
         self.store = store
         self.clock = clock or FixedClock()
-        self.new_id = Remembering(RandomIds(random.Random(number)))
+        self.new_id = Remembering()
         self.doom = Doom()
-        mortal = MortalStore(store, self.doom)  # type: ignore[arg-type] - it counts calls all the same
+        mortal = MortalStore(store, self.doom)
         parts = (mortal, mortal, mortal)
-        self.endpoint = WebConnector(mortal, *parts, self.clock, self.new_id, CountingSecrets(number << 32))
+        self.endpoint = WebConnector(mortal, *parts, self.clock, self.new_id, CountingSecrets())
         self.queueing = Queueing(*parts, self.clock, self.new_id)
         self.managed = ManagedConnections(*parts, clock=self.clock, new_id=self.new_id, secrets=counting_bytes)
         self.sweeper = Sweeper(*parts, self.clock)
