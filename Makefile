@@ -78,6 +78,10 @@ test-dynamodb: .venv/.installed $(TOOLS)/dynamodb-local/.installed ## Run the te
 	$(BIN)/python -m local.dynamodb_local $(TOOLS)/dynamodb-local $(DYNAMODB_LOCAL_PORT) \
 		$(BIN)/python -m pytest -q tests/contract tests/e2e
 
+.PHONY: prove
+prove: .venv/.installed ## Run the long proofs: two cuts of a session, random steps, 20 connectors at once (ARGS="interleavings connectors", DYNAMODB_ENDPOINT=…)
+	$(BIN)/python -m tests.proofs $(ARGS)
+
 .PHONY: build
 build: .venv/.installed $(if $(filter $(TOOLS)/%,$(SAM)),$(TOOLS)/sam/.installed) ## Build for AWS: sam build, then bytecode (ARGS="--use-container …" for sam build)
 	$(SAM) build $(ARGS)

@@ -128,7 +128,7 @@ class Tenant:
         raise AssertionError("There is always something to do.")
 
     def check(self) -> None:
-        """Check that each request has its own answer, QuickBooks did all once and in order, and the counts are exact."""
+        """Check that each request has its own answer, QuickBooks did all once, in order, and the counts are exact."""
         records: list[QueuedRequest] = []
         for start in range(0, len(self.queued), 50):
             part = self.queued[start : start + 50]

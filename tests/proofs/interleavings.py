@@ -54,7 +54,7 @@ def run(machine: type[Interleavings], runs: int, steps: int, chance: int | None 
         phases=[Phase.generate] if issubclass(machine, OnDynamoDB) else [Phase.generate, Phase.shrink],
     )
     machine._hypothesis_internal_use_seed = chance  # noqa: SLF001 - what `hypothesis.seed` does
-    run_state_machine_as_test(machine, settings=profile)  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(machine, settings=profile)
 
 
 def prove(machine: type[InMemory], runs: int, steps: int, chance: int) -> bool:
@@ -62,7 +62,6 @@ def prove(machine: type[InMemory], runs: int, steps: int, chance: int) -> bool:
     began = time.monotonic()
     run(machine, runs, steps, chance)
     seconds = time.monotonic() - began
-    telling.result(
-        f"interleavings: {machine.__name__}, {machine.runs} runs, {machine.steps} steps, {seconds:.0f} s, nothing failed"
-    )
+    size = f"{machine.runs} runs, {machine.steps} steps"
+    telling.result(f"interleavings: {machine.__name__}, {size}, {seconds:.0f} s, nothing failed")
     return True

@@ -101,11 +101,15 @@ class Interleavings(RuleBasedStateMachine):
 
     @rule(number=CONNECTIONS, what=st.sampled_from(["pause", "resume", "rename", "linger"]), dies=DIES)
     def manage(self, number: int, what: str, dies: tuple[int, bool] | None) -> None:
-        connection, managed = self.world.connections[number], self.world.managed
-        settings: dict[str, Any] = {"name": str(self.steps)} if what == "rename" else {"linger_seconds": 20}
-        actions = {"pause": managed.pause, "resume": managed.resume}
-        action = actions.get(what, lambda *ids: managed.update(*ids, **settings))
-        self.world.mortally(lambda: action(connection.app_id, connection.id), dies)
+        connection, use = self.world.connections[number], self.world.managed
+        mine = connection.app_id, connection.id
+        action = {
+            "pause": lambda: use.pause(*mine),
+            "resume": lambda: use.resume(*mine),
+            "rename": lambda: use.update(*mine, name=str(len(self.world.new_id.given))),
+            "linger": lambda: use.update(*mine, linger_seconds=20),
+        }[what]
+        self.world.mortally(action, dies)
 
     # --- Web Connectors and QuickBooks
 
@@ -128,7 +132,7 @@ class Interleavings(RuleBasedStateMachine):
 
     @rule(
         target=answers,
-        copy=consumes(handed_out),  # type: ignore[no-untyped-call]
+        copy=consumes(handed_out),
         objects=st.sampled_from([0, 2, 4]),
         failed=st.booleans(),
         at_once=st.booleans(),
@@ -152,7 +156,7 @@ class Interleavings(RuleBasedStateMachine):
         self.world.receive(*answered, dies=dies)
 
     @rule(
-        copy=consumes(handed_out),  # type: ignore[no-untyped-call]
+        copy=consumes(handed_out),
         hresult=st.sampled_from(["0x80040400", "0x8004041B", "0x800706BE"]),
         dies=DIES,
     )
