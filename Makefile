@@ -58,7 +58,7 @@ simulate: .venv/.installed ## Run a simulated Web Connector against make run QUI
 	@set -a; . $(or $(STATE_DIR),.)/.local/env; exec $(BIN)/python -m simulator --qwc "$$QWC_FILE" $(or $(ARGS),--every 1)
 
 .PHONY: dynamodb
-dynamodb: .venv/.installed $(TOOLS)/dynamodb-local/.installed ## Run a database that keeps its data, for make run DYNAMODB_ENDPOINT=… (Java, Maven)
+dynamodb: .venv/.installed $(TOOLS)/dynamodb-local/.installed ## Run a database that keeps its data, for make run DYNAMODB_ENDPOINT=… (Java, Maven; DYNAMODB_LOCAL_PORT=8127)
 	@exec $(BIN)/python -m local.dynamodb_local $(TOOLS)/dynamodb-local $(DYNAMODB_LOCAL_PORT) --keep $(or $(STATE_DIR),.)/.local/dynamodb
 
 .PHONY: command
@@ -75,7 +75,7 @@ e2e: .venv/.installed ## Run the end-to-end tests alone (STACK=credentials.json 
 
 .PHONY: test-dynamodb
 test-dynamodb: .venv/.installed $(TOOLS)/dynamodb-local/.installed ## Run the tests of the data layer on DynamoDB Local (Java, Maven)
-	$(BIN)/python -m local.dynamodb_local $(TOOLS)/dynamodb-local $(DYNAMODB_LOCAL_PORT) \
+	$(BIN)/python -m local.dynamodb_local $(TOOLS)/dynamodb-local 0 \
 		$(BIN)/python -m pytest -q tests/contract tests/e2e
 
 .PHONY: prove

@@ -1,6 +1,7 @@
 """Start DynamoDB Local, with DYNAMODB_ENDPOINT set for a command, or with data that are kept until Ctrl-C.
 
-Usage: `python -m local.dynamodb_local JARS PORT COMMAND…` or `python -m local.dynamodb_local JARS PORT --keep FOLDER`.
+Usage: `python -m local.dynamodb_local JARS PORT COMMAND…` or `python -m local.dynamodb_local JARS PORT --keep FOLDER`;
+port 0 is any free one.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ import threading
 from pathlib import Path
 
 from local.dynamodb_local.server import JARS_VARIABLE, running
+from local.programs import free_ports
 
 
 def main(jars: str, port: str, *command: str) -> int:
     """Return the command's exit status. Raises RuntimeError when DynamoDB Local does not start."""
+    number = int(port) or free_ports(1)[0]
     if command[0] == "--keep":
-        return _keep(Path(jars), int(port), Path(command[1]))
-    with running(Path(jars), int(port)) as endpoint:
+        return _keep(Path(jars), number, Path(command[1]))
+    with running(Path(jars), number) as endpoint:
         environment = {**os.environ, "DYNAMODB_ENDPOINT": endpoint, JARS_VARIABLE: str(Path(jars).resolve())}
         return subprocess.run(command, env=environment, check=False).returncode  # noqa: S603 - what we were told to run
 
