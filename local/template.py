@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +57,14 @@ def _short_form(loader: _Loader, suffix: str, node: yaml.Node) -> dict[str, Any]
 _Loader.add_multi_constructor("!", _short_form)
 
 
+@lru_cache(maxsize=8)
+def _parsed(text: str) -> Mapping[str, Any]:
+    """Return a template's document. Nobody changes it, and reading it takes longer than making its tables."""
+    # The loader derives from SafeLoader: it makes plain values only.
+    document: dict[str, Any] = yaml.load(text, Loader=_Loader)  # noqa: S506 - see above
+    return document
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """What triggers a function: SAM's event `type` (`Api`, `DynamoDB`, `SQS`, `Schedule`…) and its properties."""
@@ -89,8 +98,7 @@ class Template:
     @classmethod
     def load(cls, path: str | Path = "template.yaml", parameters: Mapping[str, Any] | None = None) -> Template:
         """Read the template at `path`; `parameters` override the defaults that it declares."""
-        # The loader derives from SafeLoader: it makes plain values only.
-        document = yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 - see above
+        document = _parsed(Path(path).read_text(encoding="utf-8"))
         given = dict(parameters or {})
         declared = document.get("Parameters", {})
         unknown = sorted(set(given) - set(declared))
