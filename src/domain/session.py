@@ -60,8 +60,9 @@ class Session:
     `company_file_mark` is the FileID that the open company file bears (no braces, upper case), None
     when it bears none or the first `sendRequestXML` was not seen. `tried_open_file` tells that the
     connection's path could not be opened, and the Web Connector tried the file that was open.
-    `met_exception` tells that QuickBooks reported one in this session. `suspicion` is a parse error told
-    of the write in flight that may be a former one's, delivered twice.
+    `reported` is the `last_error` that the connection gets should the session end here: QuickBooks left
+    the last request undone. `met_exception` tells that QuickBooks reported one in this session.
+    `suspicion` is a parse error told of the write in flight that may be a former one's, delivered twice.
     `answered_message_set` is the id of a message set whose answer is stored here: QuickBooks may
     forget it.
 
@@ -87,6 +88,7 @@ class Session:
     suspicion: str | None = None
     answered_message_set: str | None = None
     last_error: str | None = None
+    reported: dict[str, Any] | None = None
     connection: Connection | None = None
     search_text: str = ""
     paused: bool = False

@@ -50,6 +50,8 @@ CODES = (
 
 _ASK_AT_ONCE = "To send it at once, choose Update Selected in the Web Connector."
 
+_BEGIN_ANEW = "Should the Web Connector have stopped, Update Selected begins a new session."
+
 
 @dataclass(frozen=True, slots=True)
 class WaitingReason:
@@ -141,5 +143,6 @@ def _in_turn(record: QueuedRequest, ahead: int | None, *, live: bool) -> Waiting
         return WaitingReason("requests_ahead", f"{'1 request is' if ahead == 1 else number} sent before it.")
     again = " again" if record.state is State.RETRYABLE else ""
     if live:
-        return WaitingReason("next_session", f"A session is running and sends it{again} in its turn.")
+        running = f"A session is running and sends it{again} in its turn."
+        return WaitingReason("next_session", running, _BEGIN_ANEW)
     return WaitingReason("next_session", f"It is sent{again} in its turn when the Web Connector comes.", _ASK_AT_ONCE)

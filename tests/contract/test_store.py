@@ -435,6 +435,7 @@ class TestSessions:
             company_file_mark="90A44FB5-33D9-4815-AC85-BC87A7E7D1EB",
             answered_message_set="b00000000000400080000000",
             last_error="why",
+            reported={"code": "quickbooks_connection_error", "message": "Une boîte", "at": timestamp(NOON)},
             paused=True,
             work_until=timestamp(LATER),
             linger_seconds=60,

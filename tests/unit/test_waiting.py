@@ -182,7 +182,9 @@ def test_the_first_in_line_waits_for_the_next_session(ahead: int | None) -> None
 def test_while_a_session_runs_nobody_has_to_do_anything() -> None:
     found = waiting.of_request(a_record(), a_connection(**SEEN, session_ticket="00"), NOON, ahead=0)
 
-    assert found == waiting.WaitingReason("next_session", "A session is running and sends it in its turn.")
+    assert found
+    assert (found.code, found.message) == ("next_session", "A session is running and sends it in its turn.")
+    assert "Should the Web Connector have stopped" in (found.hint or "")
 
 
 def test_what_was_tried_before_is_sent_again() -> None:

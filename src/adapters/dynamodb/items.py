@@ -299,6 +299,7 @@ def session_item(session: Session) -> Item:
             "suspicion": session.suspicion,
             "answered_message_set": session.answered_message_set,
             "last_error": session.last_error,
+            "reported": _json(session.reported) if session.reported else None,
             "connection": _json(connection_item(session.connection)) if session.connection else None,
             "search_text": session.search_text or None,
             "paused": True if session.paused else None,
@@ -315,6 +316,7 @@ def session_from_item(item: Item) -> Session:
     in_flight = text(item, "in_flight")
     connection = text(item, "connection")
     last_answered = text(item, "last_answered")
+    reported = text(item, "reported")
     return Session(
         ticket=item["ticket"]["S"],
         connection_id=item["connection_id"]["S"],
@@ -333,6 +335,7 @@ def session_from_item(item: Item) -> Session:
         suspicion=text(item, "suspicion"),
         answered_message_set=text(item, "answered_message_set"),
         last_error=text(item, "last_error"),
+        reported=json.loads(reported) if reported else None,
         connection=connection_from_item(json.loads(connection)) if connection else None,
         search_text=text(item, "search_text") or "",
         paused="paused" in item,

@@ -41,7 +41,7 @@ _OPEN_FILE = "Open the company file in QuickBooks, or set the connection's compa
 _ADMINISTRATOR = "Open the company file as QuickBooks administrator and allow the application under Edit, Preferences,"
 _ALLOW = f"{_ADMINISTRATOR} Integrated Applications, Company Preferences."
 _RESTART = "Restart QuickBooks and the Web Connector, then update again."
-_LATER = "Try again later."
+_LATER = "This mostly passes by itself. Should it last, restart QuickBooks."
 _INSTALL = "Repair or reinstall QuickBooks and the Web Connector on this machine."
 
 _FACTS: Mapping[str, tuple[str, str, str, Executed]] = {

@@ -52,6 +52,9 @@ SERVER_VERSION = "qbxml-queue"
 TRIES = 5
 """How often a call that met another one is done anew."""
 
+NOT_COME = "The answer to {} {} has not come. The next update asks QuickBooks for it."
+OVER = "This session is over. The next update begins a new one."
+
 FINISHED = 100
 SESSION_OVER = -1
 """What `receiveResponseXML` answers when all is done, and when `getLastError` says why it ends (§2.8)."""
@@ -150,7 +153,7 @@ class Conversation:
         if record.state is State.SENT and not record.is_read and not record.recovering:
             # Our last answer, or the response to it, was lost. A write never goes out twice; it stays in
             # flight, because its response may still come. If it does not, the session's end decides.
-            return self._refuse(session, now, f"The answer to {record.request_name} {record.id} has not come.")
+            return self._refuse(session, now, NOT_COME.format(record.request_name, record.id))
         facts: dict[str, Any] = {"facts_read": True, "connection": None}
         learned: list[Change] = []
         file_mark, forget = session.company_file_mark, session.answered_message_set
@@ -227,7 +230,8 @@ class Conversation:
         """Store the answer to the request in flight and claim the next one. Three calls of the store.
 
         Answers how far the queue is done (1-99), 100 when nothing is left, -1 when the session is
-        over. The same answer once more is acknowledged and stored once.
+        over, also because QuickBooks left the last request undone. The same answer once more is
+        acknowledged and stored once.
         """
         return self._receive(call, _meaning)
 
@@ -274,6 +278,7 @@ class Conversation:
                 last_progress=progress,
                 answered=session.answered + 1,
                 last_error=outcome.trouble,
+                reported=outcome.reported,
                 met_exception=session.met_exception or outcome.by_exception,
                 suspicion=outcome.suspicion,
                 search_text="",
@@ -303,16 +308,17 @@ class Conversation:
             self._store.commit(moved(SESSION_OVER, None), answered)
             return SESSION_OVER
 
+        finished = SESSION_OVER if outcome.trouble else FINISHED
         if hold_of(session, now):
-            self._store.commit(moved(FINISHED, None), answered)
-            return FINISHED
+            self._store.commit(moved(finished, None), answered)
+            return finished
 
         def changes(claimed: QueuedRequest | None, waiting: int) -> Sequence[Change]:
             nonlocal progress
             if claimed:
                 progress = _progress(session, waiting)
             else:
-                progress = lingering.WAITING if lingering.seconds_left(session, outcome) else FINISHED
+                progress = lingering.WAITING if lingering.seconds_left(session, outcome) else finished
             return [moved(progress, claimed), answered]
 
         self._claims.commit_and_claim(session.connection_id, session.ticket, now, changes, held=record.id)
@@ -353,7 +359,7 @@ class Conversation:
         if lingering.goes_on(session, now):
             return Reply(lingering.NO_OP, session.connection_id)
         reason = session.last_error or hold_of(session, now) or lingering.over(session)
-        return Reply(reason or "No more requests.", session.connection_id)
+        return Reply(reason or (OVER if session.ended else "No more requests."), session.connection_id)
 
     # --- the end
 

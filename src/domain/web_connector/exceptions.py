@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from domain.qbxml.hresults import PARSE_ERROR, describe
 from domain.queued_request import FIRST_IN_LINE, State
+from domain.web_connector.no_quickbooks import reported
 from domain.web_connector.outcome import Outcome
 from domain.web_connector.reasons import Reason
 from domain.web_connector.unanswered import (
@@ -59,6 +60,8 @@ def of_exception(  # noqa: PLR0917 - the parameters of the call
     else:
         lost = facts.executed != "no"
         outcome = Outcome(tried_in_vain(record, now, words, _details(hresult, facts), lost=lost), trouble=trouble)
+    if outcome.trouble:
+        outcome = replace(outcome, reported=reported(hresult.strip(), words, now))
     return replace(outcome, by_exception=True, response_xml=(response or None) if outcome.after.error else None)
 
 

@@ -1,4 +1,7 @@
-"""`connectionError`: the Web Connector could not open QuickBooks' company file (`web_connector_protocol.md` §2.6)."""
+"""What the Web Connector reports of a QuickBooks that cannot work.
+
+`connectionError` says that it could not open the company file (`web_connector_protocol.md` §2.6).
+"""
 
 from __future__ import annotations
 
@@ -44,11 +47,17 @@ class NoQuickBooks:
 
     def last_error(self, now: datetime) -> dict[str, Any]:
         """Return what the connection tells its owner."""
-        return {
-            "code": "quickbooks_connection_error",
-            "message": self._message,
-            "reason": self._facts.reason,
-            "hresult": self._hresult,
-            "hint": self._facts.hint,
-            "at": timestamp(now),
-        }
+        return reported(self._hresult, self._message, now)
+
+
+def reported(hresult: str, message: str, now: datetime) -> dict[str, Any]:
+    """Return the `last_error` of a connection whose QuickBooks could not work, in the words that it gave for it."""
+    facts = describe(hresult)
+    return {
+        "code": "quickbooks_connection_error",
+        "message": message,
+        "reason": facts.reason,
+        "hresult": hresult,
+        "hint": facts.hint,
+        "at": timestamp(now),
+    }

@@ -42,8 +42,9 @@ class Outcome:
 
     `response_xml` is the text to keep, `answered` what tells it when it comes again. `iterator_id` is there
     when the iteration goes on with another page. `trouble` says, for a person, what kept QuickBooks
-    from answering at all, and `by_exception` tells that it reported an exception. `suspicion` is what a
-    parse error said that may be a former one delivered twice: QuickBooks is asked before it is believed.
+    from answering at all, `reported` says it for the connection (its `last_error`), and `by_exception`
+    tells that it reported an exception. `suspicion` is what a parse error said that may be a former one
+    delivered twice: QuickBooks is asked before it is believed.
     A record that is `ticketed` is held on by the session, which hands it out next.
     """
 
@@ -51,6 +52,7 @@ class Outcome:
     response_xml: str | None = None
     iterator_id: str | None = None
     trouble: str | None = None
+    reported: dict[str, Any] | None = None
     answered: Answered | None = None
     by_exception: bool = False
     suspicion: str | None = None

@@ -65,6 +65,8 @@ def end_of_session(
     if connection and connection.session_ticket == session.ticket:
         facts["session_ticket"] = None
         facts["answered_message_set"] = session.answered_message_set
+        if session.reported:
+            facts.setdefault("last_error", session.reported)
         if session.answered:
             facts["last_worked_at"] = session.last_call_at
     if connection and facts:

@@ -81,7 +81,10 @@ def tried_in_vain(
     if record.sessions < MOST_SESSIONS:
         return record.moved(State.RETRYABLE, now, recovering=record.unheard)
     message = f"Given up after {record.sessions} sessions. {words}"
-    return failed(record, now, "quickbooks_connection_error", message, {**details, "sessions": record.sessions})
+    advice = " ".join(filter(None, (details.get("hint"), "This request is not tried again: queue it once more.")))
+    return failed(
+        record, now, "quickbooks_connection_error", message, {**details, "hint": advice, "sessions": record.sessions}
+    )
 
 
 def interrupted(record: QueuedRequest, now: datetime, words: str, details: dict[str, Any]) -> QueuedRequest:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from domain.queued_request import State
+from domain.waiting import of_request
 from tests.unit.web_connector.cuts import RandomIds
 from tests.unit.web_connector.driver import Desk, answer, kept, not_kept
 
@@ -51,7 +52,7 @@ def test_a_read_that_meets_exceptions_in_three_sessions_is_given_up(desk: Desk) 
 
     for _ in range(3):
         desk.begin()
-        assert desk.receive(hresult="0x8004041b") == 100
+        assert desk.receive(hresult="0x8004041b") == -1
         desk.close()
 
     record = desk.record(request_id)
@@ -59,6 +60,7 @@ def test_a_read_that_meets_exceptions_in_three_sessions_is_given_up(desk: Desk) 
     assert record.error is not None
     assert record.error.code == "quickbooks_connection_error"
     assert record.error.details["hresult"] == "0x8004041b"
+    assert "queue it once more" in record.error.details["hint"]
     assert desk.authenticate() == "none"
 
 
@@ -102,6 +104,56 @@ def test_two_exceptions_in_a_row_end_the_session_before_the_rest_of_the_queue_fa
         "waiting",
         "waiting",
     ]
+
+
+def test_a_session_that_leaves_its_last_request_undone_ends_with_the_reason(desk: Desk) -> None:
+    """100 would have the user read "Finished"."""
+    first, second = desk.queue(), desk.queue()
+    desk.receive(answer(desk.begin()))
+    desk.send()
+
+    assert desk.receive(hresult="0x80040414", message="A modal dialog box is showing.") == -1
+
+    assert "modal dialog" in desk.last_error()
+    assert desk.receive(hresult="0x80040414", message="A modal dialog box is showing.") == -1  # once more
+    assert desk.close() == "OK"
+    assert [desk.record(one).state for one in (first, second)] == [State.RESPONSE_RECEIVED, State.RETRYABLE]
+
+
+def test_what_kept_quickbooks_from_answering_is_told_to_the_owner_until_a_session_reaches_it(desk: Desk) -> None:
+    waiting = desk.queue()
+    desk.begin()
+    desk.receive(hresult="0x80040414", message="A modal dialog box is showing.")
+    assert desk.connection.last_error is None  # the session may yet be answered
+
+    desk.close()
+
+    error = desk.connection.last_error
+    assert error is not None
+    assert (error["code"], error["reason"]) == ("quickbooks_connection_error", "modal_dialog")
+    assert error["hresult"] == "0x80040414"
+    reason = of_request(desk.record(waiting), desk.connection, desk.clock.now)
+    assert reason is not None
+    assert reason.code == "quickbooks_unreachable"
+    assert "modal dialog" in reason.message
+    assert "Answer the dialog" in (reason.hint or "")
+    desk.begin()
+    assert desk.connection.last_error is None
+
+
+@pytest.mark.parametrize("hresult", ["", "0x80040400"])
+def test_an_exception_that_quickbooks_answers_after_is_not_told_of_the_connection(desk: Desk, hresult: str) -> None:
+    """Nor is a parse error: QuickBooks was reached, and the request ended."""
+    desk.queue()
+    desk.queue()
+    desk.begin()
+    desk.receive(hresult="0x8004041B")
+    last = desk.send()
+
+    assert desk.receive("" if hresult else answer(last), hresult=hresult) == 100
+
+    desk.close()
+    assert desk.connection.last_error is None
 
 
 def test_exceptions_with_an_answer_between_them_do_not_end_the_session(desk: Desk) -> None:

@@ -140,7 +140,7 @@ def test_a_session_that_left_something_to_a_later_one_does_not_linger(desk: Desk
     desk.queue()
     desk.begin()
 
-    assert desk.receive(hresult="0x8004041B") == 100
+    assert desk.receive(hresult="0x8004041B") == -1
     assert desk.states() == ["retryable"]
 
 

@@ -716,6 +716,15 @@ def test_there_is_always_a_text_for_the_last_error(desk: Desk) -> None:
     assert desk.last_error() == "No more requests."
 
 
+def test_who_asks_an_ended_session_is_told_that_it_is_over(desk: Desk) -> None:
+    """More may be queued: its old ticket says nothing about that."""
+    desk.queue()
+    desk.begin()
+    desk.close()
+
+    assert desk.last_error() == "This session is over. The next update begins a new one."
+
+
 def test_an_error_given_at_the_end_of_a_session_can_be_searched_for(desk: Desk) -> None:
     request_id = desk.write("Grace")
     for _ in range(4):
