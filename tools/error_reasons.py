@@ -56,7 +56,8 @@ def document() -> str:
             "session asks QuickBooks ([why so](decisions/0005-recovery-of-lost-answers.md)).\n",
             _table(("hresult", "reason", "what it means", "executed", "what to do"), of_quickbooks),
             "\n## Status codes: QuickBooks answered\n",
-            "`details.status_code` has the code. Those below 1000 are no errors. 9100 to 9199 are `macro_error`.\n",
+            "`details.status_code` has the code. Those below 1000 are no errors. 9100 to 9199 are `macro_error`.",
+            "3170 and 3180 whose message speaks of neither another user nor a lock are `save_refused`, not retryable.\n",
             _table(("status_code", "reason", "what it means", "retryable", "what to do"), codes),
             "",
         )

@@ -6,6 +6,7 @@ QuickBooks' own message is always passed on beside it. Nothing is decided by the
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -226,8 +227,16 @@ STATUSES: Mapping[int, StatusFacts] = {
 _MACRO_CODES = range(9100, 9200)
 
 
-def describe_status(code: int) -> StatusFacts:
-    """Return what is known of a `statusCode` or `messageSetStatusCode`."""
+_SAYS_WHY = frozenset({3170, 3180})
+"""Refusals to save for several reasons, which only the message tells apart: "already defined" does not pass."""
+
+_PASSES = re.compile(r"modified by another user|\block", re.IGNORECASE)
+
+
+def describe_status(code: int, message: str | None = None) -> StatusFacts:
+    """Return what is known of a `statusCode` or `messageSetStatusCode`, given QuickBooks' words for it if it has any."""
     if code in _MACRO_CODES:
         return StatusFacts(code, "macro_error", "A macro of the request failed.", _MACRO)
+    if code in _SAYS_WHY and message and not _PASSES.search(message):
+        return StatusFacts(code, "save_refused", hint="QuickBooks says why: correct what it names.")
     return STATUSES.get(code) or StatusFacts(code, UNKNOWN)

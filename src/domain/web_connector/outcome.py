@@ -127,7 +127,7 @@ def _refused(record: QueuedRequest, status: qbxml.ResponseStatus, now: datetime)
         # The rest of the request was good enough for the first page.
         details = _because(Reason.ITERATOR_EXPIRED, status_code=status.code, status_severity=status.severity)
         return interrupted(record, now, f"QuickBooks: {status.message}", details)
-    facts = describe_status(status.code)
+    facts = describe_status(status.code, status.message)
     details = {
         "status_code": status.code,
         "status_severity": status.severity,

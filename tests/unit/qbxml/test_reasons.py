@@ -116,6 +116,30 @@ def test_unknown_codes_are_passed_on() -> None:
     assert describe_status(4711).reason == "unknown_status"
 
 
+@pytest.mark.parametrize("code", [3170, 3180])
+@pytest.mark.parametrize(
+    ("message", "reason", "retryable"),
+    [
+        ("There was an error when saving X. This list has been modified by another user.", "changed_meanwhile", True),
+        ("There was an error when saving X. QuickBooks failed to acquire the lock.", "changed_meanwhile", True),
+        ("There was an error when saving X. The record is LOCKED.", "changed_meanwhile", True),
+        ('The data extension named "Block" is already defined.', "save_refused", False),
+        (None, "changed_meanwhile", True),
+    ],
+)
+def test_a_refusal_to_save_passes_by_itself_only_where_quickbooks_says_so(
+    code: int, message: str | None, reason: str, *, retryable: bool
+) -> None:
+    facts = describe_status(code, message)
+
+    assert (facts.reason, facts.retryable) == (reason, retryable)
+
+
+def test_the_message_does_not_change_what_other_codes_mean() -> None:
+    assert describe_status(3175, "As QuickBooks says.").retryable
+    assert not describe_status(3200, "This list has been modified by another user.").retryable
+
+
 @pytest.mark.parametrize("code", ["0x80040403", "0x80040406", "0x8004040A"])
 def test_another_company_file_may_help_when_the_failure_was_about_the_file(code: str) -> None:
     assert describe(code).other_file_may_help
