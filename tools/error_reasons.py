@@ -57,7 +57,7 @@ def document() -> str:
             _table(("hresult", "reason", "what it means", "executed", "what to do"), of_quickbooks),
             "\n## Status codes: QuickBooks answered\n",
             "`details.status_code` has the code. Those below 1000 are no errors. 9100 to 9199 are `macro_error`.",
-            "3170 and 3180 whose message speaks of neither another user nor a lock are `save_refused`, not retryable.\n",
+            "3170 and 3180 that speak of neither another user nor a lock are `save_refused`, not retryable.\n",
             _table(("status_code", "reason", "what it means", "retryable", "what to do"), codes),
             "",
         )

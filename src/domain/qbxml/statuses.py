@@ -234,7 +234,7 @@ _PASSES = re.compile(r"modified by another user|\block", re.IGNORECASE)
 
 
 def describe_status(code: int, message: str | None = None) -> StatusFacts:
-    """Return what is known of a `statusCode` or `messageSetStatusCode`, given QuickBooks' words for it if it has any."""
+    """Return what is known of a `statusCode` or `messageSetStatusCode`, given what QuickBooks says with it."""
     if code in _MACRO_CODES:
         return StatusFacts(code, "macro_error", "A macro of the request failed.", _MACRO)
     if code in _SAYS_WHY and message and not _PASSES.search(message):
