@@ -131,4 +131,4 @@ lock: .venv/.installed ## Write the hashed requirements files from the .in files
 clean: ## Remove everything that can be made again: not the data that make dynamodb keeps
 	[ ! -d .local ] || find .local -mindepth 1 -maxdepth 1 ! -name dynamodb ! -name kept -exec rm -rf {} +
 	rm -rf .venv $(TOOLS) .aws-sam .mypy_cache .ruff_cache .pytest_cache .hypothesis
-	find src local simulator tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src local simulator tests tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
