@@ -7,6 +7,7 @@ import urllib.error
 import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from local import programs
@@ -33,10 +34,11 @@ def running(jars: Path, port: int, *, kept_in: Path | None = None) -> Iterator[s
     storage = ["-sharedDb", "-dbPath", str(kept_in.resolve())] if kept_in else ["-inMemory"]
     java = ["java", f"-Djava.library.path={libraries}", "-cp", f"{libraries}/*"]
     command = [*java, *_main(), *storage, "-disableTelemetry", "-port", str(port)]
-    log = (kept_in or libraries) / "server.log"
     endpoint = f"http://127.0.0.1:{port}"
-    with programs.running("DynamoDB Local", command, lambda: _is_up(endpoint, log), log=log, seconds=START_SECONDS):
-        yield endpoint
+    with TemporaryDirectory() as folder:
+        log = (kept_in or Path(folder)) / "server.log"
+        with programs.running("DynamoDB Local", command, lambda: _is_up(endpoint, log), log=log, seconds=START_SECONDS):
+            yield endpoint
 
 
 def _main() -> list[str]:

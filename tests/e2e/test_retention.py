@@ -48,4 +48,6 @@ def test_an_expired_request_goes_with_its_bodies_and_counts(here: tuple[stack.St
     listed = api.call("GET", f"{path}?page_size=1")
     assert ([one["id"] for one in listed["data"]], listed["total_pages"]) == ([kept], 1)
     body = {"request_id": {"S": old}, "part": {"S": "body"}}
-    assert "Item" not in dynamodb.get_item(TableName="PayloadsTable", Key=body)
+    # What stands for the body until its text is out of the packed ones (decision 0023) holds nothing of it.
+    left = dynamodb.get_item(TableName="PayloadsTable", Key=body)["Item"]
+    assert set(left) == {"request_id", "part", "connection_id", "inserted_at", "gone"}
