@@ -44,6 +44,7 @@ from tests.builders import (
 )
 from tests.contract.conftest import dynamodb_client
 from tests.integration.api.client import api_event, load
+from tests.unit.web_connector.driver import CountingSecrets, hcp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,7 +84,7 @@ class Bench:
         store.commit(AddConnection(a_connection(password_hash=hash_password(PASSWORD, counting_bytes(16)))))
         self.queueing = Queueing(store, store, store, self.clock, new_id)
         self.lists = Lists(store, store, store)
-        self.web_connector = WebConnector(store, store, store, store, self.clock, new_id, counting_bytes)
+        self.web_connector = WebConnector(store, store, store, store, self.clock, new_id, CountingSecrets())
         self.managed = ManagedConnections(store, store, store, clock=self.clock, new_id=new_id, secrets=counting_bytes)
         self.calls = Calls(client)
 
@@ -245,6 +246,48 @@ def test_a_web_connector_session_is_three_calls_a_step(bench: Bench) -> None:
         bench.calls.taken()
     bench.soap("closeConnection", ticket=ticket)
     assert bench.calls.taken() <= 3
+
+
+def test_a_login_that_takes_over_reads_the_former_session_too(bench: Bench) -> None:
+    """A call over the three of other logins: which session to end is known only when the connection was read."""
+    bench.queue_without_key()
+    bench.soap("sendRequestXML", ticket=bench.log_in(), strHCPResponse="")
+    bench.calls.taken()
+
+    bench.log_in()
+
+    assert bench.calls.taken() == 4
+
+
+WRONG_FILE = {"strHCPResponse": hcp("{11111111-1111-1111-1111-111111111111}")}
+A_DIALOG = {"hresult": "0x80040414", "message": "A modal dialog box is showing."}
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [("connectionError", A_DIALOG, 3), ("connectionError", A_DIALOG, 1), ("getLastError", {}, 1)],
+        [("sendRequestXML", WRONG_FILE, 2), ("sendRequestXML", {}, 1), ("closeConnection", {}, 1)],
+        [
+            ("sendRequestXML", {"strHCPResponse": hcp()}, 3),
+            ("receiveResponseXML", A_DIALOG, 3),
+            ("receiveResponseXML", A_DIALOG, 1),
+            ("closeConnection", {}, 3),
+            ("closeConnection", {}, 1),
+        ],
+    ],
+    ids=["connection error", "wrong company file", "exception"],
+)
+def test_what_goes_wrong_in_a_session_costs_no_more_than_what_goes_right(
+    bench: Bench, steps: list[tuple[str, dict[str, str], int]]
+) -> None:
+    bench.queue_without_key()
+    ticket = bench.log_in()
+    bench.calls.taken()
+
+    for method, values, calls in steps:
+        bench.soap(method, ticket=ticket, **values)
+        assert bench.calls.taken() == calls, method
 
 
 def test_authenticate_without_work_is_three_calls(bench: Bench) -> None:
