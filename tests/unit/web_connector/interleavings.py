@@ -8,13 +8,15 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 
+from domain.connection import COMPANY_FILE_MISMATCH
 from domain.errors import Gone, InFlight, InvalidState, NotFound
 from domain.queued_request import TRANSITIONS, State
 from domain.session import SILENCE_SECONDS, ticket_hash
+from domain.web_connector.lingering import NO_OP
 from tests.builders import APP_ID, OTHER_APP_ID, FixedClock
 from tests.fakes import IndexLag
 from tests.unit.web_connector.witness import WitnessedStore
-from tests.unit.web_connector.world import OWNERS, World
+from tests.unit.web_connector.world import OWNERS, File, World
 
 TWO_STEPS_IN_ONE_COMMIT = {
     # Given back by the former session and claimed by the next.
@@ -28,6 +30,10 @@ TWO_STEPS_IN_ONE_COMMIT = {
 CONNECTIONS = st.integers(0, len(OWNERS) - 1)
 DIES = st.one_of(st.none(), st.none(), st.tuples(st.integers(0, 4), st.booleans()))
 """One function in three dies, before or after one of its calls of the database."""
+
+
+OVER = -1
+"""What `receiveResponseXML` answers to a session that is over."""
 
 
 class Interleavings(RuleBasedStateMachine):
@@ -99,7 +105,7 @@ class Interleavings(RuleBasedStateMachine):
         else:
             assert mine or (dies and done is None)
 
-    @rule(number=CONNECTIONS, what=st.sampled_from(["pause", "resume", "rename", "linger"]), dies=DIES)
+    @rule(number=CONNECTIONS, what=st.sampled_from(["pause", "resume", "rename", "linger", "reset"]), dies=DIES)
     def manage(self, number: int, what: str, dies: tuple[int, bool] | None) -> None:
         connection, use = self.world.connections[number], self.world.managed
         mine = connection.app_id, connection.id
@@ -108,6 +114,7 @@ class Interleavings(RuleBasedStateMachine):
             "resume": lambda: use.resume(*mine),
             "rename": lambda: use.update(*mine, name=str(len(self.world.new_id.given))),
             "linger": lambda: use.update(*mine, linger_seconds=20),
+            "reset": lambda: use.reset_company_file(*mine),
         }[what]
         self.world.mortally(action, dies)
 
@@ -116,15 +123,45 @@ class Interleavings(RuleBasedStateMachine):
     @rule(target=tickets, number=CONNECTIONS, dies=DIES)
     def log_in(self, number: int, dies: tuple[int, bool] | None) -> Any:
         answered = self.world.log_in(number, dies)
-        if answered is None:
-            return multiple()
-        assert answered[1] in {"", "none"}
-        return answered[0], number
+        return multiple() if answered is None else (answered[0], number)
 
-    @rule(target=handed_out, known=tickets, facts=st.booleans(), dies=DIES)
-    def send(self, known: tuple[str, int], facts: bool, dies: tuple[int, bool] | None) -> Any:
+    @rule(target=tickets, known=tickets)
+    def take_over(self, known: tuple[str, int]) -> Any:
+        """Come with the same .qwc file from a second machine: the first one's session is over, and it is told why."""
         ticket, number = known
-        request = self.world.send(ticket, number, facts=facts, dies=dies)
+        session = self.latest(ticket)
+        if session is None or session.ended:
+            return multiple()
+        second, _ = self.world.log_in(number) or ("", "")
+        assert self.world.send(ticket, number) == ""
+        assert self.world.soap("receiveResponseXML", ticket, "<QBXML/>", "", "") == OVER
+        assert self.world.soap("getLastError", ticket) == "Another session of this user has begun."
+        return second, number
+
+    @rule(target=tickets, number=CONNECTIONS, file=st.sampled_from([File.OTHERS, File.UNMARKED]), dies=DIES)
+    def open_a_wrong_file(self, number: int, file: File, dies: tuple[int, bool] | None) -> Any:
+        """Come from a wrong company file: nothing goes there, and the connection says so, once its own is known."""
+        connection = self.world.store.connection(self.world.connections[number].id)
+        if not connection.file_pinned or (file is File.UNMARKED and not connection.file_id_seen):
+            return multiple()
+        ticket, status = self.world.log_in(number) or ("", "")
+        if status == "none":
+            return multiple()
+        assert self.world.send(ticket, number, file, dies) == ""
+        if dies is None:
+            assert self.latest(ticket).ended
+            assert self.world.store.connection(connection.id).last_error["code"] == COMPANY_FILE_MISMATCH
+        return ticket, number
+
+    @rule(
+        target=handed_out,
+        known=tickets,
+        file=st.sampled_from([File.OWN, File.OWN, File.OWN_WITHOUT_FACTS, File.OWN_WITHOUT_MARK]),
+        dies=DIES,
+    )
+    def send(self, known: tuple[str, int], file: File, dies: tuple[int, bool] | None) -> Any:
+        ticket, number = known
+        request = self.world.send(ticket, number, file, dies)
         if "<QBXML" not in request:
             return multiple()
         self.on_their_way.append((ticket, number, request))
@@ -184,8 +221,8 @@ class Interleavings(RuleBasedStateMachine):
 
     @rule(
         number=CONNECTIONS,
-        requests=st.integers(1, 4),
-        objects=st.sampled_from([0, 4, 8]),
+        requests=st.integers(1, 6),
+        objects=st.sampled_from([4, 8, 0]),
         failed=st.booleans(),
         dies=DIES,
     )
@@ -199,8 +236,11 @@ class Interleavings(RuleBasedStateMachine):
             if status == "none":
                 return
         for left in reversed(range(requests)):
-            request = world.send(ticket, number, facts=True)
-            if "<QBXML" not in request:
+            request = world.send(ticket, number)
+            if request == NO_OP:
+                world.clock.advance(seconds=5)
+                continue
+            if not request:
                 return
             text = world.books[world.connections[number].id].answer(request, objects, failed=failed and not left)
             world.receive(ticket, text, dies=None if left else dies)

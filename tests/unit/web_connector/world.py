@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import timedelta
+from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from domain import qbxml
@@ -37,6 +38,16 @@ OWNERS = (APP_ID, APP_ID, OTHER_APP_ID)
 HOOK = "https://example.com/hook"
 MOST_SESSIONS = 40
 LARGEST = 10_000_000
+
+
+class File(Enum):
+    """What the Web Connector tells of the company file that is open: the connection's own one, or a wrong one."""
+
+    OWN = "own"
+    OWN_WITHOUT_FACTS = "own, and what QuickBooks says of it cannot be read"
+    OWN_WITHOUT_MARK = "own, and its mark is late"
+    OTHERS = "another connection's"
+    UNMARKED = "one that is nobody's, elsewhere"
 
 
 @dataclass
@@ -121,19 +132,35 @@ class World:
 
     def log_in(self, number: int, dies: tuple[int, bool] | None = None) -> tuple[str, str] | None:
         """Log in to a connection; return ticket and status, None when nobody answered."""
-        answered = self.soap("authenticate", self.connections[number].id, PASSWORD, dies=dies)
+        connection = self.store.connection(self.connections[number].id)
+        answered = self.soap("authenticate", connection.id, PASSWORD, dies=dies)
         if answered is None:
             return None
+        assert answered[1] in {"", "none"}
+        # Whoever is paused stays away from QuickBooks.
+        assert not (connection.paused_at and answered[1] == "")
         self.tickets.append((answered[0], number))
         return answered[0], answered[1]
 
-    def send(self, ticket: str, number: int, *, facts: bool, dies: tuple[int, bool] | None = None) -> str:
-        """Ask for a request."""
-        known = hcp(f"{{{self.connections[number].file_id}}}") if facts else ""
-        request = self.soap("sendRequestXML", ticket, known, "C:\\Books\\acme.qbw", "US", "16", "0", dies=dies) or ""
+    def send(self, ticket: str, number: int, file: File = File.OWN, dies: tuple[int, bool] | None = None) -> str:
+        """Ask for a request, from the company file that is open."""
+        connection, session = self.connections[number], self.store.session(ticket_hash(ticket))
+        paused = self.store.connection(connection.id).paused_at
+        mark = f"{{{(self.other_than(number) if file is File.OTHERS else connection).file_id}}}"
+        facts = {File.OWN_WITHOUT_FACTS: "", File.OWN_WITHOUT_MARK: hcp(None), File.UNMARKED: hcp(None)}
+        path = "D:\\other.qbw" if file in {File.OTHERS, File.UNMARKED} else "C:\\Books\\acme.qbw"
+        known = facts.get(file, hcp(mark))
+        request = self.soap("sendRequestXML", ticket, known, path, "US", "16", "0", dies=dies) or ""
         if "<CustomerAddRq" in request:
             self._check_write_goes_out(request)
+        if paused and "<QBXML" in request:
+            # What QuickBooks has begun is finished: an answer that was lost, the next page.
+            assert session.in_flight.state is State.SENT or session.in_flight.page > 1
         return request
+
+    def other_than(self, number: int) -> Connection:
+        """Return another connection of the world."""
+        return self.connections[(number + 1) % len(self.connections)]
 
     def _check_write_goes_out(self, request: str) -> None:
         """Check that a write goes out again only when it was asked for, or when QuickBooks said that it did nothing."""
@@ -199,12 +226,10 @@ class World:
         ticket, status = self.log_in(number) or ("", "")
         if status == "none":
             return False
-        facts = True
-        while request := self.send(ticket, number, facts=facts):
-            facts = False
+        while request := self.send(ticket, number):
             if request == NO_OP:
                 continue
-            self.receive(ticket, self.books[self.connections[number].id].answer(request))
+            self.receive(ticket, self.books[self.connections[number].id].answer(request, objects=4))
         self.soap("closeConnection", ticket)
         return True
 
