@@ -40,10 +40,12 @@ class OnDynamoDB(InMemory):
             super().teardown()
 
 
-def run(machine: type[Interleavings], runs: int, steps: int, chance: int | None = None) -> None:
+def run(
+    machine: type[Interleavings], runs: int, steps: int, chance: int | None = None, *, shrinks: bool = True
+) -> None:
     """Take `runs` times up to `steps` steps; the same ones for the same `chance`. Raises what does not hold.
 
-    In memory the shortest case is looked for that does not.
+    If it `shrinks`, the shortest case is looked for that does not: quick in memory alone.
     """
     profile = settings(
         max_examples=runs,
@@ -51,7 +53,8 @@ def run(machine: type[Interleavings], runs: int, steps: int, chance: int | None 
         deadline=None,
         database=None,
         suppress_health_check=list(HealthCheck),
-        phases=[Phase.generate] if issubclass(machine, OnDynamoDB) else [Phase.generate, Phase.shrink],
+        phases=[Phase.generate, Phase.shrink] if shrinks else [Phase.generate],
+        report_multiple_bugs=False,
     )
     machine._hypothesis_internal_use_seed = chance  # noqa: SLF001 - what `hypothesis.seed` does
     run_state_machine_as_test(machine, settings=profile)
@@ -60,7 +63,7 @@ def run(machine: type[Interleavings], runs: int, steps: int, chance: int | None 
 def prove(machine: type[InMemory], runs: int, steps: int, chance: int) -> bool:
     """Run it and tell."""
     began = time.monotonic()
-    run(machine, runs, steps, chance)
+    run(machine, runs, steps, chance, shrinks=machine is InMemory)
     seconds = time.monotonic() - began
     size = f"{machine.runs} runs, {machine.steps} steps"
     telling.result(f"interleavings: {machine.__name__}, {size}, {seconds:.0f} s, nothing failed")

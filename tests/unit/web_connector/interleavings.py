@@ -1,4 +1,4 @@
-"""The state machine: consumers, Web Connectors, QuickBooks, sweeps, lag and death in any order."""
+"""The state machine: consumers, Web Connectors, QuickBooks, sweeps, lag, death and meetings in any order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from domain.web_connector.lingering import NO_OP
 from tests.builders import APP_ID, OTHER_APP_ID, FixedClock
 from tests.fakes import IndexLag
 from tests.unit.web_connector.witness import WitnessedStore
-from tests.unit.web_connector.world import OWNERS, File, World
+from tests.unit.web_connector.world import OWNERS, Death, File, Meeting, Trouble, World
 
 TWO_STEPS_IN_ONE_COMMIT = {
     # Given back by the former session and claimed by the next.
@@ -28,9 +28,17 @@ TWO_STEPS_IN_ONE_COMMIT = {
 }
 
 CONNECTIONS = st.integers(0, len(OWNERS) - 1)
-DIES = st.one_of(st.none(), st.none(), st.tuples(st.integers(0, 4), st.booleans()))
-"""One function in three dies, before or after one of its calls of the database."""
-
+FORMER = st.sampled_from([0, 0, 0, 1, 2])
+"""How many sessions of the connection came since."""
+TROUBLE = st.one_of(
+    st.none(),
+    st.none(),
+    st.builds(Death, st.integers(0, 4), st.booleans()),
+    st.builds(
+        Meeting, st.integers(0, 3), st.sampled_from(["copy", "copy", "login", "pause", "sweep", "discard"]), CONNECTIONS
+    ),
+)
+"""One function in four dies, before or after a call of the database; one meets somebody between two of them."""
 
 OVER = -1
 """What `receiveResponseXML` answers to a session that is over."""
@@ -42,7 +50,6 @@ class Interleavings(RuleBasedStateMachine):
     steps = 0
     """Of all machines so far."""
 
-    tickets = Bundle("tickets")
     handed_out = Bundle("handed_out")
     answers = Bundle("answers")
 
@@ -55,33 +62,32 @@ class Interleavings(RuleBasedStateMachine):
         super().__init__()
         self.on_their_way: list[tuple[str, int, str]] = []
 
-    @initialize(target=tickets, seed=st.integers(0, 999))
-    def begin(self, seed: int) -> tuple[str, int]:
+    @initialize(seed=st.integers(0, 999))
+    def begin(self, seed: int) -> None:
         self.world = self.make_world(seed)
-        self.world.queue(0, "write", "")
-        ticket, status = self.world.log_in(0) or ("", "nobody answered")
-        assert status == ""
-        return ticket, 0
+        for number, _ in enumerate(OWNERS):
+            for kind in ("write", "iterate", "write"):
+                self.world.queue(number, kind, "")
 
     # --- consumers
 
     @rule(
         number=CONNECTIONS,
-        kind=st.sampled_from(["read", "write", "iterate"]),
+        kind=st.sampled_from(["write", "write", "read", "iterate"]),
         label=st.sampled_from(["", "", "same"]),
         key=st.sampled_from([None, "key"]),
-        dies=DIES,
+        trouble=TROUBLE,
     )
-    def queue(self, number: int, kind: str, label: str, key: str | None, dies: tuple[int, bool] | None) -> None:
-        self.world.queue(number, kind, label, key, dies)
+    def queue(self, number: int, kind: str, label: str, key: str | None, trouble: Trouble) -> None:
+        self.world.queue(number, kind, label, key, trouble)
 
     @rule(
         which=st.integers(0, 30),
         how=st.sampled_from(["discard", "delete", "force", "redeliver", "get"]),
         mine=st.booleans(),
-        dies=DIES,
+        trouble=TROUBLE,
     )
-    def ask_for(self, which: int, how: str, mine: bool, dies: tuple[int, bool] | None) -> None:
+    def ask_for(self, which: int, how: str, mine: bool, trouble: Trouble) -> None:
         """Discard, delete, redeliver or read somebody's request; a stranger's does not exist."""
         records = self.world.records()
         if not records:
@@ -97,16 +103,16 @@ class Interleavings(RuleBasedStateMachine):
             "get": lambda: use.get(app_id, record.id),
         }[how]
         try:
-            done = self.world.mortally(action, dies)
+            done = self.world.mortally(action, trouble)
         except (InFlight, InvalidState, Gone):
             assert mine
         except NotFound:
             assert not mine
         else:
-            assert mine or (dies and done is None)
+            assert mine or (trouble and done is None)
 
-    @rule(number=CONNECTIONS, what=st.sampled_from(["pause", "resume", "rename", "linger", "reset"]), dies=DIES)
-    def manage(self, number: int, what: str, dies: tuple[int, bool] | None) -> None:
+    @rule(number=CONNECTIONS, what=st.sampled_from(["pause", "resume", "rename", "linger", "reset"]), trouble=TROUBLE)
+    def manage(self, number: int, what: str, trouble: Trouble) -> None:
         connection, use = self.world.connections[number], self.world.managed
         mine = connection.app_id, connection.id
         action = {
@@ -116,52 +122,63 @@ class Interleavings(RuleBasedStateMachine):
             "linger": lambda: use.update(*mine, linger_seconds=20),
             "reset": lambda: use.reset_company_file(*mine),
         }[what]
-        self.world.mortally(action, dies)
+        self.world.mortally(action, trouble)
 
     # --- Web Connectors and QuickBooks
 
-    @rule(target=tickets, number=CONNECTIONS, dies=DIES)
-    def log_in(self, number: int, dies: tuple[int, bool] | None) -> Any:
-        answered = self.world.log_in(number, dies)
-        return multiple() if answered is None else (answered[0], number)
+    def ticket(self, number: int, former: int = 0) -> str:
+        """Return a connection's latest ticket, or one of those before; '' when there is none."""
+        tickets = [ticket for ticket, other in reversed(self.world.tickets) if other == number]
+        return tickets[former] if former < len(tickets) else ""
 
-    @rule(target=tickets, known=tickets)
-    def take_over(self, known: tuple[str, int]) -> Any:
-        """Come with the same .qwc file from a second machine: the first one's session is over, and it is told why."""
-        ticket, number = known
-        session = self.latest(ticket)
+    def live_ticket(self, number: int) -> str:
+        """Return the ticket of the connection's session; begin one when it has none."""
+        ticket = self.ticket(number)
+        session = self.session(ticket)
         if session is None or session.ended:
-            return multiple()
-        second, _ = self.world.log_in(number) or ("", "")
+            ticket, _ = self.world.log_in(number) or ("", "")
+        return ticket
+
+    @rule(number=CONNECTIONS, trouble=TROUBLE)
+    def log_in(self, number: int, trouble: Trouble) -> None:
+        self.world.log_in(number, trouble)
+
+    @rule(number=CONNECTIONS)
+    def take_over(self, number: int) -> None:
+        """Come with the same .qwc file from a second machine: the first one's session is over, and it is told why."""
+        ticket = self.ticket(number)
+        session = self.session(ticket)
+        if session is None or session.ended:
+            return
+        self.world.log_in(number)
         assert self.world.send(ticket, number) == ""
         assert self.world.soap("receiveResponseXML", ticket, "<QBXML/>", "", "") == OVER
         assert self.world.soap("getLastError", ticket) == "Another session of this user has begun."
-        return second, number
 
-    @rule(target=tickets, number=CONNECTIONS, file=st.sampled_from([File.OTHERS, File.UNMARKED]), dies=DIES)
-    def open_a_wrong_file(self, number: int, file: File, dies: tuple[int, bool] | None) -> Any:
+    @rule(number=CONNECTIONS, file=st.sampled_from([File.OTHERS, File.UNMARKED]), trouble=TROUBLE)
+    def open_a_wrong_file(self, number: int, file: File, trouble: Trouble) -> None:
         """Come from a wrong company file: nothing goes there, and the connection says so, once its own is known."""
         connection = self.world.store.connection(self.world.connections[number].id)
         if not connection.file_pinned or (file is File.UNMARKED and not connection.file_id_seen):
-            return multiple()
+            return
         ticket, status = self.world.log_in(number) or ("", "")
         if status == "none":
-            return multiple()
-        assert self.world.send(ticket, number, file, dies) == ""
-        if dies is None:
-            assert self.latest(ticket).ended
+            return
+        assert self.world.send(ticket, number, file, trouble) == ""
+        if trouble is None:
+            assert self.session(ticket).ended
             assert self.world.store.connection(connection.id).last_error["code"] == COMPANY_FILE_MISMATCH
-        return ticket, number
 
     @rule(
         target=handed_out,
-        known=tickets,
+        number=CONNECTIONS,
+        former=FORMER,
         file=st.sampled_from([File.OWN, File.OWN, File.OWN_WITHOUT_FACTS, File.OWN_WITHOUT_MARK]),
-        dies=DIES,
+        trouble=TROUBLE,
     )
-    def send(self, known: tuple[str, int], file: File, dies: tuple[int, bool] | None) -> Any:
-        ticket, number = known
-        request = self.world.send(ticket, number, file, dies)
+    def send(self, number: int, former: int, file: File, trouble: Trouble) -> Any:
+        ticket = self.ticket(number, former) if former else self.live_ticket(number)
+        request = self.world.send(ticket, number, file, trouble)
         if "<QBXML" not in request:
             return multiple()
         self.on_their_way.append((ticket, number, request))
@@ -173,31 +190,29 @@ class Interleavings(RuleBasedStateMachine):
         objects=st.sampled_from([0, 2, 4]),
         failed=st.booleans(),
         at_once=st.booleans(),
-        dies=DIES,
+        trouble=TROUBLE,
     )
-    def work(
-        self, copy: tuple[str, int, str], objects: int, failed: bool, at_once: bool, dies: tuple[int, bool] | None
-    ) -> Any:
+    def work(self, copy: tuple[str, int, str], objects: int, failed: bool, at_once: bool, trouble: Trouble) -> Any:
         """QuickBooks does what a Web Connector brings it, be its session over or not."""
         self.on_their_way.remove(copy)
         ticket, number, request = copy
         books = self.world.books[self.world.connections[number].id]
         answered = ticket, books.answer(request, objects, failed=failed)
         if at_once:
-            self.world.receive(*answered, dies=dies)
+            self.world.receive(*answered, trouble=trouble)
         return answered
 
-    @rule(answered=answers, dies=DIES)
-    def hand_in(self, answered: tuple[str, str], dies: tuple[int, bool] | None) -> None:
+    @rule(answered=answers, trouble=TROUBLE)
+    def hand_in(self, answered: tuple[str, str], trouble: Trouble) -> None:
         """Bring an answer: late, twice, or in order."""
-        self.world.receive(*answered, dies=dies)
+        self.world.receive(*answered, trouble=trouble)
 
     @rule(
         copy=consumes(handed_out),
         hresult=st.sampled_from(["0x80040400", "0x8004041B", "0x800706BE"]),
-        dies=DIES,
+        trouble=TROUBLE,
     )
-    def fail(self, copy: tuple[str, int, str], hresult: str, dies: tuple[int, bool] | None) -> None:
+    def fail(self, copy: tuple[str, int, str], hresult: str, trouble: Trouble) -> None:
         """QuickBooks fails; in one case it did the work first."""
         ticket, number, request = copy
         self.on_their_way.remove(copy)
@@ -205,36 +220,36 @@ class Interleavings(RuleBasedStateMachine):
             self.world.books[self.world.connections[number].id].answer(request)
         elif any(other[0] == ticket and other[2] != request for other in self.on_their_way):
             return  # an hresult names no request, and this one says that nothing was done
-        session = self.latest(ticket)
+        session = self.session(ticket)
         if session is not None and session.in_flight and session.in_flight.id not in request:
             return
-        self.world.receive(ticket, "", hresult, dies)
+        self.world.receive(ticket, "", hresult, trouble)
 
-    def latest(self, ticket: str) -> Any:
+    def session(self, ticket: str) -> Any:
         """Return the session of a ticket."""
         return self.world.store.session(ticket_hash(ticket))
 
-    @rule(known=tickets, method=st.sampled_from(["connectionError", "closeConnection", "getLastError"]), dies=DIES)
-    def say(self, known: tuple[str, int], method: str, dies: tuple[int, bool] | None) -> None:
+    @rule(
+        number=CONNECTIONS,
+        former=FORMER,
+        method=st.sampled_from(["connectionError", "closeConnection", "getLastError"]),
+        trouble=TROUBLE,
+    )
+    def say(self, number: int, former: int, method: str, trouble: Trouble) -> None:
         texts = ("0x80040408", "Could not start QuickBooks.") if method == "connectionError" else ()
-        assert self.world.soap(method, known[0], *texts, dies=dies) != ""
+        assert self.world.soap(method, self.ticket(number, former), *texts, trouble=trouble) != ""
 
     @rule(
         number=CONNECTIONS,
         requests=st.integers(1, 6),
         objects=st.sampled_from([4, 8, 0]),
-        failed=st.booleans(),
-        dies=DIES,
+        end=st.sampled_from(["well", "failed", "lost"]),
+        trouble=TROUBLE,
     )
-    def converse(self, number: int, requests: int, objects: int, failed: bool, dies: tuple[int, bool] | None) -> None:
+    def converse(self, number: int, requests: int, objects: int, end: str, trouble: Trouble) -> None:
         """Go on with the latest session, or begin one: some requests in a row, the last answer with trouble."""
         world = self.world
-        ticket = next((ticket for ticket, other in reversed(world.tickets) if other == number), "")
-        session = self.latest(ticket)
-        if session is None or session.ended:
-            ticket, status = world.log_in(number) or ("", "")
-            if status == "none":
-                return
+        ticket = self.live_ticket(number)
         for left in reversed(range(requests)):
             request = world.send(ticket, number)
             if request == NO_OP:
@@ -242,14 +257,16 @@ class Interleavings(RuleBasedStateMachine):
                 continue
             if not request:
                 return
-            text = world.books[world.connections[number].id].answer(request, objects, failed=failed and not left)
-            world.receive(ticket, text, dies=None if left else dies)
+            now = "well" if left else end
+            text = world.books[world.connections[number].id].answer(request, objects, failed=now == "failed")
+            if now != "lost":
+                world.receive(ticket, text, trouble=None if left else trouble)
 
     # --- time
 
-    @rule(silence=st.sampled_from([60, SILENCE_SECONDS + 60]), dies=DIES)
-    def sweep(self, silence: int, dies: tuple[int, bool] | None) -> None:
-        self.world.sweep(silence, dies)
+    @rule(silence=st.sampled_from([60, SILENCE_SECONDS + 60]), trouble=TROUBLE)
+    def sweep(self, silence: int, trouble: Trouble) -> None:
+        self.world.sweep(silence, trouble)
 
     @rule(seconds=st.sampled_from([-1, 0.1, 5, 3_600, 90_000]))
     def jump(self, seconds: float) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from tests.unit.web_connector.cuts import IN_A_COMMIT, Cut
+from tests.unit.web_connector.cuts import DEATHS, Cut
 from tests.unit.web_connector.runs import Run
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Fill: TypeAlias = Callable[[Desk], None]
 
-LAGS = ("", "indexes", "queue")
+LAGS = ("indexes", "queue")
 
 
 def a_read(desk: Desk) -> None:
@@ -77,7 +77,7 @@ def two_cuts_of_one_call(fill: Fill) -> Iterator[tuple[Cut, Cut]]:
         if first.kind in {"duplicated", "repeated-later", "delayed-past-takeover"}:
             run = Run(fill, first).to_the_end()
             for second in run.places.cuts_within(first.place):
-                if second.kind in IN_A_COMMIT:
+                if second.kind in DEATHS:
                     yield first, second
 
 

@@ -62,10 +62,17 @@ class Run:
     be kept, all else must). A file that is not `marked` is not known to be the connection's.
     """
 
-    def __init__(self, fill: Callable[[Desk], object], *cuts: Cut, lag: str = "", marked: bool = True) -> None:
+    def __init__(
+        self,
+        fill: Callable[[Desk], object],
+        *cuts: Cut,
+        lag: str = "",
+        marked: bool = True,
+        store: WitnessedStore | None = None,
+    ) -> None:
         self.places = Places(frozenset(cuts))
         self._lags_in_queue = lag == "queue"
-        store = Notifying()
+        store = store or Notifying()
         mortal = MortalStore(store, self.places)
         self.desk = Desk(store=store, new_id=RandomIds(), reached=mortal)
         if lag:

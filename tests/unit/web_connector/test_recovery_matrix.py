@@ -1,6 +1,6 @@
 """Every place of a session is cut in every way: no write is done twice, nothing is stuck, nobody is passed over.
 
-One cut at each place, and two within one call, with and without lag of the indexes. All pairs of cuts take minutes:
+One cut at each place, and two within one call, the indexes late, and the queue too. All pairs of cuts take minutes:
 `make prove`.
 """
 

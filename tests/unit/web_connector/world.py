@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import Enum
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from domain import qbxml
 from domain.changes import AddRequest, ChangeConnection
 from domain.connections import ManagedConnections
 from domain.counts import CountKey, count_changes
-from domain.queued_request import ENDED, IN_FLIGHT, QueuedRequest, State, timestamp
+from domain.errors import InFlight
+from domain.queued_request import ENDED, IN_FLIGHT, QUEUED, QueuedRequest, State, timestamp
 from domain.queueing import Idempotency, Queueing
 from domain.session import SILENCE_SECONDS, Session, ticket_hash
 from domain.sweeping import Sweeper
@@ -50,24 +52,48 @@ class File(Enum):
     UNMARKED = "one that is nobody's, elsewhere"
 
 
+class Death(NamedTuple):
+    """A function dies after so many calls of the database, before or after the next one."""
+
+    calls: int
+    after: bool
+
+
+class Meeting(NamedTuple):
+    """After so many calls of the database, somebody else does `what` to connection `number`; the function goes on."""
+
+    calls: int
+    what: str
+    number: int
+
+
+Trouble: TypeAlias = Death | Meeting | None
+
+
 @dataclass
 class Doom:
-    """Kills a function at its next calls of the database: before or after the one that `in_calls` counts down to."""
+    """Brings a function what trouble it is in for. `meet` does what somebody does."""
 
-    in_calls: int | None = None
-    after: bool = False
+    trouble: Trouble = None
+    overtake: Callable[[], object] | None = None
     doing: Place | None = None
     calls: int = 0
+    meet: Callable[[Meeting], object] = lambda _meeting: None
+
+    def begin(self, trouble: Trouble) -> None:
+        """Begin a function."""
+        self.trouble, self.calls = trouble, 0
 
     def passing(self, what: str) -> str | None:  # noqa: ARG002 - every call counts
-        """Count a call down."""
-        if self.in_calls is None:
+        """Bring the trouble when it is due."""
+        trouble = self.trouble
+        if trouble is None or self.calls <= trouble.calls:
             return None
-        self.in_calls -= 1
-        if self.in_calls >= 0:
-            return None
-        self.in_calls = None
-        return "dies-after" if self.after else "dies-before"
+        self.trouble = None
+        if isinstance(trouble, Death):
+            return "dies-after" if trouble.after else "dies-before"
+        self.meet(trouble)
+        return None
 
 
 @dataclass
@@ -102,6 +128,8 @@ class World:
         self.new_id.given.clear()
         self.tickets: list[tuple[str, int]] = []
         self.sent: set[str] = set()
+        self.doom.meet = self._meet
+        self._last_call = b""
 
     def _connect(self, app_id: str) -> Connection:
         made = self.managed.create(app_id, webhook_url=HOOK)
@@ -111,29 +139,49 @@ class World:
 
     # --- what is done
 
-    def mortally(self, action: Callable[[], T], dies: tuple[int, bool] | None) -> T | None:
-        """Do something in a function that dies at a call of the database; None when it died."""
-        self.doom.in_calls, self.doom.after = dies or (None, False)
+    def _meet(self, meeting: Meeting) -> None:
+        """Do what comes between: the same call once more, a login, a pause, a sweep, or somebody who discards."""
+        connection = self.connections[meeting.number]
+        match meeting.what:
+            case "copy" if self._last_call:
+                self.endpoint.answer(self._last_call)
+            case "login":
+                self.log_in(meeting.number)
+            case "pause":
+                self.managed.pause(connection.app_id, connection.id)
+            case "sweep":
+                self.sweep(1)
+            case "discard":
+                for record in self.records():
+                    if record.connection_id == connection.id and record.state in QUEUED:
+                        with suppress(InFlight):  # QuickBooks may have done it
+                            self.queueing.discard(record.app_id, record.id)
+
+    def mortally(self, action: Callable[[], T], trouble: Trouble) -> T | None:
+        """Do something in a function that may be in for trouble; None when it died."""
+        self.doom.begin(trouble)
         try:
             return action()
         except FunctionDied:
             return None
         finally:
-            self.doom.in_calls = None
+            self.doom.begin(None)
 
-    def soap(self, method: str, *texts: str, dies: tuple[int, bool] | None = None) -> Any:
+    def soap(self, method: str, *texts: str, trouble: Trouble = None) -> Any:
         """Make a call of the Web Connector's; None when the function died."""
         self.clock.advance(seconds=1)
-        found = self.mortally(lambda: self.endpoint.answer(soap_call(method, *texts)), dies)
+        call = self._last_call = soap_call(method, *texts)
+        found = self.mortally(lambda: self.endpoint.answer(call), trouble)
+        self._last_call = b""
         if found is None:
             return None
         assert found.status == 200, found.body
         return result_of(method, found.body)
 
-    def log_in(self, number: int, dies: tuple[int, bool] | None = None) -> tuple[str, str] | None:
+    def log_in(self, number: int, trouble: Trouble = None) -> tuple[str, str] | None:
         """Log in to a connection; return ticket and status, None when nobody answered."""
         connection = self.store.connection(self.connections[number].id)
-        answered = self.soap("authenticate", connection.id, PASSWORD, dies=dies)
+        answered = self.soap("authenticate", connection.id, PASSWORD, trouble=trouble)
         if answered is None:
             return None
         assert answered[1] in {"", "none"}
@@ -142,7 +190,7 @@ class World:
         self.tickets.append((answered[0], number))
         return answered[0], answered[1]
 
-    def send(self, ticket: str, number: int, file: File = File.OWN, dies: tuple[int, bool] | None = None) -> str:
+    def send(self, ticket: str, number: int, file: File = File.OWN, trouble: Trouble = None) -> str:
         """Ask for a request, from the company file that is open."""
         connection, session = self.connections[number], self.store.session(ticket_hash(ticket))
         paused = self.store.connection(connection.id).paused_at
@@ -150,7 +198,7 @@ class World:
         facts = {File.OWN_WITHOUT_FACTS: "", File.OWN_WITHOUT_MARK: hcp(None), File.UNMARKED: hcp(None)}
         path = "D:\\other.qbw" if file in {File.OTHERS, File.UNMARKED} else "C:\\Books\\acme.qbw"
         known = facts.get(file, hcp(mark))
-        request = self.soap("sendRequestXML", ticket, known, path, "US", "16", "0", dies=dies) or ""
+        request = self.soap("sendRequestXML", ticket, known, path, "US", "16", "0", trouble=trouble) or ""
         if "<CustomerAddRq" in request:
             self._check_write_goes_out(request)
         if paused and "<QBXML" in request:
@@ -169,17 +217,15 @@ class World:
         assert message_set not in self.sent or record.recoveries or not record.unheard, record
         self.sent.add(message_set)
 
-    def receive(self, ticket: str, response: str, hresult: str = "", dies: tuple[int, bool] | None = None) -> None:
+    def receive(self, ticket: str, response: str, hresult: str = "", trouble: Trouble = None) -> None:
         """Hand in an answer."""
-        progress = self.soap("receiveResponseXML", ticket, response, hresult, "", dies=dies)
+        progress = self.soap("receiveResponseXML", ticket, response, hresult, "", trouble=trouble)
         session = self.store.session(ticket_hash(ticket))
         # Never 100 while the session holds work (§2.8).
         if progress is not None and session and not session.ended and session.in_flight:
             assert -1 <= progress < 100
 
-    def queue(
-        self, number: int, kind: str, label: str, key: str | None = None, dies: tuple[int, bool] | None = None
-    ) -> None:
+    def queue(self, number: int, kind: str, label: str, key: str | None = None, trouble: Trouble = None) -> None:
         """Queue a request. With a key the caller asks again when nobody answered, and there is one record."""
         self.clock.advance(milliseconds=1)
         connection = self.connections[number]
@@ -198,15 +244,15 @@ class World:
             return self.queueing.queue(connection.app_id, connection.id, request, None, idempotency).stored.record.id
 
         before = len(self.records())
-        if self.mortally(asked, dies) is None and key:
+        if self.mortally(asked, trouble) is None and key:
             asked()
         if key:
             assert len(self.records()) == before + 1
 
-    def sweep(self, silence_seconds: float, dies: tuple[int, bool] | None = None) -> None:
+    def sweep(self, silence_seconds: float, trouble: Trouble = None) -> None:
         """Let time pass, and the schedule come."""
         self.clock.advance(seconds=silence_seconds)
-        self.mortally(lambda: self.sweeper.sweep(self.clock() + timedelta(seconds=30)), dies)
+        self.mortally(lambda: self.sweeper.sweep(self.clock() + timedelta(seconds=30)), trouble)
 
     def to_quiet(self) -> None:
         """Resume all, and let sessions drain what is queued: nothing goes wrong any more."""
