@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import DynamoDBStore
-from benchmarks.listing_data import APP_ID, Bodies, Meter, connect, endpoint, load, marked
+from benchmarks.listing_data import APP_ID, Bodies, Meter, connect, endpoint, load, marked, stopped
 from benchmarks.postgresql import postgresql
 from domain.listing import ListQuery, Lists
 from domain.queued_request import State
@@ -122,7 +122,7 @@ def main(records: int = RECORDS, form: str = "packed") -> None:
             server.load(with_texts(stored))
         else:
             print("PostgreSQL is not installed: its column stays empty.")
-        compare(Lists(store, store, store), meter, connection_id, server)
+        compare(Lists(store, store, store, stopped), meter, connection_id, server)
     meter.taken()
     began = time.perf_counter()
     hits = scan(client, tables.payloads)

@@ -8,18 +8,19 @@ Only those entries are skipped, from whichever end of the day is nearer.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from domain.counts import INSERTED, Pair
-from domain.errors import NotFound
+from domain.errors import InvalidRequest, NotFound
 from domain.ports import IndexEntry
 from domain.searching import needle_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from domain.counts import DayCounts
-    from domain.ports import Connections, Listing, Requests
+    from domain.ports import Clock, Connections, Listing, Requests
     from domain.queued_request import QueuedRequest, State, StoredRequest, WebhookState
 
 LARGEST_LISTED_RESPONSE = 256 * 1024
@@ -33,6 +34,14 @@ READERS = 8
 
 SMALLEST_PART = 1_000
 """Records in a part: fewer are one answer of the database anyway."""
+
+SEARCH_SECONDS = 20
+"""A search that takes longer is refused with a reason: the function has 25 seconds, the gateway 29."""
+
+TOO_LONG = (
+    f"could not be looked for in every request of this connection within {SEARCH_SECONDS} seconds. "
+    "Try again later, when fewer of its requests are new, or list by state and webhook_state without it"
+)
 
 Sort: TypeAlias = Literal["inserted_at", "updated_at"]
 
@@ -74,6 +83,10 @@ class Span:
     backwards: bool = False
 
 
+class _TimeOver(Exception):
+    """A search took longer than `SEARCH_SECONDS`."""
+
+
 class Lists:
     """Lists a connection's records."""
 
@@ -82,6 +95,7 @@ class Lists:
         listing: Listing,
         requests: Requests,
         connections: Connections,
+        clock: Clock,
         *,
         few_hits: int = FEW_HITS,
         smallest_part: int = SMALLEST_PART,
@@ -89,17 +103,18 @@ class Lists:
         self._listing = listing
         self._requests = requests
         self._connections = connections
+        self._clock = clock
         self._few_hits = few_hits
         self._smallest_part = smallest_part
 
     def page(self, app_id: str, query: ListQuery) -> Page:
-        """Return one page. Raises NotFound when the app has no such connection.
+        """Return one page. Raises NotFound when the app has no such connection, InvalidRequest for too long a search.
 
         Where the index lags behind the counts the page has fewer items, and what it has is in order.
         """
         days = self._listing.day_counts(query.connection_id)
         if query.search_phrase:
-            items, total = self._found(query, query.search_phrase, days)
+            items, total = self._found_in_time(app_id, query, query.search_phrase, days)
         else:
             total = sum(number for _, number in matching(days, query))
             items = self._items(query, self._entries_of_page(query, days, total))
@@ -156,7 +171,25 @@ class Lists:
             limit=span.limit,
         )
 
-    def _found(self, query: ListQuery, phrase: str, days: Sequence[DayCounts]) -> tuple[Sequence[StoredRequest], int]:
+    def _found_in_time(
+        self, app_id: str, query: ListQuery, phrase: str, days: Sequence[DayCounts]
+    ) -> tuple[Sequence[StoredRequest], int]:
+        """Return what `_found` does. Raises InvalidRequest when that takes too long."""
+        until = self._clock() + timedelta(seconds=SEARCH_SECONDS)
+
+        def in_time() -> None:
+            if self._clock() >= until:
+                raise _TimeOver
+
+        try:
+            return self._found(query, phrase, days, in_time)
+        except _TimeOver:
+            self._check_owner(app_id, query.connection_id, ())
+            raise InvalidRequest.of("search_phrase", TOO_LONG) from None
+
+    def _found(
+        self, query: ListQuery, phrase: str, days: Sequence[DayCounts], in_time: Callable[[], None]
+    ) -> tuple[Sequence[StoredRequest], int]:
         """Return a page of what a search finds, and how many it finds.
 
         The texts tell which records fit and when they were inserted. A few are read themselves, which
@@ -166,7 +199,8 @@ class Lists:
         if not candidates:
             return [], 0
         stored = matching(days, ListQuery(query.connection_id))
-        hits = self._listing.search_hits(query.connection_id, needle_of(phrase), cuts(stored, self._smallest_part))
+        parts = cuts(stored, self._smallest_part)
+        hits = self._listing.search_hits(query.connection_id, needle_of(phrase), parts, in_time)
         start = (query.page - 1) * query.page_size
         if len(hits) <= self._few_hits:
             few = [
@@ -176,10 +210,10 @@ class Lists:
             return few[start : start + query.page_size], len(few)
         if query.state is None and query.webhook_state is None:
             span = locate([("", len(hits))], len(hits), query)
-            entries = self._hits_in_order(query, hits, days, span.skip + span.limit, span) if span else []
+            entries = self._hits_in_order(query, hits, days, in_time, span) if span else []
             page = entries[span.skip : span.skip + span.limit] if span else []
             return self._items(query, page[::-1] if span and span.backwards else page), len(hits)
-        entries = self._hits_in_order(query, hits, days, len(hits))
+        entries = self._hits_in_order(query, hits, days, in_time)
         return self._items(query, entries[start : start + query.page_size]), len(entries)
 
     def _hits_in_order(
@@ -187,13 +221,14 @@ class Lists:
         query: ListQuery,
         hits: Collection[tuple[str, str]],
         days: Sequence[DayCounts],
-        needed: int,
+        in_time: Callable[[], None],
         span: Span | None = None,
     ) -> Sequence[IndexEntry]:
-        """Return the first `needed` of the hits that the filters leave, from the far end when the span says so.
+        """Return the hits that the filters leave: of a span as many as it reaches to, from the far end if it says so.
 
         The index is read for as many days as hold so many by their share, and then for as many again.
         """
+        needed = span.skip + span.limit if span else len(hits)
         backwards = span is not None and span.backwards
         descending = query.descending != backwards
         if query.sort == INSERTED and query.state is None and query.webhook_state is None:
@@ -212,6 +247,7 @@ class Lists:
                 first_day=min(day for day, _ in group),
                 last_day=max(day for day, _ in group),
                 cuts=cuts(group, self._smallest_part),
+                in_time=in_time,
             )
             for entry in sorted(entries, key=lambda entry: (entry.moment, entry.id), reverse=descending):
                 if entry.id in wanted:

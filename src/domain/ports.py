@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from domain.apps import ApiKey, App
@@ -168,6 +168,10 @@ class IndexEntry:
     webhook_state: WebhookState | None = None
 
 
+def unlimited() -> None:
+    """Let what is read take as long as it takes."""
+
+
 class Listing(Protocol):
     """What lists are made from."""
 
@@ -205,13 +209,17 @@ class Listing(Protocol):
         first_day: str,
         last_day: str,
         cuts: Sequence[str],
+        in_time: Callable[[], None] = unlimited,
     ) -> Iterable[IndexEntry]:
         """Return every entry of these days, in no order; the parts between the moments `cuts` are read side by side."""
 
-    def search_hits(self, connection_id: str, needle: str, cuts: Sequence[str]) -> Collection[tuple[str, str]]:
+    def search_hits(
+        self, connection_id: str, needle: str, cuts: Sequence[str], in_time: Callable[[], None] = unlimited
+    ) -> Collection[tuple[str, str]]:
         """Return (inserted_at, id) of every record whose search text holds `needle`, in no order.
 
-        The parts between the moments `cuts` are read side by side.
+        The parts between the moments `cuts` are read side by side. `in_time` is called before each answer
+        of the database that is waited for, by several threads; what it raises ends the search.
         """
 
 

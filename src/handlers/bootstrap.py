@@ -226,7 +226,7 @@ def lists() -> Lists:
     """Return the lists of queued requests."""
     from domain.listing import Lists
 
-    return Lists(store(), store(), store())
+    return Lists(store(), store(), store(), clock())
 
 
 @_part

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
@@ -17,7 +16,13 @@ RESERVE = timedelta(seconds=60)
 
 
 def handler(_event: dict[str, Any], context: Any) -> None:
-    """Pack as long as the function has time; `context` is Lambda's."""
+    """Pack as long as the function has time; `context` is Lambda's. Fails at its end when a day could not be packed."""
     left = timedelta(milliseconds=context.get_remaining_time_in_millis())
     packed = bootstrap.packer().run(bootstrap.clock()() + left - RESERVE)
-    logger.info("packing.done", extra=asdict(packed))
+    for failure in packed.failures:
+        ids = {"connection_id": failure.connection_id, "day": failure.day}
+        logger.error("packing.not_processed", exc_info=failure.error, extra=ids)
+    counted = {"days": packed.days, "failed": len(packed.failures), "finished": packed.finished}
+    logger.info("packing.done", extra=counted)
+    if packed.failures:
+        raise packed.failures[0].error

@@ -20,7 +20,7 @@ from domain.listing import ListQuery, Lists
 from domain.queued_request import QueuedRequest, State, WebhookState, timestamp
 from local.emulated_dynamodb import quick_moto
 from local.tables import make_tables
-from tests.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, a_connection, a_record
+from tests.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, FixedClock, a_connection, a_record
 from tests.contract.conftest import dynamodb_client
 from tests.contract.test_store import add, counted, recount
 
@@ -113,7 +113,9 @@ def test_who_meets_others_adds_to_a_row_beside_it_and_the_sums_are_exact(bench: 
 
     assert bench.rows() == {"2026-03-14", *(f"2026-03-14#{row}" for row in range(4))}
     assert counted(bench.store) == recount(bench.store, [record.id for record in left])
-    page = Lists(bench.store, bench.store, bench.store).page(APP_ID, ListQuery(CONNECTION_ID, page_size=100))
+    page = Lists(bench.store, bench.store, bench.store, FixedClock()).page(
+        APP_ID, ListQuery(CONNECTION_ID, page_size=100)
+    )
     assert {item.record.id for item in page.items} == {record.id for record in left}
     gone = a_connection(id=CONNECTION_ID, deleted_at=timestamp(NOON))
     assert sum(bench.store.remove_records(gone)) == len(left)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import uuid
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,39 +14,54 @@ from hypothesis import strategies as st
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
+from adapters.dynamodb.search_texts import SearchTexts
 from domain.changes import AddConnection, AddRequest, RemoveRequest
 from domain.listing import ListQuery, Lists
+from domain.packing import Packer
 from domain.queued_request import timestamp
 from local.emulated_dynamodb import quick_moto
 from local.tables import make_tables
-from tests.builders import APP_ID, NOON, REQUEST_XML, a_connection
+from tests.builders import APP_ID, NOON, REQUEST_XML, FixedClock, a_connection
 from tests.contract.conftest import dynamodb_client
 from tests.lists import a_history, brute_force, queries, seeds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-QUERIES = 12
+CASES = int(os.environ.get("LISTING_CASES", "120"))
+"""How many lists are compared; 10,000 take some minutes."""
+
+QUERIES = max(12, CASES // 100)
 """How many lists are asked of one history: storing it takes longer than a list."""
+
+SMALL_LEAF = 250
+"""Bytes of packed texts, so that a history has several leaves."""
+
+AN_HOUR = timedelta(hours=1)
+LATER = NOON + timedelta(days=30)
 
 
 @pytest.fixture(scope="module")
-def filled() -> Iterator[DynamoDBStore]:
+def database() -> Iterator[tuple[DynamoDBStore, Packer]]:
     """Yield a store on DynamoDB emulated in the process, shared: each case has a connection of its own."""
     with quick_moto(), mock_aws():
         client = dynamodb_client()
-        yield DynamoDBStore(client, make_tables(client, f"lists{uuid.uuid4().hex[:8]}-"))
+        tables = make_tables(client, f"lists{uuid.uuid4().hex[:8]}-")
+        yield DynamoDBStore(client, tables), Packer(SearchTexts(client, tables, leaf_bytes=SMALL_LEAF), lambda: LATER)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=CASES // QUERIES, deadline=None)
 @given(
     seed=seeds,
     number=st.integers(0, 70),
     asked=st.lists(queries, min_size=QUERIES, max_size=QUERIES),
+    runs=st.tuples(st.integers(0, 3), st.integers(0, 3)),
 )
 def test_a_page_equals_that_of_a_brute_force_list(
-    filled: DynamoDBStore, seed: int, number: int, asked: list[ListQuery]
+    database: tuple[DynamoDBStore, Packer], seed: int, number: int, asked: list[ListQuery], runs: tuple[int, int]
 ) -> None:
+    """Whatever of the search texts is packed: the packer runs before records are removed and after it."""
+    filled, packer = database
     connection_id = str(uuid.uuid4())
     history = a_history(seed, number, connection_id)
     # Ids are made anew: hypothesis may run one seed twice, and an id is used once.
@@ -52,9 +69,14 @@ def test_a_page_equals_that_of_a_brute_force_list(
     filled.commit(AddConnection(a_connection(id=connection_id)))
     for past in history:
         filled.commit(AddRequest(past.record, REQUEST_XML, past.text))
+    for _ in range(runs[0]):
+        packer.run(LATER + AN_HOUR)
+    for past in history:
         if past.removed:
             filled.commit(RemoveRequest(past.record, timestamp(NOON)))
-    lists = Lists(filled, filled, filled)
+    for _ in range(runs[1]):
+        packer.run(LATER + AN_HOUR)
+    lists = Lists(filled, filled, filled, FixedClock())
 
     for one in asked:
         query = replace(one, connection_id=connection_id)

@@ -50,18 +50,26 @@ class Database:
 
     def run(self, packing: Packing | None = None) -> None:
         """Pack as the function does."""
-        assert Packer(packing or self.texts, FixedClock(TODAY)).run(TODAY + LONG).finished
+        packed = Packer(packing or self.texts, FixedClock(TODAY)).run(TODAY + LONG)
+        assert packed.finished
+        assert not packed.failures
 
     def payloads(self, connection_id: str) -> list[dict[str, Any]]:
         """Return every payload item of a connection's records that is in the index, and its leaves."""
-        found = self.client.scan(TableName=self.tables.payloads)["Items"]
         return [
-            item for item in found if connection_id in (item["request_id"]["S"], item.get("connection_id", {}).get("S"))
+            item
+            for item in self._all(self.tables.payloads)
+            if connection_id in (item["request_id"]["S"], item.get("connection_id", {}).get("S"))
         ]
+
+    def _all(self, table: str) -> Iterator[dict[str, Any]]:
+        """Yield every item of a table."""
+        for page in self.client.get_paginator("scan").paginate(TableName=table):
+            yield from page["Items"]
 
     def marked_days(self) -> list[str]:
         """Return the days that are still to be packed; today's are not yet."""
-        rows = self.client.scan(TableName=self.tables.counts)["Items"]
+        rows = self._all(self.tables.counts)
         return [row["day"]["S"] for row in rows if "pack" in row and row["day"]["S"] < day_of(timestamp(TODAY))]
 
 
@@ -344,6 +352,36 @@ def test_a_day_is_packed_whose_counts_lie_beside_its_row(database: Database) -> 
 
     assert [item["part"]["S"] for item in database.payloads(record.connection_id)] == ["texts#"]
     assert not database.marked_days()
+
+
+@pytest.mark.parametrize("form", ["in the index", "packed"])
+def test_a_search_can_be_ended_before_any_answer_of_the_database(database: Database, form: str) -> None:
+    """Texts that fill more than one answer (1 MB), long ones here, are asked for page by page."""
+    connection_id = str(uuid.uuid4())
+    chance = random.Random(1)
+    moment = timestamp(NOON if form == "packed" else TODAY)
+    for _ in range(150):
+        record = a_past_record(connection_id, inserted_at=moment)
+        database.store.commit(AddRequest(record, REQUEST_XML, chance.randbytes(4_096).hex()))
+    if form == "packed":
+        for _ in range(4):
+            database.run(SearchTexts(database.client, database.tables))
+    asked = []
+
+    def count() -> None:
+        asked.append(None)
+
+    database.texts.hits(connection_id, "alpha", [], count)
+    answers = len(asked)
+
+    def end_the_last() -> None:
+        asked.pop()
+        if not asked:
+            raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        database.texts.hits(connection_id, "alpha", [], end_the_last)
+    assert answers == (3 if form == "in the index" else 2)
 
 
 def test_a_day_is_packed_in_steps(database: Database) -> None:

@@ -29,12 +29,12 @@ from domain.changes import (
 )
 from domain.counts import INSERTED, CountKey, DayCounts, Pair, count_changes
 from domain.errors import Conflict, NotFound
-from domain.ports import Delivery, IndexEntry, ShownRequest
+from domain.ports import Delivery, IndexEntry, ShownRequest, unlimited
 from domain.queued_request import QUEUED, QueuedRequest, State, StoredRequest, Tombstone, WebhookState, day_of
 from domain.retention import expires_at
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from domain.apps import ApiKey, App
     from domain.connection import Connection
@@ -410,8 +410,10 @@ class FakeStore:
         first_day: str,
         last_day: str,
         cuts: Sequence[str],  # noqa: ARG002 - a list in memory is read in one part
+        in_time: Callable[[], None] = unlimited,
     ) -> Iterable[IndexEntry]:
         """Return every entry of these days."""
+        in_time()
         return self.index_entries(
             connection_id,
             sort=sort,
@@ -430,8 +432,10 @@ class FakeStore:
         connection_id: str,
         needle: str,
         cuts: Sequence[str],  # noqa: ARG002 - texts in memory are read in one part
+        in_time: Callable[[], None] = unlimited,
     ) -> Collection[tuple[str, str]]:
         """Return the records whose text holds the needle."""
+        in_time()
         shown = list(self.lag.shown("bodies", "search")) if self.lag else list(self.bodies.items())
         found = [
             (record.inserted_at, request_id)

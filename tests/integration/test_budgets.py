@@ -83,7 +83,7 @@ class Bench:
         store = self.store
         store.commit(AddConnection(a_connection(password_hash=hash_password(PASSWORD, counting_bytes(16)))))
         self.queueing = Queueing(store, store, store, self.clock, new_id)
-        self.lists = Lists(store, store, store)
+        self.lists = Lists(store, store, store, self.clock)
         self.web_connector = WebConnector(store, store, store, store, self.clock, new_id, CountingSecrets())
         self.managed = ManagedConnections(store, store, store, clock=self.clock, new_id=new_id, secrets=counting_bytes)
         self.calls = Calls(client)

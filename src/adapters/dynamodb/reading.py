@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from domain.errors import TooManyRequests
+from domain.ports import unlimited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,9 +21,10 @@ UNPROCESSED_RETRIES = 8
 """How often keys that DynamoDB left out (over 16 MB, or throttled) are asked for again without progress."""
 
 
-def query_all(client: Any, **query: Any) -> Iterator[Item]:
-    """Yield the items of every page of a query."""
+def query_all(client: Any, in_time: Callable[[], None] = unlimited, **query: Any) -> Iterator[Item]:
+    """Yield the items of every page of a query; `in_time` is called before each, to end it by what it raises."""
     while True:
+        in_time()
         page = client.query(**query)
         yield from page["Items"]
         if "LastEvaluatedKey" not in page:

@@ -23,9 +23,10 @@ from adapters.dynamodb.count_rows import CHANGED, QUIET, SEPARATOR, deletions_of
 from adapters.dynamodb.leaves import LEAF_BYTES, LEAVES, Leaf, part_of, storable
 from adapters.dynamodb.payloads import GONE, payload_key
 from adapters.dynamodb.reading import query_all
+from domain.ports import unlimited
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from adapters.dynamodb.items import Item
     from adapters.dynamodb.leaves import Place
@@ -66,21 +67,31 @@ class SearchTexts:
 
     # --- Search
 
-    def hits(self, connection_id: str, needle: str, cuts: Sequence[str]) -> Collection[Place]:
+    def hits(
+        self, connection_id: str, needle: str, cuts: Sequence[str], in_time: Callable[[], None] = unlimited
+    ) -> Collection[Place]:
         """Return the records whose text holds `needle`; the parts between the moments `cuts` are read side by side."""
         parts = list(pairwise([BEFORE_EVERYTHING, *cuts, AFTER_EVERYTHING]))
         known: dict[Place, bool] = {}
         packed: set[Place] = set()
+
+        def read(part: tuple[str, str]) -> tuple[dict[Place, bool], list[Place]]:
+            return self._range(connection_id, needle, part, in_time)
+
         with ThreadPoolExecutor(len(parts)) as readers:
-            for in_index, in_leaves in readers.map(lambda part: self._range(connection_id, needle, *part), parts):
+            for in_index, in_leaves in readers.map(read, parts):
                 known.update(in_index)
                 packed.update(in_leaves)
         return {place for place, hit in known.items() if hit} | {place for place in packed if place not in known}
 
-    def _range(self, connection_id: str, needle: str, first: str, last: str) -> tuple[dict[Place, bool], list[Place]]:
+    def _range(
+        self, connection_id: str, needle: str, part: tuple[str, str], in_time: Callable[[], None]
+    ) -> tuple[dict[Place, bool], list[Place]]:
         """Return what the index says of each record in it, and the hits in the leaves. The index first: see above."""
+        first, last = part
         entries = query_all(
             self._client,
+            in_time,
             **self._index(connection_id, first, last),
             ProjectionExpression=SEARCHED,
         )
@@ -91,6 +102,7 @@ class SearchTexts:
         }
         rows = query_all(
             self._client,
+            in_time,
             TableName=self._tables.payloads,
             KeyConditionExpression="request_id = :connection AND part BETWEEN :first AND :last",
             ExpressionAttributeValues={

@@ -15,11 +15,11 @@ from adapters.dynamodb.search_texts import AFTER_EVERYTHING, SearchTexts
 from adapters.dynamodb.transactions import Transactions
 from domain.counts import INSERTED, UPDATED, CountKey
 from domain.errors import NotFound
-from domain.ports import Delivery, IndexEntry, ShownRequest
+from domain.ports import Delivery, IndexEntry, ShownRequest, unlimited
 from domain.queued_request import QueuedRequest, State, StoredRequest, Tombstone, WebhookState, day_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from adapters.dynamodb.items import Item
     from adapters.dynamodb.tables import TableNames
@@ -325,13 +325,14 @@ class DynamoDBStore:
         first_day: str,
         last_day: str,
         cuts: Sequence[str],
+        in_time: Callable[[], None] = unlimited,
     ) -> Iterable[IndexEntry]:
         """Return every entry of these days, read side by side: as many queries at once as there are parts."""
         parts = list(pairwise([first_day, *cuts, last_day + AFTER_EVERYTHING]))
 
         def read(part: tuple[str, str]) -> list[IndexEntry]:
             query = self._index(connection_id, sort, state, webhook_state, use=use, first=part[0], last=part[1])
-            return [_entry(item, sort, state, webhook_state) for item in query_all(self._client, **query)]
+            return [_entry(item, sort, state, webhook_state) for item in query_all(self._client, in_time, **query)]
 
         with ThreadPoolExecutor(len(parts)) as readers:
             return list(chain.from_iterable(readers.map(read, parts)))
@@ -368,9 +369,11 @@ class DynamoDBStore:
             query["FilterExpression"] = " AND ".join(f"#{name} = :{name}" for name in filters)
         return query
 
-    def search_hits(self, connection_id: str, needle: str, cuts: Sequence[str]) -> Collection[tuple[str, str]]:
+    def search_hits(
+        self, connection_id: str, needle: str, cuts: Sequence[str], in_time: Callable[[], None] = unlimited
+    ) -> Collection[tuple[str, str]]:
         """Return (inserted_at, id) of the records whose text holds `needle`; parts are read side by side."""
-        return self._texts.hits(connection_id, needle, cuts)
+        return self._texts.hits(connection_id, needle, cuts, in_time)
 
     # --- Packing
 

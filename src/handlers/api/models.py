@@ -107,7 +107,12 @@ class ListParameters(PageParameters):
     sort: Literal["inserted_at", "updated_at"] = "inserted_at"
     sort_direction: Literal["asc", "desc"] = "desc"
     search_phrase: Annotated[
-        str | None, Field(max_length=200, description="A part of an id, a name, a label, a text or a message.")
+        str | None,
+        Field(
+            max_length=200,
+            description="A part of an id, a name, a label, a text or a message. "
+            "A search that does not end within 20 seconds is answered 400 `invalid_request`.",
+        ),
     ] = None
     state: State | None = None
     webhook_state: WebhookState | None = None

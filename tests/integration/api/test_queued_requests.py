@@ -10,10 +10,13 @@ import pytest
 from domain.changes import ChangeConnection, ChangeRequest
 from domain.queued_request import QueuedRequest, RequestError, State, StoredRequest, WebhookAttempt, WebhookState
 from domain.webhooks.event import event_body
+from handlers import bootstrap
 from tests.builders import CONNECTION_ID, REQUEST_XML, RESPONSE_XML
 from tests.integration.api.client import ApiClient
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from tests.integration.api.conftest import World
 
 TREE = {
@@ -318,6 +321,23 @@ def test_a_record_of_another_connection_is_not_found_below_this_one(world: World
 
 
 # --- List
+
+
+def test_a_search_that_takes_too_long_is_answered_with_what_to_do_instead(world: World) -> None:
+    queue(world)
+
+    def clock() -> datetime:
+        return world.clock.advance(seconds=30)
+
+    bootstrap.use(store=world.store, clock=clock, settings=bootstrap.settings())
+    answer = world.api.call("GET", f"{world.requests_url}?search_phrase=Customer")
+
+    assert answer.status == 400
+    assert answer.json["error"]["code"] == "invalid_request"
+    (problem,) = answer.json["error"]["details"]["problems"]
+    assert problem["field"] == "search_phrase"
+    assert "within 20 seconds" in problem["message"]
+    assert problem["message"] in answer.json["error"]["message"]
 
 
 def test_a_list_is_paged_sorted_and_filtered(world: World) -> None:

@@ -14,15 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.changes import AddConnection, AddRequest, ChangeRequest, RemoveRequest
-from domain.errors import NotFound
-from domain.listing import READERS, SMALLEST_PART, ListQuery, Lists, Span, cuts, locate
+from domain.errors import InvalidRequest, NotFound
+from domain.listing import READERS, SEARCH_SECONDS, SMALLEST_PART, ListQuery, Lists, Span, cuts, locate
+from domain.ports import unlimited
 from domain.queued_request import QueuedRequest, State, WebhookState, timestamp
-from tests.builders import APP_ID, CONNECTION_ID, NOON, OTHER_APP_ID, REQUEST_XML, a_connection, a_record
+from tests.builders import APP_ID, CONNECTION_ID, NOON, OTHER_APP_ID, REQUEST_XML, FixedClock, a_connection, a_record
 from tests.fakes import FakeStore
 from tests.lists import History, a_history, brute_force, numbers, queries, seeds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from domain.ports import IndexEntry
 
@@ -47,7 +48,7 @@ def test_a_page_equals_that_of_a_brute_force_list(seed: int, number: int, query:
     history = a_history(seed, number)
     store = stored(history)
 
-    page = Lists(store, store, store).page(APP_ID, query)
+    page = Lists(store, store, store, FixedClock()).page(APP_ID, query)
 
     items, total_pages = brute_force(history, query)
     assert [item.record for item in page.items] == items
@@ -64,7 +65,7 @@ def test_many_hits_are_ordered_by_the_index_as_few_are_by_their_records(
     store = stored(history)
     searched = replace(query, search_phrase=query.search_phrase or "a")
 
-    page = Lists(store, store, store, few_hits=0, smallest_part=3).page(APP_ID, searched)
+    page = Lists(store, store, store, FixedClock(), few_hits=0, smallest_part=3).page(APP_ID, searched)
 
     assert ([item.record for item in page.items], page.total_pages) == brute_force(history, searched)
 
@@ -108,7 +109,7 @@ def test_an_index_that_lags_gives_a_shorter_page_in_order(seed: int, number: int
         store.latest[moved.id] = past.record
         alive[moved.id] = replace(past, record=moved)
 
-    page = Lists(store, store, store).page(APP_ID, query)
+    page = Lists(store, store, store, FixedClock()).page(APP_ID, query)
 
     everything, _ = brute_force(list(alive.values()), replace(query, page=1, page_size=len(alive) + 1))
     places = [everything.index(item.record) for item in page.items]
@@ -153,13 +154,70 @@ def test_anothers_connection_is_not_found(*, filled: bool) -> None:
     store.commit(AddConnection(a_connection()))
     if filled:
         store.commit(AddRequest(a_record(), REQUEST_XML, ""))
-    lists = Lists(store, store, store)
+    lists = Lists(store, store, store, FixedClock())
 
     with pytest.raises(NotFound):
         lists.page(OTHER_APP_ID, ListQuery(CONNECTION_ID))
     with pytest.raises(NotFound):
         lists.page(APP_ID, ListQuery("c0000000-0000-4000-8000-00000000dead"))
     assert lists.page(APP_ID, ListQuery(CONNECTION_ID)).total_pages == int(filled)
+
+
+class SlowStore(FakeStore):
+    """A store whose database takes a while for each answer: at first the texts, then the index."""
+
+    def __init__(self, clock: FixedClock, *seconds: float) -> None:
+        super().__init__()
+        self._clock = clock
+        self._seconds = list(seconds)
+
+    def _wait(self) -> None:
+        self._clock.advance(seconds=self._seconds.pop(0))
+
+    def search_hits(
+        self, connection_id: str, needle: str, cuts: Sequence[str], in_time: Callable[[], None] = unlimited
+    ) -> Collection[tuple[str, str]]:
+        self._wait()
+        return super().search_hits(connection_id, needle, cuts, in_time)
+
+    def all_index_entries(self, *arguments: Any, **named: Any) -> Iterable[IndexEntry]:
+        self._wait()
+        return super().all_index_entries(*arguments, **named)
+
+
+@pytest.mark.parametrize("seconds", [(SEARCH_SECONDS,), (1, SEARCH_SECONDS - 1)])
+def test_a_search_that_takes_too_long_is_refused_with_what_to_do_instead(seconds: Sequence[float]) -> None:
+    clock = FixedClock()
+    store = SlowStore(clock, *seconds)
+    store.commit(AddConnection(a_connection()), AddRequest(a_record(), REQUEST_XML, "alpha"))
+    lists = Lists(store, store, store, clock, few_hits=0)
+
+    with pytest.raises(InvalidRequest) as caught:
+        lists.page(APP_ID, ListQuery(CONNECTION_ID, search_phrase="alpha", state=State.WAITING))
+
+    (problem,) = caught.value.problems
+    assert problem.field == "search_phrase"
+    assert f"within {SEARCH_SECONDS} seconds" in problem.message
+    assert "list by state and webhook_state" in problem.message
+
+
+def test_a_search_may_take_as_long_as_the_function_has_time() -> None:
+    clock = FixedClock()
+    store = SlowStore(clock, SEARCH_SECONDS - 1)
+    store.commit(AddConnection(a_connection()), AddRequest(record := a_record(), REQUEST_XML, "alpha"))
+
+    page = Lists(store, store, store, clock).page(APP_ID, ListQuery(CONNECTION_ID, search_phrase="alpha"))
+
+    assert [item.record for item in page.items] == [record]
+
+
+def test_a_search_of_anothers_connection_that_takes_too_long_says_nothing_of_it() -> None:
+    clock = FixedClock()
+    store = SlowStore(clock, SEARCH_SECONDS)
+    store.commit(AddConnection(a_connection()), AddRequest(a_record(), REQUEST_XML, "alpha"))
+
+    with pytest.raises(NotFound):
+        Lists(store, store, store, clock).page(OTHER_APP_ID, ListQuery(CONNECTION_ID, search_phrase="alpha"))
 
 
 @given(counted=st.lists(st.integers(1, 40_000), min_size=1, max_size=40))

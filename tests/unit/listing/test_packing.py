@@ -5,7 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+import pytest
+
 from domain.packing import DAYS_A_RUN, Packed, Packer
+from handlers import bootstrap, pack_search_texts
 from tests.builders import NOON, FixedClock
 
 if TYPE_CHECKING:
@@ -15,11 +18,12 @@ STEP = timedelta(seconds=10)
 
 
 class Days:
-    """Days that are to be packed, in three steps each; every step takes a while."""
+    """Days that are to be packed, in three steps each; every step takes a while. One of them may be `bad`."""
 
-    def __init__(self, clock: FixedClock, number: int) -> None:
+    def __init__(self, clock: FixedClock, number: int, bad: str | None = None) -> None:
         self._clock = clock
         self._number = number
+        self._bad = bad
         self.steps: list[tuple[str, str, tuple[str, str] | None]] = []
         self.asked: tuple[str, int] | None = None
 
@@ -31,6 +35,8 @@ class Days:
     def pack(self, connection_id: str, day: str, after: tuple[str, str] | None) -> tuple[str, str] | None:
         """Note the step."""
         self.steps.append((connection_id, day, after))
+        if day == self._bad:
+            raise OSError(day)
         self._clock.advance(seconds=STEP.total_seconds())
         number = int(after[0]) + 1 if after else 1
         return (str(number), "") if number < 3 else None
@@ -59,3 +65,49 @@ def test_more_days_than_a_run_takes_are_left_to_the_next() -> None:
     days = Days(clock := FixedClock(), DAYS_A_RUN)
 
     assert Packer(days, clock).run(NOON + timedelta(days=1)) == Packed(DAYS_A_RUN, finished=False)
+
+
+def test_a_day_that_cannot_be_packed_keeps_no_other_from_being_packed() -> None:
+    days = Days(clock := FixedClock(), 3, bad="day 1")
+
+    packed = Packer(days, clock).run(NOON + timedelta(hours=1))
+
+    assert (packed.days, packed.finished) == (2, True)
+    assert [(one.connection_id, one.day, str(one.error)) for one in packed.failures] == [
+        ("connection", "day 1", "day 1")
+    ]
+    assert days.steps[-1] == ("connection", "day 2", ("2", ""))
+
+
+class Context:
+    """Lambda's, with a minute and a half left."""
+
+    def get_remaining_time_in_millis(self) -> int:
+        """Return the time left."""
+        return 90_000
+
+
+def test_the_function_uses_the_time_that_it_has_left(caplog: pytest.LogCaptureFixture) -> None:
+    clock = FixedClock()
+    days = Days(clock, 3)
+    bootstrap.use(packer=Packer(days, clock), clock=clock)
+
+    pack_search_texts.handler({}, Context())
+
+    assert len(days.steps) == 3  # half a minute, less than two days
+    (line,) = (vars(record) for record in caplog.records)
+    assert (line["message"], line["days"], line["failed"], line["finished"]) == ("packing.done", 1, 0, False)
+
+
+def test_the_function_names_what_could_not_be_packed_and_fails(caplog: pytest.LogCaptureFixture) -> None:
+    """Its failures are what the alarm counts."""
+    clock = FixedClock()
+    days = Days(clock, 1, bad="day 0")
+    bootstrap.use(packer=Packer(days, clock), clock=clock)
+
+    with pytest.raises(OSError, match="day 0"):
+        pack_search_texts.handler({}, Context())
+
+    bad, done = (vars(record) for record in caplog.records)
+    assert (bad["message"], bad["connection_id"], bad["day"]) == ("packing.not_processed", "connection", "day 0")
+    assert (done["message"], done["days"], done["failed"]) == ("packing.done", 0, 1)
