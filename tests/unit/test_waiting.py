@@ -124,6 +124,14 @@ def test_a_web_connector_is_missing_after_three_of_the_longest_intervals() -> No
     assert seen(3 * LONGEST_SECONDS + 1) == "not_seen"
 
 
+def test_a_web_connector_that_is_missing_may_have_another_password() -> None:
+    """Logins with a wrong one leave no trace: anybody could write then."""
+    found = reason(LONG_AGO)
+
+    assert found
+    assert "QBWC1040" in (found.hint or "")
+
+
 def test_a_web_connector_in_a_long_session_is_not_missing() -> None:
     assert code(LONG_AGO, {"session_ticket": "00"}) is None
     assert code(LONG_AGO, {"last_worked_at": timestamp(NOON)}) is None
