@@ -105,7 +105,8 @@ def of_connection(connection: Connection, now: datetime) -> WaitingReason | None
             "not_seen",
             f"The Web Connector was last seen at {seen}.",
             "See that the QuickBooks machine is on, that the Web Connector runs on it, and that Auto-Run is ticked for "
-            "this connection; Update Selected asks at once. Should it show QBWC1040, type the connection's password there.",
+            "this connection; Update Selected asks at once. Should it show QBWC1040, type the connection's "
+            "password there.",
         )
     return None
 
