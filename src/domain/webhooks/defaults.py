@@ -42,8 +42,5 @@ ATTEMPTS_KEPT = 20
 """How many attempts a record keeps, the latest ones: more than two whole rounds of the schedule. With
 the two limits above a record stays below 16 KB however often it is redelivered by hand."""
 
-SIGNATURE_TOLERANCE_SECONDS = 300
-"""How old or how far ahead a signature may be when it is verified: the Standard Webhooks libraries' value."""
-
 LONGEST_URL = 2048
 """Characters in a webhook URL (contract §4)."""

@@ -32,7 +32,8 @@ from domain.webhooks.delivery import (
     asks_for_first_attempt,
     first_ticket,
 )
-from domain.webhooks.signature import verify, verify_qube
+from local.gateway import Request
+from local.receiver import verified_schemes
 from tests.builders import NOON, a_record
 from tests.unit.webhooks.builders import SECRET, URL, World
 
@@ -56,13 +57,13 @@ def test_an_attempt_posts_the_signed_event_to_the_records_url() -> None:
     world.deliverer.attempt(first_ticket(record, NOON), 7)
 
     [(url, headers, body, timeout)] = world.receiver.posts
-    now = int(NOON.timestamp())
     assert (url, timeout) == (URL, 7)
     assert headers["Content-Type"] == "application/json"
     assert headers["webhook-id"] == record.id
+    assert headers["webhook-timestamp"] == str(int(NOON.timestamp()))
     for secret in (SECRET, OLDER_SECRET):
-        verify(secret, headers, body, now)
-        verify_qube(secret, headers["X-Qube-Signature"], body, now)
+        request = Request("POST", "/", list(headers.items()), body)
+        assert verified_schemes(request, secret) == {"standard", "qube"}
     assert json.loads(body)["type"] == "queued_request.discarded"
 
 

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.webhooks.signature import NotVerified, signature_headers, verify, verify_qube
+from domain.webhooks.signature import signature_headers
+from local.gateway import Request
+from local.receiver import verified_schemes
 
 SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 OLDER_SECRET = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8="
@@ -45,25 +47,23 @@ def test_every_active_secret_signs_in_both_ways() -> None:
     }
 
 
+def verified(headers: dict[str, str], body: bytes, secret: str = SECRET) -> set[str]:
+    """Return what a receiver finds that was written without the code under test."""
+    return set(verified_schemes(Request("POST", "/", list(headers.items()), body), secret))
+
+
 @pytest.mark.parametrize("secret", [SECRET, OLDER_SECRET])
 def test_a_receiver_with_either_secret_accepts_both_signatures(secret: str) -> None:
     headers = signature_headers([SECRET, OLDER_SECRET], ID, SENT_AT, BODY)
 
-    verify(secret, {name.title(): value for name, value in headers.items()}, BODY, SENT_AT + 300)
-    verify_qube(secret, headers["X-Qube-Signature"], BODY, SENT_AT - 300)
+    assert verified({name.title(): value for name, value in headers.items()}, BODY, secret) == {"standard", "qube"}
 
 
 @given(st.binary(), st.binary())
 def test_another_body_is_not_verified(body: bytes, other: bytes) -> None:
     headers = signature_headers([SECRET], ID, SENT_AT, body)
 
-    if body == other:
-        verify(SECRET, headers, other, SENT_AT)
-    else:
-        with pytest.raises(NotVerified):
-            verify(SECRET, headers, other, SENT_AT)
-        with pytest.raises(NotVerified):
-            verify_qube(SECRET, headers["X-Qube-Signature"], other, SENT_AT)
+    assert verified(headers, other) == ({"standard", "qube"} if body == other else set())
 
 
 @pytest.mark.parametrize(
@@ -72,9 +72,6 @@ def test_another_body_is_not_verified(body: bytes, other: bytes) -> None:
         {"webhook-id": "22222222-2222-4222-8222-222222222222"},
         {"webhook-timestamp": "1773489601"},
         {"webhook-timestamp": ""},
-        {"webhook-timestamp": "soon"},
-        {"webhook-timestamp": "²"},
-        {"webhook-timestamp": "9" * 5000},
         {"webhook-signature": ""},
         {"webhook-signature": STANDARD},
         {"webhook-signature": f"v2,{STANDARD}"},
@@ -84,24 +81,16 @@ def test_another_body_is_not_verified(body: bytes, other: bytes) -> None:
 def test_a_changed_header_is_not_verified(change: dict[str, str]) -> None:
     headers = signature_headers([SECRET], ID, SENT_AT, BODY) | change
 
-    with pytest.raises(NotVerified):
-        verify(SECRET, headers, BODY, SENT_AT)
+    assert verified(headers, BODY) == {"qube"}
 
 
-@pytest.mark.parametrize("now", [SENT_AT + 301, SENT_AT - 301])
-def test_a_webhook_that_is_too_old_or_from_the_future_is_not_verified(now: int) -> None:
-    headers = signature_headers([SECRET], ID, SENT_AT, BODY)
-
-    with pytest.raises(NotVerified):
-        verify(SECRET, headers, BODY, now)
-    with pytest.raises(NotVerified):
-        verify_qube(SECRET, headers["X-Qube-Signature"], BODY, now)
-
-
-@pytest.mark.parametrize("header", ["", "v1=aa", f"t={SENT_AT}", f"t={SENT_AT},v2={QUBE}", "t,v1", "t=1=2,v1=3"])
+@pytest.mark.parametrize(
+    "header", ["", "v1=aa", f"t={SENT_AT}", f"t={SENT_AT},v2={QUBE}", "t,v1", "t=1=2,v1=3", f"t={SENT_AT},v1=é"]
+)
 def test_a_malformed_older_signature_is_not_verified(header: str) -> None:
-    with pytest.raises(NotVerified):
-        verify_qube(SECRET, header, BODY, SENT_AT)
+    headers = signature_headers([SECRET], ID, SENT_AT, BODY) | {"X-Qube-Signature": header}
+
+    assert verified(headers, BODY) == {"standard"}
 
 
 @pytest.mark.parametrize("secret", ["AAECAwQ=", "whsec_no base64!", "whsec_A"])
