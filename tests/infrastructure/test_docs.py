@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from local.template import Template
 from tests.integration.api.client import routes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,6 +53,14 @@ def test_every_endpoint_is_in_the_readme() -> None:
     }
 
     assert listed == {(route.method, route.path) for route in routes() if route.path.startswith("/api/")}
+
+
+def test_every_parameter_and_alarm_is_told_to_the_operator() -> None:
+    page = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    template = Template.load(ROOT / "template.yaml")
+    alarms = {name.removesuffix("Alarm") for name in template.resources("AWS::CloudWatch::Alarm")}
+
+    assert [name for name in [*template.parameters, *sorted(alarms)] if f"`{name}`" not in page] == []
 
 
 def test_every_page_is_found_from_the_readme() -> None:
