@@ -384,6 +384,26 @@ def test_a_search_can_be_ended_before_any_answer_of_the_database(database: Datab
     assert answers == (3 if form == "in the index" else 2)
 
 
+def test_a_body_whose_chunks_are_announced_meanwhile_stays_in_the_index(database: Database) -> None:
+    """Its answer may never be committed; the removal of its connection finds the chunks all the same."""
+    record = a_past_record(str(uuid.uuid4()))
+    database.store.commit(AddRequest(record, REQUEST_XML, "alpha"))
+    for _ in range(2):
+        database.run()  # its text stands in both places now
+    large = random.Random(1).randbytes(200_000).hex()
+    other = replace(record, revision=record.revision + 7)
+
+    def announce() -> None:
+        with pytest.raises(Conflict):
+            database.store.commit(ChangeRequest(other, other.changed(TODAY), response_xml=large, search_text="beta"))
+
+    Overtaken(database, announce).pack(record.connection_id, day_of(record.inserted_at), None)
+
+    (body,) = (item for item in database.payloads(record.connection_id) if item["part"]["S"] == "body")
+    assert "response_parts" in body
+    assert [one for _, one in database.texts.hits(record.connection_id, "alpha", [])] == [record.id]
+
+
 def test_a_day_is_packed_in_steps(database: Database) -> None:
     texts = SearchTexts(database.client, database.tables, step=7)
     connection_id = str(uuid.uuid4())

@@ -257,7 +257,8 @@ class SearchTexts:
                 self._client.update_item(
                     **key,
                     UpdateExpression="REMOVE connection_id, search_text",
-                    ConditionExpression="search_text = :seen",
+                    # With chunks it stays, also when they were announced just now.
+                    ConditionExpression="search_text = :seen AND attribute_not_exists(response_parts)",
                     ExpressionAttributeValues={":seen": entry["search_text"]},
                 )
 
