@@ -71,7 +71,7 @@ _TABLE: Mapping[int, tuple[str, str, str]] = {
     600: (
         "nothing_stored",
         "QuickBooks has no stored answer under this message set id.",
-        "The request was not executed in this company file.",
+        "It was most likely not executed. Look into the company file before you queue the request again.",
     ),
     1000: (
         "quickbooks_internal_error",
@@ -202,7 +202,7 @@ _TABLE: Mapping[int, tuple[str, str, str]] = {
     9002: (
         "nothing_stored",
         "QuickBooks has no usable stored answer under this message set id.",
-        "The request was not executed in this company file.",
+        "It was most likely not executed. Look into the company file before you queue the request again.",
     ),
     9004: (
         "message_set_id_too_long",

@@ -17,12 +17,12 @@ from domain.web_connector.message_sets import NEVER_EXECUTED, NOT_KEPT, OTHER_CO
 from domain.web_connector.pages import smaller_page
 from domain.web_connector.reasons import Reason, hint
 from domain.web_connector.unanswered import (
+    MOST_SESSIONS,
     asked_in_vain,
     failed,
     interrupted,
     lost_write,
     not_parsed,
-    tried_in_vain,
     unknown,
 )
 
@@ -189,11 +189,16 @@ def _of_status_check(record: QueuedRequest, text: str, code: int, now: datetime,
     if file_mark is None or file_mark != record.sent_to_file:
         words = "The company file that is open is not known to be the one that it was sent to."
         return Outcome(asked_in_vain(record, now, words, _because(Reason.OTHER_FILE, status_code=code)))
-    after = tried_in_vain(record, now, "QuickBooks never executed it.", _status(code), lost=False)
-    if after.error:
-        return Outcome(after, text)
+    if record.sessions >= MOST_SESSIONS:
+        # Nothing kept is also said of what was kept badly: once more, and somebody has to look.
+        message = (
+            f"Given up after {record.sessions} sessions. No answer came, and QuickBooks keeps none: status {code}."
+        )
+        details = {"status_code": code, "reason": describe_status(code).reason, "sessions": record.sessions}
+        return Outcome(unknown(record, now, message, details), text)
     # Given back and claimed are two steps and one stored change. QuickBooks' word holds for this session only.
-    return Outcome(replace(after.moved(State.TICKETED, now, recovering=False), revision=after.revision))
+    back = record.moved(State.RETRYABLE, now)
+    return Outcome(replace(back.moved(State.TICKETED, now, recovering=False), revision=back.revision))
 
 
 def _of_message_set_status(record: QueuedRequest, text: str, code: int, now: datetime) -> Outcome | None:

@@ -13,9 +13,13 @@ from domain.queued_request import State
 from domain.queueing import Queueing
 from domain.session import SILENCE_SECONDS
 from domain.sweeping import Sweeper
+from domain.web_connector import qwc
+from simulator import Simulator
+from simulator.faults import Fault
 from tests.builders import APP_ID
+from tests.unit.simulator.service import Service
 from tests.unit.web_connector.cuts import RandomIds
-from tests.unit.web_connector.driver import Desk, answer, hcp, kept, not_kept
+from tests.unit.web_connector.driver import PASSWORD, Desk, answer, hcp, kept, not_kept
 from tests.unit.web_connector.runs import Run
 
 if TYPE_CHECKING:
@@ -226,7 +230,7 @@ def test_a_question_that_is_fetched_twice_in_one_session_goes_out_twice(desk: De
     assert desk.record(write).recoveries == 1
 
 
-def test_a_write_that_is_never_executed_in_three_sessions_is_given_up(desk: Desk) -> None:
+def test_a_write_that_quickbooks_knows_nothing_of_after_three_sessions_ends_unknown(desk: Desk) -> None:
     write, _ = lost_write(desk)
     for _ in range(2):
         desk.receive(not_kept(desk.begin()))
@@ -235,8 +239,26 @@ def test_a_write_that_is_never_executed_in_three_sessions_is_given_up(desk: Desk
 
     desk.receive(not_kept(desk.begin()))
 
-    assert error_of(desk, write).code == "quickbooks_connection_error"
-    assert error_of(desk, write).details["sessions"] == 3
+    error = error_of(desk, write)
+    assert (error.code, error.details["status_code"], error.details["sessions"]) == ("outcome_unknown", 9002, 3)
+    assert "Look into the company file before" in error.details["hint"]
+
+
+def test_a_write_whose_answer_quickbooks_kept_badly_is_executed_once_and_ends_unknown() -> None:
+    """Held against the simulator. It says 9002 then, also to the write itself: nobody may read that nothing was done."""
+    service = Service()
+    desk = service.desk
+    write = desk.write("Grace")
+    text = qwc.render(service.connection, base_url="https://queue.example.com", app_name="Queue")
+    faults = [Fault.parse("receiveResponseXML:1:lose-request"), Fault.parse("process/writes:1:store-badly")]
+    simulator = Simulator(text, PASSWORD, service.company, transport=service, sleep=id, faults=faults)
+
+    for _ in range(5):
+        simulator.run_once()
+        desk.clock.advance(seconds=60)
+
+    assert [one.name for one in service.company.writes] == ["CustomerAddRq"]
+    assert error_of(desk, write).code == "outcome_unknown"
 
 
 def test_a_write_that_was_lost_once_is_asked_for_again_after_a_failure(desk: Desk) -> None:
