@@ -245,7 +245,7 @@ def test_a_write_that_quickbooks_knows_nothing_of_after_three_sessions_ends_unkn
 
 
 def test_a_write_whose_answer_quickbooks_kept_badly_is_executed_once_and_ends_unknown() -> None:
-    """Held against the simulator. It says 9002 then, also to the write itself: nobody may read that nothing was done."""
+    """It says 9002 then, also to the write itself: nobody may read that nothing was done."""
     service = Service()
     desk = service.desk
     write = desk.write("Grace")
