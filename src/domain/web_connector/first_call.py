@@ -58,23 +58,27 @@ class FirstCall:
 
         Facts that cannot be read do not tell, and a mark that is late must not lock its own file out.
         """
+        return self._facts.is_unmarked and self.connection.file_pinned and self._marked_elsewhere is not None
+
+    @property
+    def _marked_elsewhere(self) -> str | None:
+        """The path of the file that bore our mark last; None when that is not known, or is this one."""
         known = self.connection
-        if not self._facts.is_unmarked or not known.file_pinned or known.file_id_seen != _guid(known.file_id):
-            return False
-        if not self._file_name or not known.company_file_seen:
-            return False
+        if known.file_id_seen != _guid(known.file_id) or not known.company_file_seen or not self._file_name:
+            return None
         # As Windows compares: whatever the case and the slashes.
-        return PureWindowsPath(self._file_name) != PureWindowsPath(known.company_file_seen)
+        same = PureWindowsPath(self._file_name) == PureWindowsPath(known.company_file_seen)
+        return None if same else known.company_file_seen
 
     @property
     def company_file_mismatch(self) -> str:
         """What the user of the Web Connector reads."""
-        wrong = "belongs to another connection" if self.file_mark else "bears no mark of this connection"
+        wrong = "is not the one of this connection" if self.file_mark else "bears no mark of this connection"
         words = f"The company file that is open {wrong}: {self._file_name or 'its name is unknown'}."
         if self._must_be_marked and not self.file_mark:
             words = f"The connection's company_file could not be opened: {self.connection.company_file}. {words}"
-        elif self._is_unmarked_elsewhere:
-            words += f" The one that bears it is {self.connection.company_file_seen}."
+        elif self._marked_elsewhere:
+            words += f" Its own was last {self._marked_elsewhere}."
         return f"{words} Open the right one and update again."
 
     @property

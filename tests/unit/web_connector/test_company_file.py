@@ -96,7 +96,7 @@ def test_a_session_in_another_company_file_is_over_and_its_user_reads_why(desk: 
 
     assert desk.session.ended
     assert desk.connection.session_ticket is None
-    assert "another connection" in desk.last_error()
+    assert "not the one of this connection" in desk.last_error()
     assert desk.close() == "OK"
 
 
@@ -109,6 +109,28 @@ def test_a_mismatch_tells_what_to_do(desk: Desk) -> None:
     assert error is not None
     assert "reset_company_file" in error["hint"]
     assert error["file_id"] == OTHER.strip("{}")
+
+
+def test_a_mismatch_names_the_right_file_where_it_is_known(desk: Desk) -> None:
+    desk.queue()
+    begin_in(desk, OTHER, ELSEWHERE)
+    assert PATH not in desk.last_error()
+    desk.close()
+    marked_at(desk)
+    desk.queue()
+
+    begin_in(desk, OTHER, ELSEWHERE)
+
+    assert f"{ELSEWHERE}. Its own was last {PATH}." in desk.last_error()
+
+
+def test_a_mismatch_in_a_file_that_took_the_place_of_the_right_one_names_it_once(desk: Desk) -> None:
+    marked_at(desk)
+    desk.queue()
+
+    begin_in(desk, OTHER)
+
+    assert desk.last_error().count(PATH) == 1
 
 
 def test_what_there_was_to_forget_survives_a_mismatch(desk: Desk) -> None:

@@ -161,7 +161,7 @@ def test_a_session_whose_first_request_never_went_out_does_not_linger(desk: Desk
     desk.send(hcp("{00000000-0000-0000-0000-000000000009}"))
 
     assert desk.send() == ""
-    assert "another connection" in desk.last_error()
+    assert "not the one of this connection" in desk.last_error()
 
 
 def test_a_pause_ends_the_waiting(desk: Desk) -> None:
