@@ -277,7 +277,7 @@ def _event(step: Any) -> Event:
 def _checked(key: str, value: Any) -> Any:
     """Return the value of an action's key, or raise `ValueError`."""
     if key in {"seconds", "megabytes"}:
-        _check(type(value) in {int, float} and 0 <= value < 1e6, f"{key} is a number from 0, not {value!r}")  # noqa: PLR2004
+        _check(type(value) in {int, float} and 0 <= value < 1e6, f"{key} is a number from 0, not {value!r}")  # noqa: PLR2004 - below eleven days
         return float(value)
     if key == "hresult":
         _check(isinstance(value, str), f"{key} is a text, not {value!r}")
@@ -323,4 +323,4 @@ def _nearest(name: object, known: Iterable[str]) -> str:
         return f"did you mean {' or '.join(close)}?"
     if not names:
         return "there is none"
-    return f"one of {', '.join(names)}" if len(names) <= 20 else "see the table in simulator/README.md"  # noqa: PLR2004
+    return f"one of {', '.join(names)}" if len(names) <= 20 else "see the table in simulator/README.md"  # noqa: PLR2004 - a line on a terminal

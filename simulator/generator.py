@@ -120,7 +120,7 @@ class _Maker:
         for number in range(1, order_count + 1):
             order = self._order(number, self._random.choice(customers), items)
             # Two of five orders were invoiced, and each of the two documents names the other.
-            if self._random.random() < 0.4:  # noqa: PLR2004
+            if self._random.random() < 0.4:  # noqa: PLR2004 - chance
                 invoices.append(self._invoice(len(invoices) + 1, order))
             orders.append(order)
         return Tables(Table(customers), Table(vendors), Table(items), Table(orders), Table(invoices))
@@ -151,7 +151,7 @@ class _Maker:
 
     def _customer(self, number: int, count: int, job: str, parent: Row | None) -> Row:
         first, last = self._random.choice(_FIRST), self._random.choice(_LAST)
-        company = f"{last} {self._random.choice(_BUSINESS)}" if self._random.random() < 0.5 else ""  # noqa: PLR2004
+        company = f"{last} {self._random.choice(_BUSINESS)}" if self._random.random() < 0.5 else ""  # noqa: PLR2004 - chance
         name = job or (f"{company} {number}" if company else f"{last}, {first} {number}")
         created, times = self._times(number / count)
         balance = _money(Decimal(self._random.choice((0, 0, 0, self._random.randint(1, 900_000)))) / 100)
@@ -276,7 +276,7 @@ class _Maker:
 
     def _invoice(self, number: int, order: Row) -> Row:
         created, times = self._times(self._random.random())
-        amount, paid = order.fields["TotalAmount"], self._random.random() < 0.6  # noqa: PLR2004
+        amount, paid = order.fields["TotalAmount"], self._random.random() < 0.6  # noqa: PLR2004 - chance
         day = date.fromisoformat(order.fields["ShipDate"])
         txn_id = f"{0x100000 + number:X}-{created}"
         order.fields["IsFullyInvoiced"] = "true"

@@ -61,7 +61,7 @@ def test_get_answers_200_with_a_text(desk: Desk) -> None:  # noqa: ARG001 - it s
 
 
 @pytest.mark.parametrize("name", ["wsdl", "WSDL", "Wsdl"])
-def test_get_wsdl_describes_the_service_at_the_address_that_was_called(desk: Desk, name: str) -> None:  # noqa: ARG001
+def test_get_wsdl_describes_the_service_at_the_address_that_was_called(desk: Desk, name: str) -> None:  # noqa: ARG001 - it sets the parts up
     answered = web_connector.handler(event("GET", queryStringParameters={name: ""}), None)
 
     assert answered["statusCode"] == 200
@@ -69,7 +69,7 @@ def test_get_wsdl_describes_the_service_at_the_address_that_was_called(desk: Des
     assert '<soap:address location="https://api.example.com/live/qbwc"/>' in answered["body"]
 
 
-def test_the_wsdl_names_the_deployment_s_own_address_when_it_has_one(desk: Desk) -> None:  # noqa: ARG001
+def test_the_wsdl_names_the_deployment_s_own_address_when_it_has_one(desk: Desk) -> None:  # noqa: ARG001 - it sets the parts up
     bootstrap.use(settings=replace(SETTINGS, base_url="https://qb.example.com"))
 
     answered = web_connector.handler(event("GET", queryStringParameters={"wsdl": ""}), None)
@@ -77,7 +77,7 @@ def test_the_wsdl_names_the_deployment_s_own_address_when_it_has_one(desk: Desk)
     assert 'location="https://qb.example.com/qbwc"' in answered["body"]
 
 
-def test_header_names_are_read_in_any_case(desk: Desk) -> None:  # noqa: ARG001
+def test_header_names_are_read_in_any_case(desk: Desk) -> None:  # noqa: ARG001 - it sets the parts up
     headers = {"host": "127.0.0.1:3000", "X-FORWARDED-PROTO": "http"}
     local = event("GET", queryStringParameters={"wsdl": ""}, headers=headers, requestContext={})
 
@@ -85,7 +85,7 @@ def test_header_names_are_read_in_any_case(desk: Desk) -> None:  # noqa: ARG001
 
 
 @pytest.mark.parametrize("encode", [False, True])
-def test_a_call_is_answered_whether_or_not_its_body_is_in_base64(desk: Desk, encode: bool) -> None:  # noqa: ARG001
+def test_a_call_is_answered_whether_or_not_its_body_is_in_base64(desk: Desk, encode: bool) -> None:  # noqa: ARG001 - it sets the parts up
     body = envelope(CLOSE)
     if encode:
         body = base64.b64encode(body.encode()).decode()
@@ -98,7 +98,7 @@ def test_a_call_is_answered_whether_or_not_its_body_is_in_base64(desk: Desk, enc
 
 
 @pytest.mark.parametrize(("body", "encoded"), [(None, False), ("", False), ("???", True), ("{}", False), (None, True)])
-def test_a_body_that_is_no_call_gets_a_fault(desk: Desk, body: str | None, encoded: bool) -> None:  # noqa: ARG001
+def test_a_body_that_is_no_call_gets_a_fault(desk: Desk, body: str | None, encoded: bool) -> None:  # noqa: ARG001 - it sets the parts up
     answered = web_connector.handler(event("POST", body, isBase64Encoded=encoded), None)
 
     assert answered["statusCode"] == 400
