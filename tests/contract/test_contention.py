@@ -47,7 +47,7 @@ class Contended:
             reasons = [{"Code": "None"} for _ in request["TransactItems"]]
             reasons[-1] = {"Code": "TransactionConflict"}
             raise ClientError(
-                {"Error": {"Code": "TransactionCanceledException"}, "CancellationReasons": reasons},  # type: ignore[typeddict-unknown-key, typeddict-item]
+                {"Error": {"Code": "TransactionCanceledException"}, "CancellationReasons": reasons},
                 "TransactWriteItems",
             )
         return self._client.transact_write_items(**request)

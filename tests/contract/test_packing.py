@@ -366,7 +366,7 @@ def test_a_search_can_be_ended_before_any_answer_of_the_database(database: Datab
     if form == "packed":
         for _ in range(4):
             database.run(SearchTexts(database.client, database.tables))
-    asked = []
+    asked: list[None] = []
 
     def count() -> None:
         asked.append(None)

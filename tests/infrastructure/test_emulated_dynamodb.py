@@ -227,7 +227,7 @@ def stream(database: Any) -> list[Any]:
     streams = client("dynamodbstreams")
     shard = streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"][0]["ShardId"]
     iterator = streams.get_shard_iterator(StreamArn=arn, ShardId=shard, ShardIteratorType="TRIM_HORIZON")
-    records = streams.get_records(ShardIterator=iterator["ShardIterator"])["Records"]
+    records: list[Any] = streams.get_records(ShardIterator=iterator["ShardIterator"])["Records"]
     for record in records:
         del record["eventID"]
         for changing in ("ApproximateCreationDateTime", "SizeBytes"):  # moto counts the moment's digits too

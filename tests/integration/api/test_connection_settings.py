@@ -156,7 +156,7 @@ def test_a_session_that_has_ended_is_left_alone(world: World) -> None:
 
 @pytest.mark.parametrize(("method", "path"), [("PATCH", ""), ("POST", "/pause"), ("POST", "/resume")])
 def test_only_the_owner_with_a_full_key_may(world: World, method: str, path: str) -> None:
-    body = {} if method == "PATCH" else None
+    body: dict[str, str] | None = {} if method == "PATCH" else None
 
     assert world.stranger.call(method, URL + path, body).status == 404
     assert world.readonly.call(method, URL + path, body).status == 403

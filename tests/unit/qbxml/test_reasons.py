@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,6 +12,10 @@ from domain.qbxml.hresults import describe
 from domain.qbxml.statuses import describe_status
 from domain.web_connector.reasons import MEANINGS, Reason
 from tools.error_reasons import TARGET, document
+
+if TYPE_CHECKING:
+    from domain.qbxml.hresults import HresultFacts
+    from domain.qbxml.statuses import StatusFacts
 
 
 def test_a_known_status_has_a_hint() -> None:
@@ -66,6 +71,11 @@ LISTED_STATUSES = (
 )
 """Status codes that are documented or were seen in the field."""
 
+EVERYTHING_REPORTED: tuple[HresultFacts | StatusFacts, ...] = (
+    *hresults.HRESULTS.values(),
+    *statuses.STATUSES.values(),
+)
+
 
 @pytest.mark.parametrize("code", LISTED_HRESULTS)
 def test_every_known_hresult_has_reason_message_and_hint(code: int) -> None:
@@ -88,7 +98,7 @@ def test_every_known_status_has_reason_message_and_hint(code: int) -> None:
 def test_a_reason_means_one_thing_wherever_it_comes_from() -> None:
     """Codes that share a reason share what is to be done about it."""
     hints: dict[str, set[str | None]] = {}
-    for facts in (*hresults.HRESULTS.values(), *statuses.STATUSES.values()):
+    for facts in EVERYTHING_REPORTED:
         hints.setdefault(facts.reason, set()).add(facts.hint)
     for reason, (_, hint) in MEANINGS.items():
         hints.setdefault(reason.value, set()).add(hint)
@@ -101,7 +111,7 @@ def test_every_reason_of_the_service_is_explained() -> None:
 
 
 def test_reasons_are_names() -> None:
-    reasons = [facts.reason for facts in (*hresults.HRESULTS.values(), *statuses.STATUSES.values())]
+    reasons = [facts.reason for facts in EVERYTHING_REPORTED]
 
     assert [reason for reason in (*reasons, *Reason) if not re.fullmatch(r"[a-z]+(_[a-z]+)*", reason)] == []
 

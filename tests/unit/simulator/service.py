@@ -55,5 +55,4 @@ class Service:
     @property
     def open_requests(self) -> list[str]:
         """What has not come to an end."""
-        return [f"{record.request_name} {record.state}" for record in self.desk.store.records.values()
-                if record.state not in ENDED]  # fmt: skip
+        return [f"{record.request_name} {record.state}" for record in self.desk.records if record.state not in ENDED]

@@ -173,6 +173,11 @@ class Desk:
         assert isinstance(record, QueuedRequest)
         return record
 
+    @property
+    def records(self) -> list[QueuedRequest]:
+        """Return all records in order of insertion."""
+        return [record for record in self.store.records.values() if isinstance(record, QueuedRequest)]
+
     def change(self, request_id: str, **fields: Any) -> None:
         """Change a record behind the connector's back."""
         before = self.record(request_id)
@@ -194,8 +199,7 @@ class Desk:
 
     def states(self) -> list[str]:
         """Return the states of all records in order of insertion."""
-        records = [record for record in self.store.records.values() if isinstance(record, QueuedRequest)]
-        return [record.state.value for record in sorted(records, key=lambda one: (one.inserted_at, one.page))]
+        return [record.state.value for record in sorted(self.records, key=lambda one: (one.inserted_at, one.page))]
 
     # --- what the Web Connector says
 

@@ -18,7 +18,7 @@ from tests.unit.web_connector.cuts import RandomIds
 from tests.unit.web_connector.driver import PASSWORD, CountingStore, Desk
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from domain.changes import Change
 
@@ -96,7 +96,11 @@ class Run:
         connection = self.desk.connect(name="Acme", linger_seconds=LINGER)
         self.line = Line(self.desk, self.store, at, kind)
         self.company = Company.generated(customers=5)
-        self.come = [lambda: self.desk.write("Ann"), self.desk.queue, lambda: self.desk.write("Bob")]
+        self.come: list[Callable[[], object]] = [
+            lambda: self.desk.write("Ann"),
+            self.desk.queue,
+            lambda: self.desk.write("Bob"),
+        ]
         simulator = Simulator(
             qwc.render(connection, base_url="https://queue.example.com", app_name="Queue"),
             PASSWORD,

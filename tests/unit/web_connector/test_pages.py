@@ -30,7 +30,7 @@ def desk() -> Desk:
 
 def pages(desk: Desk) -> list[Any]:
     """Return the records by page."""
-    return sorted(desk.store.records.values(), key=lambda record: record.page)  # type: ignore[union-attr]
+    return sorted(desk.records, key=lambda record: record.page)
 
 
 def test_pages_come_one_after_another_ahead_of_other_work(desk: Desk) -> None:
@@ -47,7 +47,7 @@ def test_pages_come_one_after_another_ahead_of_other_work(desk: Desk) -> None:
     assert desk.receive(page_of(request, 0)) < 100
     assert other in desk.send()
 
-    one, two, three = (record for record in desk.store.records.values() if record.id != other)  # type: ignore[misc]
+    one, two, three = (record for record in desk.records if record.id != other)
     assert [record.page for record in (one, two, three)] == [1, 2, 3]
     assert [record.event_id for record in (one, two, three)] == [first] * 3
     assert {record.state for record in (one, two, three)} == {State.RESPONSE_RECEIVED}
@@ -162,7 +162,7 @@ def test_an_invalid_id_on_the_first_page_is_an_error_of_the_request(desk: Desk) 
 def error_code(desk: Desk, request_id: str) -> str | None:
     """Return the error's code of a record."""
     error = desk.record(request_id).error
-    return error and error.code
+    return error.code if error else None
 
 
 def asked_for(text: str) -> int | None:

@@ -610,7 +610,7 @@ def test_a_page_that_comes_again_while_the_next_one_is_out_is_not_taken_for_it(d
     assert desk.receive(late) == progress
     assert desk.receive(page_of(last, 0)) == 100
 
-    pages = sorted((found for found in desk.store.records.values()), key=lambda found: found.page)
+    pages = sorted(desk.records, key=lambda found: found.page)
     assert [found.page for found in pages] == [1, 2, 3]
     assert pages[0].id == first
     assert 'iteratorRemainingCount="0"' in str(desk.response(pages[2].id))
@@ -800,7 +800,7 @@ def test_the_index_is_read_again_when_what_it_showed_was_stale(desk: Desk) -> No
     stale, good = desk.queue(), desk.queue()
     readings = [[desk.record(stale)], [desk.record(good)]]
     desk.change(stale, state=State.DISCARDED)
-    desk.store.queue_front = lambda _connection_id, _limit: readings.pop(0)  # type: ignore[method-assign]
+    desk.store.queue_front = lambda _connection_id, _limit: readings.pop(0)  # type: ignore[assignment, method-assign]
 
     assert desk.authenticate() == ""
 

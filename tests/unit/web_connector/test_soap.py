@@ -234,7 +234,8 @@ def test_every_text_that_xml_can_hold_comes_out_as_it_went_in(text: str) -> None
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_has_an_answer_that_says_its_name_twice(method: str) -> None:
-    result: int | tuple[str, ...] | str = {"int": 1, "ArrayOfString": ("a",), "string": "a"}[METHODS[method].result]
+    results: dict[str, int | tuple[str, ...] | str] = {"int": 1, "ArrayOfString": ("a",), "string": "a"}
+    result = results[METHODS[method].result]
 
     root = ET.fromstring(write_answer(Call(method), result))  # noqa: S314 - our own text
 

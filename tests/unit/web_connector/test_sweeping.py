@@ -107,7 +107,7 @@ def test_a_session_that_is_called_meanwhile_is_left_to_the_next_sweep(desk: Desk
     stale = desk.session
     fall_silent(desk)
     desk.store.commit(ChangeSession(stale, stale.changed(timestamp(desk.clock.now))))
-    desk.store.silent_sessions = lambda _before, _limit: [stale]  # type: ignore[method-assign]
+    desk.store.silent_sessions = lambda _before, _limit: [stale]  # type: ignore[assignment, method-assign]
 
     assert sweep(desk) == Swept(sessions_released=0, records_removed=0, connections_purged=0, finished=True)
 
@@ -231,7 +231,7 @@ def test_a_busy_database_leaves_the_connection_to_the_next_sweep(desk: Desk) -> 
         raise TooManyRequests("busy")
         yield 0
 
-    desk.store.remove_records = busy  # type: ignore[method-assign]
+    desk.store.remove_records = busy  # type: ignore[assignment, method-assign]
     assert sweep(desk) == Swept(sessions_released=0, records_removed=0, connections_purged=0, finished=False)
 
     desk.store.remove_records = real  # type: ignore[method-assign]
