@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CASES = int(os.environ.get("LISTING_CASES", "120"))
-"""How many lists are compared; 10,000 take some minutes."""
+"""How many lists are compared; 10,000 take a quarter of an hour."""
 
 QUERIES = max(12, CASES // 100)
 """How many lists are asked of one history: storing it takes longer than a list."""
