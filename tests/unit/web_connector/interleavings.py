@@ -103,13 +103,13 @@ class Interleavings(RuleBasedStateMachine):
             "get": lambda: use.get(app_id, record.id),
         }[how]
         try:
-            done = self.world.mortally(action, trouble)
+            self.world.mortally(action, trouble if mine else None)
         except (InFlight, InvalidState, Gone):
             assert mine
         except NotFound:
             assert not mine
         else:
-            assert mine or (trouble and done is None)
+            assert mine
 
     @rule(number=CONNECTIONS, what=st.sampled_from(["pause", "resume", "rename", "linger", "reset"]), trouble=TROUBLE)
     def manage(self, number: int, what: str, trouble: Trouble) -> None:
