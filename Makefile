@@ -111,7 +111,7 @@ format: .venv/.installed ## Format the code
 	$(BIN)/ruff format .
 
 .PHONY: bench
-bench: .venv/.installed ## Measure: imports of each handler, calls to the local stack with 10,000 records, a session that drains a queue
+bench: .venv/.installed ## Measure: imports of each handler, calls to the local stack with 10,000 records, how fast a session drains, a session that drains a queue
 	$(BIN)/python -m benchmarks.import_times
 	$(BIN)/python -m benchmarks.local_stack
 	$(BIN)/python -m benchmarks.draining

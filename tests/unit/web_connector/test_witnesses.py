@@ -100,11 +100,6 @@ ENOUGH_RUNS = 1_000
 The steps differ from process to process, whatever the chance: hypothesis tries constants of all that is loaded."""
 
 
-MANY = 500
-"""Runs in which a fault is found for certain: of other 100 each sixth time not (`Careless`), and which runs they are
-depends on what else is loaded (hypothesis takes constants from there). The search ends with what it finds."""
-
-
 class KeepsNothing(MessageSets):
     """A QuickBooks that keeps no answers."""
 
