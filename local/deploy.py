@@ -32,6 +32,7 @@ REGION = "us-east-1"
 
 def main(tools: str, *command: str) -> int:
     """Return the command's exit status."""
+    programs.end_with_sigterm()
     folder = programs.ROOT / ".local" / "deploy"
     folder.mkdir(parents=True, exist_ok=True)
     with emulator(Path(tools) / "emulator", folder) as endpoint:

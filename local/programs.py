@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import signal
 import socket
 import subprocess
 import sys
@@ -56,6 +57,14 @@ def running(
         if not _comes_up(process, is_up, seconds):
             raise RuntimeError(f"{name} did not start: {log.read_text(encoding='utf-8')}")
         yield
+
+
+def end_with_sigterm() -> None:
+    """Let SIGTERM end this program like Ctrl-C: what it runs is ended with it.
+
+    Left to itself the signal ends Python at once, and programs that do not see Ctrl-C go on alone.
+    """
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
 
 
 def _comes_up(process: subprocess.Popen[bytes], is_up: Callable[[], bool], seconds: int) -> bool:

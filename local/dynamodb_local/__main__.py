@@ -14,7 +14,7 @@ import threading
 from pathlib import Path
 
 from local.dynamodb_local.server import JARS_VARIABLE, running
-from local.programs import free_ports
+from local.programs import end_with_sigterm, free_ports
 
 
 def main(jars: str, port: str, *command: str) -> int:
@@ -22,6 +22,7 @@ def main(jars: str, port: str, *command: str) -> int:
     number = int(port) or free_ports(1)[0]
     if command[0] == "--keep":
         return _keep(Path(jars), number, Path(command[1]))
+    end_with_sigterm()
     with running(Path(jars), number) as endpoint:
         environment = {**os.environ, "DYNAMODB_ENDPOINT": endpoint, JARS_VARIABLE: str(Path(jars).resolve())}
         return subprocess.run(command, env=environment, check=False).returncode  # noqa: S603 - what we were told to run

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 import sys
 from typing import TYPE_CHECKING
 
@@ -44,6 +46,31 @@ def test_a_program_runs_until_the_block_ends_and_its_exception_comes_through(tmp
         programs.running("the thing", command, lambda: log.read_text().endswith("\n"), log=log, seconds=30),
     ):
         raise KeyError
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(log.read_text()), 0)
+
+
+def test_sigterm_ends_what_was_started_too(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    ours = f"""
+import pathlib, time
+from local import programs
+programs.end_with_sigterm()
+log = pathlib.Path({str(log)!r})
+child = ["sh", "-c", "echo $$; exec sleep 1000"]
+with programs.running("the thing", child, lambda: log.read_text().endswith("\\n"), log=log, seconds=30):
+    print("up", flush=True)
+    time.sleep(1000)
+"""
+    process = subprocess.Popen(  # noqa: S603 - our own arguments
+        [sys.executable, "-c", ours], cwd=programs.ROOT, stdout=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    with process.stdout:
+        assert process.stdout.readline() == b"up\n"
+        process.terminate()
+        assert process.wait(30) == 128 + signal.SIGTERM
 
     with pytest.raises(ProcessLookupError):
         os.kill(int(log.read_text()), 0)

@@ -29,6 +29,8 @@ from tools.qbxml_schema.generate import mutated, valid
 from tools.qbxml_schema.xsd import Schema
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from domain.queries import Parameter
 
 _MAIN = "qbxmlops130.xsd"
@@ -36,7 +38,7 @@ _MAIN = "qbxmlops130.xsd"
 _SHARE_OF_ODD_VALUES = 0.02
 _ODD_VALUES = ("", " ", "0", "-1", "yes", "All", "2026-02-30", "31.01.2026", "日", "x" * 60, "\x01", "1e3", "ListID")
 _TEXTS = ("a", "A & B <c>", "é", "x" * 31, "two  words")
-_VALUES = {
+_VALUES: dict[Callable[[str], str], Sequence[str]] = {
     values.count: ("1", "100", "500"),
     values.boolean: ("true", "false", "1", "0"),
     values.moment: ("2026-01-31", "2026-01-31T13:30:00Z", "2026-01-31T13:30:00.5-08:00", "2026-01-31T13:30:00"),
