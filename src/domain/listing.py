@@ -38,6 +38,8 @@ SMALLEST_PART = 1_000
 SEARCH_SECONDS = 20
 """A search that takes longer is refused with a reason: the function has 25 seconds, the gateway 29."""
 
+NO_CONNECTION = "There is no such connection."
+
 TOO_LONG = (
     f"could not be looked for in every request of this connection within {SEARCH_SECONDS} seconds. "
     "Try again later, when fewer of its requests are new, or list by state and webhook_state without it"
@@ -112,24 +114,29 @@ class Lists:
 
         Where the index lags behind the counts the page has fewer items, and what it has is in order.
         """
-        days = self._listing.day_counts(query.connection_id)
         if query.search_phrase:
-            items, total = self._found_in_time(app_id, query, query.search_phrase, days)
+            # Before the search: that reads as much as the connection has.
+            self._check_connection(app_id, query.connection_id)
+            days = self._listing.day_counts(query.connection_id)
+            items, total = self._found_in_time(query, query.search_phrase, days)
         else:
+            days = self._listing.day_counts(query.connection_id)
             total = sum(number for _, number in matching(days, query))
             items = self._items(query, self._entries_of_page(query, days, total))
-        self._check_owner(app_id, query.connection_id, items)
+            self._check_owner(app_id, query.connection_id, items)
         return Page(items, query.page, -(-total // query.page_size))
 
     def _check_owner(self, app_id: str, connection_id: str, items: Sequence[StoredRequest]) -> None:
         """Refuse another app's connection. A record names its app, so that only an empty page costs a read."""
-        if items:
-            mine = items[0].record.app_id == app_id
-        else:
-            connection = self._connections.connection(connection_id)
-            mine = connection is not None and connection.app_id == app_id and not connection.deleted_at
-        if not mine:
-            raise NotFound("There is no such connection.")
+        if not items:
+            self._check_connection(app_id, connection_id)
+        elif items[0].record.app_id != app_id:
+            raise NotFound(NO_CONNECTION)
+
+    def _check_connection(self, app_id: str, connection_id: str) -> None:
+        connection = self._connections.connection(connection_id)
+        if connection is None or connection.app_id != app_id or connection.deleted_at:
+            raise NotFound(NO_CONNECTION)
 
     def _entries_of_page(self, query: ListQuery, days: Sequence[DayCounts], total: int) -> Sequence[IndexEntry]:
         span = locate(matching(days, query), total, query)
@@ -172,7 +179,7 @@ class Lists:
         )
 
     def _found_in_time(
-        self, app_id: str, query: ListQuery, phrase: str, days: Sequence[DayCounts]
+        self, query: ListQuery, phrase: str, days: Sequence[DayCounts]
     ) -> tuple[Sequence[StoredRequest], int]:
         """Return what `_found` does. Raises InvalidRequest when that takes too long."""
         until = self._clock() + timedelta(seconds=SEARCH_SECONDS)
@@ -184,7 +191,6 @@ class Lists:
         try:
             return self._found(query, phrase, days, in_time)
         except _TimeOver:
-            self._check_owner(app_id, query.connection_id, ())
             raise InvalidRequest.of("search_phrase", TOO_LONG) from None
 
     def _found(

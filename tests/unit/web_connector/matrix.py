@@ -79,10 +79,3 @@ def two_cuts_of_one_call(fill: Fill) -> Iterator[tuple[Cut, Cut]]:
             for second in run.places.cuts_within(first.place):
                 if second.kind in DEATHS:
                     yield first, second
-
-
-def two_cuts(fill: Fill, *, marked: bool = True) -> Iterator[tuple[Cut, Cut]]:
-    """Yield every cut with every cut of what is done after it."""
-    for first in Run(fill, marked=marked).to_the_end().places.cuts_after():
-        for second in Run(fill, first, marked=marked).to_the_end().places.cuts_after(first):
-            yield first, second
