@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from domain.errors import NotFound
+
 if TYPE_CHECKING:
     from domain.sync_window import SyncWindow
 
@@ -73,3 +75,15 @@ class Connection:
     def changed(self, now: str, **fields: Any) -> Connection:
         """Return the connection with `fields` changed, `updated_at` (a timestamp) and `revision` moved on."""
         return replace(self, **fields, updated_at=now, revision=self.revision + 1)
+
+
+def owned(connection: Connection | None, app_id: str) -> Connection:
+    """Return a connection that was found, if it is this app's and not deleted. Raises NotFound."""
+    if connection is None or connection.app_id != app_id or connection.deleted_at:
+        raise no_connection()
+    return connection
+
+
+def no_connection() -> NotFound:
+    """Return the one error for what is not there, what was deleted and what is another app's."""
+    return NotFound("There is no such connection.")

@@ -6,7 +6,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from domain.changes import ChangeConnection, RemoveConnection
-from domain.errors import Conflict, ConnectionActive, NotFound, TooManyRequests
+from domain.connection import owned
+from domain.errors import Conflict, ConnectionActive, TooManyRequests
 from domain.queued_request import timestamp
 from domain.session import SILENCE_SECONDS
 from domain.web_connector.session_end import end_of_session
@@ -38,9 +39,7 @@ class ConnectionRemoval:
         Raises NotFound, ConnectionActive while a Web Connector session is live, TooManyRequests.
         """
         for _ in range(TRIES):
-            connection = self._connections.connection(connection_id)
-            if connection is None or connection.app_id != app_id or connection.deleted_at:
-                raise NotFound("There is no such connection.")
+            connection = owned(self._connections.connection(connection_id), app_id)
             try:
                 self._store.commit(*self._changes(connection))
             except Conflict:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from domain import passwords
 from domain.changes import AddConnection, ChangeConnection, ChangeSession
-from domain.connection import COMPANY_FILE_MISMATCH, Connection
-from domain.errors import Conflict, InvalidRequest, NotFound, TooManyRequests
+from domain.connection import COMPANY_FILE_MISMATCH, Connection, owned
+from domain.errors import Conflict, InvalidRequest, TooManyRequests
 from domain.queued_request import timestamp
 
 if TYPE_CHECKING:
@@ -87,10 +87,7 @@ class ManagedConnections:
 
     def get(self, app_id: str, connection_id: str) -> Connection:
         """Return a connection. Raises NotFound."""
-        connection = self._connections.connection(connection_id)
-        if connection is None or connection.app_id != app_id or connection.deleted_at:
-            raise NotFound("There is no such connection.")
-        return connection
+        return owned(self._connections.connection(connection_id), app_id)
 
     def update(self, app_id: str, connection_id: str, **settings: Any) -> Connection:
         """Change the `settings` (see `create`) that are given; a session that runs keeps its own. Raises NotFound."""

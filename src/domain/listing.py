@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from domain.connection import no_connection, owned
 from domain.counts import INSERTED, Pair
-from domain.errors import InvalidRequest, NotFound
-from domain.ports import IndexEntry
+from domain.errors import InvalidRequest
+from domain.ports import IndexDays, IndexEntry
 from domain.searching import needle_of
 
 if TYPE_CHECKING:
@@ -37,8 +38,6 @@ SMALLEST_PART = 1_000
 
 SEARCH_SECONDS = 20
 """A search that takes longer is refused with a reason: the function has 25 seconds, the gateway 29."""
-
-NO_CONNECTION = "There is no such connection."
 
 TOO_LONG = (
     f"could not be looked for in every request of this connection within {SEARCH_SECONDS} seconds. "
@@ -116,7 +115,7 @@ class Lists:
         """
         if query.search_phrase:
             # Before the search: that reads as much as the connection has.
-            self._check_connection(app_id, query.connection_id)
+            owned(self._connections.connection(query.connection_id), app_id)
             days = self._listing.day_counts(query.connection_id)
             items, total = self._found_in_time(query, query.search_phrase, days)
         else:
@@ -129,14 +128,9 @@ class Lists:
     def _check_owner(self, app_id: str, connection_id: str, items: Sequence[StoredRequest]) -> None:
         """Refuse another app's connection. A record names its app, so that only an empty page costs a read."""
         if not items:
-            self._check_connection(app_id, connection_id)
+            owned(self._connections.connection(connection_id), app_id)
         elif items[0].record.app_id != app_id:
-            raise NotFound(NO_CONNECTION)
-
-    def _check_connection(self, app_id: str, connection_id: str) -> None:
-        connection = self._connections.connection(connection_id)
-        if connection is None or connection.app_id != app_id or connection.deleted_at:
-            raise NotFound(NO_CONNECTION)
+            raise no_connection()
 
     def _entries_of_page(self, query: ListQuery, days: Sequence[DayCounts], total: int) -> Sequence[IndexEntry]:
         span = locate(matching(days, query), total, query)
@@ -166,13 +160,7 @@ class Lists:
 
     def _entries(self, query: ListQuery, span: Span, *, use: str) -> Sequence[IndexEntry]:
         return self._listing.index_entries(
-            query.connection_id,
-            sort=query.sort,
-            state=query.state,
-            webhook_state=query.webhook_state,
-            use=use,
-            first_day=span.first_day,
-            last_day=span.last_day,
+            index_days(query, use, span.first_day, span.last_day),
             descending=query.descending != span.backwards,
             skip=span.skip,
             limit=span.limit,
@@ -244,16 +232,11 @@ class Lists:
         share = needed * sum(number for _, number in candidates) // len(hits) + self._smallest_part
         ordered: dict[str, IndexEntry] = {}
         for group in groups(candidates, share):
+            first_day, last_day = sorted((group[0][0], group[-1][0]))
             entries = self._listing.all_index_entries(
-                query.connection_id,
-                sort=query.sort,
-                state=query.state,
-                webhook_state=query.webhook_state,
-                use=rarer_index(days, query),
-                first_day=min(day for day, _ in group),
-                last_day=max(day for day, _ in group),
-                cuts=cuts(group, self._smallest_part),
-                in_time=in_time,
+                index_days(query, rarer_index(days, query), first_day, last_day),
+                cuts(group, self._smallest_part),
+                in_time,
             )
             for entry in sorted(entries, key=lambda entry: (entry.moment, entry.id), reverse=descending):
                 if entry.id in wanted:
@@ -261,6 +244,11 @@ class Lists:
             if len(ordered) >= needed:
                 break
         return list(ordered.values())
+
+
+def index_days(query: ListQuery, use: str, first_day: str, last_day: str) -> IndexDays:
+    """Return what of an index holds the list's entries of these days."""
+    return IndexDays(query.connection_id, query.sort, use, first_day, last_day, query.state, query.webhook_state)
 
 
 def fits(record: QueuedRequest, query: ListQuery) -> bool:

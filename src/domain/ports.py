@@ -164,6 +164,21 @@ class IndexEntry:
 
     id: str
     moment: str
+
+
+@dataclass(frozen=True, slots=True)
+class IndexDays:
+    """What is read of a listing index: a connection's entries of the days `first_day` … `last_day` (inclusive).
+
+    `sort` is `inserted_at` or `updated_at`. `use` names the index: `connection`, `state` or `webhook_state`; a
+    filter that is not its key is applied to what it yields.
+    """
+
+    connection_id: str
+    sort: str
+    use: str
+    first_day: str
+    last_day: str
     state: State | None = None
     webhook_state: WebhookState | None = None
 
@@ -178,38 +193,11 @@ class Listing(Protocol):
     def day_counts(self, connection_id: str) -> Sequence[DayCounts]:
         """Return the connection's counts, oldest day first. Raises NotFound when it was deleted."""
 
-    def index_entries(
-        self,
-        connection_id: str,
-        *,
-        sort: str,
-        state: State | None,
-        webhook_state: WebhookState | None,
-        use: str,
-        first_day: str,
-        last_day: str,
-        descending: bool,
-        skip: int,
-        limit: int,
-    ) -> Sequence[IndexEntry]:
-        """Return entries `skip` … `skip + limit` of the days `first_day` … `last_day` (inclusive).
-
-        `sort` is `inserted_at` or `updated_at`; ties are in order of id. `use` names the index:
-        `connection`, `state` or `webhook_state`; a filter that is not its key is applied to what it yields.
-        """
+    def index_entries(self, days: IndexDays, *, descending: bool, skip: int, limit: int) -> Sequence[IndexEntry]:
+        """Return entries `skip` … `skip + limit` of these days, in order; ties in order of id."""
 
     def all_index_entries(
-        self,
-        connection_id: str,
-        *,
-        sort: str,
-        state: State | None,
-        webhook_state: WebhookState | None,
-        use: str,
-        first_day: str,
-        last_day: str,
-        cuts: Sequence[str],
-        in_time: Callable[[], None] = unlimited,
+        self, days: IndexDays, cuts: Sequence[str], in_time: Callable[[], None] = unlimited
     ) -> Iterable[IndexEntry]:
         """Return every entry of these days, in no order; the parts between the moments `cuts` are read side by side."""
 

@@ -18,7 +18,7 @@ from domain.changes import (
     RemoveRequest,
     RequireConnection,
 )
-from domain.connection import Connection
+from domain.connection import Connection, owned
 from domain.errors import (
     Conflict,
     Gone,
@@ -142,13 +142,12 @@ class Queueing:
         return self._learned(app_id, connection_id, self._connections.connection(connection_id))
 
     def _learned(self, app_id: str, connection_id: str, found: object) -> Connection:
-        if not isinstance(found, Connection) or found.app_id != app_id or found.deleted_at:
-            self._known.pop(connection_id, None)
-            raise NotFound("There is no such connection.") from None
+        self._known.pop(connection_id, None)
+        connection = owned(found if isinstance(found, Connection) else None, app_id)
         if len(self._known) >= MOST_KNOWN:
             self._known.clear()
-        self._known[connection_id] = found, self._clock()
-        return found
+        self._known[connection_id] = connection, self._clock()
+        return connection
 
     def _serving(self, request: qbxml.Request, connection: Connection) -> Connection:
         """Return the connection when its QuickBooks serves the request's version of QBXML.

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from domain.connection import no_connection
 from domain.counts import INSERTED, UPDATED, CountKey
-from domain.errors import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +32,7 @@ class Recounting:
         one after the other, find alike is a difference. Raises NotFound.
         """
         if self._connections.connection(connection_id) is None:
-            raise NotFound("There is no such connection.")
+            raise no_connection()
         first, second = self._compare(connection_id), self._compare(connection_id)
         return {key: short for key, short in second.items() if first.get(key) == short}
 

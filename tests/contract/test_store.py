@@ -28,7 +28,7 @@ from domain.changes import (
 )
 from domain.counts import INSERTED, UPDATED
 from domain.errors import Conflict, NotFound
-from domain.ports import Delivery, ShownRequest
+from domain.ports import Delivery, IndexDays, ShownRequest
 from domain.queued_request import (
     FIRST_IN_LINE,
     IN_TURN,
@@ -648,13 +648,7 @@ class TestListing:
         expected.sort(key=lambda record: (getattr(record, sort), record.id), reverse=descending)
 
         found = store.index_entries(
-            CONNECTION_ID,
-            sort=sort,
-            state=state,
-            webhook_state=webhook_state,
-            use=use,
-            first_day="2026-03-15",
-            last_day="2026-03-16",
+            IndexDays(CONNECTION_ID, sort, use, "2026-03-15", "2026-03-16", state, webhook_state),
             descending=descending,
             skip=2,
             limit=5,
@@ -671,13 +665,7 @@ class TestListing:
 
         for skip in (1_600, 1_618, 1_620, 1_700):
             found = store.index_entries(
-                CONNECTION_ID,
-                sort=INSERTED,
-                state=None,
-                webhook_state=None,
-                use="connection",
-                first_day="2026-03-14",
-                last_day="2026-03-14",
+                IndexDays(CONNECTION_ID, INSERTED, "connection", "2026-03-14", "2026-03-14"),
                 descending=descending,
                 skip=skip,
                 limit=10,
@@ -712,13 +700,6 @@ class TestListing:
 
         for cuts in ([], ["2026-03-15"], ["2026-03-14T20", "2026-03-15", "2026-03-15T05"]):
             found = store.all_index_entries(
-                CONNECTION_ID,
-                sort="inserted_at",
-                state=State.WAITING,
-                webhook_state=None,
-                use="state",
-                first_day="2026-03-14",
-                last_day="2026-03-15",
-                cuts=cuts,
+                IndexDays(CONNECTION_ID, INSERTED, "state", "2026-03-14", "2026-03-15", State.WAITING), cuts
             )
             assert sorted(entry.id for entry in found) == sorted(record.id for record in records)

@@ -29,8 +29,8 @@ from domain.changes import (
 )
 from domain.counts import INSERTED, CountKey, DayCounts, Pair, count_changes
 from domain.errors import Conflict, NotFound
-from domain.ports import Delivery, IndexEntry, ShownRequest, unlimited
-from domain.queued_request import QUEUED, QueuedRequest, State, StoredRequest, Tombstone, WebhookState, day_of
+from domain.ports import Delivery, IndexDays, IndexEntry, ShownRequest, unlimited
+from domain.queued_request import QUEUED, QueuedRequest, StoredRequest, Tombstone, day_of
 from domain.retention import expires_at
 
 if TYPE_CHECKING:
@@ -374,58 +374,27 @@ class FakeStore:
             DayCounts(day, inserted.get(day, {}), updated.get(day, {})) for day in sorted(inserted.keys() | updated)
         ]
 
-    def index_entries(
-        self,
-        connection_id: str,
-        *,
-        sort: str,
-        state: State | None,
-        webhook_state: WebhookState | None,
-        use: str,
-        first_day: str,
-        last_day: str,
-        descending: bool,
-        skip: int,
-        limit: int,
-    ) -> Sequence[IndexEntry]:
+    def index_entries(self, days: IndexDays, *, descending: bool, skip: int, limit: int) -> Sequence[IndexEntry]:
         """Return entries of these days."""
         entries = [
-            IndexEntry(record.id, moment, record.state, record.webhook_state)
-            for record in self._records_of(connection_id, f"{use}/{sort}")
-            if state in (None, record.state)
-            and webhook_state in (None, record.webhook_state)
-            and first_day <= day_of(moment := getattr(record, sort)) <= last_day
+            IndexEntry(record.id, moment)
+            for record in self._records_of(days.connection_id, f"{days.use}/{days.sort}")
+            if days.state in (None, record.state)
+            and days.webhook_state in (None, record.webhook_state)
+            and days.first_day <= day_of(moment := getattr(record, days.sort)) <= days.last_day
         ]
         entries.sort(key=lambda entry: (entry.moment, entry.id), reverse=descending)
         return entries[skip : skip + limit]
 
     def all_index_entries(
         self,
-        connection_id: str,
-        *,
-        sort: str,
-        state: State | None,
-        webhook_state: WebhookState | None,
-        use: str,
-        first_day: str,
-        last_day: str,
+        days: IndexDays,
         cuts: Sequence[str],  # noqa: ARG002 - a list in memory is read in one part
         in_time: Callable[[], None] = unlimited,
     ) -> Iterable[IndexEntry]:
         """Return every entry of these days."""
         in_time()
-        return self.index_entries(
-            connection_id,
-            sort=sort,
-            state=state,
-            webhook_state=webhook_state,
-            use=use,
-            first_day=first_day,
-            last_day=last_day,
-            descending=False,
-            skip=0,
-            limit=10**9,
-        )
+        return self.index_entries(days, descending=False, skip=0, limit=10**9)
 
     def search_hits(
         self,

@@ -15,7 +15,7 @@ from adapters.dynamodb.search_texts import AFTER_EVERYTHING, SearchTexts
 from adapters.dynamodb.transactions import Transactions
 from domain.counts import INSERTED, UPDATED, CountKey
 from domain.errors import NotFound
-from domain.ports import Delivery, IndexEntry, ShownRequest, unlimited
+from domain.ports import Delivery, IndexDays, IndexEntry, ShownRequest, unlimited
 from domain.queued_request import QueuedRequest, State, StoredRequest, Tombstone, WebhookState, day_of
 
 if TYPE_CHECKING:
@@ -281,30 +281,14 @@ class DynamoDBStore:
             )
         )
 
-    def index_entries(
-        self,
-        connection_id: str,
-        *,
-        sort: str,
-        state: State | None,
-        webhook_state: WebhookState | None,
-        use: str,
-        first_day: str,
-        last_day: str,
-        descending: bool,
-        skip: int,
-        limit: int,
-    ) -> Sequence[IndexEntry]:
+    def index_entries(self, days: IndexDays, *, descending: bool, skip: int, limit: int) -> Sequence[IndexEntry]:
         """Return entries of one index: a query that reads no more than `skip + limit` where nothing is filtered.
 
         What is skipped in the middle of a very full day is counted first, so that it is not sent.
         """
-        filtered = (use != "state" and state is not None) or (use != "webhook_state" and webhook_state is not None)
-        query = self._index(
-            connection_id, sort, state, webhook_state, use=use, first=first_day, last=last_day + AFTER_EVERYTHING
-        )
+        query = self._index(days, days.first_day, days.last_day + AFTER_EVERYTHING)
         query["ScanIndexForward"] = not descending
-        if not filtered:
+        if "FilterExpression" not in query:
             if skip > LONGEST_SKIP_READ:
                 start = skip_entries(self._client, skip, **query)
                 if start is None:
@@ -312,56 +296,36 @@ class DynamoDBStore:
                 query["ExclusiveStartKey"], skip = start, 0
             query["Limit"] = skip + limit
         entries = islice(query_all(self._client, **query), skip, skip + limit)
-        return [_entry(item, sort, state, webhook_state) for item in entries]
+        return [_entry(item, days.sort) for item in entries]
 
     def all_index_entries(
-        self,
-        connection_id: str,
-        *,
-        sort: str,
-        state: State | None,
-        webhook_state: WebhookState | None,
-        use: str,
-        first_day: str,
-        last_day: str,
-        cuts: Sequence[str],
-        in_time: Callable[[], None] = unlimited,
+        self, days: IndexDays, cuts: Sequence[str], in_time: Callable[[], None] = unlimited
     ) -> Iterable[IndexEntry]:
         """Return every entry of these days, read side by side: as many queries at once as there are parts."""
-        parts = list(pairwise([first_day, *cuts, last_day + AFTER_EVERYTHING]))
+        parts = list(pairwise([days.first_day, *cuts, days.last_day + AFTER_EVERYTHING]))
 
         def read(part: tuple[str, str]) -> list[IndexEntry]:
-            query = self._index(connection_id, sort, state, webhook_state, use=use, first=part[0], last=part[1])
-            return [_entry(item, sort, state, webhook_state) for item in query_all(self._client, in_time, **query)]
+            items_of_part = query_all(self._client, in_time, **self._index(days, *part))
+            return [_entry(item, days.sort) for item in items_of_part]
 
         with ThreadPoolExecutor(len(parts)) as readers:
             return list(chain.from_iterable(readers.map(read, parts)))
 
-    def _index(
-        self,
-        connection_id: str,
-        sort: str,
-        state: State | None,
-        webhook_state: WebhookState | None,
-        *,
-        use: str,
-        first: str,
-        last: str,
-    ) -> dict[str, Any]:
-        """Return the query of a part of an index. A filter that is not its key is applied to what it reads."""
-        keys = {"connection_id": connection_id}
+    def _index(self, days: IndexDays, first: str, last: str) -> dict[str, Any]:
+        """Return the query of these days' entries between two moments."""
+        keys = {"connection_id": days.connection_id}
         filters: dict[str, str] = {}
-        for name, value in (("state", state), ("webhook_state", webhook_state)):
+        for name, value in (("state", days.state), ("webhook_state", days.webhook_state)):
             if value is not None:
-                (keys if use == name else filters)[name] = value.value
+                (keys if days.use == name else filters)[name] = value.value
         used = {**keys, **filters}
         query: dict[str, Any] = {
             "TableName": self._tables.queued_requests,
-            "IndexName": names.LISTING_INDEXES[use, sort],
+            "IndexName": names.LISTING_INDEXES[days.use, days.sort],
             "KeyConditionExpression": " AND ".join(
                 [*(f"#{name} = :{name}" for name in keys), "#sort BETWEEN :first AND :last"]
             ),
-            "ExpressionAttributeNames": {"#sort": sort} | {f"#{name}": name for name in used},
+            "ExpressionAttributeNames": {"#sort": days.sort} | {f"#{name}": name for name in used},
             "ExpressionAttributeValues": {":first": {"S": first}, ":last": {"S": last}}
             | {f":{name}": {"S": value} for name, value in used.items()},
         }
@@ -413,11 +377,5 @@ class DynamoDBStore:
         return item
 
 
-def _entry(item: Item, sort: str, state: State | None, webhook_state: WebhookState | None) -> IndexEntry:
-    known_state, known_webhook_state = items.text(item, "state"), items.text(item, "webhook_state")
-    return IndexEntry(
-        id=item["id"]["S"],
-        moment=item[sort]["S"],
-        state=State(known_state) if known_state else state,
-        webhook_state=WebhookState(known_webhook_state) if known_webhook_state else webhook_state,
-    )
+def _entry(item: Item, sort: str) -> IndexEntry:
+    return IndexEntry(item["id"]["S"], item[sort]["S"])

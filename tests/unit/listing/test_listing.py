@@ -25,7 +25,7 @@ from tests.lists import History, a_history, brute_force, numbers, queries, seeds
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
-    from domain.ports import IndexEntry
+    from domain.ports import IndexDays, IndexEntry
 
 CASES = int(os.environ.get("LISTING_CASES", "400"))
 """How many random lists are compared; 10,000 take some minutes."""
@@ -79,17 +79,17 @@ class LaggingStore(FakeStore):
         self._chance = random.Random(seed)
         self._shown: dict[str, str] = {}
 
-    def index_entries(self, connection_id: str, **asked: Any) -> Sequence[IndexEntry]:
+    def index_entries(self, days: IndexDays, **asked: Any) -> Sequence[IndexEntry]:
         """Return entries as the index has them: late, doubled or as they were."""
         lagging = FakeStore()
-        for record in self._records_of(connection_id):
+        for record in self._records_of(days.connection_id):
             older = self.latest.get(record.id, record)
             shown = self._shown.setdefault(record.id, self._chance.choice(["new", "old", "both", "none"]))
             if record.id not in self.latest or shown in {"new", "both"}:
                 lagging.records[record.id, "new"] = record  # type: ignore[index] # one id twice, as never in the table
             if record.id in self.latest and shown in {"old", "both"}:
                 lagging.records[record.id, "old"] = older  # type: ignore[index]
-        return lagging.index_entries(connection_id, **asked)
+        return lagging.index_entries(days, **asked)
 
 
 @settings(max_examples=CASES, deadline=None)
