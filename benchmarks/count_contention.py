@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
 
-from adapters.dynamodb.transactions import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, RETRIES
+from adapters.dynamodb.transactions import FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS, RETRIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,7 +121,7 @@ class Simulation:
             self.result.refused += 1
             then()
             return
-        longest = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0 ** (attempt + 1))
+        longest = min(MAX_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0 ** (attempt + 1))
         self._at(self._now + longest * self._chance.random(), lambda: self._begin(began, attempt + 1, others, then))
 
 

@@ -16,10 +16,10 @@ from datetime import UTC, datetime
 from adapters.dynamodb import DynamoDBStore
 from benchmarks.listing_data import APP_ID, a_connection, connect, endpoint
 from domain import qbxml
-from domain.changes import AddConnection
 from domain.errors import TooManyRequests
-from domain.queued_request import QueuedRequest
-from domain.queueing import Queueing
+from domain.requests.record import QueuedRequest
+from domain.requests.service import RequestService
+from domain.storage.changes import AddConnection
 from local.tables import drop_tables, make_tables
 
 SECONDS = 10
@@ -35,7 +35,7 @@ def main(seconds: int = SECONDS) -> int:
     client = connect(endpoint(), connections=max(THREADS))
     prefix = "creates-"
     store = DynamoDBStore(client, make_tables(client, prefix))
-    queueing = Queueing(store, store, store, lambda: datetime.now(UTC), lambda: str(uuid.uuid4()))
+    queueing = RequestService(store, store, store, lambda: datetime.now(UTC), lambda: str(uuid.uuid4()))
     lost = 0
     for number in THREADS:
         connection = a_connection()

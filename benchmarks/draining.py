@@ -24,11 +24,12 @@ from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
 from benchmarks.listing_data import APP_ID, a_connection, connect
-from domain import passwords, qbxml
-from domain.changes import AddConnection
-from domain.queueing import Queueing
-from domain.web_connector import qwc
+from domain import qbxml
+from domain.connections import passwords
+from domain.requests.service import RequestService
+from domain.storage.changes import AddConnection
 from domain.web_connector.endpoint import WebConnector
+from domain.web_connector.protocol import qwc
 from local.emulated_dynamodb import quick_moto
 from local.tables import drop_tables, make_tables
 from simulator import Company, Simulator
@@ -139,7 +140,7 @@ def through_the_service(store: Any, requests: int) -> tuple[str, float, list[byt
         password_hash=passwords.hash_password(PASSWORD, random_bytes(passwords.SALT_BYTES)),
     )
     store.commit(AddConnection(connection))
-    queueing = Queueing(store, store, store, now, new_id)
+    queueing = RequestService(store, store, store, now, new_id)
     for number in range(requests):
         queueing.queue(APP_ID, connection.id, a_request(number), None)
     text = qwc.render(connection, base_url="https://queue.example.com", app_name="Queue")

@@ -22,15 +22,15 @@ from typing import TYPE_CHECKING, Any
 from adapters.dynamodb import DynamoDBStore, TableNames
 from adapters.dynamodb.reading import query_all
 from adapters.dynamodb.tables import LISTING_INDEXES
-from benchmarks.listing_data import APP_ID, DAYS, LARGEST_WHOLE, Meter, connect, endpoint, load, stopped
-from domain.listing import LARGEST_LISTED_RESPONSE, ListQuery, Lists
-from domain.queued_request import State, WebhookState
+from benchmarks.listing_data import APP_ID, DAYS, MAX_WHOLE, Meter, connect, endpoint, load, stopped
+from domain.requests.listing import MAX_LISTED_RESPONSE_BYTES, ListQuery, Lists
+from domain.requests.record import State, WebhookState
 from local.tables import drop_tables, make_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from domain.queued_request import QueuedRequest
+    from domain.requests.record import QueuedRequest
 
 SIZES = (1_000, 10_000, 100_000)
 SIZE_OF_ORDERS = 10_000
@@ -83,7 +83,7 @@ def naive(client: Any, tables: TableNames, store: DynamoDBStore, query: ListQuer
         **({"FilterExpression": "#webhook_state = :webhook_state"} if filters else {"Limit": start + query.page_size}),
     )
     ids = [entry["id"]["S"] for entry in islice(walk, start, start + query.page_size)]
-    store.stored_requests(ids, largest_response=LARGEST_LISTED_RESPONSE)
+    store.stored_requests(ids, largest_response=MAX_LISTED_RESPONSE_BYTES)
     return ids
 
 
@@ -153,7 +153,7 @@ def compare(comparison: Comparison, size: int, first_pages: dict[str, float]) ->
     broken: list[str] = []
     cases = FILTERS if size != SIZE_OF_ORDERS else {**FILTERS, **ORDERS}
     for name, asked in cases.items():
-        most_calls, capacities = comparison.pages(name, asked, with_naive=size <= LARGEST_WHOLE)
+        most_calls, capacities = comparison.pages(name, asked, with_naive=size <= MAX_WHOLE)
         if most_calls > 3:
             broken.append(f"{size} {name}: {most_calls} calls")
         if capacities[2] > LAST_TO_FIRST * capacities[0]:

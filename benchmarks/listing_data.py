@@ -26,11 +26,11 @@ from botocore.config import Config
 
 from adapters.dynamodb import DynamoDBStore, TableNames, items, leaves, payloads
 from domain import qbxml
-from domain.changes import AddConnection
-from domain.connection import Connection
-from domain.counts import INSERTED, UPDATED, CountKey
-from domain.queued_request import QueuedRequest, State, WebhookState, day_of, timestamp
-from domain.searching import folded, searchable_text
+from domain.connections.record import Connection
+from domain.requests.record import QueuedRequest, State, WebhookState, day_of, timestamp
+from domain.requests.search_text import folded, searchable_text
+from domain.storage.changes import AddConnection
+from domain.storage.counts import INSERTED, UPDATED, CountKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,7 +41,7 @@ APP_ID = "a0000000-0000-4000-8000-000000000001"
 BATCH = 25
 CHUNK = 5_000
 LOADERS = 3
-LARGEST_WHOLE = 200_000
+MAX_WHOLE = 200_000
 """Of more records than this the bodies are stored in part."""
 STORED_DAYS = [*range(4), *range(DAYS // 2 - 5, DAYS // 2 + 6), *range(DAYS - 4, DAYS + 3)]
 """Of which days of the year they are stored then: a filter's middle page lies a day or two from the middle."""
@@ -235,7 +235,7 @@ def load(
         tables,
         connection.id,
         day_of(records[-1].inserted_at) if packed else "",
-        stored_days if number > LARGEST_WHOLE else None,
+        stored_days if number > MAX_WHOLE else None,
         marked(records),
         needle,
     )

@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Any
 from adapters.dynamodb import DynamoDBStore
 from benchmarks.listing_data import APP_ID, Bodies, Meter, connect, endpoint, load, marked, stopped
 from benchmarks.postgresql import postgresql
-from domain.listing import ListQuery, Lists
-from domain.queued_request import State
+from domain.requests.listing import ListQuery, Lists
+from domain.requests.record import State
 from local.tables import drop_tables, make_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchmarks.postgresql import PostgreSQL
-    from domain.queued_request import QueuedRequest
+    from domain.requests.record import QueuedRequest
 
 RECORDS = 100_000
 NEEDLE = "zq mercury"

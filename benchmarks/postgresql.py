@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from domain.queued_request import QueuedRequest
+    from domain.requests.record import QueuedRequest
 
 DIRECTORIES = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin")
 """Where distributions put `initdb`, which is seldom in the path."""

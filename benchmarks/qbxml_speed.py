@@ -22,7 +22,7 @@ from lxml import etree
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 from domain.qbxml import Element, parse_request_json, parse_request_xml, parse_response, response_to_json
-from domain.qbxml.checking import schema_problems
+from domain.qbxml.request.checking import schema_problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,10 +90,10 @@ UNCHECKED = """
 from types import ModuleType
 nothing = lambda *_, **__: True
 for name, functions in {
-    "acceptance": {"accepted": lambda request, *_, **__: request, "check_version": nothing},
-    "fitting": {"fitted": nothing},
-    "models": {"request_model": nothing, "version_number": nothing},
-    "quick_check": {"node_fits": nothing, "is_blank": lambda text: not text or text.isspace()},
+    "request.acceptance": {"accepted": lambda request, *_, **__: request, "check_version": nothing},
+    "request.fitting": {"fitted": nothing},
+    "schema.models": {"request_model": nothing, "version_number": nothing},
+    "request.quick_check": {"node_fits": nothing, "is_blank": lambda text: not text or text.isspace()},
 }.items():
     module = sys.modules["domain.qbxml." + name] = ModuleType(name)
     vars(module).update(functions)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from local.functions import Functions
     from local.template import Template
 
-LARGEST_BODY_BYTES = 10 * 1024 * 1024
+MAX_BODY_BYTES = 10 * 1024 * 1024
 """API Gateway: the most that a REST API takes in one request."""
 
 INTEGRATION_SECONDS = 29
@@ -147,7 +147,7 @@ class Gateway:
     # --- Routes and the authorizer -------------------------------------------------------------------------------
 
     def _route(self, request: Request) -> tuple[Route, dict[str, str]]:
-        if len(request.body) > LARGEST_BODY_BYTES:
+        if len(request.body) > MAX_BODY_BYTES:
             raise GatewayError("REQUEST_TOO_LARGE", "Request Too Long")
         for route in self._routes:
             match = route.pattern.fullmatch(request.path)

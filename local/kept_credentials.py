@@ -61,8 +61,8 @@ def put_aside(folder: Path) -> Path:
 def _check(credentials: Credentials, dynamodb: Any) -> None:
     # ruff: noqa: PLC0415 - `src` is on the path once the stack has imported its functions, not before
     from adapters.dynamodb import DynamoDBStore
-    from domain import passwords
-    from domain.apps import api_key_hash
+    from domain.apps.record import api_key_hash
+    from domain.connections import passwords
     from local.tables import table_names
 
     store = DynamoDBStore(dynamodb, table_names())

@@ -34,7 +34,7 @@ DEFINITION: Mapping[str, Any] = {
     "BillingMode": "PAY_PER_REQUEST",
 }
 
-LONGEST_DELAY_SECONDS = 900
+MAX_DELAY_SECONDS = 900
 """SQS: DelaySeconds is at most 900."""
 
 
@@ -122,7 +122,7 @@ class KeptState:
         """
         found = [message for message in self.messages() if message.queue in urls]
         for message in found:
-            delay = min(max(round(message.due - time.time()), 0), LONGEST_DELAY_SECONDS)
+            delay = min(max(round(message.due - time.time()), 0), MAX_DELAY_SECONDS)
             # First the new one: if this run ends here, there are two, and one of them is dropped.
             sqs.send_message(QueueUrl=urls[message.queue], MessageBody=message.body, DelaySeconds=delay)
             self.delete_message(message.id)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 DEFAULT_PORT = 3000
 
-LARGEST_PORT = 65535
+MAX_PORT = 65535
 
 OPERATE_FUNCTION = "OperateFunction"
 
@@ -79,8 +79,8 @@ class Options:
 
 def _port(environment: Mapping[str, str]) -> int:
     text = environment.get("PORT") or str(DEFAULT_PORT)
-    if not (text.isascii() and text.isdigit() and int(text) <= LARGEST_PORT):
-        raise ValueError(f"PORT must be a number up to {LARGEST_PORT}, not {text!r}")
+    if not (text.isascii() and text.isdigit() and int(text) <= MAX_PORT):
+        raise ValueError(f"PORT must be a number up to {MAX_PORT}, not {text!r}")
     return int(text)
 
 

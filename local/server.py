@@ -6,17 +6,17 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
-from local.gateway import LARGEST_BODY_BYTES, Request, Response
+from local.gateway import MAX_BODY_BYTES, Request, Response
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 HOST = "127.0.0.1"
 
-DRAINED_BYTES = 4 * LARGEST_BODY_BYTES
+DRAINED_BYTES = 4 * MAX_BODY_BYTES
 """A body that is too large is read up to here, so that its sender gets to read the answer."""
 
-IDLE_SECONDS = 75
+IDLE_POSTPONEMENT_SECONDS = 75
 """How long a connection is kept open without a request."""
 
 
@@ -24,7 +24,7 @@ class _Handler(BaseHTTPRequestHandler):
     """Reads a request, has it answered, writes the answer."""
 
     protocol_version = "HTTP/1.1"
-    timeout = IDLE_SECONDS
+    timeout = IDLE_POSTPONEMENT_SECONDS
     wbufsize = -1  # headers and body in one packet: two would wait for each other's acknowledgement
     disable_nagle_algorithm = True
     answer: Callable[[Request], Response]
@@ -74,7 +74,7 @@ class _Handler(BaseHTTPRequestHandler):
         except ValueError:
             self.send_error(400)
             return None
-        body = self.rfile.read(min(length, LARGEST_BODY_BYTES + 1))
+        body = self.rfile.read(min(length, MAX_BODY_BYTES + 1))
         left = min(length, DRAINED_BYTES) - len(body)
         while left > 0 and (drained := self.rfile.read(min(left, 65536))):
             left -= len(drained)
@@ -88,7 +88,7 @@ class _Handler(BaseHTTPRequestHandler):
         while length := int(self.rfile.readline().partition(b";")[0], 16):
             chunk = self.rfile.read(length)
             self.rfile.readline()
-            if size <= LARGEST_BODY_BYTES:
+            if size <= MAX_BODY_BYTES:
                 chunks.append(chunk)
             size += length
         while self.rfile.readline().strip():

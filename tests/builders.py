@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from domain.connection import Connection
-from domain.queued_request import QueuedRequest, timestamp
-from domain.session import KEPT_SECONDS, Session
+from domain.connections.record import Connection
+from domain.requests.record import QueuedRequest, timestamp
+from domain.web_connector.session.record import KEPT_SECONDS, Session
 
 NOON = datetime(2026, 3, 14, 12, 0, 0, tzinfo=UTC)
 APP_ID = "a0000000-0000-4000-8000-000000000001"

@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 from hypothesis import strategies as st
 
-from domain.listing import ListQuery
-from domain.queued_request import QueuedRequest, State, WebhookState, timestamp
+from domain.requests.listing import ListQuery
+from domain.requests.record import QueuedRequest, State, WebhookState, timestamp
 from tests.builders import CONNECTION_ID, NOON, SequentialIds, a_record
 
 WORDS = ("alpha", "beta", "gamma ray")

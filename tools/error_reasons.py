@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from domain.qbxml import hresults, statuses
-from domain.web_connector.reasons import MEANINGS
+from domain.qbxml.codes import hresults, statuses
+from domain.web_connector.error_reasons import MEANINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

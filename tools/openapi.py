@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from domain.queries import QUERIES  # noqa: E402 - the path to it was made just now
-from handlers.api import Endpoint  # noqa: E402 - see above
+from handlers.rest import Endpoint  # noqa: E402 - see above
 from local.template import Template  # noqa: E402 - see above
 from tools.openapi_schemas import ANSWERS, SCHEMAS, ref  # noqa: E402 - see above
 

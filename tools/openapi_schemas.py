@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from domain.queued_request import State, WebhookState
-from domain.session import LONGEST_LINGER_SECONDS
-from domain.waiting import CODES
+from domain.requests.record import State, WebhookState
+from domain.requests.waiting_reason import CODES
+from domain.web_connector.session.record import MAX_LINGER_SECONDS
 
 Schema = dict[str, Any]
 
@@ -172,7 +172,7 @@ SCHEMAS: dict[str, Schema] = {
             "linger_seconds": {
                 "type": "integer",
                 "minimum": 0,
-                "maximum": LONGEST_LINGER_SECONDS,
+                "maximum": MAX_LINGER_SECONDS,
                 "description": "how long a session waits for more after its last request",
             },
             "paused_at": nullable(MOMENT),

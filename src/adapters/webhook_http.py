@@ -22,9 +22,9 @@ from http.client import HTTPConnection, HTTPException
 from typing import TYPE_CHECKING, TypeAlias
 
 from domain.errors import InvalidRequest
-from domain.ports import DeliveryFailed, HttpAnswer
 from domain.webhooks.addresses import Receiver, allowed_address, receiver_of
 from domain.webhooks.defaults import ANSWER_BYTES
+from domain.webhooks.ports import DeliveryFailed, HttpResponse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -55,7 +55,7 @@ class WebhookHttp:
         # Once: loading the system's authorities takes longer than a handshake.
         self._tls = tls or ssl.create_default_context()
 
-    def post(self, url: str, headers: Mapping[str, str], body: bytes, timeout_seconds: float) -> HttpAnswer:
+    def post(self, url: str, headers: Mapping[str, str], body: bytes, timeout_seconds: float) -> HttpResponse:
         """Post `body` and return the answer, whatever its status; at most 4 KiB of it is read.
 
         Status and headers must come within `timeout_seconds`, name lookup included. When the rest
@@ -170,7 +170,7 @@ def _connected(addresses: Sequence[str], port: int, deadline: _Deadline) -> sock
 
 def _exchange(
     connected: socket.socket, receiver: Receiver, headers: Mapping[str, str], body: bytes, deadline: _Deadline
-) -> HttpAnswer:
+) -> HttpResponse:
     connection = HTTPConnection(receiver.host, receiver.port)
     connection.sock = connected
     with contextlib.closing(connection):
@@ -186,7 +186,7 @@ def _exchange(
             # A connection that is shut down in the middle of the headers looks like their end.
             if deadline.is_over:
                 raise TimeoutError
-            return HttpAnswer(response.status, _beginning(response), response.headers["Retry-After"])
+            return HttpResponse(response.status, _beginning(response), response.headers["Retry-After"])
 
 
 def _beginning(response: http.client.HTTPResponse) -> str:

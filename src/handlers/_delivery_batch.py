@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from aws_lambda_powertools import Logger
 
-from domain.queued_request import timestamp
+from domain.requests.record import timestamp
 from domain.webhooks.delivery import Attempted, GaveUp, RetryAt, Succeeded
 
 if TYPE_CHECKING:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-from domain.apps import Scope
+from domain.apps.record import Scope
 from domain.errors import InvalidRequest
 from handlers import bootstrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from domain.apps import ApiKey
+    from domain.apps.record import ApiKey
 
 
 def create_app(*, name: str) -> dict[str, Any]:

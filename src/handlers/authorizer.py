@@ -6,7 +6,7 @@ import base64
 import binascii
 from typing import Any
 
-from domain.apps import api_key_hash
+from domain.apps.record import api_key_hash
 from domain.errors import Unauthorized
 from handlers import bootstrap
 

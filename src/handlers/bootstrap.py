@@ -15,24 +15,25 @@ from datetime import UTC, datetime
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from domain.ports import Apps, Connections, Deliveries, Listing, Packing, Recounts, Requests, Sessions, Store
+from domain.storage.ports import Apps, Connections, Deliveries, Listing, Packing, Recounts, Requests, Sessions, Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from domain.administration import Administration
-    from domain.connection_removal import ConnectionRemoval
-    from domain.connections import ManagedConnections
-    from domain.listing import Lists
-    from domain.packing import Packer
-    from domain.ports import Clock, Ids, RetryQueue, Secrets, WebhookSender
-    from domain.queueing import Queueing
-    from domain.recounting import Recounting
-    from domain.retention import Retention
-    from domain.sweeping import Sweeper
+    from domain.apps.administration import Administration
+    from domain.connections.removal import ConnectionRemoval
+    from domain.connections.service import ConnectionService
+    from domain.maintenance.recount import Recounting
+    from domain.maintenance.retention import Retention
+    from domain.maintenance.search_packing import Packer
+    from domain.maintenance.sweep import Sweeper
+    from domain.ports import Clock, IdSource, SecretSource
+    from domain.requests.listing import Lists
+    from domain.requests.service import RequestService
     from domain.web_connector.endpoint import WebConnector
     from domain.webhooks.addresses import UrlRules
     from domain.webhooks.delivery import Deliverer
+    from domain.webhooks.ports import RetryQueue, WebhookSender
 
 T = TypeVar("T")
 
@@ -134,13 +135,13 @@ def clock() -> Clock:
 
 
 @_part
-def new_id() -> Ids:
+def new_id() -> IdSource:
     """Return the source of identifiers."""
     return lambda: str(uuid.uuid4())
 
 
 @_part
-def secrets() -> Secrets:
+def secrets() -> SecretSource:
     """Return the system's source of secret bytes."""
     return lambda size: system_secrets.token_bytes(size)  # noqa: PLW0108 - the port takes a size, never None
 
@@ -214,33 +215,33 @@ def url_rules() -> UrlRules:
 
 
 @_part
-def queueing() -> Queueing:
+def queueing() -> RequestService:
     """Return the use cases of a queued request."""
-    from domain.queueing import Queueing
+    from domain.requests.service import RequestService
 
-    return Queueing(store(), store(), store(), clock(), new_id())
+    return RequestService(store(), store(), store(), clock(), new_id())
 
 
 @_part
 def lists() -> Lists:
     """Return the lists of queued requests."""
-    from domain.listing import Lists
+    from domain.requests.listing import Lists
 
     return Lists(store(), store(), store(), clock())
 
 
 @_part
-def connections() -> ManagedConnections:
+def connections() -> ConnectionService:
     """Return the use cases of a connection."""
-    from domain.connections import ManagedConnections
+    from domain.connections.service import ConnectionService
 
-    return ManagedConnections(store(), store(), store(), clock=clock(), new_id=new_id(), secrets=secrets())
+    return ConnectionService(store(), store(), store(), clock=clock(), new_id=new_id(), secrets=secrets())
 
 
 @_part
 def connection_removal() -> ConnectionRemoval:
     """Return what deletes a connection."""
-    from domain.connection_removal import ConnectionRemoval
+    from domain.connections.removal import ConnectionRemoval
 
     return ConnectionRemoval(store(), store(), store(), clock())
 
@@ -248,7 +249,7 @@ def connection_removal() -> ConnectionRemoval:
 @_part
 def administration() -> Administration:
     """Return what the operator does."""
-    from domain.administration import Administration
+    from domain.apps.administration import Administration
 
     return Administration(store(), store(), clock(), new_id(), secrets())
 
@@ -256,7 +257,7 @@ def administration() -> Administration:
 @_part
 def recounting() -> Recounting:
     """Return what compares counts with records."""
-    from domain.recounting import Recounting
+    from domain.maintenance.recount import Recounting
 
     return Recounting(store(), store(), store())
 
@@ -272,7 +273,7 @@ def web_connector() -> WebConnector:
 @_part
 def sweeper() -> Sweeper:
     """Return what releases silent sessions and removes what deleted connections left."""
-    from domain.sweeping import Sweeper
+    from domain.maintenance.sweep import Sweeper
 
     return Sweeper(store(), store(), store(), clock())
 
@@ -280,7 +281,7 @@ def sweeper() -> Sweeper:
 @_part
 def retention() -> Retention:
     """Return what takes away what expired records leave behind."""
-    from domain.retention import Retention
+    from domain.maintenance.retention import Retention
 
     return Retention(store(), clock())
 
@@ -288,7 +289,7 @@ def retention() -> Retention:
 @_part
 def packer() -> Packer:
     """Return what packs search texts."""
-    from domain.packing import Packer
+    from domain.maintenance.search_packing import Packer
 
     return Packer(store(), clock())
 

@@ -6,9 +6,9 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body
 
 from handlers import bootstrap
-from handlers.api import Endpoint
-from handlers.api.connections import checked_settings, connection_answer
-from handlers.api.models import NewConnection
+from handlers.rest import Endpoint
+from handlers.rest.connections import checked_settings, connection_answer
+from handlers.rest.models import NewConnection
 
 handler = Endpoint(changes=True, body=NewConnection)
 

@@ -5,12 +5,12 @@ from typing import Annotated, Any
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
-from domain.queueing import Idempotency
+from domain.requests.service import Idempotency
 from handlers import bootstrap
-from handlers.api import ConnectionId, Endpoint
-from handlers.api.calls import idempotency_key_of
-from handlers.api.new_queued_request import NewQueuedRequest, NewRequestParameters
-from handlers.api.queueing import queued_answer
+from handlers.rest import ConnectionId, Endpoint
+from handlers.rest.new_queued_request import NewQueuedRequest, NewRequestParameters
+from handlers.rest.queueing import queued_answer
+from handlers.rest.request_checks import idempotency_key_of
 
 handler = Endpoint(changes=True, body=NewQueuedRequest, parameters=NewRequestParameters)
 

@@ -5,7 +5,7 @@ from typing import Any
 from aws_lambda_powertools.event_handler import Response
 
 from handlers import bootstrap
-from handlers.api import ConnectionId, Endpoint, no_content
+from handlers.rest import ConnectionId, Endpoint, no_content
 
 handler = Endpoint(changes=True)
 

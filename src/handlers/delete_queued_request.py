@@ -6,8 +6,8 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from handlers import bootstrap
-from handlers.api import ConnectionId, Endpoint, RequestId, no_content
-from handlers.api.models import DeleteParameters
+from handlers.rest import ConnectionId, Endpoint, RequestId, no_content
+from handlers.rest.models import DeleteParameters
 
 handler = Endpoint(changes=True, parameters=DeleteParameters)
 Parameters = Annotated[DeleteParameters, Query()]

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb.images import record_from_image
 from domain.webhooks.defaults import ATTEMPT_TIMEOUT_SECONDS
-from domain.webhooks.delivery import asks_for_first_attempt, first_ticket
+from domain.webhooks.delivery import asks_for_first_attempt, first_planned_attempt
 from handlers import bootstrap
 from handlers._delivery_batch import attempt_all
 
 if TYPE_CHECKING:
-    from domain.queued_request import QueuedRequest
+    from domain.requests.record import QueuedRequest
     from domain.webhooks.delivery import Result
 
 
@@ -24,7 +24,7 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
         before, after = _record(images.get("OldImage")), _record(images.get("NewImage"))
         if after is None or not asks_for_first_attempt(before, after):
             return None
-        return deliverer.attempt(first_ticket(after, now), ATTEMPT_TIMEOUT_SECONDS)
+        return deliverer.attempt(first_planned_attempt(after, now), ATTEMPT_TIMEOUT_SECONDS)
 
     return attempt_all(event["Records"], lambda entry: str(entry["dynamodb"]["SequenceNumber"]), attempt)
 

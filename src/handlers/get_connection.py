@@ -5,8 +5,8 @@ from typing import Any
 from aws_lambda_powertools.event_handler import Response
 
 from handlers import bootstrap
-from handlers.api import ConnectionId, Endpoint
-from handlers.api.connections import connection_answer
+from handlers.rest import ConnectionId, Endpoint
+from handlers.rest.connections import connection_answer
 
 handler = Endpoint()
 

@@ -4,11 +4,11 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 
-from domain.web_connector import qwc
+from domain.web_connector.protocol import qwc
 from handlers import bootstrap
-from handlers.api import ConnectionId, Endpoint
-from handlers.api.answers import file_answer, object_answer
-from handlers.api.calls import base_url_of, header
+from handlers.rest import ConnectionId, Endpoint
+from handlers.rest.request_checks import base_url_of, header
+from handlers.rest.responses import file_answer, object_answer
 
 handler = Endpoint()
 PATH = "/api/v1/connections/<connection_id>/qwc"

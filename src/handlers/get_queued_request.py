@@ -4,9 +4,9 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 
-from domain.views import record_view
+from domain.requests.views import record_view
 from handlers import bootstrap
-from handlers.api import ConnectionId, Endpoint, RequestId, record_answer
+from handlers.rest import ConnectionId, Endpoint, RequestId, record_answer
 
 handler = Endpoint()
 ABOUT: dict[str, Any] = {

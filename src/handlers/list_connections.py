@@ -6,9 +6,9 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from handlers import bootstrap
-from handlers.api import Endpoint, list_answer
-from handlers.api.connections import shown
-from handlers.api.models import PageParameters
+from handlers.rest import Endpoint, list_answer
+from handlers.rest.connections import shown
+from handlers.rest.models import PageParameters
 
 handler = Endpoint(parameters=PageParameters)
 

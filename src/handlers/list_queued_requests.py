@@ -6,12 +6,12 @@ from typing import Annotated, Any
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
-from domain import waiting
-from domain.listing import ListQuery
-from domain.views import list_item_view
+from domain.requests import waiting_reason
+from domain.requests.listing import ListQuery
+from domain.requests.views import list_item_view
 from handlers import bootstrap
-from handlers.api import ConnectionId, Endpoint, list_answer
-from handlers.api.models import ListParameters
+from handlers.rest import ConnectionId, Endpoint, list_answer
+from handlers.rest.models import ListParameters
 
 handler = Endpoint(parameters=ListParameters)
 
@@ -32,5 +32,7 @@ def list_page(connection_id: ConnectionId, parameters: Annotated[ListParameters,
         read = beside.submit(bootstrap.store().connection, connection_id)
         page = bootstrap.lists().page(handler.app_id, query)
     now, connection = bootstrap.clock()(), read.result()
-    views = [list_item_view(item, waiting=waiting.of_request(item.record, connection, now)) for item in page.items]
+    views = [
+        list_item_view(item, waiting=waiting_reason.of_request(item.record, connection, now)) for item in page.items
+    ]
     return list_answer(handler.event, views, page.page, page.total_pages)

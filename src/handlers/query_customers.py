@@ -1,5 +1,5 @@
 """GET /connections/{connection_id}/customers: queue a query for customers (contract §7)."""
 
-from handlers.api.query_endpoint import query_endpoint
+from handlers.rest.query_endpoint import query_endpoint
 
 handler = query_endpoint("customers", "customers")

@@ -1,5 +1,5 @@
 """GET /connections/{connection_id}/sales_orders: queue a query for sales orders (contract §7)."""
 
-from handlers.api.query_endpoint import query_endpoint
+from handlers.rest.query_endpoint import query_endpoint
 
 handler = query_endpoint("sales_orders", "sales orders")

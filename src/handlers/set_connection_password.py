@@ -6,8 +6,8 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body
 
 from handlers import bootstrap
-from handlers.api import ConnectionId, Endpoint, resource_answer
-from handlers.api.models import NewPassword
+from handlers.rest import ConnectionId, Endpoint, resource_answer
+from handlers.rest.models import NewPassword
 
 handler = Endpoint(changes=True, body=NewPassword)
 

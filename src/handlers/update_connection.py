@@ -6,9 +6,9 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body
 
 from handlers import bootstrap
-from handlers.api import ConnectionId, Endpoint
-from handlers.api.connections import checked_settings, connection_answer
-from handlers.api.models import ChangedConnection
+from handlers.rest import ConnectionId, Endpoint
+from handlers.rest.connections import checked_settings, connection_answer
+from handlers.rest.models import ChangedConnection
 
 handler = Endpoint(changes=True, body=ChangedConnection)
 

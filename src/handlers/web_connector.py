@@ -8,7 +8,7 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 
-from domain.web_connector import qwc, wsdl
+from domain.web_connector.protocol import qwc, wsdl
 from handlers import bootstrap
 
 logger = Logger()

@@ -13,11 +13,11 @@ from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.transactions import RETRIES, Transactions
-from domain.changes import AddConnection, AddRequest, ChangeRequest, RemoveRequest
-from domain.counts import INSERTED
 from domain.errors import TooManyRequests
-from domain.listing import ListQuery, Lists
-from domain.queued_request import QueuedRequest, State, WebhookState, timestamp
+from domain.requests.listing import ListQuery, Lists
+from domain.requests.record import QueuedRequest, State, WebhookState, timestamp
+from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, RemoveRequest
+from domain.storage.counts import INSERTED
 from local.emulated_dynamodb import quick_moto
 from local.tables import make_tables
 from tests.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, FixedClock, a_connection, a_record

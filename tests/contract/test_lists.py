@@ -15,10 +15,10 @@ from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.search_texts import SearchTexts
-from domain.changes import AddConnection, AddRequest, RemoveRequest
-from domain.listing import ListQuery, Lists
-from domain.packing import Packer
-from domain.queued_request import timestamp
+from domain.maintenance.search_packing import Packer
+from domain.requests.listing import ListQuery, Lists
+from domain.requests.record import timestamp
+from domain.storage.changes import AddConnection, AddRequest, RemoveRequest
 from local.emulated_dynamodb import quick_moto
 from local.tables import make_tables
 from tests.builders import APP_ID, NOON, REQUEST_XML, FixedClock, a_connection
@@ -64,7 +64,7 @@ def test_a_page_equals_that_of_a_brute_force_list(
     filled, packer = database
     connection_id = str(uuid.uuid4())
     history = a_history(seed, number, connection_id)
-    # Ids are made anew: hypothesis may run one seed twice, and an id is used once.
+    # IdSource are made anew: hypothesis may run one seed twice, and an id is used once.
     history = [replace(past, record=replace(past.record, id=str(uuid.uuid4()))) for past in history]
     filled.commit(AddConnection(a_connection(id=connection_id)))
     for past in history:

@@ -18,10 +18,10 @@ from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore, TableNames
 from adapters.dynamodb.search_texts import SearchTexts
-from domain.changes import AddConnection, AddRequest, ChangeRequest, ForgetRequest, RemoveRequest
 from domain.errors import Conflict
-from domain.packing import Packer
-from domain.queued_request import State, Tombstone, day_of, timestamp
+from domain.maintenance.search_packing import Packer
+from domain.requests.record import State, Tombstone, day_of, timestamp
+from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, ForgetRequest, RemoveRequest
 from local.emulated_dynamodb import quick_moto
 from local.tables import drop_tables, make_tables
 from tests.builders import NOON, REQUEST_XML, FixedClock, a_connection, a_record
@@ -30,8 +30,8 @@ from tests.contract.conftest import ENDPOINT, dynamodb_client
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from domain.ports import Packing
-    from domain.queued_request import QueuedRequest
+    from domain.requests.record import QueuedRequest
+    from domain.storage.ports import Packing
 
 WORDS = ("alpha", "beta", "gamma ray", "delta", "2026-03")
 SMALL_LEAF = 250

@@ -13,7 +13,9 @@ from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.purging import BATCH_DELETES, RECORDS_A_STEP, UNPROCESSED_RETRIES, Purge
-from domain.changes import (
+from domain.errors import Conflict, NotFound, TooManyRequests
+from domain.requests.record import QueuedRequest, State, timestamp
+from domain.storage.changes import (
     AddConnection,
     AddRequest,
     ChangeConnection,
@@ -22,8 +24,6 @@ from domain.changes import (
     RemoveRequest,
     RequireConnection,
 )
-from domain.errors import Conflict, NotFound, TooManyRequests
-from domain.queued_request import QueuedRequest, State, timestamp
 from local.emulated_dynamodb import quick_moto
 from local.tables import make_tables
 from tests.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, a_connection, a_record
@@ -34,7 +34,7 @@ from tests.contract.test_store import add, counted, recount
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from domain.connection import Connection
+    from domain.connections.record import Connection
     from tests.contract.test_store import AnyStore
 
 OTHER_ID = "c0000000-0000-4000-8000-000000000099"

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from domain.changes import AddConnection, AddRequest
-from domain.counts import INSERTED, UPDATED, CountKey
 from domain.errors import NotFound
-from domain.queued_request import State, WebhookState
-from domain.recounting import Recounting
+from domain.maintenance.recount import Recounting
+from domain.requests.record import State, WebhookState
+from domain.storage.changes import AddConnection, AddRequest
+from domain.storage.counts import INSERTED, UPDATED, CountKey
 from tests.builders import CONNECTION_ID, REQUEST_XML, a_connection, a_record
 from tests.contract.test_store import add, counted, recount
 from tests.fakes import FakeStore

@@ -13,11 +13,11 @@ from botocore.exceptions import ClientError
 
 from adapters.dynamodb.items import record_from_item
 from adapters.dynamodb.reading import query_all
-from domain.changes import AddConnection, AddRequest, ChangeRequest, RemoveRequest
 from domain.errors import Conflict
-from domain.packing import Packer
-from domain.queued_request import QueuedRequest, State, StoredRequest, Tombstone, WebhookState, timestamp
-from domain.retention import SECONDS_A_DAY, Retention
+from domain.maintenance.retention import SECONDS_A_DAY, Retention
+from domain.maintenance.search_packing import Packer
+from domain.requests.record import QueuedRequest, State, StoredRequest, Tombstone, WebhookState, timestamp
+from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, RemoveRequest
 from tests.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, FixedClock, a_connection, a_record
 from tests.contract.conftest import RETENTION_DAYS
 from tests.contract.test_store import add, counted, recount

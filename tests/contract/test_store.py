@@ -10,8 +10,23 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
-from domain.apps import ApiKey, App, Scope
-from domain.changes import (
+from domain.apps.record import ApiKey, App, Scope
+from domain.connections.sync_window import SyncWindow
+from domain.errors import Conflict, NotFound
+from domain.requests.record import (
+    FIRST_IN_LINE,
+    IN_TURN,
+    QueuedRequest,
+    RequestError,
+    State,
+    StoredRequest,
+    Tombstone,
+    WebhookAttempt,
+    WebhookState,
+    day_of,
+    timestamp,
+)
+from domain.storage.changes import (
     AddConnection,
     AddRequest,
     AddSession,
@@ -26,24 +41,9 @@ from domain.changes import (
     RemoveRequest,
     RequireConnection,
 )
-from domain.counts import INSERTED, UPDATED
-from domain.errors import Conflict, NotFound
-from domain.ports import Delivery, IndexDays, ShownRequest
-from domain.queued_request import (
-    FIRST_IN_LINE,
-    IN_TURN,
-    QueuedRequest,
-    RequestError,
-    State,
-    StoredRequest,
-    Tombstone,
-    WebhookAttempt,
-    WebhookState,
-    day_of,
-    timestamp,
-)
-from domain.session import Answered
-from domain.sync_window import SyncWindow
+from domain.storage.counts import INSERTED, UPDATED
+from domain.storage.ports import Delivery, IndexDays, RequestDetail
+from domain.web_connector.session.record import Answered
 from tests.builders import (
     APP_ID,
     CONNECTION_ID,
@@ -301,11 +301,11 @@ class TestQueue:
         for record in (second, first, ahead, elsewhere, gone):
             add(store, record)
 
-        shown = [store.shown_request(record.id, None, 10) for record in (ahead, first, second, gone)]
+        shown = [store.request_detail(record.id, None, 10) for record in (ahead, first, second, gone)]
 
         texts = [StoredRequest(record, REQUEST_XML) for record in (ahead, first, second, gone)]
-        assert shown == [ShownRequest(stored, connection, n) for stored, n in zip(texts, (0, 1, 2, 0), strict=True)]
-        assert store.shown_request(second.id, CONNECTION_ID, 1) == ShownRequest(texts[2], connection, 1)
+        assert shown == [RequestDetail(stored, connection, n) for stored, n in zip(texts, (0, 1, 2, 0), strict=True)]
+        assert store.request_detail(second.id, CONNECTION_ID, 1) == RequestDetail(texts[2], connection, 1)
 
     def test_a_record_goes_with_its_connection(self, store: AnyStore) -> None:
         store.commit(AddConnection(a_connection()))
@@ -326,7 +326,7 @@ class TestQueue:
 
         for named in (None, CONNECTION_ID):
             assert [store.stored_request(one.id, named) for one in (waits, ended, deleted)] == [None] * 3
-            assert [store.shown_request(one.id, named, 9) for one in (waits, ended, deleted)] == [None] * 3
+            assert [store.request_detail(one.id, named, 9) for one in (waits, ended, deleted)] == [None] * 3
 
 
 class TestConnections:

@@ -10,7 +10,10 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from domain.changes import (
+from domain.errors import Conflict, NotFound
+from domain.maintenance.retention import expires_at
+from domain.requests.record import QUEUED, QueuedRequest, StoredRequest, Tombstone, day_of
+from domain.storage.changes import (
     AddConnection,
     AddRequest,
     AddSession,
@@ -27,18 +30,15 @@ from domain.changes import (
     RemoveRequest,
     RequireConnection,
 )
-from domain.counts import INSERTED, CountKey, DayCounts, Pair, count_changes
-from domain.errors import Conflict, NotFound
-from domain.ports import Delivery, IndexDays, IndexEntry, ShownRequest, unlimited
-from domain.queued_request import QUEUED, QueuedRequest, StoredRequest, Tombstone, day_of
-from domain.retention import expires_at
+from domain.storage.counts import INSERTED, CountKey, DayCounts, Pair, count_changes
+from domain.storage.ports import Delivery, IndexDays, IndexEntry, RequestDetail, unlimited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from domain.apps import ApiKey, App
-    from domain.connection import Connection
-    from domain.session import Session
+    from domain.apps.record import ApiKey, App
+    from domain.connections.record import Connection
+    from domain.web_connector.session.record import Session
     from tests.fakes.index_lag import IndexLag
 
 
@@ -202,10 +202,10 @@ class FakeStore:
 
     def stored_request(self, request_id: str, connection_id: str | None = None) -> StoredRequest | Tombstone | None:
         """Return the record with its bodies, unless its connection was deleted or is another one."""
-        found = self.shown_request(request_id, connection_id, 0)
-        return found.stored if isinstance(found, ShownRequest) else found
+        found = self.request_detail(request_id, connection_id, 0)
+        return found.stored if isinstance(found, RequestDetail) else found
 
-    def shown_request(self, request_id: str, connection_id: str | None, most: int) -> ShownRequest | Tombstone | None:
+    def request_detail(self, request_id: str, connection_id: str | None, most: int) -> RequestDetail | Tombstone | None:
         """Return all that is told of a record."""
         found = self._stored(request_id)
         if found is None:
@@ -214,7 +214,7 @@ class FakeStore:
         connection = self.connections.get(record.connection_id)
         if connection is None or connection.deleted_at or connection_id not in {None, connection.id}:
             return None
-        return found if isinstance(found, Tombstone) else ShownRequest(found, connection, self._ahead(found, most))
+        return found if isinstance(found, Tombstone) else RequestDetail(found, connection, self._ahead(found, most))
 
     def _ahead(self, stored: StoredRequest, most: int) -> int:
         record = stored.record

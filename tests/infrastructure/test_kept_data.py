@@ -12,10 +12,10 @@ import pytest
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
-from domain.apps import ApiKey, App, Scope, api_key_hash
-from domain.changes import AddConnection, ChangeConnection, PutApiKey, PutApp
-from domain.passwords import hash_password
-from domain.queued_request import timestamp
+from domain.apps.record import ApiKey, App, Scope, api_key_hash
+from domain.connections.passwords import hash_password
+from domain.requests.record import timestamp
+from domain.storage.changes import AddConnection, ChangeConnection, PutApiKey, PutApp
 from local.database import DatabaseUnusable, create_tables, differences
 from local.emulated_dynamodb import quick_moto
 from local.first_steps import Credentials, write_credentials

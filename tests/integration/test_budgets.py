@@ -19,13 +19,13 @@ from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
 from domain import qbxml
-from domain.changes import AddConnection, AddRequest, ChangeConnection, ChangeRequest
-from domain.connections import ManagedConnections
-from domain.listing import ListQuery, Lists
-from domain.passwords import hash_password
-from domain.queued_request import QueuedRequest, State, WebhookState, timestamp
-from domain.queueing import Idempotency, Queueing
-from domain.sync_window import SyncWindow
+from domain.connections.passwords import hash_password
+from domain.connections.service import ConnectionService
+from domain.connections.sync_window import SyncWindow
+from domain.requests.listing import ListQuery, Lists
+from domain.requests.record import QueuedRequest, State, WebhookState, timestamp
+from domain.requests.service import Idempotency, RequestService
+from domain.storage.changes import AddConnection, AddRequest, ChangeConnection, ChangeRequest
 from domain.web_connector.endpoint import WebConnector
 from handlers import bootstrap
 from local.emulated_dynamodb import quick_moto
@@ -82,10 +82,10 @@ class Bench:
         new_id = SequentialIds()
         store = self.store
         store.commit(AddConnection(a_connection(password_hash=hash_password(PASSWORD, counting_bytes(16)))))
-        self.queueing = Queueing(store, store, store, self.clock, new_id)
+        self.queueing = RequestService(store, store, store, self.clock, new_id)
         self.lists = Lists(store, store, store, self.clock)
         self.web_connector = WebConnector(store, store, store, store, self.clock, new_id, CountingSecrets())
-        self.managed = ManagedConnections(store, store, store, clock=self.clock, new_id=new_id, secrets=counting_bytes)
+        self.managed = ConnectionService(store, store, store, clock=self.clock, new_id=new_id, secrets=counting_bytes)
         self.calls = Calls(client)
 
     def set(self, **fields: Any) -> None:

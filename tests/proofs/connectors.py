@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from domain import qbxml
-from domain.changes import AddConnection, AddRequest
-from domain.counts import CountKey, count_changes
 from domain.errors import TooManyRequests
-from domain.queued_request import QueuedRequest, State
-from domain.queueing import Idempotency, Queued, Queueing
-from domain.web_connector import qwc
+from domain.requests.record import QueuedRequest, State
+from domain.requests.service import Idempotency, Queued, RequestService
+from domain.storage.changes import AddConnection, AddRequest
+from domain.storage.counts import CountKey, count_changes
 from domain.web_connector.endpoint import WebConnector
+from domain.web_connector.protocol import qwc
 from simulator import Company, Simulator
 from simulator.errors import TransportError
 from tests.builders import a_connection
@@ -35,7 +35,7 @@ from tests.unit.web_connector.driver import PASSWORD, PASSWORD_HASH
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from domain.connection import Connection
+    from domain.connections.record import Connection
 
 SESSIONS = 1_000
 """A connector that needs more has something that never ends."""
@@ -97,7 +97,7 @@ class Tenant:
 
     def queue(self, requests: int) -> None:
         """Queue requests: three writes, a read of the last of them, and so on."""
-        queueing = Queueing(self.store, self.store, self.store, now, new_id)
+        queueing = RequestService(self.store, self.store, self.store, now, new_id)
         name = ""
         for number in range(requests):
             if number % 4 < 3:
@@ -112,7 +112,7 @@ class Tenant:
             self.queued.append((made.stored.record.id, name))
         self.done_queueing = True
 
-    def _persistently(self, queueing: Queueing, request: qbxml.Request, key: Idempotency) -> Queued:
+    def _persistently(self, queueing: RequestService, request: qbxml.Request, key: Idempotency) -> Queued:
         """Queue a request, and ask again with the same key when no answer comes."""
         for _ in range(TRIES):
             with suppress(ClientError, TooManyRequests):

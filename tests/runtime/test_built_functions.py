@@ -12,10 +12,10 @@ import boto3
 import pytest
 
 from adapters.dynamodb import DynamoDBStore
-from domain.apps import ApiKey, App, Scope, api_key_hash
-from domain.changes import AddConnection, AddRequest, ChangeRequest, PutApiKey, PutApp
-from domain.passwords import hash_password
-from domain.queued_request import QueuedRequest, State, WebhookState, timestamp
+from domain.apps.record import ApiKey, App, Scope, api_key_hash
+from domain.connections.passwords import hash_password
+from domain.requests.record import QueuedRequest, State, WebhookState, timestamp
+from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, PutApiKey, PutApp
 from local.receiver import receiving
 from local.runtime import instance
 from local.tables import make_tables

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from domain.connections.sync_window import MAX_HORIZON, SyncWindow
 from domain.errors import InvalidRequest
-from domain.sync_window import FARTHEST, SyncWindow
 
 ZONE = "America/New_York"
 NIGHT = SyncWindow("22:00", "06:00", ZONE)
@@ -83,7 +83,7 @@ def test_every_change_lies_within_the_bound() -> None:
     for window in (NIGHT, SyncWindow("02:15", "02:16", ZONE), SyncWindow("00:00", "23:59", "Pacific/Apia")):
         for hours in range(0, 24 * 365, 37):
             moment = utc("2026-01-01T00:00") + timedelta(hours=hours)
-            assert moment < window.changes_at(moment) < moment + FARTHEST
+            assert moment < window.changes_at(moment) < moment + MAX_HORIZON
 
 
 def test_it_is_stored_as_it_is_answered() -> None:

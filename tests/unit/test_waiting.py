@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from domain import waiting
-from domain.pace import LONGEST_SECONDS
-from domain.queued_request import QUEUED, State, timestamp
-from domain.sync_window import SyncWindow
+from domain.connections.sync_window import SyncWindow
+from domain.requests import waiting_reason
+from domain.requests.record import QUEUED, State, timestamp
+from domain.web_connector.session.polling import MAX_POSTPONEMENT_SECONDS
 from tests.builders import CONNECTION_ID, NOON, a_connection, a_record
 
 SEEN = {"last_connected_at": "2026-03-14T11:30:00.000000Z", "password_hash": "scrypt$"}
@@ -28,11 +28,11 @@ DIALOG = {
 OTHER_FILE = {"last_error": {"code": "company_file_mismatch", "message": "Another file is open.", "hint": "Open ours."}}
 
 
-def reason(*parts: dict[str, Any]) -> waiting.WaitingReason | None:
+def reason(*parts: dict[str, Any]) -> waiting_reason.WaitingReason | None:
     fields: dict[str, Any] = {}
     for part in (SEEN, *parts):
         fields |= part
-    return waiting.of_connection(a_connection(**fields), NOON)
+    return waiting_reason.of_connection(a_connection(**fields), NOON)
 
 
 def code(*parts: dict[str, Any]) -> str | None:
@@ -57,7 +57,7 @@ def test_nothing_is_in_the_way_of_a_connection_that_was_seen_lately() -> None:
 )
 def test_what_matters_first_is_told(parts: tuple[dict[str, Any], ...], expected: str) -> None:
     assert code(*parts) == expected
-    assert expected in waiting.CODES
+    assert expected in waiting_reason.CODES
 
 
 def test_a_pause_says_since_when_and_how_it_ends() -> None:
@@ -120,8 +120,8 @@ def test_a_web_connector_is_missing_after_three_of_the_longest_intervals() -> No
         moment = timestamp(NOON.fromtimestamp(NOON.timestamp() - seconds, NOON.tzinfo))
         return code({"last_connected_at": moment})
 
-    assert seen(3 * LONGEST_SECONDS) is None
-    assert seen(3 * LONGEST_SECONDS + 1) == "not_seen"
+    assert seen(3 * MAX_POSTPONEMENT_SECONDS) is None
+    assert seen(3 * MAX_POSTPONEMENT_SECONDS + 1) == "not_seen"
 
 
 def test_a_web_connector_that_is_missing_may_have_another_password() -> None:
@@ -144,20 +144,22 @@ def test_a_web_connector_in_a_long_session_is_not_missing() -> None:
 def test_what_does_not_wait_has_no_reason(state: State) -> None:
     record = a_record(state=state)
 
-    assert waiting.of_request(record, a_connection(**PAUSED), NOON, ahead=3) is None
+    assert waiting_reason.of_request(record, a_connection(**PAUSED), NOON, ahead=3) is None
 
 
 @pytest.mark.parametrize("state", QUEUED)
 def test_what_is_in_the_connections_way_is_in_the_records_way(state: State) -> None:
     record, connection = a_record(state=state, recovering=True), a_connection(**PAUSED)
 
-    assert waiting.of_request(record, connection, NOON, ahead=3) == waiting.of_connection(connection, NOON)
+    assert waiting_reason.of_request(record, connection, NOON, ahead=3) == waiting_reason.of_connection(
+        connection, NOON
+    )
 
 
 def test_a_lost_write_is_being_recovered() -> None:
     record = a_record(state=State.RETRYABLE, recovering=True, request_name="CustomerAddRq")
 
-    found = waiting.of_request(record, a_connection(**SEEN), NOON, ahead=2)
+    found = waiting_reason.of_request(record, a_connection(**SEEN), NOON, ahead=2)
 
     assert found
     assert found.code == "recovering"
@@ -173,14 +175,14 @@ def test_a_lost_write_is_being_recovered() -> None:
     ],
 )
 def test_the_requests_ahead_are_told(ahead: int, message: str) -> None:
-    found = waiting.of_request(a_record(), a_connection(**SEEN), NOON, ahead=ahead)
+    found = waiting_reason.of_request(a_record(), a_connection(**SEEN), NOON, ahead=ahead)
 
-    assert found == waiting.WaitingReason("requests_ahead", message)
+    assert found == waiting_reason.WaitingReason("requests_ahead", message)
 
 
 @pytest.mark.parametrize("ahead", [None, 0])
 def test_the_first_in_line_waits_for_the_next_session(ahead: int | None) -> None:
-    found = waiting.of_request(a_record(), a_connection(**SEEN), NOON, ahead=ahead)
+    found = waiting_reason.of_request(a_record(), a_connection(**SEEN), NOON, ahead=ahead)
 
     assert found
     assert found.code == "next_session"
@@ -188,7 +190,7 @@ def test_the_first_in_line_waits_for_the_next_session(ahead: int | None) -> None
 
 
 def test_while_a_session_runs_nobody_has_to_do_anything() -> None:
-    found = waiting.of_request(a_record(), a_connection(**SEEN, session_ticket="00"), NOON, ahead=0)
+    found = waiting_reason.of_request(a_record(), a_connection(**SEEN, session_ticket="00"), NOON, ahead=0)
 
     assert found
     assert (found.code, found.message) == ("next_session", "A session is running and sends it in its turn.")
@@ -196,14 +198,14 @@ def test_while_a_session_runs_nobody_has_to_do_anything() -> None:
 
 
 def test_what_was_tried_before_is_sent_again() -> None:
-    found = waiting.of_request(a_record(state=State.RETRYABLE), a_connection(**SEEN), NOON)
+    found = waiting_reason.of_request(a_record(state=State.RETRYABLE), a_connection(**SEEN), NOON)
 
     assert found
     assert "sent again" in found.message
 
 
 def test_where_nothing_is_known_of_the_connection_its_turn_is_told() -> None:
-    found = waiting.of_request(a_record(), None, NOON)
+    found = waiting_reason.of_request(a_record(), None, NOON)
 
     assert found
     assert found.code == "next_session"

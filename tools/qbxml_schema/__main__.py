@@ -1,6 +1,6 @@
 """Compile QBXML's XSD files and the annotated sample document into this project's own facts.
 
-    python -m tools.qbxml_schema --xsd FOLDER --annotations FILE --output src/domain/qbxml/schema
+    python -m tools.qbxml_schema --xsd FOLDER --annotations FILE --output src/domain/qbxml/schema/data
 
 Neither input belongs to this project: Intuit publishes both with its SDK. The output holds one
 file per request and per response, so that reading one request needs no other; its form is

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 
 from domain.errors import InvalidRequest
 from domain.qbxml import parse_request_xml
-from domain.qbxml.checking import schema_problems
+from domain.qbxml.request.checking import schema_problems
 from domain.queries import QUERIES, values
 from tools.qbxml_schema.generate import mutated, valid
 from tools.qbxml_schema.xsd import Schema

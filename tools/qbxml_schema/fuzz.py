@@ -26,10 +26,10 @@ import contextlib
 
 from domain import qbxml
 from domain.errors import InvalidRequest
-from domain.qbxml.checking import every_problem
-from domain.qbxml.placed_reader import read_with_places
-from domain.qbxml.quick_reader import read_fitting, read_quickly
-from domain.qbxml.reading import DefusedXmlException, ExpatError, armed_tree, readable, tree
+from domain.qbxml.request.checking import every_problem
+from domain.qbxml.request.placed_reader import read_with_places
+from domain.qbxml.request.quick_reader import read_fitting, read_quickly
+from domain.qbxml.xml_parser import DefusedXmlException, ExpatError, armed_tree, readable, tree
 from domain.queries import QUERIES
 from simulator.company import Company
 from tools.qbxml_schema.generate import mutated, valid

@@ -11,13 +11,13 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import items
-from domain.connection import no_connection
+from domain.connections.record import no_connection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from adapters.dynamodb.items import Item
-    from domain.counts import CountKey, DayCounts
+    from domain.storage.counts import CountKey, DayCounts
 
 OVERFLOW_ROWS = 4
 """By `benchmarks/count_contention.py`: a connection sustains 100 changes a second instead of 40."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from adapters.dynamodb.items import record_from_item
 
 if TYPE_CHECKING:
-    from domain.queued_request import QueuedRequest
+    from domain.requests.record import QueuedRequest
 
 
 def record_from_image(image: dict[str, Any]) -> QueuedRequest:

@@ -10,20 +10,13 @@ import json
 from dataclasses import asdict, astuple
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from domain.apps import ApiKey, App, Scope
-from domain.changes import IdempotencyClaim
-from domain.connection import Connection
-from domain.counts import INSERTED, CountKey, DayCounts, Pair
-from domain.queued_request import (
-    QueuedRequest,
-    RequestError,
-    State,
-    Tombstone,
-    WebhookAttempt,
-    WebhookState,
-)
-from domain.session import Answered, Session
-from domain.sync_window import SyncWindow
+from domain.apps.record import ApiKey, App, Scope
+from domain.connections.record import Connection
+from domain.connections.sync_window import SyncWindow
+from domain.requests.record import QueuedRequest, RequestError, State, Tombstone, WebhookAttempt, WebhookState
+from domain.storage.changes import IdempotencyClaim
+from domain.storage.counts import INSERTED, CountKey, DayCounts, Pair
+from domain.web_connector.session.record import Answered, Session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adapters.dynamodb.items import BODY, Item, item_of, number, text
-from domain.queued_request import StoredRequest
+from domain.requests.record import StoredRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from domain.queued_request import QueuedRequest
+    from domain.requests.record import QueuedRequest
 
 CHUNK_BYTES = 350 * 1024
 INLINE_RESPONSE_BYTES = 256 * 1024

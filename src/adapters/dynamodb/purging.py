@@ -41,7 +41,7 @@ BATCH_DELETES = 25
 
 UNPROCESSED_RETRIES = 10
 FIRST_PAUSE_SECONDS = 0.05
-LONGEST_PAUSE_SECONDS = 2.0
+MAX_PAUSE_SECONDS = 2.0
 """Full jitter, doubled at each try without progress: all entries of a connection lie in one partition of an index,
 which takes 1,000 writes a second (DynamoDB), and what it cannot take is held back at the table."""
 
@@ -137,7 +137,7 @@ class Purge:
             if fruitless > UNPROCESSED_RETRIES:
                 raise TooManyRequests("The database is busy. The next sweep goes on.")
             if left:
-                longest = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0**fruitless)
+                longest = min(MAX_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0**fruitless)
                 self._sleep(longest * self._chance())
             wanted = left
 

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from domain.errors import TooManyRequests
-from domain.ports import unlimited
+from domain.storage.ports import unlimited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

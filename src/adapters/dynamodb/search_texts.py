@@ -23,7 +23,7 @@ from adapters.dynamodb.count_rows import CHANGED, QUIET, SEPARATOR, deletions_of
 from adapters.dynamodb.leaves import LEAF_BYTES, LEAVES, Leaf, part_of, storable
 from adapters.dynamodb.payloads import GONE, payload_key
 from adapters.dynamodb.reading import query_all
-from domain.ports import unlimited
+from domain.storage.ports import unlimited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

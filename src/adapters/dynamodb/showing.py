@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import items, payloads
 from adapters.dynamodb.reading import batch_get
-from domain.ports import ShownRequest
-from domain.queued_request import QUEUED, QueuedRequest, Tombstone
+from domain.requests.record import QUEUED, QueuedRequest, Tombstone
+from domain.storage.ports import RequestDetail
 
 if TYPE_CHECKING:
     from adapters.dynamodb.items import Item
     from adapters.dynamodb.tables import TableNames
 
 
-def shown_request(
+def request_detail(
     client: Any, tables: TableNames, request_id: str, connection_id: str | None, most: int
-) -> ShownRequest | Tombstone | None:
+) -> RequestDetail | Tombstone | None:
     """Return a record by one read, and side by side what that one leaves open.
 
     That is the connection when it was not named, bodies in chunks, and how many requests are sent
@@ -53,7 +53,7 @@ def shown_request(
     if body is None:
         return None  # it was deleted while it was read: a batch is no single moment
     stored = payloads.stored_request(record, body, payloads.by_part(further[tables.payloads]))
-    return ShownRequest(stored, connections[0], ahead)
+    return RequestDetail(stored, connections[0], ahead)
 
 
 def _further(

@@ -13,23 +13,23 @@ from adapters.dynamodb.purging import Purge
 from adapters.dynamodb.reading import batch_get, query_all, skip_entries
 from adapters.dynamodb.search_texts import AFTER_EVERYTHING, SearchTexts
 from adapters.dynamodb.transactions import Transactions
-from domain.counts import INSERTED, UPDATED, CountKey
 from domain.errors import NotFound
-from domain.ports import Delivery, IndexDays, IndexEntry, ShownRequest, unlimited
-from domain.queued_request import QueuedRequest, State, StoredRequest, Tombstone, WebhookState, day_of
+from domain.requests.record import QueuedRequest, State, StoredRequest, Tombstone, WebhookState, day_of
+from domain.storage.counts import INSERTED, UPDATED, CountKey
+from domain.storage.ports import Delivery, IndexDays, IndexEntry, RequestDetail, unlimited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from adapters.dynamodb.items import Item
     from adapters.dynamodb.tables import TableNames
-    from domain.apps import ApiKey, App
-    from domain.changes import Change
-    from domain.connection import Connection
-    from domain.counts import DayCounts
-    from domain.session import Session
+    from domain.apps.record import ApiKey, App
+    from domain.connections.record import Connection
+    from domain.storage.changes import Change
+    from domain.storage.counts import DayCounts
+    from domain.web_connector.session.record import Session
 
-LONGEST_SKIP_READ = 1_500
+MAX_SKIP_READ = 1_500
 """More entries than this (150 bytes each) are skipped by a count, one call more: below it, to send them is as quick.
 
 Half a day's entries are skipped at most: 2,740 records a day, a million a year, stay below it.
@@ -63,12 +63,12 @@ class DynamoDBStore:
 
     def stored_request(self, request_id: str, connection_id: str | None = None) -> StoredRequest | Tombstone | None:
         """Return the record with its bodies: one read when its connection is named and no body lies in chunks."""
-        found = self.shown_request(request_id, connection_id, 0)
-        return found.stored if isinstance(found, ShownRequest) else found
+        found = self.request_detail(request_id, connection_id, 0)
+        return found.stored if isinstance(found, RequestDetail) else found
 
-    def shown_request(self, request_id: str, connection_id: str | None, most: int) -> ShownRequest | Tombstone | None:
+    def request_detail(self, request_id: str, connection_id: str | None, most: int) -> RequestDetail | Tombstone | None:
         """Return all that is told of a record: one read, and a second round of them for what that left open."""
-        return showing.shown_request(self._client, self._tables, request_id, connection_id, most)
+        return showing.request_detail(self._client, self._tables, request_id, connection_id, most)
 
     def stored_requests(self, request_ids: Sequence[str], *, largest_response: int) -> Mapping[str, StoredRequest]:
         """Return the records that exist: two keys each, so that 50 records are one read."""
@@ -289,7 +289,7 @@ class DynamoDBStore:
         query = self._index(days, days.first_day, days.last_day + AFTER_EVERYTHING)
         query["ScanIndexForward"] = not descending
         if "FilterExpression" not in query:
-            if skip > LONGEST_SKIP_READ:
+            if skip > MAX_SKIP_READ:
                 start = skip_entries(self._client, skip, **query)
                 if start is None:
                     return []

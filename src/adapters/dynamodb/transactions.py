@@ -14,7 +14,10 @@ from adapters.dynamodb import items, payloads
 from adapters.dynamodb.count_rows import DELETED, count_updates, overflow_row
 from adapters.dynamodb.items import Item, item_of
 from adapters.dynamodb.reading import query_all
-from domain.changes import (
+from domain.errors import Conflict, TooManyRequests
+from domain.maintenance.retention import SECONDS_A_DAY, expires_at
+from domain.requests.record import QUEUED
+from domain.storage.changes import (
     AddConnection,
     AddRequest,
     AddSession,
@@ -30,23 +33,20 @@ from domain.changes import (
     RemoveRequest,
     RequireConnection,
 )
-from domain.counts import count_changes
-from domain.errors import Conflict, TooManyRequests
-from domain.queued_request import QUEUED
-from domain.retention import SECONDS_A_DAY, expires_at
+from domain.storage.counts import count_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from adapters.dynamodb.tables import TableNames
-    from domain.counts import CountKey
-    from domain.queued_request import QueuedRequest
+    from domain.requests.record import QueuedRequest
+    from domain.storage.counts import CountKey
 
 RETRIES = 10
 """How often a transaction that met another one on the same item is tried again."""
 
 FIRST_PAUSE_SECONDS = 0.02
-LONGEST_PAUSE_SECONDS = 0.5
+MAX_PAUSE_SECONDS = 0.5
 """Full jitter between nought and 20 ms, doubled at each try up to 500 ms: a transaction takes about 10 ms."""
 
 _CONTENTION = frozenset(
@@ -94,7 +94,7 @@ class Transactions:
     def _carry_out(self, operations: Sequence[Operation], counted: Mapping[CountKey, int]) -> None:
         for attempt in range(RETRIES + 1):
             if attempt:
-                longest = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0**attempt)
+                longest = min(MAX_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0**attempt)
                 self._sleep(longest * self._chance())
             counts = count_updates(self._tables.counts, counted, overflow_row(attempt, self._chance()))
             try:

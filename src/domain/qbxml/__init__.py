@@ -4,16 +4,16 @@ Everything here is a pure function of text and values; the facts of the schema a
 beside the code.
 """
 
-from domain.qbxml import hresults, statuses
-from domain.qbxml.acceptance import check_version
-from domain.qbxml.document import Element, Request, iteration, next_page, wire
-from domain.qbxml.from_json import parse_request_json
-from domain.qbxml.from_xml import parse_request_xml, stored_request
-from domain.qbxml.host import HostFacts, host_facts
-from domain.qbxml.hresults import HresultFacts
-from domain.qbxml.response_json import response_to_json
-from domain.qbxml.responses import Response, ResponseStatus, UnreadableResponse, parse_response
-from domain.qbxml.searching import search_text
+from domain.qbxml.codes import hresults, statuses
+from domain.qbxml.codes.hresults import HresultFacts
+from domain.qbxml.request.acceptance import check_version
+from domain.qbxml.request.document import Element, Request, iteration, next_page, wire
+from domain.qbxml.request.from_json import parse_request_json
+from domain.qbxml.request.from_xml import parse_request_xml, stored_request
+from domain.qbxml.response.host import HostFacts, host_facts
+from domain.qbxml.response.reader import Response, ResponseStatus, UnreadableResponse, parse_response
+from domain.qbxml.response.to_json import response_to_json
+from domain.qbxml.search_text import search_text
 
 __all__ = [
     "Element",

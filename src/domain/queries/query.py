@@ -7,10 +7,11 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from domain.errors import InvalidRequest, Problem
-from domain.qbxml import Element, Request, rules
-from domain.qbxml.document import DEFAULT_ON_ERROR, DEFAULT_VERSION
-from domain.qbxml.facts import return_elements
-from domain.qbxml.fitting import fitted
+from domain.qbxml import Element, Request
+from domain.qbxml.request import limits
+from domain.qbxml.request.document import DEFAULT_ON_ERROR, DEFAULT_VERSION
+from domain.qbxml.request.fitting import fitted
+from domain.qbxml.schema.facts import return_elements
 from domain.queries import values
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ class Query:
             parameter = known.get(name)
             if parameter is None:
                 message = f"There is no parameter {name}."
-                problems.append(Problem(name, message, suggestion=rules.nearest(name, known)))
+                problems.append(Problem(name, message, suggestion=limits.nearest(name, known)))
             else:
                 given[name] = list(_read(parameter, texts, problems))
         problems.extend(self._contradictions(given))
@@ -180,7 +181,7 @@ def _read(parameter: Parameter, texts: Sequence[str], problems: list[Problem]) -
 
 
 def _no_choice(parameter: Parameter, value: str) -> Problem:
-    suggestion = rules.nearest(value, parameter.choices)
+    suggestion = limits.nearest(value, parameter.choices)
     if parameter.is_list:
         return Problem(parameter.name, f"{value} is not returned here.", suggestion=suggestion)
     return Problem(parameter.name, f"It is one of {', '.join(parameter.choices)}.", suggestion=suggestion)

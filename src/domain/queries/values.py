@@ -6,8 +6,8 @@ import re
 from datetime import date, time
 from typing import TYPE_CHECKING, Any
 
-from domain.qbxml import rules
-from domain.qbxml.characters import is_kept
+from domain.qbxml.request import limits
+from domain.qbxml.request.characters import is_kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ _MAX_ID = 36
 
 def text(value: str) -> str:
     """Return any text that QuickBooks can keep."""
-    if (message := rules.bad_character(value)) is not None:
+    if (message := limits.bad_character(value)) is not None:
         raise ValueError(message)
     if not is_kept(value):
         raise ValueError("QuickBooks cannot keep every character of it: it knows those of Windows-1252.")
@@ -34,8 +34,8 @@ def text(value: str) -> str:
 
 def label(value: str) -> str:
     """Return a `requestID`: QuickBooks takes at most 50 characters (`qbxml.md` §2)."""
-    if len(value) > rules.MAX_REQUEST_ID:
-        raise ValueError(f"It has at most {rules.MAX_REQUEST_ID} characters.")
+    if len(value) > limits.MAX_REQUEST_ID:
+        raise ValueError(f"It has at most {limits.MAX_REQUEST_ID} characters.")
     return text(value)
 
 
@@ -98,7 +98,7 @@ def _existing_day(value: str) -> str:
 
 SCHEMAS: Mapping[Callable[[str], str], dict[str, Any]] = {
     text: {"type": "string"},
-    label: {"type": "string", "maxLength": rules.MAX_REQUEST_ID},
+    label: {"type": "string", "maxLength": limits.MAX_REQUEST_ID},
     list_id: {"type": "string", "maxLength": _MAX_ID},
     boolean: {"type": "boolean"},
     count: {"type": "integer", "minimum": 1},

@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from domain.errors import TooManyRequests
-from domain.web_connector import soap
-from domain.web_connector.conversation import Conversation
-from domain.web_connector.lingering import NO_OP
+from domain.web_connector.protocol import soap
+from domain.web_connector.session.lingering import NO_OP
+from domain.web_connector.session.service import SessionService
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from domain.ports import Clock, Connections, Ids, Requests, Secrets, Sessions, Store
-    from domain.web_connector.methods import Reply
-    from domain.web_connector.soap import Call
+    from domain.ports import Clock, IdSource, SecretSource
+    from domain.storage.ports import Connections, Requests, Sessions, Store
+    from domain.web_connector.protocol.methods import Reply
+    from domain.web_connector.protocol.soap import Call
 
 HTTP_OK = 200
 HTTP_BAD_REQUEST = 400
@@ -26,7 +27,7 @@ HTTP_BUSY = 503
 
 
 @dataclass(frozen=True, slots=True)
-class SoapAnswer:
+class SoapResponse:
     """An HTTP answer. `log` holds facts for one line of log: no body, password or ticket is in it."""
 
     status: int
@@ -45,10 +46,10 @@ class WebConnector:
         connections: Connections,
         sessions: Sessions,
         clock: Clock,
-        new_id: Ids,
-        secrets: Secrets,
+        new_id: IdSource,
+        secrets: SecretSource,
     ) -> None:
-        conversation = Conversation(store, requests, connections, sessions, clock, new_id, secrets)
+        conversation = SessionService(store, requests, connections, sessions, clock, new_id, secrets)
         self._receive_oversized = conversation.receive_oversized
         self._methods: Mapping[str, Callable[[Call], Reply]] = {
             "serverVersion": conversation.server_version,
@@ -64,13 +65,13 @@ class WebConnector:
             "interactiveDone": conversation.interactive_done,
         }
 
-    def answer(self, body: bytes | str) -> SoapAnswer:
+    def answer(self, body: bytes | str) -> SoapResponse:
         """Answer the body of a POST. What is no call gets a SOAP fault that says why."""
-        if _size(body) > soap.LARGEST_BODY_BYTES:
+        if _size(body) > soap.MAX_BODY_BYTES:
             begun = soap.read_beginning(body)
             if begun is None or begun.method != "receiveResponseXML":
                 return _fault(
-                    HTTP_TOO_LARGE, f"A call may have {soap.LARGEST_BODY_BYTES:,} bytes. Ask for less (MaxReturned)."
+                    HTTP_TOO_LARGE, f"A call may have {soap.MAX_BODY_BYTES:,} bytes. Ask for less (MaxReturned)."
                 )
             return self._answer(begun, self._receive_oversized)
         try:
@@ -80,28 +81,28 @@ class WebConnector:
         return self._answer(call, self._methods[call.method])
 
     @staticmethod
-    def _answer(call: Call, method: Callable[[Call], Reply]) -> SoapAnswer:
+    def _answer(call: Call, method: Callable[[Call], Reply]) -> SoapResponse:
         try:
             reply = method(call)
         except TooManyRequests as problem:
             return _fault(HTTP_BUSY, problem.message, call.version, ours=True, method=call.method)
-        return SoapAnswer(
+        return SoapResponse(
             HTTP_OK, call.version.content_type, soap.write_answer(call, reply.result), _facts(call, reply)
         )
 
 
 def _size(body: bytes | str) -> int:
     """Return the number of bytes; of a text's UTF-8, which is counted only when it can be too many."""
-    if isinstance(body, bytes) or len(body) > soap.LARGEST_BODY_BYTES:
+    if isinstance(body, bytes) or len(body) > soap.MAX_BODY_BYTES:
         return len(body)
-    return len(body.encode("utf-8", "surrogatepass")) if 4 * len(body) > soap.LARGEST_BODY_BYTES else len(body)
+    return len(body.encode("utf-8", "surrogatepass")) if 4 * len(body) > soap.MAX_BODY_BYTES else len(body)
 
 
 def _fault(
     status: int, reason: str, version: soap.Version = soap.SOAP_11, *, ours: bool = False, method: str | None = None
-) -> SoapAnswer:
+) -> SoapResponse:
     facts = {"fault": reason} if method is None else {"method": method, "fault": reason}
-    return SoapAnswer(status, version.content_type, soap.write_fault(reason, version, ours=ours), facts)
+    return SoapResponse(status, version.content_type, soap.write_fault(reason, version, ours=ours), facts)
 
 
 def _facts(call: Call, reply: Reply) -> Mapping[str, str | int]:

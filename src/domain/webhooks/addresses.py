@@ -13,7 +13,7 @@ from ipaddress import AddressValueError, IPv4Address, IPv6Address, ip_address, i
 from urllib.parse import urlsplit
 
 from domain.errors import InvalidRequest
-from domain.webhooks.defaults import LONGEST_URL
+from domain.webhooks.defaults import MAX_URL_LENGTH
 
 FIELD = "webhook_url"
 
@@ -63,7 +63,7 @@ _REFUSED_6 = tuple(
 _AUTHORITY = re.compile(r"\[[^\[\]]*\](:[0-9]*)?|[^\[\]:]+(:[0-9]*)?")
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
-_LONGEST_NAME = 253
+_MAX_NAME_LENGTH = 253
 """Characters in a host name (RFC 1035 §3.1: 255 octets on the wire)."""
 
 
@@ -127,8 +127,8 @@ def receiver_of(url: str) -> Receiver:
     Raises InvalidRequest (field `webhook_url`) when it is no absolute http(s) URL with a valid
     host, or is written in a way that two programs could read differently.
     """
-    if len(url) > LONGEST_URL:
-        raise _refused(f"must be at most {LONGEST_URL:,} characters, not {len(url):,}")
+    if len(url) > MAX_URL_LENGTH:
+        raise _refused(f"must be at most {MAX_URL_LENGTH:,} characters, not {len(url):,}")
     # Before any parsing: urlsplit drops some of these in silence, and parsers differ about the backslash.
     if any(character <= " " or character in "\x7f\\" for character in url):
         raise _refused("must not contain spaces, backslashes or control characters")
@@ -182,7 +182,7 @@ def _ascii_host(host: str) -> str:
 
 
 def _require_name(host: str) -> None:
-    if len(host) > _LONGEST_NAME or not all(_LABEL.fullmatch(label) for label in host.split(".")):
+    if len(host) > _MAX_NAME_LENGTH or not all(_LABEL.fullmatch(label) for label in host.split(".")):
         raise _refused(f"has a host that is no valid name: {host}")
     # WHATWG URL §3.5: a host that ends in a number is an IPv4 address. 127.1, 2130706433, 0177.0.0.1 and
     # 0x7f.0.0.1 are the same machine to one reader and another one to the next.

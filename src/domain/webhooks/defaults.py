@@ -18,7 +18,7 @@ RETRY_DELAYS = (
 JITTER = 0.2
 """Delays vary by this part of themselves: a receiver that comes back is not met by everything at once."""
 
-LONGEST_RETRY_AFTER = timedelta(hours=24)
+MAX_RETRY_AFTER = timedelta(hours=24)
 """A receiver may ask for this much patience (contract §9); more would look like a lost webhook."""
 
 ATTEMPT_TIMEOUT_SECONDS = 10.0
@@ -28,7 +28,7 @@ attempts run side by side (ten batches of ten), so that a slow receiver does not
 CLOCK_TOLERANCE = timedelta(seconds=1)
 """A planned attempt may be this early: clocks differ, and SQS counts whole seconds."""
 
-LARGEST_BODY_BYTES = 1024 * 1024
+MAX_BODY_BYTES = 1024 * 1024
 """Above this a body leaves its responses out (contract §9): common receivers refuse larger ones."""
 
 ANSWER_BYTES = 4096
@@ -42,5 +42,5 @@ ATTEMPTS_KEPT = 20
 """How many attempts a record keeps, the latest ones: more than two whole rounds of the schedule. With
 the two limits above a record stays below 16 KB however often it is redelivered by hand."""
 
-LONGEST_URL = 2048
+MAX_URL_LENGTH = 2048
 """Characters in a webhook URL (contract §4)."""

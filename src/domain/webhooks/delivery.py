@@ -14,18 +14,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from domain.changes import ChangeRequest
 from domain.errors import Conflict
-from domain.ports import DeliveryFailed, HttpAnswer, RetryTicket
-from domain.queued_request import ENDED, QueuedRequest, Tombstone, WebhookAttempt, WebhookState, timestamp
+from domain.requests.record import ENDED, QueuedRequest, Tombstone, WebhookAttempt, WebhookState, timestamp
+from domain.storage.changes import ChangeRequest
 from domain.webhooks.defaults import (
     ANSWER_BYTES,
     ATTEMPTS_KEPT,
     CLOCK_TOLERANCE,
-    LARGEST_BODY_BYTES,
+    MAX_BODY_BYTES,
     OLDER_ANSWER_BYTES,
 )
 from domain.webhooks.event import event_body
+from domain.webhooks.ports import DeliveryFailed, HttpResponse, PlannedAttempt
 from domain.webhooks.schedule import next_attempt_at
 from domain.webhooks.signature import signature_headers
 
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from domain.ports import Clock, Deliveries, Delivery, RetryQueue, Store, WebhookSender
+    from domain.ports import Clock
+    from domain.storage.ports import Deliveries, Delivery, Store
+    from domain.webhooks.ports import RetryQueue, WebhookSender
 
 _GONE = 410
 _SUCCESS = range(200, 300)
@@ -111,7 +113,7 @@ class Deliverer:
     clock: Clock
     random: Callable[[], float]
 
-    def attempt(self, ticket: RetryTicket, timeout_seconds: float) -> Result:
+    def attempt(self, ticket: PlannedAttempt, timeout_seconds: float) -> Result:
         """Make the attempt that `ticket` stands for, if it is due and still wanted.
 
         Raises AheadOfRecord, and what the store raises (TooManyRequests): the caller has the
@@ -125,7 +127,7 @@ class Deliverer:
             ticket.request_id,
             ticket.app_id,
             response_parts=ticket.response_parts,
-            largest_response=LARGEST_BODY_BYTES,
+            largest_response=MAX_BODY_BYTES,
         )
         if found is None or isinstance(found, Tombstone) or not _is_wanted(found.stored.record, ticket):
             return Dropped()
@@ -134,17 +136,17 @@ class Deliverer:
         ended = self.clock()
         outcome = self._outcome(answer, record.webhook_tries + 1, ended)
         if isinstance(outcome, RetryAt):
-            self.retries.plan(_next_ticket(record, outcome.moment))
+            self.retries.plan(_next_planned_attempt(record, outcome.moment))
         attempt = WebhookAttempt(timestamp(began), _answer_text(answer))
         return Attempted(
             record,
             outcome,
-            status=answer.status if isinstance(answer, HttpAnswer) else None,
+            status=answer.status if isinstance(answer, HttpResponse) else None,
             duration_seconds=(ended - began).total_seconds(),
             recorded=self._write_down(record, attempt, outcome, ended),
         )
 
-    def _post(self, found: Delivery, now: datetime, timeout_seconds: float) -> HttpAnswer | DeliveryFailed:
+    def _post(self, found: Delivery, now: datetime, timeout_seconds: float) -> HttpResponse | DeliveryFailed:
         record = found.stored.record
         if not found.secrets:
             # A receiver could not tell it from a forgery.
@@ -160,11 +162,11 @@ class Deliverer:
         except DeliveryFailed as failure:
             return failure
 
-    def _outcome(self, answer: HttpAnswer | DeliveryFailed, tries: int, now: datetime) -> Outcome:
-        if isinstance(answer, HttpAnswer) and answer.status in _SUCCESS:
+    def _outcome(self, answer: HttpResponse | DeliveryFailed, tries: int, now: datetime) -> Outcome:
+        if isinstance(answer, HttpResponse) and answer.status in _SUCCESS:
             return Succeeded()
         reason = _failure(answer)
-        if isinstance(answer, HttpAnswer):
+        if isinstance(answer, HttpResponse):
             permanent, retry_after = answer.status == _GONE, answer.retry_after
         else:
             permanent, retry_after = answer.permanent, None
@@ -190,9 +192,9 @@ class Deliverer:
         return True
 
 
-def first_ticket(record: QueuedRequest, now: datetime) -> RetryTicket:
+def first_planned_attempt(record: QueuedRequest, now: datetime) -> PlannedAttempt:
     """Return the ticket for the first attempt of a round: due at once."""
-    return replace(_next_ticket(record, now), webhook_tries=record.webhook_tries)
+    return replace(_next_planned_attempt(record, now), webhook_tries=record.webhook_tries)
 
 
 def asks_for_first_attempt(before: QueuedRequest | None, after: QueuedRequest) -> bool:
@@ -206,8 +208,8 @@ def _awaits_first_attempt(record: QueuedRequest) -> bool:
     return record.state in ENDED and record.webhook_state is WebhookState.PENDING and record.webhook_tries == 0
 
 
-def _next_ticket(record: QueuedRequest, moment: datetime) -> RetryTicket:
-    return RetryTicket(
+def _next_planned_attempt(record: QueuedRequest, moment: datetime) -> PlannedAttempt:
+    return PlannedAttempt(
         request_id=record.id,
         app_id=record.app_id,
         webhook_round=record.webhook_round,
@@ -217,7 +219,7 @@ def _next_ticket(record: QueuedRequest, moment: datetime) -> RetryTicket:
     )
 
 
-def _is_wanted(record: QueuedRequest, ticket: RetryTicket) -> bool:
+def _is_wanted(record: QueuedRequest, ticket: PlannedAttempt) -> bool:
     if record.state not in ENDED or record.webhook_state is not WebhookState.PENDING:
         return False
     if record.webhook_round != ticket.webhook_round or record.webhook_tries > ticket.webhook_tries:
@@ -227,7 +229,7 @@ def _is_wanted(record: QueuedRequest, ticket: RetryTicket) -> bool:
     return True
 
 
-def _failure(answer: HttpAnswer | DeliveryFailed) -> str:
+def _failure(answer: HttpResponse | DeliveryFailed) -> str:
     if isinstance(answer, DeliveryFailed):
         return str(answer)
     if answer.status in _REDIRECTS:
@@ -235,9 +237,9 @@ def _failure(answer: HttpAnswer | DeliveryFailed) -> str:
     return f"The receiver answered HTTP {answer.status}."
 
 
-def _answer_text(answer: HttpAnswer | DeliveryFailed) -> str:
+def _answer_text(answer: HttpResponse | DeliveryFailed) -> str:
     """Return the answer's text; a failure without a text in words (contract §3)."""
-    if isinstance(answer, HttpAnswer) and (answer.body or answer.status in _SUCCESS):
+    if isinstance(answer, HttpResponse) and (answer.body or answer.status in _SUCCESS):
         return answer.body
     return _failure(answer)
 

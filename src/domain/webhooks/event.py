@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from domain import views
-from domain.queued_request import State
-from domain.webhooks.defaults import LARGEST_BODY_BYTES
+from domain.requests import views
+from domain.requests.record import State
+from domain.webhooks.defaults import MAX_BODY_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from domain.queued_request import StoredRequest
+    from domain.requests.record import StoredRequest
 
 EVENT_STATES: Mapping[State, str] = {
     State.RESPONSE_RECEIVED: "completed",
@@ -35,7 +35,7 @@ def event_body(stored: StoredRequest, moment: str) -> bytes:
         return _encoded(event)
     if stored.response_xml is not None:
         body = _encoded(event)
-        if len(body) <= LARGEST_BODY_BYTES:
+        if len(body) <= MAX_BODY_BYTES:
             return body
     return _encoded(event | {"response_xml": None, "response_json": None, "response_omitted": True})
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
-from domain.webhooks.defaults import JITTER, LONGEST_RETRY_AFTER, RETRY_DELAYS
+from domain.webhooks.defaults import JITTER, MAX_RETRY_AFTER, RETRY_DELAYS
 
-_LONGEST_NUMBER = 9
+_MAX_DIGITS = 9
 """Digits of a number of seconds that is still worth reading: 30 years are more than any limit."""
 
 
@@ -21,7 +21,7 @@ def next_attempt_at(now: datetime, tries: int, retry_after: str | None, random: 
         return None
     delay = RETRY_DELAYS[tries - 1] * (1 - JITTER + 2 * JITTER * random)
     wished = retry_after_delay(retry_after, now) if retry_after else None
-    return now + max(delay, min(wished or timedelta(), LONGEST_RETRY_AFTER))
+    return now + max(delay, min(wished or timedelta(), MAX_RETRY_AFTER))
 
 
 def retry_after_delay(text: str, now: datetime) -> timedelta | None:
@@ -31,7 +31,7 @@ def retry_after_delay(text: str, now: datetime) -> timedelta | None:
     """
     text = text.strip()
     if text.isascii() and text.isdigit():
-        return timedelta(seconds=int(text)) if len(text) <= _LONGEST_NUMBER else LONGEST_RETRY_AFTER
+        return timedelta(seconds=int(text)) if len(text) <= _MAX_DIGITS else MAX_RETRY_AFTER
     try:
         moment = parsedate_to_datetime(text)
     except (ValueError, OverflowError):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from domain.administration import Administration
-from domain.apps import Scope
-from domain.changes import AddConnection
+from domain.apps.administration import Administration
+from domain.apps.record import Scope
+from domain.storage.changes import AddConnection
 from handlers import bootstrap
 from handlers.bootstrap import Settings
 from tests.builders import CONNECTION_ID, FixedClock, SequentialIds, a_connection

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from domain.apps import api_key_hash
+from domain.apps.record import api_key_hash
 from handlers import bootstrap
 from tests.builders import CONNECTION_ID, REQUEST_XML
 from tests.integration.api.client import REQUEST_ID, ApiClient, basic

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.changes import AddSession, ChangeConnection
+from domain.storage.changes import AddSession, ChangeConnection
 from tests.builders import CONNECTION_ID, a_session
 
 if TYPE_CHECKING:
-    from domain.session import Session
+    from domain.web_connector.session.record import Session
     from tests.integration.api.conftest import World
 
 URL = f"/api/v1/connections/{CONNECTION_ID}"

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain import passwords
-from domain.changes import AddSession, ChangeConnection
-from domain.session import SILENCE_SECONDS
+from domain.connections import passwords
+from domain.storage.changes import AddSession, ChangeConnection
+from domain.web_connector.session.record import SILENCE_SECONDS
 from tests.builders import CONNECTION_ID, a_session
 
 if TYPE_CHECKING:

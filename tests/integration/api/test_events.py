@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.apps import ApiKey, App, Scope, api_key_hash
-from domain.changes import AddConnection, AddRequest, ChangeRequest, PutApiKey, PutApp
-from domain.ports import HttpAnswer
-from domain.queued_request import State, Tombstone, WebhookState, timestamp
+from domain.apps.record import ApiKey, App, Scope, api_key_hash
+from domain.requests.record import State, Tombstone, WebhookState, timestamp
+from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, PutApiKey, PutApp
 from domain.webhooks.addresses import UrlRules
+from domain.webhooks.ports import HttpResponse
 from handlers import bootstrap
 from handlers.bootstrap import Settings
 from local.template import Template
@@ -35,7 +35,7 @@ from tests.integration.api.conftest import ENVIRONMENT
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from domain.ports import RetryTicket
+    from domain.webhooks.ports import PlannedAttempt
 
 EVENTS = Path(__file__).resolve().parents[3] / "events"
 FUNCTIONS = {function.handler: function.handler.split(".")[1] for function in Template.load().functions()}
@@ -61,17 +61,17 @@ class Receiver:
 
     urls: list[str] = field(default_factory=list)
 
-    def post(self, url: str, headers: Mapping[str, str], body: bytes, timeout_seconds: float) -> HttpAnswer:
+    def post(self, url: str, headers: Mapping[str, str], body: bytes, timeout_seconds: float) -> HttpResponse:
         """Answer 200."""
         del headers, body, timeout_seconds
         self.urls.append(url)
-        return HttpAnswer(200, "thanks")
+        return HttpResponse(200, "thanks")
 
 
 class NoRetries:
     """A queue that nothing is planned on."""
 
-    def plan(self, ticket: RetryTicket) -> None:
+    def plan(self, ticket: PlannedAttempt) -> None:
         """Fail: every webhook was taken."""
         raise AssertionError(f"nothing is to be tried again: {ticket}")
 

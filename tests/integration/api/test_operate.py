@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.counts import INSERTED, CountKey
 from domain.errors import Unauthorized
-from domain.queued_request import State, WebhookState
+from domain.requests.record import State, WebhookState
+from domain.storage.counts import INSERTED, CountKey
 from handlers import authorizer, operate
 from tests.builders import CONNECTION_ID
 from tests.integration.api.client import ApiClient, basic

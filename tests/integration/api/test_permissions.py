@@ -12,8 +12,11 @@ import pytest
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
-from domain.apps import ApiKey, App, Scope, api_key_hash
-from domain.changes import (
+from domain.apps.record import ApiKey, App, Scope, api_key_hash
+from domain.connections.service import ConnectionService
+from domain.maintenance.search_packing import Packer
+from domain.requests.record import State, WebhookState, timestamp
+from domain.storage.changes import (
     AddConnection,
     AddRequest,
     AddSession,
@@ -24,10 +27,7 @@ from domain.changes import (
     RemoveConnection,
     RemoveRequest,
 )
-from domain.connections import ManagedConnections
-from domain.packing import Packer
-from domain.queued_request import State, WebhookState, timestamp
-from domain.web_connector.unanswered import MOST_SESSIONS
+from domain.web_connector.recovery.lost_response import MAX_SESSIONS
 from domain.webhooks.addresses import UrlRules
 from handlers import bootstrap
 from handlers.bootstrap import Settings
@@ -179,7 +179,7 @@ def fill(store: DynamoDBStore, function: str) -> None:
         store.commit(AddRequest(a_record(connection_id=other.id), REQUEST_XML, "bob"))
         store.commit(RemoveConnection(other, timestamp(NOON)))
     if function == "delete_connection":
-        sent = record.moved(State.TICKETED, NOON).moved(State.SENT, NOON, sessions=MOST_SESSIONS)
+        sent = record.moved(State.TICKETED, NOON).moved(State.SENT, NOON, sessions=MAX_SESSIONS)
         store.commit(
             ChangeRequest(record, sent),
             AddSession(a_session(in_flight=sent)),
@@ -189,7 +189,7 @@ def fill(store: DynamoDBStore, function: str) -> None:
         used = connection.changed(timestamp(NOON), session_ticket=silent.ticket)
         store.commit(AddSession(silent), ChangeConnection(connection, used))
     if function == "web_connector":
-        managed = ManagedConnections(
+        managed = ConnectionService(
             store, store, store, clock=FixedClock(), new_id=SequentialIds(), secrets=counting_bytes
         )
         managed.set_password(APP_ID, CONNECTION_ID, "correct horse battery staple")

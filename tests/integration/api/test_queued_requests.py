@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.changes import ChangeConnection, ChangeRequest
-from domain.queued_request import QueuedRequest, RequestError, State, StoredRequest, WebhookAttempt, WebhookState
+from domain.requests.record import QueuedRequest, RequestError, State, StoredRequest, WebhookAttempt, WebhookState
+from domain.storage.changes import ChangeConnection, ChangeRequest
 from domain.webhooks.event import event_body
 from handlers import bootstrap
 from tests.builders import CONNECTION_ID, REQUEST_XML, RESPONSE_XML

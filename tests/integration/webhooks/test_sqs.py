@@ -8,7 +8,7 @@ import boto3
 from moto import mock_aws
 
 from adapters.sqs import SqsRetryQueue, ticket_of
-from domain.ports import RetryTicket
+from domain.webhooks.ports import PlannedAttempt
 from tests.builders import APP_ID, NOON, FixedClock
 
 
@@ -17,10 +17,10 @@ def test_a_planned_ticket_comes_out_of_the_queue() -> None:
     client = boto3.client("sqs", "us-east-1", aws_access_key_id="none", aws_secret_access_key="none")
     url = client.create_queue(QueueName="retries")["QueueUrl"]
     queue = SqsRetryQueue(client, url, FixedClock())
-    due = RetryTicket("11111111-1111-4111-8111-111111111111", APP_ID, 0, 1, 0, NOON)
+    due = PlannedAttempt("11111111-1111-4111-8111-111111111111", APP_ID, 0, 1, 0, NOON)
 
     queue.plan(due)
-    queue.plan(RetryTicket(due.request_id, APP_ID, 0, 5, 0, NOON + timedelta(hours=10)))
+    queue.plan(PlannedAttempt(due.request_id, APP_ID, 0, 5, 0, NOON + timedelta(hours=10)))
 
     # The second one is accepted, with the longest delay there is, and not yet to be seen.
     messages = client.receive_message(QueueUrl=url, MaxNumberOfMessages=10)["Messages"]

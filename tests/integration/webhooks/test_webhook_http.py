@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from adapters.webhook_http import WebhookHttp
-from domain.ports import DeliveryFailed, HttpAnswer
+from domain.webhooks.ports import DeliveryFailed, HttpResponse
 from tests.integration.webhooks.servers import ANSWER, Exchange, Receiver
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def answering(text: bytes) -> Callable[[Exchange], None]:
     return script
 
 
-def post(receiver: Receiver, path: str = "/", body: bytes = b"{}", limit: float = 5.0) -> HttpAnswer:
+def post(receiver: Receiver, path: str = "/", body: bytes = b"{}", limit: float = 5.0) -> HttpResponse:
     return sender.post(f"http://127.0.0.1:{receiver.port}{path}", {"webhook-id": "1"}, body, limit)
 
 
@@ -63,7 +63,7 @@ def test_a_post_is_one_plain_http_request() -> None:
     with Receiver(script) as receiver:
         answer = post(receiver, "/hook?token=a%20b", b'{"id":1}')
 
-    assert answer == HttpAnswer(200, "ok")
+    assert answer == HttpResponse(200, "ok")
     [(head, body)] = heard
     first, *headers = head.decode().split("\r\n")
     assert first == "POST /hook?token=a%20b HTTP/1.1"
@@ -80,7 +80,7 @@ def test_a_post_is_one_plain_http_request() -> None:
 def test_status_text_and_retry_after_are_returned_whatever_the_status() -> None:
     text = b"HTTP/1.1 503 Busy\r\nretry-after: 120\r\nContent-Length: 5\r\n\r\nlater"
     with Receiver(answering(text)) as receiver:
-        assert post(receiver) == HttpAnswer(503, "later", "120")
+        assert post(receiver) == HttpResponse(503, "later", "120")
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
@@ -385,7 +385,7 @@ def test_tls_asks_for_the_name_and_verifies_it_although_an_address_is_dialled(
     with Receiver(answering(ANSWER), server_tls) as receiver:
         answer = tls_sender(certificate).post(f"https://hooks.example:{receiver.port}/", {}, b"{}", 5)
 
-    assert answer == HttpAnswer(200, "ok")
+    assert answer == HttpResponse(200, "ok")
     assert names == ["hooks.example"]
 
 

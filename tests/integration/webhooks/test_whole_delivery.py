@@ -15,10 +15,10 @@ from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.items import record_item
 from adapters.sqs import SqsRetryQueue
 from adapters.webhook_http import WebhookHttp
-from domain.apps import App
-from domain.changes import AddConnection, AddRequest, ChangeRequest, PutApp, RemoveRequest
-from domain.queued_request import QueuedRequest, State, WebhookState, timestamp
-from domain.queueing import Queueing
+from domain.apps.record import App
+from domain.requests.record import QueuedRequest, State, WebhookState, timestamp
+from domain.requests.service import RequestService
+from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, PutApp, RemoveRequest
 from domain.webhooks.delivery import Deliverer
 from handlers import bootstrap, deliver_webhook, retry_webhook
 from local.emulated_dynamodb import quick_moto
@@ -54,7 +54,7 @@ class Stack:
         self.sqs: Any = boto3.client("sqs", **CREDENTIALS)
         self.queue_url = self.sqs.create_queue(QueueName="retries")["QueueUrl"]
         self.clock = FixedClock()
-        self.queueing = Queueing(self.store, self.store, self.store, self.clock, SequentialIds())
+        self.queueing = RequestService(self.store, self.store, self.store, self.clock, SequentialIds())
         # This clock is ahead, so that nothing is delayed: a test waits for no queue.
         queue = SqsRetryQueue(self.sqs, self.queue_url, lambda: self.clock() + timedelta(days=1))
         sender = WebhookHttp(allow_loopback=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from handlers.api.answers import LARGEST_ANSWER_BYTES, list_answer, record_answer
+from handlers.rest.responses import MAX_RESPONSE_BYTES, list_answer, record_answer
 
 MIB = 1024 * 1024
 GZIP = {"Accept": "application/json", "Accept-Encoding": "gzip"}
@@ -35,9 +35,9 @@ def body(response: Any) -> Any:
     """Return the answer's body, read, having made sure that Lambda would take it."""
     data = response.body
     if response.base64_encoded:
-        assert len(data) <= LARGEST_ANSWER_BYTES
+        assert len(data) <= MAX_RESPONSE_BYTES
         return json.loads(gzip.decompress(base64.b64decode(data)))
-    assert len(json.dumps(data, ensure_ascii=False).encode()) <= LARGEST_ANSWER_BYTES
+    assert len(json.dumps(data, ensure_ascii=False).encode()) <= MAX_RESPONSE_BYTES
     return json.loads(data)
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from domain.errors import InvalidRequest, TooManyRequests, Unauthorized
-from handlers.api import calls, errors
 from handlers.get_connection import handler
+from handlers.rest import errors, request_checks
 
 
 def event(**fields: Any) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def event(**fields: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("authorizer", [None, {}, {"principalId": "a"}])
 def test_a_call_that_no_authorizer_saw_is_refused(authorizer: dict[str, str] | None) -> None:
     with pytest.raises(Unauthorized):
-        calls.caller_of(event(requestContext={"authorizer": authorizer}))
+        request_checks.caller_of(event(requestContext={"authorizer": authorizer}))
 
 
 def test_a_path_that_is_not_the_functions_own_is_not_found() -> None:
@@ -63,9 +63,9 @@ def test_contention_says_when_to_try_again() -> None:
 def test_the_base_url_is_the_one_that_was_called(
     context: dict[str, str], headers: dict[str, str], base_url: str
 ) -> None:
-    assert calls.base_url_of(event(requestContext=context, headers=headers)) == base_url
+    assert request_checks.base_url_of(event(requestContext=context, headers=headers)) == base_url
 
 
 def test_bytes_that_are_no_base64_are_refused_like_any_body_that_cannot_be_read() -> None:
     with pytest.raises(InvalidRequest, match="UTF-8"):
-        calls.body_of(event(body="***", isBase64Encoded=True))
+        request_checks.body_of(event(body="***", isBase64Encoded=True))

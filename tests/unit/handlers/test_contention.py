@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.administration import Administration
-from domain.changes import AddConnection
-from domain.connection_removal import ConnectionRemoval
-from domain.connections import ManagedConnections
+from domain.apps.administration import Administration
+from domain.connections.removal import ConnectionRemoval
+from domain.connections.service import ConnectionService
 from domain.errors import Conflict, TooManyRequests
+from domain.storage.changes import AddConnection
 from tests.builders import APP_ID, CONNECTION_ID, FixedClock, SequentialIds, a_connection, counting_bytes
 from tests.fakes import FakeStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from domain.changes import Change
+    from domain.storage.changes import Change
 
 
 class Rival(FakeStore):
@@ -41,9 +41,9 @@ def rival() -> Rival:
     return store
 
 
-def managed(store: FakeStore) -> ManagedConnections:
+def managed(store: FakeStore) -> ConnectionService:
     """Return the use cases of connections."""
-    return ManagedConnections(store, store, store, clock=FixedClock(), new_id=SequentialIds(), secrets=counting_bytes)
+    return ConnectionService(store, store, store, clock=FixedClock(), new_id=SequentialIds(), secrets=counting_bytes)
 
 
 def removal(store: FakeStore) -> ConnectionRemoval:

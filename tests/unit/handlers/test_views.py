@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from domain.queued_request import State, StoredRequest
-from domain.views import list_item_view, record_view
+from domain.requests.record import State, StoredRequest
+from domain.requests.views import list_item_view, record_view
 from tests.builders import REQUEST_XML, RESPONSE_XML, a_record
 
 

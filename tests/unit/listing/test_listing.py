@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from domain.changes import AddConnection, AddRequest, ChangeRequest, RemoveRequest
 from domain.errors import InvalidRequest, NotFound
-from domain.listing import READERS, SEARCH_SECONDS, SMALLEST_PART, ListQuery, Lists, Span, cuts, locate
-from domain.ports import unlimited
-from domain.queued_request import QueuedRequest, State, WebhookState, timestamp
+from domain.requests.listing import MIN_PART_ENTRIES, READERS, SEARCH_SECONDS, ListQuery, Lists, Span, cuts, locate
+from domain.requests.record import QueuedRequest, State, WebhookState, timestamp
+from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, RemoveRequest
+from domain.storage.ports import unlimited
 from tests.builders import APP_ID, CONNECTION_ID, NOON, OTHER_APP_ID, REQUEST_XML, FixedClock, a_connection, a_record
 from tests.fakes import FakeStore
 from tests.lists import History, a_history, brute_force, numbers, queries, seeds
@@ -25,7 +25,7 @@ from tests.lists import History, a_history, brute_force, numbers, queries, seeds
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
-    from domain.ports import IndexDays, IndexEntry
+    from domain.storage.ports import IndexDays, IndexEntry
 
 CASES = int(os.environ.get("LISTING_CASES", "400"))
 """How many random lists are compared; 10,000 take some minutes."""
@@ -229,7 +229,7 @@ def test_what_is_read_whole_is_cut_into_parts_about_alike(counted: list[int]) ->
     total = sum(counted)
     assert found == sorted(set(found))
     assert len(found) < READERS
-    if total <= SMALLEST_PART:
+    if total <= MIN_PART_ENTRIES:
         assert found == []
     # Each hour of a day with its share: that is as even as it is cut.
     hours = [(f"{day}T{hour:02}", number / 24) for day, number in days for hour in range(24)]
@@ -237,7 +237,7 @@ def test_what_is_read_whole_is_cut_into_parts_about_alike(counted: list[int]) ->
     parts = [
         sum(number for hour, number in hours if low <= hour.removesuffix("T00") < high) for low, high in pairwise(edges)
     ]
-    share = total / min(READERS, -(-total // SMALLEST_PART))
+    share = total / min(READERS, -(-total // MIN_PART_ENTRIES))
     assert max(parts) <= 2 * share + 1
 
 

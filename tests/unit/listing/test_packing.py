@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from domain.packing import DAYS_A_RUN, Packed, Packer
+from domain.maintenance.search_packing import DAYS_A_RUN, Packed, Packer
 from handlers import bootstrap, pack_search_texts
 from tests.builders import NOON, FixedClock
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from domain.errors import InvalidRequest, Problem
 from domain.qbxml import parse_request_json, parse_request_xml
-from domain.qbxml.characters import is_kept, replaced
+from domain.qbxml.request.characters import is_kept, replaced
 from tests.unit.qbxml.samples import request_xml
 
 

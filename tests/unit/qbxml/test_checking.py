@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from domain.errors import InvalidRequest, Problem
-from domain.qbxml import facts, parse_request_json, parse_request_xml
+from domain.qbxml import parse_request_json, parse_request_xml
+from domain.qbxml.schema import facts
 from tests.unit.qbxml.samples import request_xml
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.qbxml import facts
+from domain.qbxml.schema import facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

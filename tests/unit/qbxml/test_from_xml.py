@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from domain import qbxml
 from domain.errors import InvalidRequest, Problem
-from domain.qbxml.document import Element
-from domain.qbxml.placed_reader import read_with_places
-from domain.qbxml.quick_reader import read_fitting, read_quickly
+from domain.qbxml.request.document import Element
+from domain.qbxml.request.placed_reader import read_with_places
+from domain.qbxml.request.quick_reader import read_fitting, read_quickly
 from tests.unit.qbxml.samples import request_xml, requests
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from domain.errors import InvalidRequest
 from domain.qbxml import UnreadableResponse, parse_request_xml, response_to_json, stored_request
-from domain.qbxml.reading import DefusedXmlException, ExpatError, armed_tree, readable, tree
+from domain.qbxml.xml_parser import DefusedXmlException, ExpatError, armed_tree, readable, tree
 from tests.unit.qbxml.samples import request_xml
 
 if TYPE_CHECKING:

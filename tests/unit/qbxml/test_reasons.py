@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from domain.qbxml import hresults, statuses
-from domain.qbxml.hresults import describe
-from domain.qbxml.statuses import describe_status
-from domain.web_connector.reasons import MEANINGS, Reason
+from domain.qbxml.codes import hresults, statuses
+from domain.qbxml.codes.hresults import describe
+from domain.qbxml.codes.statuses import describe_status
+from domain.web_connector.error_reasons import MEANINGS, Reason
 from tools.error_reasons import TARGET, document
 
 if TYPE_CHECKING:
-    from domain.qbxml.hresults import HresultFacts
-    from domain.qbxml.statuses import StatusFacts
+    from domain.qbxml.codes.hresults import HresultFacts
+    from domain.qbxml.codes.statuses import StatusFacts
 
 
 def test_a_known_status_has_a_hint() -> None:

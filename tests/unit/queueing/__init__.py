@@ -1,1 +1,1 @@
-"""Queueing: what an API consumer does with requests."""
+"""RequestService: what an API consumer does with requests."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from domain import qbxml
-from domain.changes import AddConnection, AddRequest, Change, ChangeConnection, ChangeRequest
 from domain.errors import (
     Conflict,
     Gone,
@@ -18,8 +17,9 @@ from domain.errors import (
     TooManyRequests,
     UnsupportedByVersion,
 )
-from domain.queued_request import QueuedRequest, State, Tombstone, WebhookState, timestamp
-from domain.queueing import Idempotency, Queueing
+from domain.requests.record import QueuedRequest, State, Tombstone, WebhookState, timestamp
+from domain.requests.service import Idempotency, RequestService
+from domain.storage.changes import AddConnection, AddRequest, Change, ChangeConnection, ChangeRequest
 from tests.builders import (
     APP_ID,
     CONNECTION_ID,
@@ -66,7 +66,7 @@ class Bench:
 
     def __post_init__(self) -> None:
         self.store.commit(AddConnection(a_connection()))
-        self.queueing = Queueing(self.store, self.store, self.store, self.clock, SequentialIds())
+        self.queueing = RequestService(self.store, self.store, self.store, self.clock, SequentialIds())
         self.store.commits = 0
 
     def has(self, record: QueuedRequest) -> QueuedRequest:
@@ -82,7 +82,7 @@ def bench() -> Bench:
 
 
 class TestQueue:
-    """Queueing a request."""
+    """RequestService a request."""
 
     def test_it_waits_with_its_label_and_its_text(self, bench: Bench) -> None:
         queued = bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, HOOK)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from domain import qbxml
-from domain.searching import needle_of, searchable_text
+from domain.requests.search_text import needle_of, searchable_text
 from tests.builders import a_record
 
 REQUEST = qbxml.parse_request_xml(

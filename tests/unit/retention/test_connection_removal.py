@@ -6,12 +6,12 @@ from datetime import timedelta
 
 import pytest
 
-from domain.changes import AddConnection, AddRequest, AddSession
-from domain.connection_removal import ConnectionRemoval
+from domain.connections.removal import ConnectionRemoval
 from domain.errors import ConnectionActive, NotFound
-from domain.queued_request import QueuedRequest, State
-from domain.session import SILENCE_SECONDS
-from domain.sweeping import Sweeper
+from domain.maintenance.sweep import Sweeper
+from domain.requests.record import QueuedRequest, State
+from domain.storage.changes import AddConnection, AddRequest, AddSession
+from domain.web_connector.session.record import SILENCE_SECONDS
 from tests.builders import (
     APP_ID,
     CONNECTION_ID,

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from adapters.dynamodb.items import record_item
-from domain.changes import AddRequest
 from domain.errors import TooManyRequests
-from domain.queued_request import ENDED, QueuedRequest, State, Tombstone, WebhookState, timestamp
-from domain.retention import SECONDS_A_DAY, Retention, expires_at
+from domain.maintenance.retention import SECONDS_A_DAY, Retention, expires_at
+from domain.requests.record import ENDED, QueuedRequest, State, Tombstone, WebhookState, timestamp
+from domain.storage.changes import AddRequest
 from handlers import bootstrap, forget_expired
 from tests.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, FixedClock, a_record
 from tests.fakes import FakeStore

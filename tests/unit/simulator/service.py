@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from domain.queued_request import ENDED
-from domain.web_connector import qwc
+from domain.requests.record import ENDED
+from domain.web_connector.protocol import qwc
 from simulator import Company, Script
 from tests.unit.web_connector.cuts import RandomIds
 from tests.unit.web_connector.driver import PASSWORD, Desk

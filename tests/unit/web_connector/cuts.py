@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from domain import ports
+from domain.storage import ports
 from simulator.errors import ConnectorClosed, HresultError, TransportError
 from simulator.soap import NAMESPACE
 from simulator.values import RequestError

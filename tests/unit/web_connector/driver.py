@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-from domain.changes import (
+from domain.requests.record import QueuedRequest
+from domain.storage.changes import (
     AddConnection,
     AddRequest,
     AddSession,
@@ -21,22 +22,21 @@ from domain.changes import (
     RemoveRequest,
     RequireConnection,
 )
-from domain.counts import CountKey
-from domain.queued_request import QueuedRequest
-from domain.session import ticket_hash
-from domain.web_connector.endpoint import SoapAnswer, WebConnector
-from domain.web_connector.methods import METHODS, NAMESPACE
-from domain.web_connector.soap import LARGEST_BODY_BYTES, escape
+from domain.storage.counts import CountKey
+from domain.web_connector.endpoint import SoapResponse, WebConnector
+from domain.web_connector.protocol.methods import METHODS, NAMESPACE
+from domain.web_connector.protocol.soap import MAX_BODY_BYTES, escape
+from domain.web_connector.session.record import ticket_hash
 from tests.builders import CONNECTION_ID, FixedClock, SequentialIds, a_connection, a_record
 from tests.fakes import FakeStore
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from domain.changes import Change
-    from domain.connection import Connection
-    from domain.ports import Ids
-    from domain.session import Session
+    from domain.connections.record import Connection
+    from domain.ports import IdSource
+    from domain.storage.changes import Change
+    from domain.web_connector.session.record import Session
     from tests.fakes import IndexLag
 
 PASSWORD = "open sesame"
@@ -125,10 +125,10 @@ class Desk:
 
     store: CountingStore = field(default_factory=CountingStore)
     clock: FixedClock = field(default_factory=FixedClock)
-    new_id: Ids = field(default_factory=SequentialIds)
+    new_id: IdSource = field(default_factory=SequentialIds)
     ticket: str = ""
     schedule: list[str] = field(default_factory=list)
-    last: SoapAnswer | None = None
+    last: SoapResponse | None = None
     reached: Any = None
     """What the endpoint takes for the store."""
 
@@ -228,7 +228,7 @@ class Desk:
 
     def receive_oversized(self, response: str) -> int:
         """Hand in an answer that no call can carry: with `{padding}` in it."""
-        padding = LARGEST_BODY_BYTES
+        padding = MAX_BODY_BYTES
         progress = self.call("receiveResponseXML", self.ticket, response, "", "", padding=padding)
         assert isinstance(progress, int)
         return progress

@@ -8,11 +8,11 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 
-from domain.connection import COMPANY_FILE_MISMATCH
+from domain.connections.record import COMPANY_FILE_MISMATCH
 from domain.errors import Gone, InFlight, InvalidState, NotFound
-from domain.queued_request import TRANSITIONS, State
-from domain.session import SILENCE_SECONDS, ticket_hash
-from domain.web_connector.lingering import NO_OP
+from domain.requests.record import TRANSITIONS, State
+from domain.web_connector.session.lingering import NO_OP
+from domain.web_connector.session.record import SILENCE_SECONDS, ticket_hash
 from tests.builders import APP_ID, OTHER_APP_ID, FixedClock
 from tests.fakes import IndexLag
 from tests.unit.web_connector.witness import WitnessedStore

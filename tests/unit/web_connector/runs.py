@@ -7,11 +7,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from domain.changes import AddRequest
-from domain.queued_request import ENDED, QueuedRequest, State, WebhookState
-from domain.session import SILENCE_SECONDS
-from domain.sweeping import Sweeper
-from domain.web_connector import qwc
+from domain.maintenance.sweep import Sweeper
+from domain.requests.record import ENDED, QueuedRequest, State, WebhookState
+from domain.storage.changes import AddRequest
+from domain.web_connector.protocol import qwc
+from domain.web_connector.session.record import SILENCE_SECONDS
 from simulator import Company, Simulator
 from tests.fakes import IndexLag
 from tests.unit.web_connector.cuts import (
@@ -31,7 +31,7 @@ from tests.unit.web_connector.witness import WitnessedStore
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from domain.changes import Change
+    from domain.storage.changes import Change
     from simulator.web_connector import SessionResult
 
 SESSIONS = 10

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from domain.connections import ManagedConnections
-from domain.queued_request import State
-from domain.waiting import of_request
-from domain.web_connector import qwc
+from domain.connections.service import ConnectionService
+from domain.requests.record import State
+from domain.requests.waiting_reason import of_request
+from domain.web_connector.protocol import qwc
 from simulator import Company, Simulator
 from simulator.faults import Fault
 from tests.builders import APP_ID, CONNECTION_ID, counting_bytes
@@ -18,7 +18,7 @@ from tests.unit.web_connector.cuts import RandomIds
 from tests.unit.web_connector.driver import PASSWORD, Desk, answer, hcp, kept, not_kept
 
 if TYPE_CHECKING:
-    from domain.connection import Connection
+    from domain.connections.record import Connection
 
 OURS = "{90A44FB5-33D9-4815-AC85-BC87A7E7D1EB}"
 OTHER = "{11111111-1111-1111-1111-111111111111}"
@@ -37,7 +37,7 @@ def desk() -> Desk:
 def reset(desk: Desk) -> Connection:
     """Lift the pin, as an API consumer does."""
     store = desk.store
-    managed = ManagedConnections(store, store, store, clock=desk.clock, new_id=desk.new_id, secrets=counting_bytes)
+    managed = ConnectionService(store, store, store, clock=desk.clock, new_id=desk.new_id, secrets=counting_bytes)
     return managed.reset_company_file(APP_ID, CONNECTION_ID)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from domain.changes import ChangeConnection
-from domain.queued_request import State, timestamp
-from domain.web_connector import qwc
+from domain.requests.record import State, timestamp
+from domain.storage.changes import ChangeConnection
+from domain.web_connector.protocol import qwc
 from simulator import Simulator
 from tests.unit.simulator.service import Service
 from tests.unit.web_connector.cuts import RandomIds

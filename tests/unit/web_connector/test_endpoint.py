@@ -9,9 +9,9 @@ from requests import Response
 from zeep import Client
 from zeep.transports import Transport
 
-from domain.web_connector import wsdl
-from domain.web_connector.methods import NAMESPACE
-from domain.web_connector.soap import LARGEST_BODY_BYTES, SOAP_12
+from domain.web_connector.protocol import wsdl
+from domain.web_connector.protocol.methods import NAMESPACE
+from domain.web_connector.protocol.soap import MAX_BODY_BYTES, SOAP_12
 from tests.builders import CONNECTION_ID
 from tests.unit.web_connector.driver import PASSWORD, Desk, answer, hcp
 from tests.unit.web_connector.test_soap import BAD_BODIES, envelope, receive
@@ -42,7 +42,7 @@ def test_what_is_no_call_gets_a_client_fault_and_touches_nothing(desk: Desk, bod
     assert not desk.store.calls
 
 
-@pytest.mark.parametrize("body", [b"x" * (LARGEST_BODY_BYTES + 1), "x" * (LARGEST_BODY_BYTES + 1), "é" * 4_000_000])
+@pytest.mark.parametrize("body", [b"x" * (MAX_BODY_BYTES + 1), "x" * (MAX_BODY_BYTES + 1), "é" * 4_000_000])
 def test_a_body_of_more_than_6_mb_is_refused_unread(desk: Desk, body: bytes | str) -> None:
     answered = desk.connector.answer(body)
 

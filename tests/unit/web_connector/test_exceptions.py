@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from domain.queued_request import State
-from domain.waiting import of_request
+from domain.requests.record import State
+from domain.requests.waiting_reason import of_request
 from tests.unit.web_connector.cuts import RandomIds
 from tests.unit.web_connector.driver import Desk, answer, kept, not_kept
 

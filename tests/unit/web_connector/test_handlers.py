@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.sweeping import Sweeper
+from domain.maintenance.sweep import Sweeper
 from handlers import bootstrap, sweep, web_connector
 from tests.unit.web_connector.driver import PASSWORD, Desk
 from tests.unit.web_connector.test_soap import CLOSE, envelope

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain import pace
-from domain.changes import ChangeRequest
-from domain.connections import ManagedConnections
-from domain.queued_request import State
-from domain.session import LONGEST_LINGER_SECONDS, SILENCE_SECONDS
-from domain.sweeping import Sweeper
-from domain.sync_window import SyncWindow
-from domain.web_connector import qwc
+from domain.connections.service import ConnectionService
+from domain.connections.sync_window import SyncWindow
+from domain.maintenance.sweep import Sweeper
+from domain.requests.record import State
+from domain.storage.changes import ChangeRequest
+from domain.web_connector.protocol import qwc
+from domain.web_connector.session import polling
+from domain.web_connector.session.record import MAX_LINGER_SECONDS, SILENCE_SECONDS
 from simulator import Company, Simulator
 from simulator.web_connector import NO_OP_WAIT_SECONDS
 from tests.builders import APP_ID, CONNECTION_ID, NOON, counting_bytes
@@ -40,7 +40,7 @@ def desk() -> Desk:
 
 def pause(desk: Desk, *, resume: bool = False) -> None:
     store = desk.store
-    managed = ManagedConnections(store, store, store, clock=desk.clock, new_id=desk.new_id, secrets=counting_bytes)
+    managed = ConnectionService(store, store, store, clock=desk.clock, new_id=desk.new_id, secrets=counting_bytes)
     (managed.resume if resume else managed.pause)(APP_ID, CONNECTION_ID)
 
 
@@ -171,7 +171,7 @@ def test_a_pause_ends_the_waiting(desk: Desk) -> None:
     desk.queue()
 
     assert desk.send() == ""
-    assert desk.last_error() == pace.PAUSED
+    assert desk.last_error() == polling.PAUSED
     assert desk.states() == ["response_received", "waiting"]
 
 
@@ -183,7 +183,7 @@ def test_a_window_that_closes_ends_the_waiting() -> None:
     desk.queue()
 
     assert desk.send() == ""
-    assert desk.last_error() == pace.WINDOW_CLOSED
+    assert desk.last_error() == polling.WINDOW_CLOSED
 
 
 def test_what_a_pause_took_back_is_left_to_a_later_session(desk: Desk) -> None:
@@ -196,7 +196,7 @@ def test_what_a_pause_took_back_is_left_to_a_later_session(desk: Desk) -> None:
     pause(desk, resume=True)
 
     assert desk.send() == ""
-    assert desk.last_error() == pace.PAUSED
+    assert desk.last_error() == polling.PAUSED
     desk.close()
     assert desk.authenticate() == ""
 
@@ -248,14 +248,14 @@ def test_closing_ends_a_session_that_lingers(desk: Desk) -> None:
 
 
 def test_the_sweeper_does_not_take_the_longest_waiting_for_silence() -> None:
-    desk = a_desk(linger_seconds=LONGEST_LINGER_SECONDS)
+    desk = a_desk(linger_seconds=MAX_LINGER_SECONDS)
     answered(desk)
-    desk.clock.advance(seconds=LONGEST_LINGER_SECONDS - 2)
+    desk.clock.advance(seconds=MAX_LINGER_SECONDS - 2)
     store = desk.store
 
     Sweeper(store, store, store, desk.clock).sweep(NOON.replace(hour=23))
 
-    assert LONGEST_LINGER_SECONDS + NO_OP_WAIT_SECONDS < SILENCE_SECONDS
+    assert MAX_LINGER_SECONDS + NO_OP_WAIT_SECONDS < SILENCE_SECONDS
     assert desk.send() == "NoOp"
 
 
@@ -338,7 +338,7 @@ def test_a_pause_is_noticed_within_one_step(desk: Desk) -> None:
 
     result, waits = run(desk, lambda number: pause(desk) if number == 2 else None)
 
-    assert (result.status, waits) == (pace.PAUSED, 2)
+    assert (result.status, waits) == (polling.PAUSED, 2)
     assert desk.connection.session_ticket is None
 
 
@@ -348,5 +348,5 @@ def test_a_window_that_closes_is_noticed_within_one_step() -> None:
 
     result, _ = run(desk, lambda _number: desk.queue() if desk.clock.now >= NOON.replace(minute=1) else None)
 
-    assert result.status == pace.WINDOW_CLOSED
+    assert result.status == polling.WINDOW_CLOSED
     assert desk.clock.now < NOON.replace(minute=1, second=10)

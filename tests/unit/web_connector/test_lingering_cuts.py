@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from domain.queued_request import QueuedRequest, State
-from domain.session import SILENCE_SECONDS
-from domain.sweeping import Sweeper
-from domain.web_connector import qwc
+from domain.maintenance.sweep import Sweeper
+from domain.requests.record import QueuedRequest, State
+from domain.web_connector.protocol import qwc
+from domain.web_connector.session.record import SILENCE_SECONDS
 from simulator import Company, Simulator
 from simulator.errors import TransportError
 from simulator.soap import NAMESPACE
@@ -20,7 +20,7 @@ from tests.unit.web_connector.driver import PASSWORD, CountingStore, Desk
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from domain.changes import Change
+    from domain.storage.changes import Change
 
 LINGER = 20
 KINDS = ("request-lost", "answer-lost", "duplicated", "dies-before-commit", "dies-after-commit")

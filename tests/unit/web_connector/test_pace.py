@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from domain import pace
-from domain.connections import ManagedConnections
-from domain.queued_request import State, timestamp
-from domain.sync_window import SyncWindow
+from domain.connections.service import ConnectionService
+from domain.connections.sync_window import SyncWindow
+from domain.requests.record import State, timestamp
+from domain.web_connector.session import polling
 from tests.builders import APP_ID, CONNECTION_ID, NOON, counting_bytes
 from tests.unit.web_connector.driver import Desk, answer, hcp, kept, not_kept, page_of
 
@@ -29,9 +29,9 @@ def desk() -> Desk:
     return a_desk()
 
 
-def managed(desk: Desk) -> ManagedConnections:
+def managed(desk: Desk) -> ConnectionService:
     store = desk.store
-    return ManagedConnections(store, store, store, clock=desk.clock, new_id=desk.new_id, secrets=counting_bytes)
+    return ConnectionService(store, store, store, clock=desk.clock, new_id=desk.new_id, secrets=counting_bytes)
 
 
 def pause(desk: Desk) -> None:
@@ -85,7 +85,7 @@ def test_the_minimum_interval_never_grows(desk: Desk) -> None:
     pause(desk)
     desk.authenticate()
 
-    assert desk.schedule[1] == busy[1] == str(pace.MINIMUM_SECONDS)
+    assert desk.schedule[1] == busy[1] == str(polling.MIN_INTERVAL_SECONDS)
 
 
 def test_a_refused_login_changes_no_interval(desk: Desk) -> None:
@@ -203,7 +203,7 @@ def test_what_was_claimed_and_not_handed_out_is_given_back(held: tuple[Desk, str
     assert desk.send(hcp()) == ""
     assert desk.store.calls.total() == 2
     assert desk.states() == ["waiting"]
-    assert desk.last_error() == (pace.PAUSED if how == "paused" else pace.WINDOW_CLOSED)
+    assert desk.last_error() == (polling.PAUSED if how == "paused" else polling.WINDOW_CLOSED)
     desk.close()
     assert desk.connection.session_ticket is None
 

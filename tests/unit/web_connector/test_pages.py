@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.queued_request import State, WebhookState
-from domain.web_connector import qwc
-from domain.web_connector.soap import LARGEST_BODY_BYTES
+from domain.requests.record import State, WebhookState
+from domain.web_connector.protocol import qwc
+from domain.web_connector.protocol.soap import MAX_BODY_BYTES
 from simulator import Simulator
 from simulator.faults import Fault
 from tests.unit.simulator.service import Service
@@ -296,7 +296,7 @@ def test_a_page_of_one_object_that_is_too_large_ends_in_an_error(desk: Desk) -> 
     error = desk.record(first).error
     assert error is not None
     assert error.code == error.details["reason"] == "response_too_large"
-    assert error.details["limit_bytes"] == LARGEST_BODY_BYTES
+    assert error.details["limit_bytes"] == MAX_BODY_BYTES
     assert other in desk.send()
 
 
@@ -380,7 +380,7 @@ class Gateway(Service):
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
         """Pass a call on, or refuse it."""
-        if len(body) > LARGEST_BODY_BYTES:
+        if len(body) > MAX_BODY_BYTES:
             return 413, b'{"error": {"code": "request_too_large"}}'
         return super().post(url, headers, body)
 

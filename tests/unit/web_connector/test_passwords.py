@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from domain import passwords
+from domain.connections import passwords
 from tests.builders import counting_bytes
 
 SALT = counting_bytes(passwords.SALT_BYTES)

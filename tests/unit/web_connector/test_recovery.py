@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from domain.errors import InFlight
-from domain.queued_request import State
-from domain.queueing import Queueing
-from domain.session import SILENCE_SECONDS
-from domain.sweeping import Sweeper
-from domain.web_connector import qwc
+from domain.maintenance.sweep import Sweeper
+from domain.requests.record import State
+from domain.requests.service import RequestService
+from domain.web_connector.protocol import qwc
+from domain.web_connector.session.record import SILENCE_SECONDS
 from simulator import Simulator
 from simulator.faults import Fault
 from tests.builders import APP_ID
@@ -25,7 +25,7 @@ from tests.unit.web_connector.runs import Run
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from domain.queued_request import RequestError
+    from domain.requests.record import RequestError
 
 
 @pytest.fixture
@@ -51,9 +51,9 @@ def error_of(desk: Desk, request_id: str) -> RequestError:
     return error
 
 
-def queueing(desk: Desk) -> Queueing:
+def queueing(desk: Desk) -> RequestService:
     """Return what an API consumer does with the queue."""
-    return Queueing(desk.store, desk.store, desk.store, desk.clock, desk.new_id)
+    return RequestService(desk.store, desk.store, desk.store, desk.clock, desk.new_id)
 
 
 # --- how it comes to it

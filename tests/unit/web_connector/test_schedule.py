@@ -6,11 +6,15 @@ from datetime import timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from domain.connections import ManagedConnections
-from domain.pace import IDLE_SECONDS, LONGEST_SECONDS, SHORT_SECONDS
-from domain.queued_request import State
-from domain.sync_window import SyncWindow
-from domain.web_connector import qwc
+from domain.connections.service import ConnectionService
+from domain.connections.sync_window import SyncWindow
+from domain.requests.record import State
+from domain.web_connector.protocol import qwc
+from domain.web_connector.session.polling import (
+    IDLE_POSTPONEMENT_SECONDS,
+    MAX_POSTPONEMENT_SECONDS,
+    MIN_USER_INTERVAL_SECONDS,
+)
 from simulator import Company, Simulator
 from tests.builders import APP_ID, CONNECTION_ID, NOON, counting_bytes
 from tests.unit.web_connector.driver import PASSWORD, Desk
@@ -82,9 +86,9 @@ def a_machine(**fields: object) -> Machine:
     return Machine(desk)
 
 
-def managed(machine: Machine) -> ManagedConnections:
+def managed(machine: Machine) -> ConnectionService:
     store = machine.desk.store
-    return ManagedConnections(
+    return ConnectionService(
         store, store, store, clock=machine.desk.clock, new_id=machine.desk.new_id, secrets=counting_bytes
     )
 
@@ -95,7 +99,7 @@ def test_an_idle_connection_is_visited_seldom_and_often_again_while_there_is_wor
 
     between = machine.run(50)
 
-    idle, short = IDLE_SECONDS / 60, SHORT_SECONDS / 60
+    idle, short = IDLE_POSTPONEMENT_SECONDS / 60, MIN_USER_INTERVAL_SECONDS / 60
     assert between[:3] == [idle, idle, idle]
     assert machine.visits[3][1].requests == 1
     assert {round(minutes, 1) for minutes in between[3:17]} == {short}
@@ -111,9 +115,9 @@ def test_a_resumed_connection_is_worked_after_the_longest_interval_at_most_and_a
     between = machine.run(90)
 
     worked = next(moment for moment, result in machine.visits if result.requests)
-    assert worked - (NOON + timedelta(minutes=70)) <= timedelta(seconds=LONGEST_SECONDS)
-    assert max(between) == LONGEST_SECONDS / 60
-    assert round(between[-1], 1) == SHORT_SECONDS / 60
+    assert worked - (NOON + timedelta(minutes=70)) <= timedelta(seconds=MAX_POSTPONEMENT_SECONDS)
+    assert max(between) == MAX_POSTPONEMENT_SECONDS / 60
+    assert round(between[-1], 1) == MIN_USER_INTERVAL_SECONDS / 60
     assert machine.desk.states() == [State.RESPONSE_RECEIVED.value]
 
 
@@ -124,4 +128,4 @@ def test_the_first_visit_in_a_sync_window_comes_when_it_opens() -> None:
     machine.run(80)
 
     worked = next(moment for moment, result in machine.visits if result.requests)
-    assert timedelta() <= worked - NOON.replace(hour=13, minute=7) < timedelta(seconds=SHORT_SECONDS)
+    assert timedelta() <= worked - NOON.replace(hour=13, minute=7) < timedelta(seconds=MIN_USER_INTERVAL_SECONDS)

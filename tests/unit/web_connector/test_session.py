@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from domain.changes import AddRequest, ChangeConnection, RemoveRequest
 from domain.errors import Conflict, NotFound, TooManyRequests
-from domain.queued_request import State, timestamp
-from domain.session import ticket_hash
+from domain.requests.record import State, timestamp
+from domain.storage.changes import AddRequest, ChangeConnection, RemoveRequest
+from domain.web_connector.session.record import ticket_hash
 from tests.builders import CONNECTION_ID, a_record
 from tests.unit.web_connector.driver import PASSWORD, Desk, answer, hcp, kept, page_of
 

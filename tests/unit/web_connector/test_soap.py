@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.web_connector import soap
-from domain.web_connector.methods import METHODS, NAMESPACE
-from domain.web_connector.soap import Call, NotACall, read_beginning, read_call, write_answer, write_fault
+from domain.web_connector.protocol import soap
+from domain.web_connector.protocol.methods import METHODS, NAMESPACE
+from domain.web_connector.protocol.soap import Call, NotACall, read_beginning, read_call, write_answer, write_fault
 
 XSI = "http://www.w3.org/2001/XMLSchema-instance"
 

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from domain.changes import ChangeSession, RemoveConnection
 from domain.errors import TooManyRequests
-from domain.queued_request import State, timestamp
-from domain.session import SILENCE_SECONDS, ticket_hash
-from domain.sweeping import SETTLED_AFTER, Sweeper, Swept
+from domain.maintenance.sweep import SETTLED_AFTER, Sweeper, Swept
+from domain.requests.record import State, timestamp
+from domain.storage.changes import ChangeSession, RemoveConnection
+from domain.web_connector.session.record import SILENCE_SECONDS, ticket_hash
 from tests.builders import CONNECTION_ID, a_connection
 from tests.unit.web_connector.driver import CountingStore, Desk, answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from domain.connection import Connection
+    from domain.connections.record import Connection
 
 LONG = timedelta(hours=1)
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.changes import Change, ChangeRequest, ChangeSession
-from domain.counts import count_changes
-from domain.queued_request import QueuedRequest, State
+from domain.requests.record import QueuedRequest, State
+from domain.storage.changes import Change, ChangeRequest, ChangeSession
+from domain.storage.counts import count_changes
 from simulator.message_sets import Keeping, MessageSets
 from tests.builders import FixedClock
 from tests.proofs import interleavings

@@ -8,8 +8,8 @@ import pytest
 from zeep import Client, Settings
 from zeep.transports import Transport
 
-from domain.web_connector import wsdl
-from domain.web_connector.methods import METHODS
+from domain.web_connector.protocol import wsdl
+from domain.web_connector.protocol.methods import METHODS
 
 if TYPE_CHECKING:
     from pathlib import Path

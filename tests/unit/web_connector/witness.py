@@ -7,14 +7,14 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb.items import record_item
-from domain.changes import AddRequest, ChangeRequest, RemoveRequest
-from domain.queued_request import ENDED, IN_FLIGHT, QUEUED, QueuedRequest
+from domain.requests.record import ENDED, IN_FLIGHT, QUEUED, QueuedRequest
+from domain.storage.changes import AddRequest, ChangeRequest, RemoveRequest
 from local.event_filters import passes, patterns_of
 from local.template import Template
 from tests.unit.web_connector.driver import CountingStore
 
 if TYPE_CHECKING:
-    from domain.changes import Change
+    from domain.storage.changes import Change
     from tests.fakes import IndexLag
 
 

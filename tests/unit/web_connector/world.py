@@ -14,16 +14,16 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from domain import qbxml
-from domain.changes import AddRequest, ChangeConnection
-from domain.connections import ManagedConnections
-from domain.counts import CountKey, count_changes
+from domain.connections.service import ConnectionService
 from domain.errors import InFlight
-from domain.queued_request import ENDED, IN_FLIGHT, QUEUED, QueuedRequest, State, timestamp
-from domain.queueing import Idempotency, Queueing
-from domain.session import SILENCE_SECONDS, Session, ticket_hash
-from domain.sweeping import Sweeper
+from domain.maintenance.sweep import Sweeper
+from domain.requests.record import ENDED, IN_FLIGHT, QUEUED, QueuedRequest, State, timestamp
+from domain.requests.service import Idempotency, RequestService
+from domain.storage.changes import AddRequest, ChangeConnection
+from domain.storage.counts import CountKey, count_changes
 from domain.web_connector.endpoint import WebConnector
-from domain.web_connector.lingering import NO_OP
+from domain.web_connector.session.lingering import NO_OP
+from domain.web_connector.session.record import SILENCE_SECONDS, Session, ticket_hash
 from tests.builders import APP_ID, OTHER_APP_ID, FixedClock, counting_bytes
 from tests.unit.web_connector.books import Books
 from tests.unit.web_connector.cuts import FunctionDied, MortalStore, Place, RandomIds
@@ -32,13 +32,13 @@ from tests.unit.web_connector.driver import PASSWORD, PASSWORD_HASH, CountingSec
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from domain.connection import Connection
+    from domain.connections.record import Connection
 
 T = TypeVar("T")
 
 OWNERS = (APP_ID, APP_ID, OTHER_APP_ID)
 HOOK = "https://example.com/hook"
-MOST_SESSIONS = 40
+MAX_SESSIONS = 40
 LARGEST = 10_000_000
 
 
@@ -120,8 +120,8 @@ class World:
         mortal = MortalStore(store, self.doom)
         parts = (mortal, mortal, mortal)
         self.endpoint = WebConnector(mortal, *parts, self.clock, self.new_id, CountingSecrets())
-        self.queueing = Queueing(*parts, self.clock, self.new_id)
-        self.managed = ManagedConnections(*parts, clock=self.clock, new_id=self.new_id, secrets=counting_bytes)
+        self.queueing = RequestService(*parts, self.clock, self.new_id)
+        self.managed = ConnectionService(*parts, clock=self.clock, new_id=self.new_id, secrets=counting_bytes)
         self.sweeper = Sweeper(*parts, self.clock)
         self.connections = [self._connect(app_id) for app_id in OWNERS]
         self.books = {connection.id: Books(connection.id) for connection in self.connections}
@@ -260,7 +260,7 @@ class World:
             if self.store.connection(connection.id):
                 self.managed.resume(connection.app_id, connection.id)
         for number, _ in enumerate(self.connections):
-            for _ in range(MOST_SESSIONS):
+            for _ in range(MAX_SESSIONS):
                 if not self._drain(number):
                     break
             else:

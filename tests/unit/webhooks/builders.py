@@ -6,20 +6,21 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from domain.apps import App
-from domain.changes import AddRequest, PutApp
-from domain.ports import DeliveryFailed, HttpAnswer
-from domain.queued_request import QueuedRequest, State, WebhookState, timestamp
+from domain.apps.record import App
+from domain.requests.record import QueuedRequest, State, WebhookState, timestamp
+from domain.storage.changes import AddRequest, PutApp
 from domain.webhooks.delivery import Deliverer
+from domain.webhooks.ports import DeliveryFailed, HttpResponse
 from tests.builders import APP_ID, NOON, REQUEST_XML, FixedClock, a_record
 from tests.fakes import FakeStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from domain.changes import Change
-    from domain.ports import Delivery, RetryTicket
-    from domain.queued_request import Tombstone
+    from domain.requests.record import Tombstone
+    from domain.storage.changes import Change
+    from domain.storage.ports import Delivery
+    from domain.webhooks.ports import PlannedAttempt
 
 SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 URL = "https://hooks.example.com/qb?token=hidden"
@@ -56,16 +57,16 @@ class ScriptedReceiver:
     """A sender whose receiver gives these answers in turn, 200 when they are used up."""
 
     calls: list[str]
-    answers: deque[HttpAnswer | DeliveryFailed] = field(default_factory=deque)
+    answers: deque[HttpResponse | DeliveryFailed] = field(default_factory=deque)
     posts: list[tuple[str, Mapping[str, str], bytes, float]] = field(default_factory=list)
     while_answering: Callable[[], Any] = lambda: None
 
-    def post(self, url: str, headers: Mapping[str, str], body: bytes, timeout_seconds: float) -> HttpAnswer:
+    def post(self, url: str, headers: Mapping[str, str], body: bytes, timeout_seconds: float) -> HttpResponse:
         """Note the call and answer."""
         self.calls.append("post")
         self.posts.append((url, headers, body, timeout_seconds))
         self.while_answering()
-        answer = self.answers.popleft() if self.answers else HttpAnswer(200, "ok")
+        answer = self.answers.popleft() if self.answers else HttpResponse(200, "ok")
         if isinstance(answer, DeliveryFailed):
             raise answer
         return answer
@@ -76,9 +77,9 @@ class PlannedTickets:
     """A retry queue that only keeps what was planned."""
 
     calls: list[str]
-    tickets: list[RetryTicket] = field(default_factory=list)
+    tickets: list[PlannedAttempt] = field(default_factory=list)
 
-    def plan(self, ticket: RetryTicket) -> None:
+    def plan(self, ticket: PlannedAttempt) -> None:
         """Keep the ticket."""
         self.calls.append("plan")
         self.tickets.append(ticket)
@@ -87,7 +88,7 @@ class PlannedTickets:
 class World:
     """An app, its records, a receiver and a deliverer between them; `calls` are in their order."""
 
-    def __init__(self, *answers: HttpAnswer | DeliveryFailed, secrets: tuple[str, ...] = (SECRET,)) -> None:
+    def __init__(self, *answers: HttpResponse | DeliveryFailed, secrets: tuple[str, ...] = (SECRET,)) -> None:
         self.clock = FixedClock()
         self.store = CountingStore()
         self.calls = self.store.calls

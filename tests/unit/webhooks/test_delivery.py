@@ -9,18 +9,9 @@ from typing import Any
 
 import pytest
 
-from domain.changes import ChangeRequest, RemoveRequest
 from domain.errors import TooManyRequests
-from domain.ports import DeliveryFailed, HttpAnswer
-from domain.queued_request import (
-    ENDED,
-    QueuedRequest,
-    State,
-    Tombstone,
-    WebhookAttempt,
-    WebhookState,
-    timestamp,
-)
+from domain.requests.record import ENDED, QueuedRequest, State, Tombstone, WebhookAttempt, WebhookState, timestamp
+from domain.storage.changes import ChangeRequest, RemoveRequest
 from domain.webhooks.delivery import (
     AheadOfRecord,
     Attempted,
@@ -30,8 +21,9 @@ from domain.webhooks.delivery import (
     RetryAt,
     Succeeded,
     asks_for_first_attempt,
-    first_ticket,
+    first_planned_attempt,
 )
+from domain.webhooks.ports import DeliveryFailed, HttpResponse
 from local.gateway import Request
 from local.receiver import verified_schemes
 from tests.builders import NOON, a_record
@@ -42,7 +34,7 @@ OLDER_SECRET = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8="
 
 def attempt(world: World, record: QueuedRequest) -> Attempted:
     """Make the record's next attempt, which is due now."""
-    result = world.deliverer.attempt(first_ticket(world.stored(record), world.clock()), 10)
+    result = world.deliverer.attempt(first_planned_attempt(world.stored(record), world.clock()), 10)
     assert isinstance(result, Attempted)
     return result
 
@@ -54,7 +46,7 @@ def test_an_attempt_posts_the_signed_event_to_the_records_url() -> None:
     world = World(secrets=(SECRET, OLDER_SECRET))
     record = world.add()
 
-    world.deliverer.attempt(first_ticket(record, NOON), 7)
+    world.deliverer.attempt(first_planned_attempt(record, NOON), 7)
 
     [(url, headers, body, timeout)] = world.receiver.posts
     assert (url, timeout) == (URL, 7)
@@ -68,7 +60,7 @@ def test_an_attempt_posts_the_signed_event_to_the_records_url() -> None:
 
 
 def test_the_webhook_id_is_the_same_for_every_attempt_and_every_page_has_its_own() -> None:
-    world = World(HttpAnswer(500, ""))
+    world = World(HttpResponse(500, ""))
     page = world.add(page=2, first_page_id="11111111-1111-4111-8111-111111111111")
 
     attempt(world, page)
@@ -96,7 +88,7 @@ def test_nothing_is_sent_unsigned() -> None:
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
 def test_any_2xx_is_success(status: int) -> None:
-    world = World(HttpAnswer(status, "thanks"))
+    world = World(HttpResponse(status, "thanks"))
     record = world.add()
 
     result = attempt(world, record)
@@ -110,7 +102,7 @@ def test_any_2xx_is_success(status: int) -> None:
 
 @pytest.mark.parametrize("status", [100, 199, 300, 301, 302, 304, 307, 308, 400, 401, 404, 429, 500, 503])
 def test_any_other_status_is_a_failed_attempt_that_is_tried_again(status: int) -> None:
-    world = World(HttpAnswer(status, "no"))
+    world = World(HttpResponse(status, "no"))
     record = world.add(response_parts=3, webhook_round=2)
 
     result = attempt(world, record)
@@ -123,11 +115,11 @@ def test_any_other_status_is_a_failed_attempt_that_is_tried_again(status: int) -
     assert str(status) in (stored.webhook_error or "")
     assert stored.webhook_attempts == (WebhookAttempt(timestamp(NOON), "no"),)
     [ticket] = world.queue.tickets
-    assert ticket == replace(first_ticket(stored, due), webhook_tries=1, webhook_round=2, response_parts=3)
+    assert ticket == replace(first_planned_attempt(stored, due), webhook_tries=1, webhook_round=2, response_parts=3)
 
 
 def test_a_failure_without_an_answers_text_is_told_in_words() -> None:
-    world = World(HttpAnswer(302, ""), DeliveryFailed("hooks.example.com refuses connections."))
+    world = World(HttpResponse(302, ""), DeliveryFailed("hooks.example.com refuses connections."))
     record = world.add()
 
     attempt(world, record)
@@ -140,7 +132,7 @@ def test_a_failure_without_an_answers_text_is_told_in_words() -> None:
 
 
 def test_retry_after_is_honoured() -> None:
-    world = World(HttpAnswer(503, "", retry_after="600"))
+    world = World(HttpResponse(503, "", retry_after="600"))
     record = world.add()
 
     result = attempt(world, record)
@@ -150,7 +142,7 @@ def test_retry_after_is_honoured() -> None:
 
 
 def test_http_410_fails_at_once() -> None:
-    world = World(HttpAnswer(410, "unsubscribed", retry_after="5"))
+    world = World(HttpResponse(410, "unsubscribed", retry_after="5"))
     record = world.add()
 
     result = attempt(world, record)
@@ -174,7 +166,7 @@ def test_a_receiver_that_is_not_allowed_fails_at_once() -> None:
 
 def test_after_the_eighth_failure_it_gives_up() -> None:
     """The whole schedule, each attempt made from the ticket that the one before it planned."""
-    world = World(*[HttpAnswer(500, f"answer {number}") for number in range(1, 9)])
+    world = World(*[HttpResponse(500, f"answer {number}") for number in range(1, 9)])
     record = world.add()
     waits = []
 
@@ -194,7 +186,7 @@ def test_after_the_eighth_failure_it_gives_up() -> None:
 
 
 def test_success_after_failures_clears_the_error() -> None:
-    world = World(HttpAnswer(500, ""))
+    world = World(HttpResponse(500, ""))
     record = world.add()
 
     attempt(world, record)
@@ -210,13 +202,13 @@ def test_success_after_failures_clears_the_error() -> None:
 @pytest.mark.parametrize(
     ("answer", "calls"),
     [
-        (HttpAnswer(200, ""), ["delivery", "post", "commit"]),
-        (HttpAnswer(500, ""), ["delivery", "post", "plan", "commit"]),
-        (HttpAnswer(410, ""), ["delivery", "post", "commit"]),
+        (HttpResponse(200, ""), ["delivery", "post", "commit"]),
+        (HttpResponse(500, ""), ["delivery", "post", "plan", "commit"]),
+        (HttpResponse(410, ""), ["delivery", "post", "commit"]),
     ],
 )
 def test_two_store_calls_frame_the_post_and_the_plan_comes_before_the_commit(
-    answer: HttpAnswer, calls: list[str]
+    answer: HttpResponse, calls: list[str]
 ) -> None:
     """The budget of a webhook attempt: two calls around the HTTP call."""
     world = World(answer)
@@ -231,7 +223,7 @@ def test_a_ticket_that_is_dropped_costs_one_read() -> None:
     world = World()
     record = world.add(webhook_state=WebhookState.SUCCEEDED)
 
-    world.deliverer.attempt(first_ticket(record, NOON), 10)
+    world.deliverer.attempt(first_planned_attempt(record, NOON), 10)
 
     assert world.calls == ["delivery"]
 
@@ -253,7 +245,7 @@ def test_a_ticket_that_is_dropped_costs_one_read() -> None:
 def test_an_attempt_that_the_record_has_left_behind_is_dropped(fields: dict[str, object]) -> None:
     world = World()
     record = world.add(**fields)
-    ticket = replace(first_ticket(record, NOON), webhook_round=0, webhook_tries=0)
+    ticket = replace(first_planned_attempt(record, NOON), webhook_round=0, webhook_tries=0)
 
     result = world.deliverer.attempt(ticket, 10)
 
@@ -266,15 +258,15 @@ def test_an_attempt_for_a_deleted_or_unknown_record_is_dropped() -> None:
     record = world.add()
     world.store.commit(RemoveRequest(record, timestamp(NOON)))
 
-    assert world.deliverer.attempt(first_ticket(record, NOON), 10) == Dropped()
-    assert world.deliverer.attempt(first_ticket(a_record(), NOON), 10) == Dropped()
+    assert world.deliverer.attempt(first_planned_attempt(record, NOON), 10) == Dropped()
+    assert world.deliverer.attempt(first_planned_attempt(a_record(), NOON), 10) == Dropped()
     assert world.receiver.posts == []
 
 
 def test_a_ticket_that_comes_twice_is_delivered_once() -> None:
     world = World()
     record = world.add()
-    ticket = first_ticket(record, NOON)
+    ticket = first_planned_attempt(record, NOON)
 
     results = [world.deliverer.attempt(ticket, 10) for _ in range(2)]
 
@@ -286,7 +278,7 @@ def test_a_ticket_before_its_time_is_planned_again_and_the_record_left_alone() -
     """The hop: SQS waits 15 minutes at most."""
     world = World()
     record = world.add()
-    ticket = first_ticket(record, NOON + timedelta(hours=2))
+    ticket = first_planned_attempt(record, NOON + timedelta(hours=2))
 
     result = world.deliverer.attempt(ticket, 10)
 
@@ -300,7 +292,7 @@ def test_a_ticket_that_is_a_moment_early_is_due() -> None:
     world = World()
     record = world.add()
 
-    result = world.deliverer.attempt(first_ticket(record, NOON + timedelta(milliseconds=900)), 10)
+    result = world.deliverer.attempt(first_planned_attempt(record, NOON + timedelta(milliseconds=900)), 10)
 
     assert isinstance(result, Attempted)
 
@@ -309,7 +301,7 @@ def test_a_ticket_that_overtakes_the_commit_of_the_attempt_before_it_comes_again
     """Dropping it would lose the webhook when that commit is only late."""
     world = World()
     record = world.add()
-    ticket = replace(first_ticket(record, NOON), webhook_tries=1)
+    ticket = replace(first_planned_attempt(record, NOON), webhook_tries=1)
 
     with pytest.raises(AheadOfRecord):
         world.deliverer.attempt(ticket, 10)
@@ -319,7 +311,7 @@ def test_a_ticket_that_overtakes_the_commit_of_the_attempt_before_it_comes_again
 
 def test_a_crash_between_plan_and_commit_loses_nothing() -> None:
     """The trigger comes again and the attempt is made again; then the early ticket has its turn."""
-    world = World(HttpAnswer(500, "1"), HttpAnswer(500, "2"))
+    world = World(HttpResponse(500, "1"), HttpResponse(500, "2"))
     record = world.add()
 
     def crash() -> None:
@@ -358,7 +350,7 @@ def redeliver(world: World, record: QueuedRequest) -> None:
 
 @pytest.mark.parametrize("status", [200, 500, 410])
 def test_an_attempt_of_a_round_that_is_over_is_noted_and_changes_nothing_else(status: int) -> None:
-    world = World(HttpAnswer(status, "late"))
+    world = World(HttpResponse(status, "late"))
     record = world.add()
     world.receiver.while_answering = lambda: redeliver(world, record)
 
@@ -372,7 +364,7 @@ def test_an_attempt_of_a_round_that_is_over_is_noted_and_changes_nothing_else(st
 
 
 def test_the_retry_of_a_round_that_is_over_is_dropped() -> None:
-    world = World(HttpAnswer(500, ""))
+    world = World(HttpResponse(500, ""))
     record = world.add()
     world.receiver.while_answering = lambda: redeliver(world, record)
     attempt(world, record)
@@ -395,7 +387,7 @@ def test_an_attempt_whose_record_was_deleted_meanwhile_is_reported_as_not_record
 
 
 def test_an_attempt_is_settled_on_the_record_as_it_is_now_when_something_else_changed() -> None:
-    world = World(HttpAnswer(500, "no"))
+    world = World(HttpResponse(500, "no"))
     record = world.add()
 
     def touch() -> None:
@@ -422,7 +414,7 @@ def test_of_two_attempts_side_by_side_a_success_counts_and_both_are_noted(
     first: int, second: int, state: WebhookState, tries: int
 ) -> None:
     """A trigger that came twice: the receiver has the event as soon as one of them succeeded."""
-    world = World(HttpAnswer(first, "first"), HttpAnswer(second, "second"))
+    world = World(HttpResponse(first, "first"), HttpResponse(second, "second"))
     record = world.add()
 
     def other_attempt() -> None:
@@ -455,7 +447,7 @@ def test_a_second_conflict_is_reported_as_not_recorded() -> None:
 
 
 def test_the_latest_answer_is_kept_to_4_kib_and_older_ones_shorter() -> None:
-    world = World(HttpAnswer(500, "é" * 5000), HttpAnswer(500, "x" * 5000))
+    world = World(HttpResponse(500, "é" * 5000), HttpResponse(500, "x" * 5000))
     record = world.add()
 
     attempt(world, record)
@@ -469,7 +461,7 @@ def test_the_latest_answer_is_kept_to_4_kib_and_older_ones_shorter() -> None:
 
 
 def test_a_cut_never_splits_a_character() -> None:
-    world = World(HttpAnswer(500, "x" + "€" * 2000))
+    world = World(HttpResponse(500, "x" + "€" * 2000))
     record = world.add()
 
     attempt(world, record)
@@ -479,7 +471,7 @@ def test_a_cut_never_splits_a_character() -> None:
 
 def test_only_the_latest_twenty_attempts_are_kept() -> None:
     """However often it is redelivered by hand, the record stays below 16 KB."""
-    world = World(*[HttpAnswer(500, f"{number} " + "x" * 5000) for number in range(25)])
+    world = World(*[HttpResponse(500, f"{number} " + "x" * 5000) for number in range(25)])
     record = world.add()
 
     for _ in range(25):

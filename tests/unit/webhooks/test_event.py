@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from domain.queued_request import ENDED, RequestError, State, StoredRequest
+from domain.requests.record import ENDED, RequestError, State, StoredRequest
 from domain.webhooks.event import event_body
 from tests.builders import REQUEST_XML, RESPONSE_XML, a_record
 

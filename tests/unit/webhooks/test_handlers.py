@@ -12,9 +12,9 @@ import pytest
 from adapters.dynamodb.items import record_item, tombstone_item
 from adapters.sqs import message_of
 from domain.errors import TooManyRequests
-from domain.ports import DeliveryFailed, HttpAnswer
-from domain.queued_request import QueuedRequest, State, WebhookState, timestamp
-from domain.webhooks.delivery import first_ticket
+from domain.requests.record import QueuedRequest, State, WebhookState, timestamp
+from domain.webhooks.delivery import first_planned_attempt
+from domain.webhooks.ports import DeliveryFailed, HttpResponse
 from handlers import _delivery_batch, bootstrap, deliver_webhook, retry_webhook
 from tests.builders import NOON
 from tests.unit.webhooks.builders import URL, World
@@ -52,7 +52,7 @@ def _no_parts_left() -> Iterator[None]:
     bootstrap.use()
 
 
-def a_world(*answers: HttpAnswer | DeliveryFailed) -> World:
+def a_world(*answers: HttpResponse | DeliveryFailed) -> World:
     """Return a world that the functions live in."""
     world = World(*answers)
     bootstrap.use(webhook_deliveries=world.deliverer, clock=world.clock)
@@ -72,7 +72,7 @@ def ending_of(record: QueuedRequest, number: int = 1) -> dict[str, Any]:
 
 
 def message(record: QueuedRequest, identifier: str = "m1", body: str | None = None) -> dict[str, Any]:
-    return {"messageId": identifier, "body": message_of(first_ticket(record, NOON)) if body is None else body}
+    return {"messageId": identifier, "body": message_of(first_planned_attempt(record, NOON)) if body is None else body}
 
 
 # --- deliver_webhook
@@ -90,7 +90,7 @@ def test_a_request_that_ends_is_delivered_with_the_first_attempts_limit() -> Non
 
 
 def test_a_failed_delivery_is_no_failure_of_the_batch_because_a_retry_is_planned() -> None:
-    world = a_world(HttpAnswer(500, ""))
+    world = a_world(HttpResponse(500, ""))
     record = world.add()
 
     assert deliver_webhook.handler({"Records": [ending_of(record)]}, None) == NO_FAILURES
@@ -154,7 +154,7 @@ def test_of_a_batch_only_the_attempt_that_could_not_be_processed_is_reported(
 
 def test_an_attempt_that_comes_again_with_its_batch_is_dropped() -> None:
     """Lambda repeats a stream's batch from the first failure on."""
-    world = a_world(HttpAnswer(500, ""))
+    world = a_world(HttpResponse(500, ""))
     record = world.add()
     event = {"Records": [ending_of(record)]}
 
@@ -209,7 +209,7 @@ def test_a_planned_attempt_is_made_with_the_full_limit() -> None:
 def test_a_message_before_its_time_hops_and_is_done() -> None:
     world = a_world()
     record = world.add(webhook_tries=3)
-    ticket = first_ticket(record, NOON + timedelta(hours=5))
+    ticket = first_planned_attempt(record, NOON + timedelta(hours=5))
 
     answer = retry_webhook.handler({"Records": [message(record, body=message_of(ticket))]}, None)
 
@@ -222,7 +222,7 @@ def test_messages_that_cannot_be_processed_are_reported_by_their_ids() -> None:
     world = a_world()
     record = world.add(webhook_tries=3)
     ahead = world.add(webhook_tries=0)
-    early = message_of(first_ticket(ahead.changed(NOON, webhook_tries=1), NOON))
+    early = message_of(first_planned_attempt(ahead.changed(NOON, webhook_tries=1), NOON))
     messages = [message(record, "good"), message(record, "poison", "no ticket"), message(ahead, "ahead", early)]
 
     answer = retry_webhook.handler({"Records": messages}, None)
@@ -237,9 +237,9 @@ def test_messages_that_cannot_be_processed_are_reported_by_their_ids() -> None:
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        (HttpAnswer(200, "secret answer"), {"outcome": "succeeded", "status": 200}),
+        (HttpResponse(200, "secret answer"), {"outcome": "succeeded", "status": 200}),
         (
-            HttpAnswer(500, "secret answer"),
+            HttpResponse(500, "secret answer"),
             {
                 "outcome": "retry",
                 "status": 500,
@@ -248,7 +248,7 @@ def test_messages_that_cannot_be_processed_are_reported_by_their_ids() -> None:
             },
         ),
         (
-            HttpAnswer(410, "secret answer"),
+            HttpResponse(410, "secret answer"),
             {"outcome": "gave_up", "status": 410, "reason": "The receiver answered HTTP 410."},
         ),
         (
@@ -258,7 +258,7 @@ def test_messages_that_cannot_be_processed_are_reported_by_their_ids() -> None:
     ],
 )
 def test_each_attempt_is_one_flat_line_without_bodies_and_secrets(
-    answer: HttpAnswer | DeliveryFailed, expected: dict[str, Any], lines: list[logging.LogRecord]
+    answer: HttpResponse | DeliveryFailed, expected: dict[str, Any], lines: list[logging.LogRecord]
 ) -> None:
     world = a_world(answer)
     record = world.add(webhook_round=1)

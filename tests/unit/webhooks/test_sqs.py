@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.sqs import SqsRetryQueue, message_of, ticket_of
-from domain.ports import RetryTicket
+from domain.webhooks.ports import PlannedAttempt
 from tests.builders import APP_ID, NOON, FixedClock
 
-TICKET = RetryTicket(
+TICKET = PlannedAttempt(
     request_id="11111111-1111-4111-8111-111111111111",
     app_id=APP_ID,
     webhook_round=2,
@@ -73,7 +73,7 @@ def test_a_message_is_a_flat_object() -> None:
 
 @given(st.integers(0, 9), st.integers(0, 9), st.integers(0, 99), st.timedeltas(timedelta(0), timedelta(days=2)))
 def test_a_ticket_survives_its_message(webhook_round: int, tries: int, parts: int, wait: timedelta) -> None:
-    ticket = RetryTicket("id", "app", webhook_round, tries, parts, NOON + wait)
+    ticket = PlannedAttempt("id", "app", webhook_round, tries, parts, NOON + wait)
 
     assert ticket_of(message_of(ticket)) == ticket
 

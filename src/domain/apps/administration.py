@@ -1,0 +1,131 @@
+"""What the operator does: apps, their API keys and webhook secrets (contract §1, §9)."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from domain.apps.record import ApiKey, App, Scope, api_key_hash
+from domain.errors import Conflict, NotFound, TooManyRequests
+from domain.requests.record import timestamp
+from domain.storage.changes import PutApiKey, PutApp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from domain.ports import Clock, IdSource, SecretSource
+    from domain.storage.ports import Apps, Store
+
+KEY_PREFIX = "sk_"
+KEY_BYTES = 32
+LABEL_LENGTH = 11
+"""How much of a key is kept readable: the prefix and 8 characters tell keys apart and leave 208 bits unknown."""
+
+SECRET_PREFIX = "whsec_"  # noqa: S105 - the prefix that Standard Webhooks gives every secret
+SECRET_BYTES = 32
+
+ACTIVE_SECRETS = 2
+"""The new secret and the one before: receivers change over while both sign (contract §9)."""
+
+TRIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class NewApp:
+    """A new app with its webhook secret."""
+
+    app: App
+    webhook_secret: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    """A new API key with its text, which is shown this once."""
+
+    key: ApiKey
+    text: str
+
+
+class Administration:
+    """The operator's use cases."""
+
+    def __init__(self, store: Store, apps: Apps, clock: Clock, new_id: IdSource, secrets: SecretSource) -> None:
+        self._store = store
+        self._apps = apps
+        self._clock = clock
+        self._new_id = new_id
+        self._secrets = secrets
+
+    def create_app(self, name: str) -> NewApp:
+        """Store a new app with its first webhook secret."""
+        secret = self._new_secret()
+        app = App(self._new_id(), name, timestamp(self._clock()), (secret,))
+        self._store.commit(PutApp(None, app))
+        return NewApp(app, secret)
+
+    def create_key(self, app_id: str, scope: Scope = Scope.FULL) -> NewKey:
+        """Store a new API key of an app. Raises NotFound."""
+        self._app(app_id)
+        text = KEY_PREFIX + base64.urlsafe_b64encode(self._secrets(KEY_BYTES)).decode().rstrip("=")
+        key = ApiKey(api_key_hash(text), app_id, scope, text[:LABEL_LENGTH], timestamp(self._clock()))
+        self._store.commit(PutApiKey(None, key))
+        return NewKey(key, text)
+
+    def keys(self, app_id: str) -> Sequence[ApiKey]:
+        """Return an app's keys, revoked ones too, oldest first. Raises NotFound when there is no such app."""
+        self._app(app_id)
+        return self._apps.api_keys_of(app_id)
+
+    def revoke_key(self, key_hash: str) -> ApiKey:
+        """Revoke a key, by its hash; a second time changes nothing. Raises NotFound."""
+        for _ in range(TRIES):
+            before = self._apps.api_key(key_hash)
+            if before is None:
+                raise NotFound("There is no such API key.")
+            if before.revoked_at:
+                return before
+            after = replace(before, revoked_at=timestamp(self._clock()), revision=before.revision + 1)
+            try:
+                self._store.commit(PutApiKey(before, after))
+            except Conflict:
+                continue
+            return after
+        raise _contended()
+
+    def rotate_webhook_secret(self, app_id: str) -> str:
+        """Give an app a new webhook secret and return it; the one before stays active beside it.
+
+        Raises NotFound.
+        """
+        secret = self._new_secret()
+        self._change_secrets(app_id, lambda active: (secret, *active)[:ACTIVE_SECRETS])
+        return secret
+
+    def retire_old_webhook_secrets(self, app_id: str) -> None:
+        """End a rotation: only the newest secret stays active. Raises NotFound."""
+        self._change_secrets(app_id, lambda active: active[:1])
+
+    def _change_secrets(self, app_id: str, change: Callable[[tuple[str, ...]], tuple[str, ...]]) -> None:
+        for _ in range(TRIES):
+            before = self._app(app_id)
+            after = replace(before, webhook_secrets=change(before.webhook_secrets), revision=before.revision + 1)
+            try:
+                self._store.commit(PutApp(before, after))
+            except Conflict:
+                continue
+            return
+        raise _contended()
+
+    def _app(self, app_id: str) -> App:
+        app = self._apps.app(app_id)
+        if app is None:
+            raise NotFound("There is no such app.")
+        return app
+
+    def _new_secret(self) -> str:
+        return SECRET_PREFIX + base64.b64encode(self._secrets(SECRET_BYTES)).decode()
+
+
+def _contended() -> TooManyRequests:
+    return TooManyRequests("It is being changed by somebody else. Try again in a moment.")

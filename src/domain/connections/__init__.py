@@ -1,0 +1,1 @@
+"""Connections: the record, its settings, passwords and removal."""

@@ -1,0 +1,1 @@
+"""What QuickBooks' status codes and HRESULTs mean."""

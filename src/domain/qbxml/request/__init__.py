@@ -1,0 +1,1 @@
+"""A request: its document, its readers and writers, and the checks before it is queued."""

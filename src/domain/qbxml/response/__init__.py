@@ -1,0 +1,1 @@
+"""A response: its statuses, its JSON form, and the facts about QuickBooks."""

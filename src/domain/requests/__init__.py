@@ -1,0 +1,1 @@
+"""Queued requests: the record and its states, queueing, lists, search, waiting reasons."""

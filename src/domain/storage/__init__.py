@@ -1,0 +1,1 @@
+"""What is stored: changes as values, exact counts, the ports of the database, the retry loop."""

@@ -1,0 +1,70 @@
+"""Exact counts of a connection's records, by day and by (state, webhook_state).
+
+Each record is counted twice: on the day it was inserted and on the day it was last updated. A
+list of either sort order finds the day in which a page begins from these (`domain.listing`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from domain.requests.record import QueuedRequest, State, WebhookState, day_of
+from domain.storage.changes import AddRequest, ChangeRequest, ForgetRequest, RemoveRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from domain.storage.changes import Change
+
+INSERTED = "inserted_at"
+UPDATED = "updated_at"
+
+Pair: TypeAlias = tuple[State, WebhookState]
+
+
+@dataclass(frozen=True, slots=True)
+class DayCounts:
+    """How many records of one day there are for each (state, webhook_state), by either moment."""
+
+    day: str
+    inserted: Mapping[Pair, int] = field(default_factory=dict)
+    updated: Mapping[Pair, int] = field(default_factory=dict)
+
+    def of(self, sort: str) -> Mapping[Pair, int]:
+        """Return the counts by the moment that `sort` names."""
+        return self.inserted if sort == INSERTED else self.updated
+
+
+@dataclass(frozen=True, slots=True)
+class CountKey:
+    """One number: a connection's records of a day, by a moment, in a (state, webhook_state)."""
+
+    connection_id: str
+    day: str
+    sort: str
+    state: State
+    webhook_state: WebhookState
+
+
+def count_changes(changes: Iterable[Change]) -> Mapping[CountKey, int]:
+    """Return by how much each count changes when `changes` are done; zeros are left out."""
+    total: Counter[CountKey] = Counter()
+    for change in changes:
+        match change:
+            case AddRequest(record=record):
+                _count(total, record, 1)
+            case ChangeRequest(before=before, after=after):
+                _count(total, before, -1)
+                _count(total, after, 1)
+            case RemoveRequest(before=before) | ForgetRequest(before=before):
+                _count(total, before, -1)
+            case _:
+                pass
+    return {key: change for key, change in total.items() if change}
+
+
+def _count(total: Counter[CountKey], record: QueuedRequest, change: int) -> None:
+    for sort, moment in ((INSERTED, record.inserted_at), (UPDATED, record.updated_at)):
+        total[CountKey(record.connection_id, day_of(moment), sort, record.state, record.webhook_state)] += change

@@ -1,0 +1,275 @@
+"""The wire form of the Web Connector's calls and our answers: the one place that knows SOAP.
+
+Reading is tolerant, writing is strict (`web_connector_protocol.md` §1.2, §1.3).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from xml.parsers.expat import ExpatError
+
+from defusedxml.common import DefusedXmlException
+from defusedxml.ElementTree import DefusedXMLParser
+
+from domain.web_connector.protocol.methods import METHODS, NAMESPACE, Type
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from domain.web_connector.protocol.methods import Result
+
+MAX_BODY_BYTES = 6 * 1024 * 1024
+"""Lambda takes at most 6 MB in a synchronous call: nothing larger can arrive where the service is deployed."""
+
+_BEGINNING = 16 * 1024
+"""How much of an envelope that is too large is looked at: the ticket and the first tags of the response are in it."""
+
+_BUFFER_BYTES = 64 * 1024
+"""How much text expat gathers before it calls us: escaped QBXML comes in a great many small pieces."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A SOAP version: the envelope's namespace and the content type of answers."""
+
+    namespace: str
+    content_type: str
+
+
+SOAP_11 = Version("http://schemas.xmlsoap.org/soap/envelope/", "text/xml; charset=utf-8")
+SOAP_12 = Version("http://www.w3.org/2003/05/soap-envelope", "application/soap+xml; charset=utf-8")
+
+_ENVELOPES = {f"{version.namespace}}}Envelope": version for version in (SOAP_11, SOAP_12)}
+_NIL = "http://www.w3.org/2001/XMLSchema-instance}nil"
+
+
+class NotACall(Exception):
+    """The body is no call of a Web Connector method; the text says why. A fault says so in `version`."""
+
+    def __init__(self, reason: str, version: Version = SOAP_11) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.version = version
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A method and its parameters by local name; one that is missing, empty or nil reads as ''."""
+
+    method: str
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    version: Version = SOAP_11
+
+    def __getitem__(self, name: str) -> str:
+        """Return a parameter's text."""
+        return self.parameters.get(name, "")
+
+
+# --- reading
+
+
+def read_call(body: bytes | str) -> Call:
+    """Return the call in an envelope of SOAP 1.1 or 1.2, in document or RPC style.
+
+    Envelope, body and method are known by namespace and local name, parameters by local name
+    alone: RPC style leaves them unqualified. Unknown parameters are kept, and nobody asks for
+    them. Raises NotACall.
+    """
+    trimmed = _trimmed(body)
+    if not trimmed:
+        raise NotACall("The body is empty: a SOAP envelope is expected.")
+    try:
+        try:
+            return _parsed(trimmed)
+        except ExpatError:
+            repaired = _repaired(trimmed)
+            if repaired == trimmed:
+                raise
+            return _parsed(repaired)
+    except ExpatError as error:
+        raise NotACall(f"The body is no well-formed XML: {error}.") from None
+    except DefusedXmlException:
+        raise NotACall("A SOAP envelope must not have a DOCTYPE.") from None
+    except (ValueError, LookupError) as error:
+        # An encoding that is unknown or that expat cannot read, or text that is none (a lone surrogate).
+        raise NotACall(f"The body's encoding cannot be read: {error}.") from None
+
+
+def read_beginning(body: bytes | str) -> Call | None:
+    """Return the call in the first part of an envelope that is too large to be read: its last parameter is cut off.
+
+    None when there is none to be seen in it.
+    """
+    reader = _EnvelopeReader()
+    try:
+        _parser(reader).Parse(_trimmed(body[:_BEGINNING]), False)
+        return reader.call()
+    except (NotACall, ExpatError, DefusedXmlException, ValueError, LookupError):
+        return None
+
+
+def _trimmed(body: bytes | str) -> bytes | str:
+    """Return the body without what some clients write before the XML declaration."""
+    if isinstance(body, str):
+        return body.lstrip("\N{BOM} \t\r\n").rstrip()
+    return body.lstrip(b"\xef\xbb\xbf \t\r\n")
+
+
+def _parsed(body: bytes | str) -> Call:
+    reader = _EnvelopeReader()
+    _parser(reader).Parse(body, True)
+    return reader.call()
+
+
+def _parser(reader: _EnvelopeReader) -> Any:
+    # The pure Python parser of defusedxml; its expat parser keeps the refusal of DTDs, and calls us
+    # directly, so that no tree is ever built from what a stranger sends.
+    parser = DefusedXMLParser(target=object(), forbid_dtd=True).parser
+    parser.DefaultHandlerExpand = None
+    parser.ordered_attributes = False
+    parser.buffer_text = True
+    parser.buffer_size = _BUFFER_BYTES
+    parser.StartElementHandler = reader.start
+    parser.EndElementHandler = reader.end
+    parser.CharacterDataHandler = reader.text
+    return parser
+
+
+_ENVELOPE, _PART, _METHOD, _PARAMETER = 1, 2, 3, 4
+
+
+class _EnvelopeReader:
+    """Follows the depth of elements and keeps the text of the parameters, nothing else."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._version = SOAP_11
+        self._in_body = False
+        self._method: str | None = None
+        self._in_method = False
+        self._parameters: dict[str, str] = {}
+        self._parameter: str | None = None
+        self._pieces: list[str] = []
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        if self._depth == _ENVELOPE:
+            self._open_envelope(name)
+        elif self._depth == _PART:
+            self._in_body = name == f"{self._version.namespace}}}Body"
+        elif self._depth == _METHOD and self._in_body and self._method is None:
+            self._open_method(name)
+        elif self._depth == _PARAMETER and self._in_method:
+            self._parameter = name.rpartition("}")[2]
+            self._pieces = []
+            if attributes.get(_NIL) in {"true", "1"}:
+                self._parameter = None
+
+    def text(self, text: str) -> None:
+        if self._parameter is not None and self._depth == _PARAMETER:
+            self._pieces.append(text)
+
+    def end(self, _name: str) -> None:
+        if self._depth == _PARAMETER and self._parameter is not None:
+            self._parameters.setdefault(self._parameter, "".join(self._pieces))
+            self._parameter = None
+        elif self._depth == _METHOD:
+            self._in_method = False
+        self._depth -= 1
+
+    def call(self) -> Call:
+        if self._method is None:
+            raise NotACall("The SOAP body is empty: it names no method.", self._version)
+        begun = {} if self._parameter is None else {self._parameter: "".join(self._pieces)}
+        return Call(self._method, {**begun, **self._parameters}, self._version)
+
+    def _open_envelope(self, name: str) -> None:
+        version = _ENVELOPES.get(name)
+        if version is None:
+            raise NotACall("The body is no SOAP envelope.")
+        self._version = version
+
+    def _open_method(self, name: str) -> None:
+        namespace, _, method = name.rpartition("}")
+        if namespace != NAMESPACE or method not in METHODS:
+            known = f"The namespace is {NAMESPACE}; the methods are {', '.join(METHODS)}."
+            raise NotACall(
+                f"There is no method {method[:60]!r} in namespace {namespace[:100]!r}. {known}", self._version
+            )
+        self._method = method
+        self._in_method = True
+
+
+# .NET writes a control character as a reference, though XML 1.0 forbids that too: 0-8, 11, 12, 14-31.
+_FORBIDDEN = r"&#(?:0*(?:[0-8]|1[124-9]|2[0-9]|3[01])|[xX]0*(?:[0-8BbCcEeFf]|1[0-9A-Fa-f]));"
+_FORBIDDEN_IN_TEXT = re.compile(_FORBIDDEN)
+_FORBIDDEN_IN_BYTES = re.compile(_FORBIDDEN.encode())
+
+
+def _repaired(body: bytes | str) -> bytes | str:
+    """Return the body with a question mark for each reference to a control character."""
+    if isinstance(body, str):
+        return _FORBIDDEN_IN_TEXT.sub("?", body)
+    return _FORBIDDEN_IN_BYTES.sub(b"?", body)
+
+
+# --- writing
+
+_PROLOGUE = '<?xml version="1.0" encoding="utf-8"?>'
+_NAMESPACES = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema"'
+
+_ESCAPES: dict[int, str | None] = {
+    # What XML 1.0 forbids is left out: a client could not read any of the answer otherwise.
+    **dict.fromkeys([*range(0x20), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF]),
+    ord("\t"): "\t",
+    ord("\n"): "\n",
+    ord("\r"): "&#13;",
+    ord("&"): "&amp;",
+    ord("<"): "&lt;",
+    ord(">"): "&gt;",
+}
+
+
+def escape(text: str) -> str:
+    """Return `text` as XML character data; it comes out of a parser as it is, without what XML 1.0 forbids."""
+    return text.translate(_ESCAPES)
+
+
+def write_answer(call: Call, result: Result) -> str:
+    """Return the envelope that answers `call`: on one line, since white space in a result is data."""
+    method = METHODS[call.method]
+    if method.result is Type.STRINGS and not isinstance(result, (str, int)):
+        content = "".join(f"<string>{escape(item)}</string>" for item in result)
+    else:
+        content = escape(str(result))
+    name = method.name
+    return _envelope(
+        call.version,
+        f'<{name}Response xmlns="{NAMESPACE}"><{name}Result>{content}</{name}Result></{name}Response>',
+    )
+
+
+def write_fault(reason: str, version: Version = SOAP_11, *, ours: bool = False) -> str:
+    """Return the envelope of a fault; `ours` says whose it is: the server's or the caller's."""
+    text = escape(reason)
+    if version is SOAP_12:
+        code = "Receiver" if ours else "Sender"
+        return _envelope(
+            version,
+            f"<soap:Fault><soap:Code><soap:Value>soap:{code}</soap:Value></soap:Code>"
+            f'<soap:Reason><soap:Text xml:lang="en">{text}</soap:Text></soap:Reason></soap:Fault>',
+        )
+    code = "Server" if ours else "Client"
+    return _envelope(
+        version,
+        f"<soap:Fault><faultcode>soap:{code}</faultcode><faultstring>{text}</faultstring></soap:Fault>",
+    )
+
+
+def _envelope(version: Version, content: str) -> str:
+    return (
+        f'{_PROLOGUE}<soap:Envelope xmlns:soap="{version.namespace}" {_NAMESPACES}>'
+        f"<soap:Body>{content}</soap:Body></soap:Envelope>"
+    )

@@ -1,0 +1,1 @@
+"""What a response or a processor exception means for the request in flight."""

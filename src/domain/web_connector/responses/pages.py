@@ -1,0 +1,80 @@
+"""The pages of an iterated query: the record of each, and how many objects it is asked for.
+
+The stored request stays what its author asked for; what goes out differs in `MaxReturned` only (decision 0014).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from domain import qbxml
+from domain.requests.record import FIRST_IN_LINE, QueuedRequest, State, WebhookState, timestamp
+from domain.requests.search_text import searchable_text
+from domain.storage.changes import AddRequest
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from domain.ports import IdSource
+
+SIZE = "MaxReturned"
+
+
+def page_size(record: QueuedRequest, request: qbxml.Request) -> int | None:
+    """Return how many objects `record` asks for; None for what does not iterate, or begins in the middle."""
+    begins = "Start" if record.page == 1 else "Continue"
+    if qbxml.iteration(request) != begins:
+        return None
+    return record.page_size or _asked_for(request)
+
+
+def of_size(request: qbxml.Request, size: int | None) -> qbxml.Request:
+    """Return the request for pages of `size` objects; as it is without one."""
+    if size is None or size == _asked_for(request):
+        return request
+    element = request.element
+    children = tuple(child._replace(text=str(size)) if child.name == SIZE else child for child in element.children)
+    return replace(request, element=element._replace(children=children))
+
+
+def smaller_page(record: QueuedRequest) -> int | None:
+    """Return half of what the first page of an iterated query was asked for; None when there is no less."""
+    if record.page > 1 or record.page_size is None or record.page_size <= 1:
+        return None
+    return record.page_size // 2
+
+
+def next_page(
+    record: QueuedRequest, request: qbxml.Request, iterator_id: str, *, ticket: str, new_id: IdSource, now: datetime
+) -> AddRequest | None:
+    """Return the record of the page after `record`, already claimed; None when the query does not iterate."""
+    if qbxml.iteration(request) not in {"Start", "Continue"}:
+        return None
+    request = qbxml.next_page(request, iterator_id, record.request_label)
+    moment = timestamp(now)
+    page = QueuedRequest(
+        id=new_id(),
+        connection_id=record.connection_id,
+        app_id=record.app_id,
+        request_name=record.request_name,
+        request_label=record.request_label,
+        qbxml_version=record.qbxml_version,
+        inserted_at=moment,
+        updated_at=moment,
+        state=State.TICKETED,
+        webhook_state=WebhookState.PENDING if record.webhook_url else WebhookState.NOT_APPLICABLE,
+        webhook_url=record.webhook_url,
+        page=record.page + 1,
+        page_size=record.page_size,
+        first_page_id=record.event_id,
+        queue_priority=FIRST_IN_LINE,
+        last_ticket=ticket,
+    )
+    return AddRequest(page, request.to_xml(), searchable_text(page, request))
+
+
+def _asked_for(request: qbxml.Request) -> int | None:
+    asked = request.element.child(SIZE)
+    text = ((asked and asked.text) or "").strip()
+    return int(text) if text.isdecimal() and text.isascii() else None
