@@ -33,7 +33,7 @@ from domain.web_connector.protocol import qwc
 from local.emulated_dynamodb import quick_moto
 from local.tables import drop_tables, make_tables
 from simulator import Company, Simulator
-from tests.fakes import FakeStore
+from tests.support.fake_store import FakeStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -18,7 +18,7 @@ from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.transactions import Transactions
 from local.emulated_dynamodb import quick_moto
 from local.tables import drop_tables, make_tables
-from tests.fakes import FakeStore
+from tests.support.fake_store import FakeStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

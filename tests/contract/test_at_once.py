@@ -8,10 +8,10 @@ from __future__ import annotations
 import pytest
 
 from tests.contract.conftest import ENDPOINT
-from tests.fakes import FakeStore
 from tests.proofs import interleavings
 from tests.proofs.connectors import at_once
 from tests.proofs.databases import new_dynamodb_store
+from tests.support.fake_store import FakeStore
 
 
 def test_twenty_connectors_at_once_get_their_own_answers_in_order() -> None:

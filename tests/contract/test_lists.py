@@ -21,9 +21,9 @@ from domain.requests.record import timestamp
 from domain.storage.changes import AddConnection, AddRequest, RemoveRequest
 from local.emulated_dynamodb import quick_moto
 from local.tables import make_tables
-from tests.builders import APP_ID, NOON, REQUEST_XML, FixedClock, a_connection
 from tests.contract.conftest import dynamodb_client
-from tests.lists import a_history, brute_force, queries, seeds
+from tests.support.builders import APP_ID, NOON, REQUEST_XML, FixedClock, a_connection
+from tests.support.random_lists import a_history, brute_force, queries, seeds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -24,8 +24,8 @@ from domain.requests.record import State, Tombstone, day_of, timestamp
 from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, ForgetRequest, RemoveRequest
 from local.emulated_dynamodb import quick_moto
 from local.tables import drop_tables, make_tables
-from tests.builders import NOON, REQUEST_XML, FixedClock, a_connection, a_record
 from tests.contract.conftest import ENDPOINT, dynamodb_client
+from tests.support.builders import NOON, REQUEST_XML, FixedClock, a_connection, a_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

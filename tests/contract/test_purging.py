@@ -26,10 +26,10 @@ from domain.storage.changes import (
 )
 from local.emulated_dynamodb import quick_moto
 from local.tables import make_tables
-from tests.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, a_connection, a_record
 from tests.contract.conftest import dynamodb_client
 from tests.contract.test_retention import LARGE, LATER, ended, expire, forgetting, with_bodies
 from tests.contract.test_store import add, counted, recount
+from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, a_connection, a_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

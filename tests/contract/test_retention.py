@@ -18,10 +18,10 @@ from domain.maintenance.retention import SECONDS_A_DAY, Retention
 from domain.maintenance.search_packing import Packer
 from domain.requests.record import QueuedRequest, State, StoredRequest, Tombstone, WebhookState, timestamp
 from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, RemoveRequest
-from tests.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, FixedClock, a_connection, a_record
 from tests.contract.conftest import RETENTION_DAYS
 from tests.contract.test_store import add, counted, recount
-from tests.fakes import FakeStore
+from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, FixedClock, a_connection, a_record
+from tests.support.fake_store import FakeStore
 
 if TYPE_CHECKING:
     from tests.contract.test_store import AnyStore

@@ -44,7 +44,7 @@ from domain.storage.changes import (
 from domain.storage.counts import INSERTED, UPDATED
 from domain.storage.ports import Delivery, IndexDays, RequestDetail
 from domain.web_connector.session.record import Answered
-from tests.builders import (
+from tests.support.builders import (
     APP_ID,
     CONNECTION_ID,
     NOON,
@@ -58,7 +58,7 @@ from tests.builders import (
 
 if TYPE_CHECKING:
     from adapters.dynamodb import DynamoDBStore
-    from tests.fakes import FakeStore
+    from tests.support.fake_store import FakeStore
 
     AnyStore: TypeAlias = FakeStore | DynamoDBStore
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from local.template import Template
-from tests.integration.api.client import routes
+from tests.support.api_client import routes
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("simulator/*.md")])

@@ -25,7 +25,7 @@ from local.pumps import StreamPump
 from local.run import Options
 from local.tables import table_names
 from local.template import Template
-from tests.builders import APP_ID, NOON, a_connection, counting_bytes
+from tests.support.builders import APP_ID, NOON, a_connection, counting_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

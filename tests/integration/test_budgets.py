@@ -30,7 +30,9 @@ from domain.web_connector.endpoint import WebConnector
 from handlers import bootstrap
 from local.emulated_dynamodb import quick_moto
 from local.tables import make_tables
-from tests.builders import (
+from tests.contract.conftest import dynamodb_client
+from tests.support.api_client import api_event, load
+from tests.support.builders import (
     APP_ID,
     CONNECTION_ID,
     NOON,
@@ -42,9 +44,7 @@ from tests.builders import (
     a_record,
     counting_bytes,
 )
-from tests.contract.conftest import dynamodb_client
-from tests.integration.api.client import api_event, load
-from tests.unit.web_connector.driver import CountingSecrets, hcp
+from tests.support.web_connector.driver import CountingSecrets, hcp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,9 +15,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 
-from tests.fakes import FakeStore
 from tests.proofs import connectors, interleavings, pairs
 from tests.proofs.databases import ENDPOINT, new_dynamodb_store
+from tests.support.fake_store import FakeStore
 
 
 def number(name: str, default: int) -> int:

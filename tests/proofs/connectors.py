@@ -28,9 +28,9 @@ from domain.web_connector.endpoint import WebConnector
 from domain.web_connector.protocol import qwc
 from simulator import Company, Simulator
 from simulator.errors import TransportError
-from tests.builders import a_connection
 from tests.proofs import telling
-from tests.unit.web_connector.driver import PASSWORD, PASSWORD_HASH
+from tests.support.builders import a_connection
+from tests.support.web_connector.driver import PASSWORD, PASSWORD_HASH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,8 +10,8 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from tests.proofs import telling
 from tests.proofs.databases import new_dynamodb_store
-from tests.unit.web_connector.interleavings import Interleavings
-from tests.unit.web_connector.world import World
+from tests.support.web_connector.interleavings import Interleavings
+from tests.support.web_connector.world import World
 
 
 class InMemory(Interleavings):

@@ -8,8 +8,8 @@ from itertools import islice
 from multiprocessing import get_context
 
 from tests.proofs import telling
-from tests.unit.web_connector.matrix import QUEUES, one_cut
-from tests.unit.web_connector.runs import Run
+from tests.support.web_connector.matrix import QUEUES, one_cut
+from tests.support.web_connector.runs import Run
 
 SHOWN_FAILURES = 20
 

@@ -20,7 +20,7 @@ from local.receiver import receiving
 from local.runtime import instance
 from local.tables import make_tables
 from local.template import Template
-from tests.builders import APP_ID, NOON, REQUEST_XML, RESPONSE_XML, a_connection, a_record, counting_bytes
+from tests.support.builders import APP_ID, NOON, REQUEST_XML, RESPONSE_XML, a_connection, a_record, counting_bytes
 
 if TYPE_CHECKING:
     from local.receiver import Webhook

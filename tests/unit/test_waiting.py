@@ -10,7 +10,7 @@ from domain.connections.sync_window import SyncWindow
 from domain.requests import waiting_reason
 from domain.requests.record import QUEUED, State, timestamp
 from domain.web_connector.session.polling import MAX_POSTPONEMENT_SECONDS
-from tests.builders import CONNECTION_ID, NOON, a_connection, a_record
+from tests.support.builders import CONNECTION_ID, NOON, a_connection, a_record
 
 SEEN = {"last_connected_at": "2026-03-14T11:30:00.000000Z", "password_hash": "scrypt$"}
 LONG_AGO = {"last_connected_at": "2026-03-12T08:00:00.000000Z"}

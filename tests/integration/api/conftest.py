@@ -13,9 +13,9 @@ from domain.apps.record import Scope
 from domain.storage.changes import AddConnection
 from handlers import bootstrap
 from handlers.bootstrap import Settings
-from tests.builders import CONNECTION_ID, FixedClock, SequentialIds, a_connection
-from tests.fakes import FakeStore
-from tests.integration.api.client import ApiClient
+from tests.support.api_client import ApiClient
+from tests.support.builders import CONNECTION_ID, FixedClock, SequentialIds, a_connection
+from tests.support.fake_store import FakeStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,8 +11,8 @@ import pytest
 
 from domain.apps.record import api_key_hash
 from handlers import bootstrap
-from tests.builders import CONNECTION_ID, REQUEST_XML
-from tests.integration.api.client import REQUEST_ID, ApiClient, basic
+from tests.support.api_client import REQUEST_ID, ApiClient, basic
+from tests.support.builders import CONNECTION_ID, REQUEST_XML
 
 if TYPE_CHECKING:
     from tests.integration.api.conftest import World

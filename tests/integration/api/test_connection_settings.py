@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from domain.storage.changes import AddSession, ChangeConnection
-from tests.builders import CONNECTION_ID, a_session
+from tests.support.builders import CONNECTION_ID, a_session
 
 if TYPE_CHECKING:
     from domain.web_connector.session.record import Session

@@ -9,7 +9,7 @@ import pytest
 from domain.connections import passwords
 from domain.storage.changes import AddSession, ChangeConnection
 from domain.web_connector.session.record import SILENCE_SECONDS
-from tests.builders import CONNECTION_ID, a_session
+from tests.support.builders import CONNECTION_ID, a_session
 
 if TYPE_CHECKING:
     from tests.integration.api.conftest import World

@@ -17,7 +17,9 @@ from domain.webhooks.ports import HttpResponse
 from handlers import bootstrap
 from handlers.bootstrap import Settings
 from local.template import Template
-from tests.builders import (
+from tests.integration.api.conftest import ENVIRONMENT
+from tests.support.api_client import load
+from tests.support.builders import (
     APP_ID,
     NOON,
     REQUEST_XML,
@@ -28,9 +30,7 @@ from tests.builders import (
     a_record,
     counting_bytes,
 )
-from tests.fakes import FakeStore
-from tests.integration.api.client import load
-from tests.integration.api.conftest import ENVIRONMENT
+from tests.support.fake_store import FakeStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

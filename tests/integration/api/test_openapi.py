@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.builders import REQUEST_XML
-from tests.integration.api.client import routes
+from tests.support.api_client import routes
+from tests.support.builders import REQUEST_XML
 from tools.openapi import TARGET, document, rendered
 
 if TYPE_CHECKING:

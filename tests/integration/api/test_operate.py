@@ -11,8 +11,8 @@ from domain.errors import Unauthorized
 from domain.requests.record import State, WebhookState
 from domain.storage.counts import INSERTED, CountKey
 from handlers import authorizer, operate
-from tests.builders import CONNECTION_ID
-from tests.integration.api.client import ApiClient, basic
+from tests.support.api_client import ApiClient, basic
+from tests.support.builders import CONNECTION_ID
 
 if TYPE_CHECKING:
     from tests.integration.api.conftest import World

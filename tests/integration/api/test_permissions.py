@@ -34,21 +34,7 @@ from handlers.bootstrap import Settings
 from local.emulated_dynamodb import quick_moto
 from local.tables import make_tables
 from local.template import Template
-from tests.builders import (
-    APP_ID,
-    CONNECTION_ID,
-    NOON,
-    REQUEST_XML,
-    RESPONSE_XML,
-    FixedClock,
-    SequentialIds,
-    a_connection,
-    a_record,
-    a_session,
-    counting_bytes,
-)
 from tests.contract.conftest import dynamodb_client
-from tests.integration.api.client import api_event, load
 from tests.integration.api.conftest import ENVIRONMENT
 from tests.integration.api.test_events import (
     ENDED,
@@ -60,6 +46,20 @@ from tests.integration.api.test_events import (
     LambdaContext,
     NoRetries,
     Receiver,
+)
+from tests.support.api_client import api_event, load
+from tests.support.builders import (
+    APP_ID,
+    CONNECTION_ID,
+    NOON,
+    REQUEST_XML,
+    RESPONSE_XML,
+    FixedClock,
+    SequentialIds,
+    a_connection,
+    a_record,
+    a_session,
+    counting_bytes,
 )
 
 if TYPE_CHECKING:

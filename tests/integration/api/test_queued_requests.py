@@ -11,8 +11,8 @@ from domain.requests.record import QueuedRequest, RequestError, State, StoredReq
 from domain.storage.changes import ChangeConnection, ChangeRequest
 from domain.webhooks.event import event_body
 from handlers import bootstrap
-from tests.builders import CONNECTION_ID, REQUEST_XML, RESPONSE_XML
-from tests.integration.api.client import ApiClient
+from tests.support.api_client import ApiClient
+from tests.support.builders import CONNECTION_ID, REQUEST_XML, RESPONSE_XML
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -9,7 +9,7 @@ from moto import mock_aws
 
 from adapters.sqs import SqsRetryQueue, ticket_of
 from domain.webhooks.ports import PlannedAttempt
-from tests.builders import APP_ID, NOON, FixedClock
+from tests.support.builders import APP_ID, NOON, FixedClock
 
 
 @mock_aws

@@ -13,7 +13,7 @@ import pytest
 
 from adapters.webhook_http import WebhookHttp
 from domain.webhooks.ports import DeliveryFailed, HttpResponse
-from tests.integration.webhooks.servers import ANSWER, Exchange, Receiver
+from tests.support.webhook_servers import ANSWER, Exchange, Receiver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -25,7 +25,8 @@ from local.emulated_dynamodb import quick_moto
 from local.gateway import Request
 from local.receiver import verified_schemes
 from local.tables import make_tables
-from tests.builders import (
+from tests.contract.conftest import CREDENTIALS, dynamodb_client
+from tests.support.builders import (
     APP_ID,
     NOON,
     REQUEST_XML,
@@ -35,8 +36,7 @@ from tests.builders import (
     a_connection,
     a_record,
 )
-from tests.contract.conftest import CREDENTIALS, dynamodb_client
-from tests.integration.webhooks.servers import ANSWER, Exchange, Receiver
+from tests.support.webhook_servers import ANSWER, Exchange, Receiver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,8 +11,8 @@ from domain.connections.removal import ConnectionRemoval
 from domain.connections.service import ConnectionService
 from domain.errors import Conflict, TooManyRequests
 from domain.storage.changes import AddConnection
-from tests.builders import APP_ID, CONNECTION_ID, FixedClock, SequentialIds, a_connection, counting_bytes
-from tests.fakes import FakeStore
+from tests.support.builders import APP_ID, CONNECTION_ID, FixedClock, SequentialIds, a_connection, counting_bytes
+from tests.support.fake_store import FakeStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from domain.requests.record import State, StoredRequest
 from domain.requests.views import list_item_view, record_view
-from tests.builders import REQUEST_XML, RESPONSE_XML, a_record
+from tests.support.builders import REQUEST_XML, RESPONSE_XML, a_record
 
 
 def test_a_response_that_is_no_qbxml_is_shown_as_it_came() -> None:

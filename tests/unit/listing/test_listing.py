@@ -18,9 +18,18 @@ from domain.requests.listing import MIN_PART_ENTRIES, READERS, SEARCH_SECONDS, L
 from domain.requests.record import QueuedRequest, State, WebhookState, timestamp
 from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, RemoveRequest
 from domain.storage.ports import unlimited
-from tests.builders import APP_ID, CONNECTION_ID, NOON, OTHER_APP_ID, REQUEST_XML, FixedClock, a_connection, a_record
-from tests.fakes import FakeStore
-from tests.lists import History, a_history, brute_force, numbers, queries, seeds
+from tests.support.builders import (
+    APP_ID,
+    CONNECTION_ID,
+    NOON,
+    OTHER_APP_ID,
+    REQUEST_XML,
+    FixedClock,
+    a_connection,
+    a_record,
+)
+from tests.support.fake_store import FakeStore
+from tests.support.random_lists import History, a_history, brute_force, numbers, queries, seeds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence

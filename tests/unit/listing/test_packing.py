@@ -9,7 +9,7 @@ import pytest
 
 from domain.maintenance.search_packing import DAYS_A_RUN, Packed, Packer
 from handlers import bootstrap, pack_search_texts
-from tests.builders import NOON, FixedClock
+from tests.support.builders import NOON, FixedClock
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

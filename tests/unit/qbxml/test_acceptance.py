@@ -6,7 +6,7 @@ import pytest
 
 from domain.errors import UnsupportedByVersion
 from domain.qbxml import Request, check_version, parse_request_xml, stored_request
-from tests.unit.qbxml.samples import request_xml
+from tests.support.qbxml_samples import request_xml
 
 
 def request_in(version: str) -> Request:

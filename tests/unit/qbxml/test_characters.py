@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from domain.errors import InvalidRequest, Problem
 from domain.qbxml import parse_request_json, parse_request_xml
 from domain.qbxml.request.characters import is_kept, replaced
-from tests.unit.qbxml.samples import request_xml
+from tests.support.qbxml_samples import request_xml
 
 
 def customer(name: str) -> str:

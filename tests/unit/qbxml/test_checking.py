@@ -10,7 +10,7 @@ import pytest
 from domain.errors import InvalidRequest, Problem
 from domain.qbxml import parse_request_json, parse_request_xml
 from domain.qbxml.schema import facts
-from tests.unit.qbxml.samples import request_xml
+from tests.support.qbxml_samples import request_xml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from domain import qbxml
 from domain.qbxml import Request, iteration, next_page, stored_request, wire
-from tests.unit.qbxml.samples import kept_texts, request_xml, requests, requests_with
+from tests.support.qbxml_samples import kept_texts, request_xml, requests, requests_with
 
 # The names in these requests are made up, and QuickBooks would not keep all their characters.
 parse_request_xml = partial(stored_request, version="13.0")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from domain import qbxml
 from domain.errors import InvalidRequest, Problem
-from tests.unit.qbxml.samples import request_xml
+from tests.support.qbxml_samples import request_xml
 
 # These rules hold before any schema; the names in the requests are made up.
 parse_request_json = partial(qbxml.parse_request_json, validate=False)

@@ -15,7 +15,7 @@ from domain.errors import InvalidRequest, Problem
 from domain.qbxml.request.document import Element
 from domain.qbxml.request.placed_reader import read_with_places
 from domain.qbxml.request.quick_reader import read_fitting, read_quickly
-from tests.unit.qbxml.samples import request_xml, requests
+from tests.support.qbxml_samples import request_xml, requests
 
 if TYPE_CHECKING:
     from domain.qbxml import Request

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.qbxml import HostFacts, host_facts
-from tests.unit.qbxml.samples import STATUS_OK, response_xml
+from tests.support.qbxml_samples import STATUS_OK, response_xml
 
 
 def document(host: str = "", company: str = "") -> str:

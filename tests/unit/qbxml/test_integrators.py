@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from domain.errors import InvalidRequest, Problem
 from domain.qbxml import parse_request_json, parse_request_xml
-from tests.unit.qbxml.samples import request_xml
+from tests.support.qbxml_samples import request_xml
 
 CUSTOMER = "<CustomerRef><FullName>Ann</FullName></CustomerRef>"
 VENDOR = "<VendorRef><FullName>Tin and Co</FullName></VendorRef>"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from domain.errors import InvalidRequest
 from domain.qbxml import UnreadableResponse, parse_request_xml, response_to_json, stored_request
 from domain.qbxml.xml_parser import DefusedXmlException, ExpatError, armed_tree, readable, tree
-from tests.unit.qbxml.samples import request_xml
+from tests.support.qbxml_samples import request_xml
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from domain.qbxml import UnreadableResponse, response_to_json
-from tests.unit.qbxml.samples import STATUS_OK, response_xml
+from tests.support.qbxml_samples import STATUS_OK, response_xml
 
 OK = {"@statusCode": 0, "@statusSeverity": "Info", "@statusMessage": "Status OK"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from domain.qbxml import ResponseStatus, UnreadableResponse, parse_response
-from tests.unit.qbxml.samples import STATUS_OK, response_xml
+from tests.support.qbxml_samples import STATUS_OK, response_xml
 
 
 def test_every_request_has_its_status_in_order() -> None:

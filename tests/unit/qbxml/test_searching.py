@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from domain.qbxml import parse_request_xml, search_text
-from tests.unit.qbxml.samples import STATUS_OK, request_xml, response_xml
+from tests.support.qbxml_samples import STATUS_OK, request_xml, response_xml
 
 REQUEST = parse_request_xml(
     request_xml('<CustomerQueryRq requestID="my label"><FullName>Ann &amp; Bob</FullName></CustomerQueryRq>')

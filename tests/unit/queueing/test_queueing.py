@@ -20,7 +20,7 @@ from domain.errors import (
 from domain.requests.record import QueuedRequest, State, Tombstone, WebhookState, timestamp
 from domain.requests.service import Idempotency, RequestService
 from domain.storage.changes import AddConnection, AddRequest, Change, ChangeConnection, ChangeRequest
-from tests.builders import (
+from tests.support.builders import (
     APP_ID,
     CONNECTION_ID,
     OTHER_APP_ID,
@@ -30,7 +30,7 @@ from tests.builders import (
     a_connection,
     a_record,
 )
-from tests.fakes import FakeStore
+from tests.support.fake_store import FakeStore
 
 REQUEST = qbxml.parse_request_xml(REQUEST_XML)
 UNLABELLED = qbxml.parse_request_xml(

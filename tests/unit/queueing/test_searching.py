@@ -6,7 +6,7 @@ import pytest
 
 from domain import qbxml
 from domain.requests.search_text import needle_of, searchable_text
-from tests.builders import a_record
+from tests.support.builders import a_record
 
 REQUEST = qbxml.parse_request_xml(
     '<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerQueryRq>'

@@ -12,7 +12,7 @@ from domain.maintenance.sweep import Sweeper
 from domain.requests.record import QueuedRequest, State
 from domain.storage.changes import AddConnection, AddRequest, AddSession
 from domain.web_connector.session.record import SILENCE_SECONDS
-from tests.builders import (
+from tests.support.builders import (
     APP_ID,
     CONNECTION_ID,
     OTHER_APP_ID,
@@ -22,7 +22,7 @@ from tests.builders import (
     a_record,
     a_session,
 )
-from tests.fakes import FakeStore
+from tests.support.fake_store import FakeStore
 
 
 class Bench:

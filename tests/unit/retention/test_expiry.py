@@ -13,8 +13,8 @@ from domain.maintenance.retention import SECONDS_A_DAY, Retention, expires_at
 from domain.requests.record import ENDED, QueuedRequest, State, Tombstone, WebhookState, timestamp
 from domain.storage.changes import AddRequest
 from handlers import bootstrap, forget_expired
-from tests.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, FixedClock, a_record
-from tests.fakes import FakeStore
+from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, FixedClock, a_record
+from tests.support.fake_store import FakeStore
 
 LATER = NOON + timedelta(days=40)
 

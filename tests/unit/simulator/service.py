@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from domain.requests.record import ENDED
 from domain.web_connector.protocol import qwc
 from simulator import Company, Script
-from tests.unit.web_connector.cuts import RandomIds
-from tests.unit.web_connector.driver import PASSWORD, Desk
+from tests.support.web_connector.cuts import RandomIds
+from tests.support.web_connector.driver import PASSWORD, Desk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -18,7 +18,7 @@ from tests.unit.simulator.service import Service
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.unit.web_connector.driver import Desk
+    from tests.support.web_connector.driver import Desk
 
 SCRIPTS = Path(simulator.__file__ or "").parent / "scripts"
 

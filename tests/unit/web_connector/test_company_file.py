@@ -12,10 +12,10 @@ from domain.requests.waiting_reason import of_request
 from domain.web_connector.protocol import qwc
 from simulator import Company, Simulator
 from simulator.faults import Fault
-from tests.builders import APP_ID, CONNECTION_ID, counting_bytes
+from tests.support.builders import APP_ID, CONNECTION_ID, counting_bytes
+from tests.support.web_connector.cuts import RandomIds
+from tests.support.web_connector.driver import PASSWORD, Desk, answer, hcp, kept, not_kept
 from tests.unit.simulator.service import Service
-from tests.unit.web_connector.cuts import RandomIds
-from tests.unit.web_connector.driver import PASSWORD, Desk, answer, hcp, kept, not_kept
 
 if TYPE_CHECKING:
     from domain.connections.record import Connection

@@ -8,9 +8,9 @@ from domain.requests.record import State, timestamp
 from domain.storage.changes import ChangeConnection
 from domain.web_connector.protocol import qwc
 from simulator import Simulator
+from tests.support.web_connector.cuts import RandomIds
+from tests.support.web_connector.driver import PASSWORD, Desk, answer, hcp
 from tests.unit.simulator.service import Service
-from tests.unit.web_connector.cuts import RandomIds
-from tests.unit.web_connector.driver import PASSWORD, Desk, answer, hcp
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from zeep.transports import Transport
 from domain.web_connector.protocol import wsdl
 from domain.web_connector.protocol.methods import NAMESPACE
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES, SOAP_12
-from tests.builders import CONNECTION_ID
-from tests.unit.web_connector.driver import PASSWORD, Desk, answer, hcp
+from tests.support.builders import CONNECTION_ID
+from tests.support.web_connector.driver import PASSWORD, Desk, answer, hcp
 from tests.unit.web_connector.test_soap import BAD_BODIES, envelope, receive
 
 if TYPE_CHECKING:

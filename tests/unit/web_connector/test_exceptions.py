@@ -6,8 +6,8 @@ import pytest
 
 from domain.requests.record import State
 from domain.requests.waiting_reason import of_request
-from tests.unit.web_connector.cuts import RandomIds
-from tests.unit.web_connector.driver import Desk, answer, kept, not_kept
+from tests.support.web_connector.cuts import RandomIds
+from tests.support.web_connector.driver import Desk, answer, kept, not_kept
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 
 from domain.maintenance.sweep import Sweeper
 from handlers import bootstrap, sweep, web_connector
-from tests.unit.web_connector.driver import PASSWORD, Desk
+from tests.support.web_connector.driver import PASSWORD, Desk
 from tests.unit.web_connector.test_soap import CLOSE, envelope
 
 if TYPE_CHECKING:

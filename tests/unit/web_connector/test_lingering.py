@@ -17,9 +17,9 @@ from domain.web_connector.session import polling
 from domain.web_connector.session.record import MAX_LINGER_SECONDS, SILENCE_SECONDS
 from simulator import Company, Simulator
 from simulator.web_connector import NO_OP_WAIT_SECONDS
-from tests.builders import APP_ID, CONNECTION_ID, NOON, counting_bytes
-from tests.unit.web_connector.cuts import RandomIds
-from tests.unit.web_connector.driver import PASSWORD, Desk, answer, hcp, kept
+from tests.support.builders import APP_ID, CONNECTION_ID, NOON, counting_bytes
+from tests.support.web_connector.cuts import RandomIds
+from tests.support.web_connector.driver import PASSWORD, Desk, answer, hcp, kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

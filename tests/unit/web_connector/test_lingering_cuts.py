@@ -14,8 +14,8 @@ from domain.web_connector.session.record import SILENCE_SECONDS
 from simulator import Company, Simulator
 from simulator.errors import TransportError
 from simulator.soap import NAMESPACE
-from tests.unit.web_connector.cuts import RandomIds
-from tests.unit.web_connector.driver import PASSWORD, CountingStore, Desk
+from tests.support.web_connector.cuts import RandomIds
+from tests.support.web_connector.driver import PASSWORD, CountingStore, Desk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

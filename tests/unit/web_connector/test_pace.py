@@ -10,8 +10,8 @@ from domain.connections.service import ConnectionService
 from domain.connections.sync_window import SyncWindow
 from domain.requests.record import State, timestamp
 from domain.web_connector.session import polling
-from tests.builders import APP_ID, CONNECTION_ID, NOON, counting_bytes
-from tests.unit.web_connector.driver import Desk, answer, hcp, kept, not_kept, page_of
+from tests.support.builders import APP_ID, CONNECTION_ID, NOON, counting_bytes
+from tests.support.web_connector.driver import Desk, answer, hcp, kept, not_kept, page_of
 
 CLOSED = SyncWindow("13:00", "14:00", "UTC")
 """At noon it opens in an hour."""

@@ -12,9 +12,9 @@ from domain.web_connector.protocol import qwc
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES
 from simulator import Simulator
 from simulator.faults import Fault
+from tests.support.web_connector.cuts import RandomIds
+from tests.support.web_connector.driver import PASSWORD, Desk, answer, kept, page_of
 from tests.unit.simulator.service import Service
-from tests.unit.web_connector.cuts import RandomIds
-from tests.unit.web_connector.driver import PASSWORD, Desk, answer, kept, page_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

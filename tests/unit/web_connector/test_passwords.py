@@ -8,7 +8,7 @@ import time
 import pytest
 
 from domain.connections import passwords
-from tests.builders import counting_bytes
+from tests.support.builders import counting_bytes
 
 SALT = counting_bytes(passwords.SALT_BYTES)
 

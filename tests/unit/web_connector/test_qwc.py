@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from domain.web_connector.protocol import qwc
-from tests.builders import a_connection
+from tests.support.builders import a_connection
 
 BASE_URL = "https://abc.execute-api.us-east-1.amazonaws.com/Prod"
 REQUIRED = [

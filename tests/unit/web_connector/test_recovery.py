@@ -16,11 +16,11 @@ from domain.web_connector.protocol import qwc
 from domain.web_connector.session.record import SILENCE_SECONDS
 from simulator import Simulator
 from simulator.faults import Fault
-from tests.builders import APP_ID
+from tests.support.builders import APP_ID
+from tests.support.web_connector.cuts import RandomIds
+from tests.support.web_connector.driver import PASSWORD, Desk, answer, hcp, kept, not_kept
+from tests.support.web_connector.runs import Run
 from tests.unit.simulator.service import Service
-from tests.unit.web_connector.cuts import RandomIds
-from tests.unit.web_connector.driver import PASSWORD, Desk, answer, hcp, kept, not_kept
-from tests.unit.web_connector.runs import Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.unit.web_connector.matrix import LAGS, QUEUES, WRITES, one_cut, two_cuts_of_one_call
-from tests.unit.web_connector.runs import Run
+from tests.support.web_connector.matrix import LAGS, QUEUES, WRITES, one_cut, two_cuts_of_one_call
+from tests.support.web_connector.runs import Run
 
 if TYPE_CHECKING:
-    from tests.unit.web_connector.matrix import Fill
+    from tests.support.web_connector.matrix import Fill
 
 
 @pytest.mark.parametrize("lag", LAGS)

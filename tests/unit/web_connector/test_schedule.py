@@ -16,8 +16,8 @@ from domain.web_connector.session.polling import (
     MIN_USER_INTERVAL_SECONDS,
 )
 from simulator import Company, Simulator
-from tests.builders import APP_ID, CONNECTION_ID, NOON, counting_bytes
-from tests.unit.web_connector.driver import PASSWORD, Desk
+from tests.support.builders import APP_ID, CONNECTION_ID, NOON, counting_bytes
+from tests.support.web_connector.driver import PASSWORD, Desk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -12,8 +12,8 @@ from domain.errors import Conflict, NotFound, TooManyRequests
 from domain.requests.record import State, timestamp
 from domain.storage.changes import AddRequest, ChangeConnection, RemoveRequest
 from domain.web_connector.session.record import ticket_hash
-from tests.builders import CONNECTION_ID, a_record
-from tests.unit.web_connector.driver import PASSWORD, Desk, answer, hcp, kept, page_of
+from tests.support.builders import CONNECTION_ID, a_record
+from tests.support.web_connector.driver import PASSWORD, Desk, answer, hcp, kept, page_of
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hypothesis import settings
 
-from tests.unit.web_connector.interleavings import Interleavings
+from tests.support.web_connector.interleavings import Interleavings
 
 TestInterleavings = Interleavings.TestCase
 TestInterleavings.settings = settings(max_examples=30, stateful_step_count=40, deadline=None)

@@ -12,8 +12,8 @@ from domain.maintenance.sweep import SETTLED_AFTER, Sweeper, Swept
 from domain.requests.record import State, timestamp
 from domain.storage.changes import ChangeSession, RemoveConnection
 from domain.web_connector.session.record import SILENCE_SECONDS, ticket_hash
-from tests.builders import CONNECTION_ID, a_connection
-from tests.unit.web_connector.driver import CountingStore, Desk, answer
+from tests.support.builders import CONNECTION_ID, a_connection
+from tests.support.web_connector.driver import CountingStore, Desk, answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

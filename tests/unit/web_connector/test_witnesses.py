@@ -11,19 +11,19 @@ from domain.requests.record import QueuedRequest, State
 from domain.storage.changes import Change, ChangeRequest, ChangeSession
 from domain.storage.counts import count_changes
 from simulator.message_sets import Keeping, MessageSets
-from tests.builders import FixedClock
 from tests.proofs import interleavings
-from tests.unit.web_connector.interleavings import Interleavings
-from tests.unit.web_connector.matrix import one_cut, two_writes
-from tests.unit.web_connector.runs import Run
-from tests.unit.web_connector.witness import WitnessedStore
-from tests.unit.web_connector.world import World
+from tests.support.builders import FixedClock
+from tests.support.web_connector.interleavings import Interleavings
+from tests.support.web_connector.matrix import one_cut, two_writes
+from tests.support.web_connector.runs import Run
+from tests.support.web_connector.witness import WitnessedStore
+from tests.support.web_connector.world import World
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from xml.etree.ElementTree import Element
 
-    from tests.unit.web_connector.cuts import Cut
+    from tests.support.web_connector.cuts import Cut
 
 
 class Miscounting(WitnessedStore):

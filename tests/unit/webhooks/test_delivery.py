@@ -26,8 +26,8 @@ from domain.webhooks.delivery import (
 from domain.webhooks.ports import DeliveryFailed, HttpResponse
 from local.gateway import Request
 from local.receiver import verified_schemes
-from tests.builders import NOON, a_record
-from tests.unit.webhooks.builders import SECRET, URL, World
+from tests.support.builders import NOON, a_record
+from tests.support.webhooks import SECRET, URL, World
 
 OLDER_SECRET = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8="
 

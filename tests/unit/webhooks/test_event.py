@@ -8,7 +8,7 @@ import pytest
 
 from domain.requests.record import ENDED, RequestError, State, StoredRequest
 from domain.webhooks.event import event_body
-from tests.builders import REQUEST_XML, RESPONSE_XML, a_record
+from tests.support.builders import REQUEST_XML, RESPONSE_XML, a_record
 
 MOMENT = "2026-03-14T12:00:05.000000Z"
 MIB = 1024 * 1024

@@ -16,8 +16,8 @@ from domain.requests.record import QueuedRequest, State, WebhookState, timestamp
 from domain.webhooks.delivery import first_planned_attempt
 from domain.webhooks.ports import DeliveryFailed, HttpResponse
 from handlers import _delivery_batch, bootstrap, deliver_webhook, retry_webhook
-from tests.builders import NOON
-from tests.unit.webhooks.builders import URL, World
+from tests.support.builders import NOON
+from tests.support.webhooks import URL, World
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

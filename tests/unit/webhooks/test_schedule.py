@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.webhooks.schedule import next_attempt_at, retry_after_delay
-from tests.builders import NOON
+from tests.support.builders import NOON
 
 MIDDLE = 0.5
 """The random number that leaves a delay as it is."""

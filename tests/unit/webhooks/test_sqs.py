@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from adapters.sqs import SqsRetryQueue, message_of, ticket_of
 from domain.webhooks.ports import PlannedAttempt
-from tests.builders import APP_ID, NOON, FixedClock
+from tests.support.builders import APP_ID, NOON, FixedClock
 
 TICKET = PlannedAttempt(
     request_id="11111111-1111-4111-8111-111111111111",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from domain.requests.listing import ListQuery
 from domain.requests.record import QueuedRequest, State, WebhookState, timestamp
-from tests.builders import CONNECTION_ID, NOON, SequentialIds, a_record
+from tests.support.builders import CONNECTION_ID, NOON, SequentialIds, a_record
 
 WORDS = ("alpha", "beta", "gamma ray")
 STATES = (State.WAITING, State.ERROR, State.RESPONSE_RECEIVED)

@@ -27,8 +27,8 @@ from domain.web_connector.endpoint import SoapResponse, WebConnector
 from domain.web_connector.protocol.methods import METHODS, NAMESPACE
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES, escape
 from domain.web_connector.session.record import ticket_hash
-from tests.builders import CONNECTION_ID, FixedClock, SequentialIds, a_connection, a_record
-from tests.fakes import FakeStore
+from tests.support.builders import CONNECTION_ID, FixedClock, SequentialIds, a_connection, a_record
+from tests.support.fake_store import FakeStore
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from domain.ports import IdSource
     from domain.storage.changes import Change
     from domain.web_connector.session.record import Session
-    from tests.fakes import IndexLag
+    from tests.support.index_lag import IndexLag
 
 PASSWORD = "open sesame"
 _CHEAP = hashlib.scrypt(PASSWORD.encode(), salt=b"salt", n=2, r=1, p=1, dklen=32)

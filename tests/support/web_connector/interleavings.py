@@ -13,10 +13,10 @@ from domain.errors import Gone, InFlight, InvalidState, NotFound
 from domain.requests.record import TRANSITIONS, State
 from domain.web_connector.session.lingering import NO_OP
 from domain.web_connector.session.record import SILENCE_SECONDS, ticket_hash
-from tests.builders import APP_ID, OTHER_APP_ID, FixedClock
-from tests.fakes import IndexLag
-from tests.unit.web_connector.witness import WitnessedStore
-from tests.unit.web_connector.world import OWNERS, Death, File, Meeting, Trouble, World
+from tests.support.builders import APP_ID, OTHER_APP_ID, FixedClock
+from tests.support.index_lag import IndexLag
+from tests.support.web_connector.witness import WitnessedStore
+from tests.support.web_connector.world import OWNERS, Death, File, Meeting, Trouble, World
 
 TWO_STEPS_IN_ONE_COMMIT = {
     # Given back by the former session and claimed by the next.

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from domain.apps.record import ApiKey, App
     from domain.connections.record import Connection
     from domain.web_connector.session.record import Session
-    from tests.fakes.index_lag import IndexLag
+    from tests.support.index_lag import IndexLag
 
 
 @dataclass(frozen=True, slots=True)

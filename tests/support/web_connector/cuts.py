@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from simulator.company import Company, CompanySession
-    from tests.unit.web_connector.driver import Desk
+    from tests.support.web_connector.driver import Desk
 
 PORTS = (
     ports.Store,

@@ -11,11 +11,11 @@ from domain.requests.record import ENDED, IN_FLIGHT, QUEUED, QueuedRequest
 from domain.storage.changes import AddRequest, ChangeRequest, RemoveRequest
 from local.event_filters import passes, patterns_of
 from local.template import Template
-from tests.unit.web_connector.driver import CountingStore
+from tests.support.web_connector.driver import CountingStore
 
 if TYPE_CHECKING:
     from domain.storage.changes import Change
-    from tests.fakes import IndexLag
+    from tests.support.index_lag import IndexLag
 
 
 @cache

@@ -11,8 +11,8 @@ from domain.requests.record import QueuedRequest, State, WebhookState, timestamp
 from domain.storage.changes import AddRequest, PutApp
 from domain.webhooks.delivery import Deliverer
 from domain.webhooks.ports import DeliveryFailed, HttpResponse
-from tests.builders import APP_ID, NOON, REQUEST_XML, FixedClock, a_record
-from tests.fakes import FakeStore
+from tests.support.builders import APP_ID, NOON, REQUEST_XML, FixedClock, a_record
+from tests.support.fake_store import FakeStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -24,10 +24,10 @@ from domain.storage.counts import CountKey, count_changes
 from domain.web_connector.endpoint import WebConnector
 from domain.web_connector.session.lingering import NO_OP
 from domain.web_connector.session.record import SILENCE_SECONDS, Session, ticket_hash
-from tests.builders import APP_ID, OTHER_APP_ID, FixedClock, counting_bytes
-from tests.unit.web_connector.books import Books
-from tests.unit.web_connector.cuts import FunctionDied, MortalStore, Place, RandomIds
-from tests.unit.web_connector.driver import PASSWORD, PASSWORD_HASH, CountingSecrets, hcp, result_of, soap_call
+from tests.support.builders import APP_ID, OTHER_APP_ID, FixedClock, counting_bytes
+from tests.support.web_connector.books import Books
+from tests.support.web_connector.cuts import FunctionDied, MortalStore, Place, RandomIds
+from tests.support.web_connector.driver import PASSWORD, PASSWORD_HASH, CountingSecrets, hcp, result_of, soap_call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

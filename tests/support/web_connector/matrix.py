@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from tests.unit.web_connector.cuts import DEATHS, Cut
-from tests.unit.web_connector.runs import Run
+from tests.support.web_connector.cuts import DEATHS, Cut
+from tests.support.web_connector.runs import Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.unit.web_connector.driver import Desk
+    from tests.support.web_connector.driver import Desk
 
     Fill: TypeAlias = Callable[[Desk], None]
 

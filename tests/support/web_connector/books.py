@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from tests.unit.web_connector.driver import answer, not_kept
+from tests.support.web_connector.driver import answer, not_kept
 
 A_PAGE = 2
 

@@ -13,8 +13,8 @@ from domain.storage.changes import AddRequest
 from domain.web_connector.protocol import qwc
 from domain.web_connector.session.record import SILENCE_SECONDS
 from simulator import Company, Simulator
-from tests.fakes import IndexLag
-from tests.unit.web_connector.cuts import (
+from tests.support.index_lag import IndexLag
+from tests.support.web_connector.cuts import (
     LOCKED,
     Cut,
     FragileCompany,
@@ -25,8 +25,8 @@ from tests.unit.web_connector.cuts import (
     Places,
     RandomIds,
 )
-from tests.unit.web_connector.driver import PASSWORD, Desk
-from tests.unit.web_connector.witness import WitnessedStore
+from tests.support.web_connector.driver import PASSWORD, Desk
+from tests.support.web_connector.witness import WitnessedStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,0 +1,1 @@
+"""Machinery that several tests share: builders, fakes, clients and the parts of the proofs."""
