@@ -1,0 +1,122 @@
+"""References lead somewhere: links in Markdown, and citations of `docs/` in code, tests and configuration.
+
+A citation is a path, with or without a heading: `docs/reference/qbxml-rules.md, Error recovery`. The heading begins
+with a capital letter and may continue on the next line. `decision 0005` cites a file in `docs/decisions`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = (".ci", "benchmarks", "docs", "events", "local", "simulator", "src", "tests", "tools")
+SUFFIXES = {".md", ".py", ".toml", ".yaml", ".yml"}
+FILES = sorted(
+    path
+    for folder in (ROOT.glob("*"), *(ROOT.joinpath(name).rglob("*") for name in FOLDERS))
+    for path in folder
+    if path.is_file() and path != Path(__file__) and (path.suffix in SUFFIXES or path.name == "Makefile")
+)
+PAGES = [path for path in FILES if path.suffix == ".md"]
+
+STALE_CITATIONS = 147
+"""How many marks of citations of documents outside the repository are left. Lower it when you replace some; at 0,
+delete it."""
+
+STALE = re.compile(r"(?<!RFC \d{4} )(?<!WHATWG URL )§|web_connector_protocol|service_contract|(?<![\w/])`qbxml\.md`")
+
+_FENCED = re.compile(r"(?ms)^```.*?^```")
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_CITATION = re.compile(r"\bdocs/((?:[\w-]+/)*[\w.-]+\.\w+)`?(?:, \"?([A-Z].{0,80}))?")
+_LINE_BREAK = re.compile(r"\s*\n\s*(?:#\s+)?")
+_DECISION = re.compile(r"\b[Dd]ecisions? (\d{4})((?:(?:, | and |, and )\d{4})*)")
+
+
+def name_of(path: Path) -> str:
+    """Return a path as people write it."""
+    return str(path.relative_to(ROOT))
+
+
+@cache
+def headings_of(page: Path) -> tuple[str, ...]:
+    """Return a page's headings as they are read, without markup."""
+    text = _FENCED.sub("", page.read_text(encoding="utf-8"))
+    return tuple(heading.strip().replace("`", "") for heading in re.findall(r"(?m)^#+ (.*)$", text))
+
+
+def anchors_of(page: Path) -> set[str]:
+    """Return the anchors that GitHub makes of a page's headings."""
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings_of(page)}
+
+
+def is_cited(heading: str, text: str) -> bool:
+    """Tell whether `text` begins with the heading, as whole words."""
+    return re.match(re.escape(heading) + r"(?!\w)", text) is not None
+
+
+def broken_citations(text: str) -> list[str]:
+    """Return the citations in `text` that lead to no file, or to no heading of it."""
+    text = _LINE_BREAK.sub(" ", text)
+    broken = []
+    for citation in _CITATION.finditer(text):
+        page, cited = ROOT / "docs" / citation[1], citation[2]
+        if not page.exists() or (cited and not any(is_cited(heading, cited) for heading in headings_of(page))):
+            broken.append(citation[0])
+    for numbers in _DECISION.finditer(text):
+        missing = [one for one in re.findall(r"\d{4}", numbers[0]) if not [*ROOT.glob(f"docs/decisions/{one}-*.md")]]
+        broken += [f"decision {number}" for number in missing]
+    return broken
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_link_leads_to_a_file_and_a_heading(page: Path) -> None:
+    for link in _LINK.findall(_FENCED.sub("", page.read_text(encoding="utf-8"))):
+        if "://" in link:
+            continue
+        name, _, anchor = link.partition("#")
+        target = Path(os.path.normpath(page.parent / name)) if name else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors_of(target), link
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if ROOT / "docs" in page.parents], ids=name_of)
+def test_headings_of_a_page_are_distinct(page: Path) -> None:
+    """GitHub numbers the anchors of equal headings, and a citation by heading would be ambiguous."""
+    headings = headings_of(page)
+
+    assert sorted(set(headings)) == sorted(headings)
+
+
+def test_every_citation_leads_to_a_file_and_a_heading() -> None:
+    broken = {name_of(path): broken_citations(path.read_text(encoding="utf-8")) for path in FILES}
+
+    assert {name: citations for name, citations in broken.items() if citations} == {}
+
+
+def test_no_document_outside_the_repository_is_cited() -> None:
+    stale = {name_of(path): len(STALE.findall(path.read_text(encoding="utf-8"))) for path in FILES}
+    total = sum(stale.values())
+
+    assert total <= STALE_CITATIONS, {name: number for name, number in stale.items() if number}
+
+
+@pytest.mark.parametrize(
+    ("text", "broken"),
+    [
+        ("See docs/webhooks.md, Verify the signature.", []),
+        ("docs/reference/qbxml-rules.md,\n    # Error recovery: why", []),
+        ("`docs/webhooks.md`, which tells how", []),
+        ("Decisions 0001 and 0002", []),
+        ("docs/webhooks.md, No such heading", ["docs/webhooks.md, No such heading"]),
+        ("docs/reference/qbxml-rules.md, Iteratorsx", ["docs/reference/qbxml-rules.md, Iteratorsx"]),
+        ("docs/nowhere.md", ["docs/nowhere.md"]),
+        ("decisions 0001 and 9999", ["decision 9999"]),
+    ],
+)
+def test_broken_citations_are_found(text: str, broken: list[str]) -> None:
+    assert broken_citations(text) == broken
