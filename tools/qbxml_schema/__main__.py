@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tools.qbxml_schema import sample_document
-from tools.qbxml_schema.merge import ADDED_IN, merged
-from tools.qbxml_schema.xsd import Aggregate, ElementParticle, Group, Particle, Schema, Simple
+from tools.qbxml_schema.compiler import Compiler
+from tools.qbxml_schema.merge import merged
+from tools.qbxml_schema.xsd import Aggregate, ElementParticle, Group, Schema
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from tools.qbxml_schema.xsd import Facts
 
 
 def main(command_line: Sequence[str] | None = None) -> None:
@@ -37,7 +36,7 @@ def main(command_line: Sequence[str] | None = None) -> None:
     names: list[str] = []
     for request in schema.members("QBXMLMsgsRq"):
         names.append(request.name)
-        _store(arguments.output / "requests" / f"{request.name}.json", _Request().compiled(request, facts))
+        _store(arguments.output / "requests" / f"{request.name}.json", compiled_request(request, facts))
     for response in schema.members("QBXMLMsgsRs"):
         element = merged(response, [facts[response.name]])
         _store(arguments.output / "responses" / f"{response.name}.json", _returned(element))
@@ -49,92 +48,16 @@ def _store(path: Path, value: object) -> None:
     path.write_text(json.dumps(value, separators=(",", ":")) + "\n", encoding="ascii")
 
 
-class _Request:
-    """One request's file: types that several elements share stand once, in a table."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-        self._types: list[Any] = []
-
-    def compiled(self, request: ElementParticle, facts: dict[str, sample_document.Facts]) -> dict[str, Any]:
-        element = merged(request, [facts[request.name]])
-        return {
-            "since": element.facts.since,
-            "attributes": self._attributes(element.attributes),
-            "content": self._content(element.holds),
-            "types": self._types,
-        }
-
-    def _content(self, holds: Simple | Aggregate) -> Any:
-        if not isinstance(holds, Aggregate):
-            raise TypeError("a request holds elements")
-        return self._group(holds.content)
-
-    def _group(self, group: Group) -> dict[str, Any]:
-        compiled: dict[str, Any] = {
-            "choice" if group.is_choice else "sequence": [self._particle(each) for each in group.particles]
-        }
-        times = _times(group.least, group.most)
-        if times != "1":
-            compiled["times"] = times
-        return compiled
-
-    def _particle(self, particle: Particle) -> Any:
-        if isinstance(particle, Group):
-            return self._group(particle)
-        facts = self._facts(particle)
-        holds = particle.holds
-        kind = self._aggregate(holds) if isinstance(holds, Aggregate) else self._simple(holds)
-        compiled = [particle.name, _times(particle.least, particle.most), kind]
-        return [*compiled, facts] if facts else compiled
-
-    def _facts(self, particle: ElementParticle) -> dict[str, Any]:
-        facts: dict[str, Any] = {}
-        if particle.facts.since != "1.0":
-            facts["since"] = particle.facts.since
-        if isinstance(particle.holds, Simple):
-            simple = particle.holds
-            facts |= {
-                name: value
-                for name, value in (
-                    ("length", simple.max_length),
-                    ("length_abroad", _longer(particle.facts, simple.max_length)),
-                    ("least", simple.least),
-                    ("most", simple.most),
-                    ("default", particle.default),
-                    ("added", dict.fromkeys(simple.added, ADDED_IN) or None),
-                )
-                if value is not None
-            }
-        if particle.attributes:
-            facts["attributes"] = self._attributes(particle.attributes)
-        return facts
-
-    def _attributes(self, attributes: dict[str, Simple]) -> dict[str, Any]:
-        return {name: self._simple(simple) for name, simple in attributes.items()}
-
-    def _simple(self, simple: Simple) -> Any:
-        return self._numbered([*simple.enumeration, *simple.added]) if simple.enumeration else simple.base
-
-    def _aggregate(self, aggregate: Aggregate) -> int:
-        return self._numbered(self._group(aggregate.content))
-
-    def _numbered(self, kind: Any) -> int:
-        key = json.dumps(kind)
-        if key not in self._numbers:
-            self._numbers[key] = len(self._types)
-            self._types.append(kind)
-        return self._numbers[key]
-
-
-def _longer(facts: Facts, length: int | None) -> int | None:
-    """Return the length that some edition outside the US allows beyond the XSD's."""
-    return facts.length if length is not None and facts.length is not None and facts.length > length else None
-
-
-def _times(least: int, most: int | None) -> str:
-    short = {(1, 1): "1", (0, 1): "?", (0, None): "*", (1, None): "+"}
-    return short.get((least, most), f"{least}..{most}")
+def compiled_request(request: ElementParticle, facts: dict[str, sample_document.Facts]) -> dict[str, Any]:
+    """Return the file of one request: its first version, attributes, content and the types of its elements."""
+    compiler = Compiler()
+    element = merged(request, [facts[request.name]])
+    return {
+        "since": element.facts.since,
+        "attributes": compiler.attributes(element.attributes),
+        "content": compiler.content(element.holds),
+        "types": compiler.types,
+    }
 
 
 def _returned(element: ElementParticle) -> Any:

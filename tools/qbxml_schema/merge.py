@@ -27,9 +27,9 @@ def merged(element: ElementParticle, found: list[sample_document.Facts]) -> Elem
         if holds.max_length is None and not holds.enumeration:
             holds = replace(holds, max_length=length)
         holds = _with_added_values(holds, found)
-        return replace(element, holds=holds, facts=Facts(_since(found), length))
+        return replace(element, holds=holds, facts=Facts(_since(found), length, _absent(found)))
     content = _with_additions(simplified(holds.content), found)
-    return replace(element, holds=Aggregate(_merged_group(content, found)), facts=Facts(_since(found)))
+    return replace(element, holds=Aggregate(_merged_group(content, found)), facts=Facts(_since(found), absent=_absent(found)))
 
 
 def _merged_group(group: Group, found: list[sample_document.Facts]) -> Group:
@@ -65,6 +65,11 @@ def _with_additions(group: Group, found: list[sample_document.Facts]) -> Group:
 def _since(found: list[sample_document.Facts]) -> str:
     """Return the first of the versions, as numbers and not as texts: 10.0 is after 2.0."""
     return min((each.since for each in found), key=lambda version: tuple(map(int, version.split("."))), default="1.0")
+
+
+def _absent(found: list[sample_document.Facts]) -> frozenset[str]:
+    """Return the editions that have the element in none of its places."""
+    return frozenset.intersection(*(each.absent for each in found)) if found else frozenset()
 
 
 def _with_added_values(holds: Simple, found: list[sample_document.Facts]) -> Simple:

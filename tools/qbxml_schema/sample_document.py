@@ -16,6 +16,7 @@ _line = re.compile(r"\s*<(\w+)[^>]*?(/?)>(?:(\w+)</\w+>)?\s*(?:<!--(.*?)-->)?\s*
 _closing = re.compile(r"\s*</(\w+)>\s*\Z").match
 _length = re.compile(r"max length = (\d+)(?: for ([A-Z|]+))?").findall
 _since = re.compile(r"\bv(\d+\.\d)").search
+_absent = re.compile(r"not in ([A-Z|]+)").search
 _values = re.compile(r"\s*<!-- (\w+) may have one of the following values: (.*?) -->\s*\Z").match
 
 ONLINE = "QBOE"
@@ -24,7 +25,11 @@ ONLINE = "QBOE"
 
 @dataclass
 class Facts:
-    """What the document says of one element; `holds` is the type of its text, None for an aggregate."""
+    """What the document says of one element.
+
+    `holds` is the type of its text, None for an aggregate. `absent` are the editions without the element: QBD is
+    the US edition.
+    """
 
     name: str
     holds: str | None
@@ -32,6 +37,7 @@ class Facts:
     lengths: tuple[int, ...]
     repeats: bool
     enumeration: tuple[str, ...]
+    absent: frozenset[str] = frozenset()
     children: list[Facts] = field(default_factory=list)
 
     @property
@@ -67,6 +73,7 @@ def read(path: Path) -> dict[str, Facts]:
 
 def _facts(name: str, holds: str | None, comment: str, enumeration: tuple[str, ...]) -> Facts:
     since = _since(comment)
+    absent = _absent(comment)
     return Facts(
         name,
         holds,
@@ -74,4 +81,5 @@ def _facts(name: str, holds: str | None, comment: str, enumeration: tuple[str, .
         tuple(int(length) for length, editions in _length(comment) if editions != ONLINE),
         repeats="rep" in comment,
         enumeration=enumeration,
+        absent=frozenset(absent[1].split("|") if absent else ()) - {ONLINE},
     )

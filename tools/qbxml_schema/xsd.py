@@ -44,10 +44,11 @@ class Aggregate:
 
 @dataclass(frozen=True)
 class Facts:
-    """What a later document adds: the first version, and the greatest length of any edition."""
+    """What a later document adds: the first version, the greatest length and the editions without the element."""
 
     since: str = "1.0"
     length: int | None = None
+    absent: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

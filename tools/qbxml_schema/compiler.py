@@ -1,0 +1,103 @@
+"""Writes content models in this project's own form. Types that several elements share stand once, in a table.
+
+An element is `[name, times, type, facts]`: times is `1`, `?`, `*`, `+` or `least..most`; the type is the name of a
+base type, or the number of an enumeration or a group in the table. A group is `{"sequence": [...]}` or
+`{"choice": [...]}`, with `times` unless it stands once.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from tools.qbxml_schema.merge import ADDED_IN
+from tools.qbxml_schema.xsd import Aggregate, ElementParticle, Group, Particle, Simple
+
+if TYPE_CHECKING:
+    from tools.qbxml_schema.xsd import Facts
+
+
+class Compiler:
+    """Compiles content models into `types`, one table. With `editions`, facts say which editions lack an element."""
+
+    def __init__(self, *, editions: bool = False) -> None:
+        self.types: list[Any] = []
+        self._numbers: dict[str, int] = {}
+        self._editions = editions
+
+    def content(self, holds: Simple | Aggregate) -> dict[str, Any]:
+        """Return the content model of an element that holds elements."""
+        if not isinstance(holds, Aggregate):
+            raise TypeError("a request holds elements")
+        return self._group(holds.content)
+
+    def element(self, particle: ElementParticle) -> list[Any]:
+        """Return an element with its type and facts."""
+        facts = self._facts(particle)
+        holds = particle.holds
+        kind = self._aggregate(holds) if isinstance(holds, Aggregate) else self._simple(holds)
+        compiled = [particle.name, _times(particle.least, particle.most), kind]
+        return [*compiled, facts] if facts else compiled
+
+    def attributes(self, attributes: dict[str, Simple]) -> dict[str, Any]:
+        """Return the types of attributes by name."""
+        return {name: self._simple(simple) for name, simple in attributes.items()}
+
+    def _group(self, group: Group) -> dict[str, Any]:
+        compiled: dict[str, Any] = {
+            "choice" if group.is_choice else "sequence": [self._particle(each) for each in group.particles]
+        }
+        times = _times(group.least, group.most)
+        if times != "1":
+            compiled["times"] = times
+        return compiled
+
+    def _particle(self, particle: Particle) -> Any:
+        return self._group(particle) if isinstance(particle, Group) else self.element(particle)
+
+    def _facts(self, particle: ElementParticle) -> dict[str, Any]:
+        facts: dict[str, Any] = {}
+        if particle.facts.since != "1.0":
+            facts["since"] = particle.facts.since
+        if self._editions and particle.facts.absent:
+            facts["absent"] = sorted(particle.facts.absent)
+        if isinstance(particle.holds, Simple):
+            simple = particle.holds
+            facts |= {
+                name: value
+                for name, value in (
+                    ("length", simple.max_length),
+                    ("length_abroad", _longer(particle.facts, simple.max_length)),
+                    ("least", simple.least),
+                    ("most", simple.most),
+                    ("default", particle.default),
+                    ("added", dict.fromkeys(simple.added, ADDED_IN) or None),
+                )
+                if value is not None
+            }
+        if particle.attributes:
+            facts["attributes"] = self.attributes(particle.attributes)
+        return facts
+
+    def _simple(self, simple: Simple) -> Any:
+        return self._numbered([*simple.enumeration, *simple.added]) if simple.enumeration else simple.base
+
+    def _aggregate(self, aggregate: Aggregate) -> int:
+        return self._numbered(self._group(aggregate.content))
+
+    def _numbered(self, kind: Any) -> int:
+        key = json.dumps(kind)
+        if key not in self._numbers:
+            self._numbers[key] = len(self.types)
+            self.types.append(kind)
+        return self._numbers[key]
+
+
+def _longer(facts: Facts, length: int | None) -> int | None:
+    """Return the length that some edition outside the US allows beyond the XSD's."""
+    return facts.length if length is not None and facts.length is not None and facts.length > length else None
+
+
+def _times(least: int, most: int | None) -> str:
+    short = {(1, 1): "1", (0, 1): "?", (0, None): "*", (1, None): "+"}
+    return short.get((least, most), f"{least}..{most}")
