@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from local import first_steps, stack
 from local.run import OPERATE_FUNCTION
 from simulator.company import Company
-from simulator.scheduler import Simulator
-from simulator.transport import HttpTransport
+from simulator.web_connector.scheduler import Simulator
+from simulator.web_connector.transport import HttpTransport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

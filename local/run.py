@@ -24,14 +24,14 @@ from local.database import DatabaseUnusable
 from local.kept_credentials import COMPANY_FILE, DoNotFit, folder_of, of_earlier_run, put_aside
 from local.receiver import receiving
 from simulator.company import Company
-from simulator.script import Script
+from simulator.faults.script import Script
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from local.first_steps import Credentials
     from local.receiver import Webhook
-    from simulator.web_connector import SessionResult
+    from simulator.web_connector.connector import SessionResult
 
 DEFAULT_PORT = 3000
 

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, TypeVar
 
 from simulator.company import Company
 from simulator.errors import QbwcError
-from simulator.fault_forms import FORMS
 from simulator.faults import Fault
-from simulator.script import Expectations, Script
+from simulator.faults.forms import FORMS
+from simulator.faults.script import Expectations, Script
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from simulator.script_run import ScriptRun
-    from simulator.transport import Transport
-    from simulator.web_connector import SessionResult
+    from simulator.faults.script_run import ScriptRun
+    from simulator.web_connector.connector import SessionResult
+    from simulator.web_connector.transport import Transport
 
 _Read = TypeVar("_Read")
 

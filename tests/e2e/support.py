@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from local.command import operate
 from local.first_steps import Api
 from simulator.company import Company
-from simulator.scheduler import Simulator
+from simulator.web_connector.scheduler import Simulator
 
 if TYPE_CHECKING:
     import queue
     from collections.abc import Callable
 
     from local.receiver import Webhook
-    from simulator.web_connector import SessionResult
+    from simulator.web_connector.connector import SessionResult
 
 PATIENCE_SECONDS = 45
 """What a slow emulator may take for what a stack does by itself."""

@@ -29,7 +29,9 @@ def merged(element: ElementParticle, found: list[sample_document.Facts]) -> Elem
         holds = _with_added_values(holds, found)
         return replace(element, holds=holds, facts=Facts(_since(found), length, _absent(found)))
     content = _with_additions(simplified(holds.content), found)
-    return replace(element, holds=Aggregate(_merged_group(content, found)), facts=Facts(_since(found), absent=_absent(found)))
+    return replace(
+        element, holds=Aggregate(_merged_group(content, found)), facts=Facts(_since(found), absent=_absent(found))
+    )
 
 
 def _merged_group(group: Group, found: list[sample_document.Facts]) -> Group:

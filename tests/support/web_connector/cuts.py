@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from domain.storage import ports
 from simulator.errors import ConnectorClosed, HresultError, TransportError
-from simulator.soap import NAMESPACE
 from simulator.values import RequestError
+from simulator.web_connector.soap import NAMESPACE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from domain.storage.changes import Change
-    from simulator.web_connector import SessionResult
+    from simulator.web_connector.connector import SessionResult
 
 SESSIONS = 10
 """More than enough: what is not done by then is stuck."""

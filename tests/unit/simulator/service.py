@@ -13,7 +13,7 @@ from tests.support.web_connector.driver import PASSWORD, Desk
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from simulator.script_run import ScriptRun
+    from simulator.faults.script_run import ScriptRun
 
 
 class Service:

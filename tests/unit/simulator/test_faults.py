@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from simulator import Simulator
-from simulator.faults import Fault, FaultyTransport
+from simulator.faults.line import Fault, FaultyTransport
 from tests.unit.simulator.support import ScriptedService, a_company, document, qwc
 
 ADD = document(

@@ -13,7 +13,7 @@ import simulator
 from simulator import Simulator
 from simulator.__main__ import main
 from simulator.errors import TransportError
-from simulator.web_connector import SessionResult
+from simulator.web_connector.connector import SessionResult
 from tests.unit.simulator.support import ScriptedService, a_company, document, qwc
 
 CUSTOMERS = document("<CustomerQueryRq><MaxReturned>1</MaxReturned></CustomerQueryRq>")

@@ -10,7 +10,7 @@ import pytest
 
 from simulator import Simulator
 from simulator.faults import Fault
-from simulator.faulty_company import kinds_of
+from simulator.faults.company import kinds_of
 from tests.unit.simulator.support import FILE_ID, OWNER_ID, ScriptedService, a_company, document, qwc
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from simulator import WebConnector
 from simulator.errors import QbwcError
-from simulator.qwc import REQUIRED, read_qwc
+from simulator.web_connector.qwc import REQUIRED, read_qwc
 from tests.unit.simulator.support import FILE_ID, OWNER_ID, ScriptedService, a_company, qwc
 
 if TYPE_CHECKING:

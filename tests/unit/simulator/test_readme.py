@@ -10,8 +10,8 @@ import pytest
 
 import simulator
 from simulator import Script
-from simulator.fault_forms import FORMS, KINDS, OPEN_ERRORS
 from simulator.faults import Fault
+from simulator.faults.forms import FORMS, KINDS, OPEN_ERRORS
 
 README = (Path(simulator.__file__ or "").parent / "README.md").read_text(encoding="utf-8")
 SECTIONS = {"call": "### On a call", "process": "### On `process`", "session": "### On `session`"}

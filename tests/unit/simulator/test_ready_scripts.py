@@ -10,9 +10,9 @@ import pytest
 
 import simulator
 from simulator import Script
-from simulator.fault_forms import FORMS
 from simulator.faults import Fault
-from simulator.script import repeated_writes
+from simulator.faults.forms import FORMS
+from simulator.faults.script import repeated_writes
 from tests.unit.simulator.service import Service
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 from simulator import Company, Simulator
 from simulator.errors import TransportError
 from simulator.facts import Product
-from simulator.web_connector import MAX_OPEN_ATTEMPTS
+from simulator.web_connector.connector import MAX_OPEN_ATTEMPTS
 from tests.unit.simulator.support import (
     FAULT,
     FILE_ID,

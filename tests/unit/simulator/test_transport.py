@@ -8,7 +8,7 @@ import pytest
 import urllib3
 
 from simulator.errors import TransportError
-from simulator.transport import HttpTransport
+from simulator.web_connector.transport import HttpTransport
 
 
 class Pool(urllib3.PoolManager):

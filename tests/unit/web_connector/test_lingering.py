@@ -16,7 +16,7 @@ from domain.web_connector.protocol import qwc
 from domain.web_connector.session import polling
 from domain.web_connector.session.record import MAX_LINGER_SECONDS, SILENCE_SECONDS
 from simulator import Company, Simulator
-from simulator.web_connector import NO_OP_WAIT_SECONDS
+from simulator.web_connector.connector import NO_OP_WAIT_SECONDS
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, counting_bytes
 from tests.support.web_connector.cuts import RandomIds
 from tests.support.web_connector.driver import PASSWORD, Desk, answer, hcp, kept

@@ -13,7 +13,7 @@ from domain.web_connector.protocol import qwc
 from domain.web_connector.session.record import SILENCE_SECONDS
 from simulator import Company, Simulator
 from simulator.errors import TransportError
-from simulator.soap import NAMESPACE
+from simulator.web_connector.soap import NAMESPACE
 from tests.support.web_connector.cuts import RandomIds
 from tests.support.web_connector.driver import PASSWORD, CountingStore, Desk
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
 
-    from simulator.web_connector import SessionResult
+    from simulator.web_connector.connector import SessionResult
 
 
 class Machine:

@@ -6,19 +6,19 @@ import time
 from typing import TYPE_CHECKING, Protocol
 
 from simulator.errors import QbwcError
-from simulator.faults import FaultPlan, FaultyTransport
-from simulator.faulty_company import FaultyCompany
-from simulator.machines import Machine
-from simulator.qwc import read_qwc
-from simulator.transport import HttpTransport
-from simulator.web_connector import SessionResult, WebConnector
+from simulator.faults.company import FaultyCompany
+from simulator.faults.line import FaultPlan, FaultyTransport
+from simulator.web_connector.connector import SessionResult, WebConnector
+from simulator.web_connector.machines import Machine
+from simulator.web_connector.qwc import read_qwc
+from simulator.web_connector.transport import HttpTransport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from simulator.company import Company
     from simulator.faults import Fault
-    from simulator.transport import Transport
+    from simulator.web_connector.transport import Transport
 
 
 class StopEvent(Protocol):

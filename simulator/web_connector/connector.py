@@ -15,18 +15,18 @@ import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simulator import soap
 from simulator.errors import ConnectorClosed, HresultError, QbwcError, TransportError
-from simulator.qwc import QwcFile, read_qwc
-from simulator.soap import SoapError
+from simulator.web_connector import soap
+from simulator.web_connector.qwc import QwcFile, read_qwc
+from simulator.web_connector.soap import SoapError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from simulator.company import Company
-    from simulator.faulty_company import Books, Session
-    from simulator.transport import Transport
+    from simulator.faults.company import Books, Session
+    from simulator.web_connector.transport import Transport
 
 CLIENT_VERSION = "2.3.0.215"
 NO_OP_WAIT_SECONDS = 5

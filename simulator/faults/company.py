@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from simulator.company import Company, CompanySession
 from simulator.errors import PARSE_ERROR, ConnectorClosed, HresultError
-from simulator.fault_forms import Event
+from simulator.faults.forms import Event
 from simulator.message_sets import Keeping
 from simulator.values import RequestError
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from simulator.clock import MachineClock
     from simulator.facts import Product
-    from simulator.fault_forms import Fault
-    from simulator.fault_plan import FaultPlan
+    from simulator.faults.forms import Fault
+    from simulator.faults.plan import FaultPlan
 
 NO_ANSWER = "QuickBooks does not answer"
 OTHER_FILE_ID = "{0FF1CE00-0000-4000-8000-0000000000FF}"

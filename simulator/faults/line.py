@@ -2,7 +2,7 @@
 
 A fault is written `METHOD:CALL:ACTION[:VALUE][:KEY=VALUE…]`, for example `receiveResponseXML:2:lose-response`. CALL
 counts the calls of that method over the life of the transport from 1, or is `*` for every call. All actions are in
-`simulator.fault_forms`; those at `process` and `session` are the business of `simulator.faulty_company`.
+`simulator.faults.forms`; those at `process` and `session` are the business of `simulator.faults.company`.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ import time
 from typing import TYPE_CHECKING
 
 from simulator.errors import ConnectorClosed, TransportError
-from simulator.fault_forms import ACTIONS, METHODS, Event, Fault
-from simulator.fault_plan import FaultPlan
-from simulator.machines import Machine
-from simulator.soap import NAMESPACE
+from simulator.faults.forms import ACTIONS, METHODS, Event, Fault
+from simulator.faults.plan import FaultPlan
+from simulator.web_connector.machines import Machine
+from simulator.web_connector.soap import NAMESPACE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from simulator.transport import Transport
+    from simulator.web_connector.transport import Transport
 
 __all__ = ["ACTIONS", "METHODS", "Fault", "FaultPlan", "FaultyTransport"]
 

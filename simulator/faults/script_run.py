@@ -10,17 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simulator.fault_plan import FaultPlan
-from simulator.machines import Machine, Turns
-from simulator.scheduler import Simulator, StopEvent, keep_running
+from simulator.faults.plan import FaultPlan
+from simulator.web_connector.machines import Machine, Turns
+from simulator.web_connector.scheduler import Simulator, StopEvent, keep_running
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simulator.company import Company, Execution
-    from simulator.script import Script
-    from simulator.transport import Transport
-    from simulator.web_connector import SessionResult
+    from simulator.faults.script import Script
+    from simulator.web_connector.connector import SessionResult
+    from simulator.web_connector.transport import Transport
 
 _OWN_QUESTIONS = {("HostQueryRq", "0"), ("CompanyQueryRq", "1"), ("PreferencesQueryRq", "2")}
 """What the Web Connector asks a company by itself in each session: name and requestID."""

@@ -1,7 +1,7 @@
 """Which fault is due now: everything that happens in a run is counted here, for all its machines.
 
-The line (`simulator.faults`) and QuickBooks (`simulator.faulty_company`) ask the plan each time something happens and
-do what it says. What comes late (a second copy of a call, an execution after the hang) waits here for its event.
+The line (`simulator.faults.line`) and QuickBooks (`simulator.faults.company`) ask the plan each time something happens
+and do what it says. What comes late (a second copy of a call, an execution after the hang) waits here for its event.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from simulator.errors import SimulatorError
-from simulator.fault_forms import LATE, Event, Fault
+from simulator.faults.forms import LATE, Event, Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable

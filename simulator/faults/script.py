@@ -8,7 +8,7 @@
       "expect": {"executed": {"CustomerAddRq": 3}, "repeated_writes": 0, "faults_happened": "all"}
     }
 
-Steps are the faults of `simulator.fault_forms`. The shape is the version: what this simulator does not know is
+Steps are the faults of `simulator.faults.forms`. The shape is the version: what this simulator does not know is
 refused with the number of the step and the nearest name that it knows, never skipped.
 """
 
@@ -20,15 +20,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from simulator.fault_forms import EVENT_KEYS, Fault, refuse_unknown
+from simulator.faults.forms import EVENT_KEYS, Fault, refuse_unknown
+from simulator.faults.script_run import ScriptRun
 from simulator.request_names import REQUEST_NAMES
-from simulator.script_run import ScriptRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from simulator.company import Company, Execution
-    from simulator.fault_plan import FaultPlan
+    from simulator.faults.plan import FaultPlan
 
 MOST_MACHINES = 9
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulator.errors import HRESULTS
 from simulator.request_names import REQUEST_NAMES
-from simulator.transport import CALL_TIMEOUT_SECONDS
+from simulator.web_connector.transport import CALL_TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -29,7 +29,7 @@ _WITHOUT_TICKET = {"serverVersion", "clientVersion", "authenticate"}
 PLACES = ("process", "session", *METHODS)
 
 KINDS = ("reads", "writes", "pages", "checks", "clears")
-"""What `request` can be beside a request's name; see `simulator.faulty_company.kinds_of`."""
+"""What `request` can be beside a request's name; see `simulator.faults.company.kinds_of`."""
 
 
 @dataclass(frozen=True, slots=True)
