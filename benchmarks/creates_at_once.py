@@ -35,7 +35,7 @@ def main(seconds: int = SECONDS) -> int:
     client = connect(endpoint(), connections=max(THREADS))
     prefix = "creates-"
     store = DynamoDBStore(client, make_tables(client, prefix))
-    queueing = RequestService(store, store, store, lambda: datetime.now(UTC), lambda: str(uuid.uuid4()))
+    queueing = RequestService(store, lambda: datetime.now(UTC), lambda: str(uuid.uuid4()))
     lost = 0
     for number in THREADS:
         connection = a_connection()

@@ -75,7 +75,7 @@ class Service:
     """A transport to the service in this process, and what it answered."""
 
     def __init__(self, store: Any) -> None:
-        self._endpoint = WebConnector(store, store, store, store, now, new_id, random_bytes)
+        self._endpoint = WebConnector(store, now, new_id, random_bytes)
         self.answers: list[bytes] = []
 
     def get(self, _url: str) -> int:
@@ -140,7 +140,7 @@ def through_the_service(store: Any, requests: int) -> tuple[str, float, list[byt
         password_hash=passwords.hash_password(PASSWORD, random_bytes(passwords.SALT_BYTES)),
     )
     store.commit(AddConnection(connection))
-    queueing = RequestService(store, store, store, now, new_id)
+    queueing = RequestService(store, now, new_id)
     for number in range(requests):
         queueing.queue(APP_ID, connection.id, a_request(number), None)
     text = qwc.render(connection, base_url="https://queue.example.com", app_name="Queue")

@@ -119,7 +119,7 @@ class Comparison:
         self._connection_id = connection_id
         self._records = records
         self._store = DynamoDBStore(client, tables)
-        self._lists = Lists(self._store, self._store, self._store, stopped)
+        self._lists = Lists(self._store, stopped)
         self._meter = Meter(client)
 
     def pages(self, name: str, asked: dict[str, Any], *, with_naive: bool = True) -> tuple[int, list[float]]:

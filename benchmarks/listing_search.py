@@ -122,7 +122,7 @@ def main(records: int = RECORDS, form: str = "packed") -> None:
             server.load(with_texts(stored))
         else:
             print("PostgreSQL is not installed: its column stays empty.")
-        compare(Lists(store, store, store, stopped), meter, connection_id, server)
+        compare(Lists(store, stopped), meter, connection_id, server)
     meter.taken()
     began = time.perf_counter()
     hits = scan(client, tables.payloads)

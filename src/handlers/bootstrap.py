@@ -13,9 +13,7 @@ import uuid
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
-
-from domain.storage.ports import Apps, Connections, Deliveries, Listing, Packing, Recounts, Requests, Sessions, Store
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
     from domain.ports import Clock, IdSource, SecretSource
     from domain.requests.listing import Lists
     from domain.requests.service import RequestService
+    from domain.storage.ports import Database
     from domain.web_connector.endpoint import WebConnector
     from domain.webhooks.addresses import UrlRules
     from domain.webhooks.delivery import Deliverer
@@ -43,10 +42,6 @@ READ_SECONDS = 5
 
 CONNECTIONS = 20
 """Webhook attempts and parts of a search run side by side, each with a connection of its own."""
-
-
-class Database(Store, Requests, Deliveries, Connections, Sessions, Apps, Listing, Packing, Recounts, Protocol):
-    """Every port that the database serves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +214,7 @@ def queueing() -> RequestService:
     """Return the use cases of a queued request."""
     from domain.requests.service import RequestService
 
-    return RequestService(store(), store(), store(), clock(), new_id())
+    return RequestService(store(), clock(), new_id())
 
 
 @_part
@@ -227,7 +222,7 @@ def lists() -> Lists:
     """Return the lists of queued requests."""
     from domain.requests.listing import Lists
 
-    return Lists(store(), store(), store(), clock())
+    return Lists(store(), clock())
 
 
 @_part
@@ -235,7 +230,7 @@ def connections() -> ConnectionService:
     """Return the use cases of a connection."""
     from domain.connections.service import ConnectionService
 
-    return ConnectionService(store(), store(), store(), clock=clock(), new_id=new_id(), secrets=secrets())
+    return ConnectionService(store(), clock=clock(), new_id=new_id(), secrets=secrets())
 
 
 @_part
@@ -243,7 +238,7 @@ def connection_removal() -> ConnectionRemoval:
     """Return what deletes a connection."""
     from domain.connections.removal import ConnectionRemoval
 
-    return ConnectionRemoval(store(), store(), store(), clock())
+    return ConnectionRemoval(store(), clock())
 
 
 @_part
@@ -251,7 +246,7 @@ def administration() -> Administration:
     """Return what the operator does."""
     from domain.apps.administration import Administration
 
-    return Administration(store(), store(), clock(), new_id(), secrets())
+    return Administration(store(), clock(), new_id(), secrets())
 
 
 @_part
@@ -259,7 +254,7 @@ def recounting() -> Recounting:
     """Return what compares counts with records."""
     from domain.maintenance.recount import Recounting
 
-    return Recounting(store(), store(), store())
+    return Recounting(store())
 
 
 @_part
@@ -267,7 +262,7 @@ def web_connector() -> WebConnector:
     """Return the Web Connector endpoint."""
     from domain.web_connector.endpoint import WebConnector
 
-    return WebConnector(store(), store(), store(), store(), clock(), new_id(), secrets())
+    return WebConnector(store(), clock(), new_id(), secrets())
 
 
 @_part
@@ -275,7 +270,7 @@ def sweeper() -> Sweeper:
     """Return what releases silent sessions and removes what deleted connections left."""
     from domain.maintenance.sweep import Sweeper
 
-    return Sweeper(store(), store(), store(), clock())
+    return Sweeper(store(), clock())
 
 
 @_part
@@ -301,4 +296,4 @@ def webhook_deliveries() -> Deliverer:
 
     from domain.webhooks.delivery import Deliverer
 
-    return Deliverer(store(), store(), webhook_sender(), retry_queue(), clock(), random.random)
+    return Deliverer(store(), webhook_sender(), retry_queue(), clock(), random.random)

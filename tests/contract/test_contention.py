@@ -113,9 +113,7 @@ def test_who_meets_others_adds_to_a_row_beside_it_and_the_sums_are_exact(bench: 
 
     assert bench.rows() == {"2026-03-14", *(f"2026-03-14#{row}" for row in range(4))}
     assert counted(bench.store) == recount(bench.store, [record.id for record in left])
-    page = Lists(bench.store, bench.store, bench.store, FixedClock()).page(
-        APP_ID, ListQuery(CONNECTION_ID, page_size=100)
-    )
+    page = Lists(bench.store, FixedClock()).page(APP_ID, ListQuery(CONNECTION_ID, page_size=100))
     assert {item.record.id for item in page.items} == {record.id for record in left}
     gone = a_connection(id=CONNECTION_ID, deleted_at=timestamp(NOON))
     assert sum(bench.store.remove_records(gone)) == len(left)

@@ -76,7 +76,7 @@ def test_a_page_equals_that_of_a_brute_force_list(
             filled.commit(RemoveRequest(past.record, timestamp(NOON)))
     for _ in range(runs[1]):
         packer.run(LATER + AN_HOUR)
-    lists = Lists(filled, filled, filled, FixedClock())
+    lists = Lists(filled, FixedClock())
 
     for one in asked:
         query = replace(one, connection_id=connection_id)

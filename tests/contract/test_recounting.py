@@ -36,7 +36,7 @@ def filled(store: AnyStore) -> list[str]:
 def test_exact_counts_are_left_alone(store: AnyStore) -> None:
     ids = filled(store)
 
-    assert Recounting(store, store, store).mend(CONNECTION_ID) == {}
+    assert Recounting(store).mend(CONNECTION_ID) == {}
     assert counted(store) == recount(store, ids)
 
 
@@ -50,7 +50,7 @@ def test_counts_that_went_wrong_are_mended(store: AnyStore) -> None:
         for sort in (INSERTED, UPDATED)
     }
     store.add_to_counts(wrong)
-    recounting = Recounting(store, store, store)
+    recounting = Recounting(store)
 
     found = recounting.differences(CONNECTION_ID)
 
@@ -73,11 +73,11 @@ def test_what_changes_while_it_is_counted_is_no_difference() -> None:
     store = Busy()
     filled(store)
 
-    assert Recounting(store, store, store).differences(CONNECTION_ID) == {}
+    assert Recounting(store).differences(CONNECTION_ID) == {}
 
 
 def test_a_connection_that_is_not_there_is_not_found() -> None:
     store = FakeStore()
 
     with pytest.raises(NotFound):
-        Recounting(store, store, store).mend(CONNECTION_ID)
+        Recounting(store).mend(CONNECTION_ID)

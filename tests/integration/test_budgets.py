@@ -82,10 +82,10 @@ class Bench:
         new_id = SequentialIds()
         store = self.store
         store.commit(AddConnection(a_connection(password_hash=hash_password(PASSWORD, counting_bytes(16)))))
-        self.queueing = RequestService(store, store, store, self.clock, new_id)
-        self.lists = Lists(store, store, store, self.clock)
-        self.web_connector = WebConnector(store, store, store, store, self.clock, new_id, CountingSecrets())
-        self.managed = ConnectionService(store, store, store, clock=self.clock, new_id=new_id, secrets=counting_bytes)
+        self.queueing = RequestService(store, self.clock, new_id)
+        self.lists = Lists(store, self.clock)
+        self.web_connector = WebConnector(store, self.clock, new_id, CountingSecrets())
+        self.managed = ConnectionService(store, clock=self.clock, new_id=new_id, secrets=counting_bytes)
         self.calls = Calls(client)
 
     def set(self, **fields: Any) -> None:

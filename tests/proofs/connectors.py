@@ -62,7 +62,7 @@ class Line:
     """The transport: calls an endpoint in this process, as one function of many would be called."""
 
     def __init__(self, store: Any) -> None:
-        self._endpoint = WebConnector(store, store, store, store, now, new_id, new_secret)
+        self._endpoint = WebConnector(store, now, new_id, new_secret)
 
     def get(self, _url: str) -> int:
         """Answer the check of the certificate."""
@@ -97,7 +97,7 @@ class Tenant:
 
     def queue(self, requests: int) -> None:
         """Queue requests: three writes, a read of the last of them, and so on."""
-        queueing = RequestService(self.store, self.store, self.store, now, new_id)
+        queueing = RequestService(self.store, now, new_id)
         name = ""
         for number in range(requests):
             if number % 4 < 3:

@@ -94,7 +94,7 @@ class World:
         self.calls = self.store.calls
         self.receiver = ScriptedReceiver(self.calls, deque(answers))
         self.queue = PlannedTickets(self.calls)
-        self.deliverer = Deliverer(self.store, self.store, self.receiver, self.queue, self.clock, lambda: 0.5)
+        self.deliverer = Deliverer(self.store, self.receiver, self.queue, self.clock, lambda: 0.5)
         self.store.commit(PutApp(None, App(APP_ID, "Shop", timestamp(NOON), secrets)))
         self.calls.clear()
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from domain.ports import Clock, IdSource, SecretSource
-    from domain.storage.ports import Apps, Store
+    from domain.storage.ports import Database
 
 KEY_PREFIX = "sk_"
 KEY_BYTES = 32
@@ -50,9 +50,8 @@ class NewKey:
 class Administration:
     """The operator's use cases."""
 
-    def __init__(self, store: Store, apps: Apps, clock: Clock, new_id: IdSource, secrets: SecretSource) -> None:
+    def __init__(self, store: Database, clock: Clock, new_id: IdSource, secrets: SecretSource) -> None:
         self._store = store
-        self._apps = apps
         self._clock = clock
         self._new_id = new_id
         self._secrets = secrets
@@ -75,12 +74,12 @@ class Administration:
     def keys(self, app_id: str) -> Sequence[ApiKey]:
         """Return an app's keys, revoked ones too, oldest first. Raises NotFound when there is no such app."""
         self._app(app_id)
-        return self._apps.api_keys_of(app_id)
+        return self._store.api_keys_of(app_id)
 
     def revoke_key(self, key_hash: str) -> ApiKey:
         """Revoke a key, by its hash; a second time changes nothing. Raises NotFound."""
         for _ in range(TRIES):
-            before = self._apps.api_key(key_hash)
+            before = self._store.api_key(key_hash)
             if before is None:
                 raise NotFound("There is no such API key.")
             if before.revoked_at:
@@ -118,7 +117,7 @@ class Administration:
         raise _contended()
 
     def _app(self, app_id: str) -> App:
-        app = self._apps.app(app_id)
+        app = self._store.app(app_id)
         if app is None:
             raise NotFound("There is no such app.")
         return app

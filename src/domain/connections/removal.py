@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from domain.connections.record import Connection
     from domain.ports import Clock
     from domain.storage.changes import Change
-    from domain.storage.ports import Connections, Sessions, Store
+    from domain.storage.ports import Database
     from domain.web_connector.session.record import Session
 
 TRIES = 5
@@ -28,10 +28,8 @@ REASON = "The connection was deleted."
 class ConnectionRemoval:
     """The use case. What belongs to another app, and what was deleted, is NotFound."""
 
-    def __init__(self, store: Store, connections: Connections, sessions: Sessions, clock: Clock) -> None:
+    def __init__(self, store: Database, clock: Clock) -> None:
         self._store = store
-        self._connections = connections
-        self._sessions = sessions
         self._clock = clock
 
     def delete(self, app_id: str, connection_id: str) -> None:
@@ -40,7 +38,7 @@ class ConnectionRemoval:
         Raises NotFound, ConnectionActive while a Web Connector session is live, TooManyRequests.
         """
         for _ in range(TRIES):
-            connection = owned(self._connections.connection(connection_id), app_id)
+            connection = owned(self._store.connection(connection_id), app_id)
             try:
                 self._store.commit(*self._changes(connection))
             except Conflict:
@@ -52,7 +50,7 @@ class ConnectionRemoval:
         """Return what deletes the connection. Raises ConnectionActive."""
         now = self._clock()
         removal = RemoveConnection(connection, timestamp(now))
-        session = self._sessions.session(connection.session_ticket) if connection.session_ticket else None
+        session = self._store.session(connection.session_ticket) if connection.session_ticket else None
         if session is None or session.ended:
             return [removal]
         self._refuse_while_live(session)

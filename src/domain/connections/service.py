@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from domain.ports import Clock, IdSource, SecretSource
     from domain.storage.changes import Change
-    from domain.storage.ports import Connections, Sessions, Store
+    from domain.storage.ports import Database
     from domain.web_connector.session.record import Session
 
 MIN_PASSWORD_LENGTH = 12
@@ -44,17 +44,13 @@ class ConnectionService:
 
     def __init__(
         self,
-        store: Store,
-        connections: Connections,
-        sessions: Sessions,
+        store: Database,
         *,
         clock: Clock,
         new_id: IdSource,
         secrets: SecretSource,
     ) -> None:
         self._store = store
-        self._connections = connections
-        self._sessions = sessions
         self._clock = clock
         self._new_id = new_id
         self._secrets = secrets
@@ -83,12 +79,12 @@ class ConnectionService:
 
     def page(self, app_id: str, page: int, page_size: int) -> ConnectionsPage:
         """Return one page, counted from 1; one past the end is empty."""
-        items, total = self._connections.connections_of(app_id, (page - 1) * page_size, page_size)
+        items, total = self._store.connections_of(app_id, (page - 1) * page_size, page_size)
         return ConnectionsPage(items, page, -(-total // page_size))
 
     def get(self, app_id: str, connection_id: str) -> Connection:
         """Return a connection. Raises NotFound."""
-        return owned(self._connections.connection(connection_id), app_id)
+        return owned(self._store.connection(connection_id), app_id)
 
     def update(self, app_id: str, connection_id: str, **settings: Any) -> Connection:
         """Change the `settings` (see `create`) that are given; a session that runs keeps its own. Raises NotFound."""
@@ -168,7 +164,7 @@ class ConnectionService:
                 return before
             changes: list[Change] = [ChangeConnection(before, after)]
             if change_session and before.session_ticket:
-                session = self._sessions.session(before.session_ticket)
+                session = self._store.session(before.session_ticket)
                 if session and not session.ended:
                     changes.append(ChangeSession(session, change_session(session)))
             try:

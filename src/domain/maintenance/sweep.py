@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from domain.connections.record import Connection
     from domain.ports import Clock
-    from domain.storage.ports import Connections, Sessions, Store
+    from domain.storage.ports import Database
     from domain.web_connector.session.record import Session
 
 SESSIONS_A_READING = 25
@@ -43,10 +43,8 @@ class Swept:
 class Sweeper:
     """Releases silent sessions and removes what deleted connections left. Can be stopped and repeated at will."""
 
-    def __init__(self, store: Store, connections: Connections, sessions: Sessions, clock: Clock) -> None:
+    def __init__(self, store: Database, clock: Clock) -> None:
         self._store = store
-        self._connections = connections
-        self._sessions = sessions
         self._clock = clock
 
     def sweep(self, until: datetime) -> Swept:
@@ -63,7 +61,7 @@ class Sweeper:
         while self._clock() < until:
             silent = [
                 session
-                for session in self._sessions.silent_sessions(before, SESSIONS_A_READING)
+                for session in self._store.silent_sessions(before, SESSIONS_A_READING)
                 if session.ticket not in seen
             ]
             if not silent:
@@ -76,7 +74,7 @@ class Sweeper:
         return released, False
 
     def _release(self, session: Session) -> bool:
-        connection = self._connections.connection(session.connection_id)
+        connection = self._store.connection(session.connection_id)
         try:
             self._store.commit(*end_of_session(session, connection, self._clock(), SILENT))
         except (Conflict, TooManyRequests):
@@ -91,8 +89,8 @@ class Sweeper:
         """
         removed = purged = 0
         complete = True
-        deleted = self._connections.deleted_connections(CONNECTIONS_A_SWEEP)
-        turns = deque((connection, self._connections.remove_records(connection)) for connection in deleted)
+        deleted = self._store.deleted_connections(CONNECTIONS_A_SWEEP)
+        turns = deque((connection, self._store.remove_records(connection)) for connection in deleted)
         while turns:
             if self._clock() >= until:
                 return removed, purged, False
@@ -103,7 +101,7 @@ class Sweeper:
                     removed += step
                     turns.append((connection, steps))
                 elif self._is_settled(connection):
-                    self._connections.remove_connection(connection)
+                    self._store.remove_connection(connection)
                     purged += 1
             except TooManyRequests:
                 complete = False

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from domain.ports import Clock
     from domain.requests.record import QueuedRequest, State, StoredRequest, WebhookState
     from domain.storage.counts import DayCounts
-    from domain.storage.ports import Connections, Listing, Requests
+    from domain.storage.ports import Database
 
 MAX_LISTED_RESPONSE_BYTES = 256 * 1024
 """A larger response (bytes of UTF-8) is left out of a list item (contract §3)."""
@@ -94,17 +94,13 @@ class Lists:
 
     def __init__(
         self,
-        listing: Listing,
-        requests: Requests,
-        connections: Connections,
+        store: Database,
         clock: Clock,
         *,
         few_hits: int = FEW_HITS,
         smallest_part: int = MIN_PART_ENTRIES,
     ) -> None:
-        self._listing = listing
-        self._requests = requests
-        self._connections = connections
+        self._store = store
         self._clock = clock
         self._few_hits = few_hits
         self._smallest_part = smallest_part
@@ -116,11 +112,11 @@ class Lists:
         """
         if query.search_phrase:
             # Before the search: that reads as much as the connection has.
-            owned(self._connections.connection(query.connection_id), app_id)
-            days = self._listing.day_counts(query.connection_id)
+            owned(self._store.connection(query.connection_id), app_id)
+            days = self._store.day_counts(query.connection_id)
             items, total = self._found_in_time(query, query.search_phrase, days)
         else:
-            days = self._listing.day_counts(query.connection_id)
+            days = self._store.day_counts(query.connection_id)
             total = sum(number for _, number in matching(days, query))
             items = self._items(query, self._entries_of_page(query, days, total))
             self._check_owner(app_id, query.connection_id, items)
@@ -129,7 +125,7 @@ class Lists:
     def _check_owner(self, app_id: str, connection_id: str, items: Sequence[StoredRequest]) -> None:
         """Refuse another app's connection. A record names its app, so that only an empty page costs a read."""
         if not items:
-            owned(self._connections.connection(connection_id), app_id)
+            owned(self._store.connection(connection_id), app_id)
         elif items[0].record.app_id != app_id:
             raise no_connection()
 
@@ -157,10 +153,10 @@ class Lists:
 
     def _stored(self, ids: Iterable[str]) -> Mapping[str, StoredRequest]:
         once = list(dict.fromkeys(ids))
-        return self._requests.stored_requests(once, largest_response=MAX_LISTED_RESPONSE_BYTES) if once else {}
+        return self._store.stored_requests(once, largest_response=MAX_LISTED_RESPONSE_BYTES) if once else {}
 
     def _entries(self, query: ListQuery, span: Span, *, use: str) -> Sequence[IndexEntry]:
-        return self._listing.index_entries(
+        return self._store.index_entries(
             index_days(query, use, span.first_day, span.last_day),
             descending=query.descending != span.backwards,
             skip=span.skip,
@@ -195,7 +191,7 @@ class Lists:
             return [], 0
         stored = matching(days, ListQuery(query.connection_id))
         parts = cuts(stored, self._smallest_part)
-        hits = self._listing.search_hits(query.connection_id, needle_of(phrase), parts, in_time)
+        hits = self._store.search_hits(query.connection_id, needle_of(phrase), parts, in_time)
         start = (query.page - 1) * query.page_size
         if len(hits) <= self._few_hits:
             few = [
@@ -234,7 +230,7 @@ class Lists:
         ordered: dict[str, IndexEntry] = {}
         for group in groups(candidates, share):
             first_day, last_day = sorted((group[0][0], group[-1][0]))
-            entries = self._listing.all_index_entries(
+            entries = self._store.all_index_entries(
                 index_days(query, rarer_index(days, query), first_day, last_day),
                 cuts(group, self._smallest_part),
                 in_time,

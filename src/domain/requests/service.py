@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from domain.ports import Clock, IdSource
-    from domain.storage.ports import Connections, Requests, Store
+    from domain.storage.ports import Database
 
 IDEMPOTENCY_SECONDS = 24 * 60 * 60
 """How long a repeated `Idempotency-Key` answers the first record (contract §4)."""
@@ -89,12 +89,8 @@ class Queued:
 class RequestService:
     """The use cases. Every method takes the caller's app: what is another app's does not exist for it."""
 
-    def __init__(
-        self, store: Store, requests: Requests, connections: Connections, clock: Clock, new_id: IdSource
-    ) -> None:
+    def __init__(self, store: Database, clock: Clock, new_id: IdSource) -> None:
         self._store = store
-        self._requests = requests
-        self._connections = connections
         self._clock = clock
         self._new_id = new_id
         # Connections as last seen, so that to queue costs one call. The commit checks owner and default webhook.
@@ -143,7 +139,7 @@ class RequestService:
         known, _ = self._known.get(connection_id, (None, None))
         if known is not None and known.app_id == app_id:
             return known
-        return self._learned(app_id, connection_id, self._connections.connection(connection_id))
+        return self._learned(app_id, connection_id, self._store.connection(connection_id))
 
     def _learned(self, app_id: str, connection_id: str, found: object) -> Connection:
         self._known.pop(connection_id, None)
@@ -161,7 +157,7 @@ class RequestService:
         try:
             qbxml.check_version(request, connection.qbxml_version)
         except UnsupportedByVersion:
-            found = self._connections.connection(connection.id)
+            found = self._store.connection(connection.id)
             connection = self._learned(connection.app_id, connection.id, found)
             qbxml.check_version(request, connection.qbxml_version)
         return connection
@@ -197,13 +193,13 @@ class RequestService:
 
     def get(self, app_id: str, request_id: str, connection_id: str | None = None) -> StoredRequest:
         """Return a record with its bodies. Raises NotFound, also when its connection was deleted; Gone when it was."""
-        return _existing(app_id, self._requests.stored_request(request_id, connection_id))
+        return _existing(app_id, self._store.stored_request(request_id, connection_id))
 
     def show(
         self, app_id: str, request_id: str, connection_id: str | None = None
     ) -> tuple[StoredRequest, waiting_reason.WaitingReason | None]:
         """Return a record with its bodies and why it waits, if it does. Two round trips at most. Raises as `get`."""
-        found = self._requests.request_detail(request_id, connection_id, waiting_reason.MAX_COUNTED_AHEAD)
+        found = self._store.request_detail(request_id, connection_id, waiting_reason.MAX_COUNTED_AHEAD)
         if not isinstance(found, RequestDetail):
             return _existing(app_id, found), None
         stored = _existing(app_id, found.stored)
@@ -250,11 +246,11 @@ class RequestService:
         Raises InvalidState for one that waits, InFlight for one that QuickBooks may be working on.
         """
         for _ in range(TRIES):
-            record = self._requests.request(request_id)
+            record = self._store.request(request_id)
             if record is None or connection_id not in {None, record.connection_id}:
                 raise _not_found()
             _owned(record, app_id)
-            connection = self._connections.connection(record.connection_id)
+            connection = self._store.connection(record.connection_id)
             if connection is None or connection.deleted_at:
                 raise _not_found()
             if isinstance(record, Tombstone):

@@ -214,3 +214,7 @@ class Recounts(Protocol):
 
     def add_to_counts(self, changes: Mapping[CountKey, int]) -> None:
         """Add to counts. Raises TooManyRequests when others kept changing them through every retry."""
+
+
+class Database(Store, Requests, Deliveries, Connections, Sessions, Apps, Listing, Packing, Recounts, Protocol):
+    """Every port that the database serves: use cases that need several take it as one."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from domain.ports import Clock, IdSource, SecretSource
-    from domain.storage.ports import Connections, Requests, Sessions, Store
+    from domain.storage.ports import Database
     from domain.web_connector.protocol.methods import Reply
     from domain.web_connector.protocol.soap import Call
 
@@ -39,17 +39,14 @@ class SoapResponse:
 class WebConnector:
     """Answers the calls of Web Connectors."""
 
-    def __init__(  # noqa: PLR0917 - one argument for each port, in the order of all use cases
+    def __init__(
         self,
-        store: Store,
-        requests: Requests,
-        connections: Connections,
-        sessions: Sessions,
+        store: Database,
         clock: Clock,
         new_id: IdSource,
         secrets: SecretSource,
     ) -> None:
-        conversation = SessionService(store, requests, connections, sessions, clock, new_id, secrets)
+        conversation = SessionService(store, clock, new_id, secrets)
         self._receive_oversized = conversation.receive_oversized
         self._methods: Mapping[str, Callable[[Call], Reply]] = {
             "serverVersion": conversation.server_version,

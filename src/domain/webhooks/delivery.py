@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from domain.ports import Clock
-    from domain.storage.ports import Deliveries, Delivery, Store
+    from domain.storage.ports import Database, Delivery
     from domain.webhooks.ports import RetryQueue, WebhookSender
 
 _GONE = 410
@@ -106,8 +106,7 @@ class AheadOfRecord(Exception):
 class Deliverer:
     """Makes delivery attempts. `random` returns numbers in [0, 1); it spreads the retries."""
 
-    deliveries: Deliveries
-    store: Store
+    store: Database
     sender: WebhookSender
     retries: RetryQueue
     clock: Clock
@@ -123,7 +122,7 @@ class Deliverer:
         if ticket.not_before > began + CLOCK_TOLERANCE:
             self.retries.plan(ticket)
             return Postponed(ticket.not_before)
-        found = self.deliveries.delivery(
+        found = self.store.delivery(
             ticket.request_id,
             ticket.app_id,
             response_parts=ticket.response_parts,

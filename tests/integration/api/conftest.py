@@ -59,7 +59,7 @@ class World:
 def make_world(store: FakeStore) -> World:
     """Fill a store and put the functions in front of it."""
     clock, ids = FixedClock(), SequentialIds()
-    administration = Administration(store, store, clock, ids, random_bytes)
+    administration = Administration(store, clock, ids, random_bytes)
     app_id = administration.create_app("Shop").app.id
     other_id = administration.create_app("Somebody else").app.id
     store.commit(AddConnection(a_connection(app_id=app_id)))

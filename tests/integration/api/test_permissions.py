@@ -189,9 +189,7 @@ def fill(store: DynamoDBStore, function: str) -> None:
         used = connection.changed(timestamp(NOON), session_ticket=silent.ticket)
         store.commit(AddSession(silent), ChangeConnection(connection, used))
     if function == "web_connector":
-        managed = ConnectionService(
-            store, store, store, clock=FixedClock(), new_id=SequentialIds(), secrets=counting_bytes
-        )
+        managed = ConnectionService(store, clock=FixedClock(), new_id=SequentialIds(), secrets=counting_bytes)
         managed.set_password(APP_ID, CONNECTION_ID, "correct horse battery staple")
 
 

@@ -54,13 +54,13 @@ class Stack:
         self.sqs: Any = boto3.client("sqs", **CREDENTIALS)
         self.queue_url = self.sqs.create_queue(QueueName="retries")["QueueUrl"]
         self.clock = FixedClock()
-        self.queueing = RequestService(self.store, self.store, self.store, self.clock, SequentialIds())
+        self.queueing = RequestService(self.store, self.clock, SequentialIds())
         # This clock is ahead, so that nothing is delayed: a test waits for no queue.
         queue = SqsRetryQueue(self.sqs, self.queue_url, lambda: self.clock() + timedelta(days=1))
         sender = WebhookHttp(allow_loopback=True)
         self.store.commit(AddConnection(a_connection()), PutApp(None, App(APP_ID, "Shop", timestamp(NOON), (SECRET,))))
         bootstrap.use(
-            webhook_deliveries=Deliverer(self.store, self.store, sender, queue, self.clock, lambda: 0.5),
+            webhook_deliveries=Deliverer(self.store, sender, queue, self.clock, lambda: 0.5),
             clock=self.clock,
         )
         self.calls: Counter[str] = Counter()

@@ -135,7 +135,7 @@ class Desk:
     def __post_init__(self) -> None:
         """Build the endpoint."""
         store = self.reached or self.store
-        self.connector = WebConnector(store, store, store, store, self.clock, self.new_id, CountingSecrets())
+        self.connector = WebConnector(store, self.clock, self.new_id, CountingSecrets())
 
     # --- what is there
 

@@ -92,7 +92,7 @@ class Run:
             transport=self.line,
             sleep=lambda seconds: self.desk.clock.advance(seconds=seconds),
         )
-        self._sweeper = Sweeper(mortal, mortal, mortal, self.desk.clock)
+        self._sweeper = Sweeper(mortal, self.desk.clock)
         self.results: list[SessionResult] = []
 
     def _unix_seconds(self) -> float:

@@ -118,11 +118,10 @@ class World:
         self.new_id = Remembering()
         self.doom = Doom()
         mortal = MortalStore(store, self.doom)
-        parts = (mortal, mortal, mortal)
-        self.endpoint = WebConnector(mortal, *parts, self.clock, self.new_id, CountingSecrets())
-        self.queueing = RequestService(*parts, self.clock, self.new_id)
-        self.managed = ConnectionService(*parts, clock=self.clock, new_id=self.new_id, secrets=counting_bytes)
-        self.sweeper = Sweeper(*parts, self.clock)
+        self.endpoint = WebConnector(mortal, self.clock, self.new_id, CountingSecrets())
+        self.queueing = RequestService(mortal, self.clock, self.new_id)
+        self.managed = ConnectionService(mortal, clock=self.clock, new_id=self.new_id, secrets=counting_bytes)
+        self.sweeper = Sweeper(mortal, self.clock)
         self.connections = [self._connect(app_id) for app_id in OWNERS]
         self.books = {connection.id: Books(connection.id) for connection in self.connections}
         self.new_id.given.clear()

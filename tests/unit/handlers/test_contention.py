@@ -43,17 +43,17 @@ def rival() -> Rival:
 
 def managed(store: FakeStore) -> ConnectionService:
     """Return the use cases of connections."""
-    return ConnectionService(store, store, store, clock=FixedClock(), new_id=SequentialIds(), secrets=counting_bytes)
+    return ConnectionService(store, clock=FixedClock(), new_id=SequentialIds(), secrets=counting_bytes)
 
 
 def removal(store: FakeStore) -> ConnectionRemoval:
     """Return what deletes a connection."""
-    return ConnectionRemoval(store, store, store, FixedClock())
+    return ConnectionRemoval(store, FixedClock())
 
 
 def administration(store: FakeStore) -> Administration:
     """Return the operator's use cases."""
-    return Administration(store, store, FixedClock(), SequentialIds(), counting_bytes)
+    return Administration(store, FixedClock(), SequentialIds(), counting_bytes)
 
 
 def test_a_password_is_set_although_the_web_connector_changed_the_connection_first() -> None:

@@ -57,7 +57,7 @@ def test_a_page_equals_that_of_a_brute_force_list(seed: int, number: int, query:
     history = a_history(seed, number)
     store = stored(history)
 
-    page = Lists(store, store, store, FixedClock()).page(APP_ID, query)
+    page = Lists(store, FixedClock()).page(APP_ID, query)
 
     items, total_pages = brute_force(history, query)
     assert [item.record for item in page.items] == items
@@ -74,7 +74,7 @@ def test_many_hits_are_ordered_by_the_index_as_few_are_by_their_records(
     store = stored(history)
     searched = replace(query, search_phrase=query.search_phrase or "a")
 
-    page = Lists(store, store, store, FixedClock(), few_hits=0, smallest_part=3).page(APP_ID, searched)
+    page = Lists(store, FixedClock(), few_hits=0, smallest_part=3).page(APP_ID, searched)
 
     assert ([item.record for item in page.items], page.total_pages) == brute_force(history, searched)
 
@@ -118,7 +118,7 @@ def test_an_index_that_lags_gives_a_shorter_page_in_order(seed: int, number: int
         store.latest[moved.id] = past.record
         alive[moved.id] = replace(past, record=moved)
 
-    page = Lists(store, store, store, FixedClock()).page(APP_ID, query)
+    page = Lists(store, FixedClock()).page(APP_ID, query)
 
     everything, _ = brute_force(list(alive.values()), replace(query, page=1, page_size=len(alive) + 1))
     places = [everything.index(item.record) for item in page.items]
@@ -163,7 +163,7 @@ def test_anothers_connection_is_not_found(*, filled: bool) -> None:
     store.commit(AddConnection(a_connection()))
     if filled:
         store.commit(AddRequest(a_record(), REQUEST_XML, ""))
-    lists = Lists(store, store, store, FixedClock())
+    lists = Lists(store, FixedClock())
 
     with pytest.raises(NotFound):
         lists.page(OTHER_APP_ID, ListQuery(CONNECTION_ID))
@@ -199,7 +199,7 @@ def test_a_search_that_takes_too_long_is_refused_with_what_to_do_instead(seconds
     clock = FixedClock()
     store = SlowStore(clock, *seconds)
     store.commit(AddConnection(a_connection()), AddRequest(a_record(), REQUEST_XML, "alpha"))
-    lists = Lists(store, store, store, clock, few_hits=0)
+    lists = Lists(store, clock, few_hits=0)
 
     with pytest.raises(InvalidRequest) as caught:
         lists.page(APP_ID, ListQuery(CONNECTION_ID, search_phrase="alpha", state=State.WAITING))
@@ -215,7 +215,7 @@ def test_a_search_may_take_as_long_as_the_function_has_time() -> None:
     store = SlowStore(clock, SEARCH_SECONDS - 1)
     store.commit(AddConnection(a_connection()), AddRequest(record := a_record(), REQUEST_XML, "alpha"))
 
-    page = Lists(store, store, store, clock).page(APP_ID, ListQuery(CONNECTION_ID, search_phrase="alpha"))
+    page = Lists(store, clock).page(APP_ID, ListQuery(CONNECTION_ID, search_phrase="alpha"))
 
     assert [item.record for item in page.items] == [record]
 
@@ -226,7 +226,7 @@ def test_anothers_connection_is_refused_before_it_is_searched() -> None:
     store.commit(AddConnection(a_connection()), AddRequest(a_record(), REQUEST_XML, "alpha"))
 
     with pytest.raises(NotFound):
-        Lists(store, store, store, clock).page(OTHER_APP_ID, ListQuery(CONNECTION_ID, search_phrase="alpha"))
+        Lists(store, clock).page(OTHER_APP_ID, ListQuery(CONNECTION_ID, search_phrase="alpha"))
 
 
 @given(counted=st.lists(st.integers(1, 40_000), min_size=1, max_size=40))

@@ -66,7 +66,7 @@ class Bench:
 
     def __post_init__(self) -> None:
         self.store.commit(AddConnection(a_connection()))
-        self.queueing = RequestService(self.store, self.store, self.store, self.clock, SequentialIds())
+        self.queueing = RequestService(self.store, self.clock, SequentialIds())
         self.store.commits = 0
 
     def has(self, record: QueuedRequest) -> QueuedRequest:

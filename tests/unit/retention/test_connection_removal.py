@@ -41,7 +41,7 @@ class Bench:
 
     def delete(self, app_id: str = APP_ID) -> None:
         """Delete the connection."""
-        ConnectionRemoval(self.store, self.store, self.store, self.clock).delete(app_id, CONNECTION_ID)
+        ConnectionRemoval(self.store, self.clock).delete(app_id, CONNECTION_ID)
 
 
 def test_a_live_session_keeps_its_connection() -> None:
@@ -77,7 +77,7 @@ def test_the_sweeper_has_no_trouble_with_what_a_deleted_connection_had() -> None
     bench.delete()
     bench.clock.advance(hours=1)
 
-    swept = Sweeper(bench.store, bench.store, bench.store, bench.clock).sweep(bench.clock() + timedelta(hours=1))
+    swept = Sweeper(bench.store, bench.clock).sweep(bench.clock() + timedelta(hours=1))
 
     assert (swept.sessions_released, swept.records_removed, swept.connections_purged) == (0, 1, 1)
 

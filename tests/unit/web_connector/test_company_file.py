@@ -37,7 +37,7 @@ def desk() -> Desk:
 def reset(desk: Desk) -> Connection:
     """Lift the pin, as an API consumer does."""
     store = desk.store
-    managed = ConnectionService(store, store, store, clock=desk.clock, new_id=desk.new_id, secrets=counting_bytes)
+    managed = ConnectionService(store, clock=desk.clock, new_id=desk.new_id, secrets=counting_bytes)
     return managed.reset_company_file(APP_ID, CONNECTION_ID)
 
 

@@ -31,7 +31,7 @@ def desk() -> Iterator[Desk]:
     store = desk.store
     bootstrap.use(
         web_connector=desk.connector,
-        sweeper=Sweeper(store, store, store, desk.clock),
+        sweeper=Sweeper(store, desk.clock),
         clock=desk.clock,
         settings=SETTINGS,
     )

@@ -40,7 +40,7 @@ def desk() -> Desk:
 
 def pause(desk: Desk, *, resume: bool = False) -> None:
     store = desk.store
-    managed = ConnectionService(store, store, store, clock=desk.clock, new_id=desk.new_id, secrets=counting_bytes)
+    managed = ConnectionService(store, clock=desk.clock, new_id=desk.new_id, secrets=counting_bytes)
     (managed.resume if resume else managed.pause)(APP_ID, CONNECTION_ID)
 
 
@@ -253,7 +253,7 @@ def test_the_sweeper_does_not_take_the_longest_waiting_for_silence() -> None:
     desk.clock.advance(seconds=MAX_LINGER_SECONDS - 2)
     store = desk.store
 
-    Sweeper(store, store, store, desk.clock).sweep(NOON.replace(hour=23))
+    Sweeper(store, desk.clock).sweep(NOON.replace(hour=23))
 
     assert MAX_LINGER_SECONDS + NO_OP_WAIT_SECONDS < SILENCE_SECONDS
     assert desk.send() == "NoOp"

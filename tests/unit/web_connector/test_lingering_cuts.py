@@ -118,7 +118,7 @@ class Run:
             if simulator.run_once().status == "No Data Exchange":
                 break
         self.desk.clock.advance(seconds=SILENCE_SECONDS + 1)
-        Sweeper(self.store, self.store, self.store, self.desk.clock).sweep(self.desk.clock.advance(seconds=1))
+        Sweeper(self.store, self.desk.clock).sweep(self.desk.clock.advance(seconds=1))
 
     def wait(self, seconds: float) -> None:
         """Wait as after NoOp; something is queued meanwhile."""

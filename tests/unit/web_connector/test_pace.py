@@ -31,7 +31,7 @@ def desk() -> Desk:
 
 def managed(desk: Desk) -> ConnectionService:
     store = desk.store
-    return ConnectionService(store, store, store, clock=desk.clock, new_id=desk.new_id, secrets=counting_bytes)
+    return ConnectionService(store, clock=desk.clock, new_id=desk.new_id, secrets=counting_bytes)
 
 
 def pause(desk: Desk) -> None:

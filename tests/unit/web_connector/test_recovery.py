@@ -53,7 +53,7 @@ def error_of(desk: Desk, request_id: str) -> RequestError:
 
 def queueing(desk: Desk) -> RequestService:
     """Return what an API consumer does with the queue."""
-    return RequestService(desk.store, desk.store, desk.store, desk.clock, desk.new_id)
+    return RequestService(desk.store, desk.clock, desk.new_id)
 
 
 # --- how it comes to it
@@ -76,7 +76,7 @@ def cut_off(desk: Desk) -> None:
 def swept(desk: Desk) -> None:
     """Say nothing more, until the sweeper comes."""
     desk.clock.advance(seconds=SILENCE_SECONDS + 60)
-    Sweeper(desk.store, desk.store, desk.store, desk.clock).sweep(desk.clock.advance(seconds=1))
+    Sweeper(desk.store, desk.clock).sweep(desk.clock.advance(seconds=1))
 
 
 def failed(desk: Desk) -> None:

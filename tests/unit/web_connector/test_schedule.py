@@ -88,9 +88,7 @@ def a_machine(**fields: object) -> Machine:
 
 def managed(machine: Machine) -> ConnectionService:
     store = machine.desk.store
-    return ConnectionService(
-        store, store, store, clock=machine.desk.clock, new_id=machine.desk.new_id, secrets=counting_bytes
-    )
+    return ConnectionService(store, clock=machine.desk.clock, new_id=machine.desk.new_id, secrets=counting_bytes)
 
 
 def test_an_idle_connection_is_visited_seldom_and_often_again_while_there_is_work() -> None:

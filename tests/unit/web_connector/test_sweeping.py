@@ -33,7 +33,7 @@ def desk() -> Desk:
 
 def sweep(desk: Desk, time_left: timedelta = LONG) -> Swept:
     """Sweep with that much time."""
-    return Sweeper(desk.store, desk.store, desk.store, desk.clock).sweep(desk.clock() + time_left)
+    return Sweeper(desk.store, desk.clock).sweep(desk.clock() + time_left)
 
 
 def fall_silent(desk: Desk) -> None:
@@ -125,7 +125,7 @@ def test_contention_leaves_the_session_to_the_next_sweep(desk: Desk) -> None:
 
     contended = Contended()
     contended.sessions.update(desk.store.sessions)
-    swept = Sweeper(contended, contended, contended, desk.clock).sweep(desk.clock() + LONG)
+    swept = Sweeper(contended, desk.clock).sweep(desk.clock() + LONG)
 
     assert swept == Swept(sessions_released=0, records_removed=0, connections_purged=0, finished=True)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from domain.requests.record import QueuedRequest
     from domain.storage.changes import Change
-    from domain.storage.ports import Requests, Store
+    from domain.storage.ports import Database
 
 FRONT = 10
 """How many candidates one reading of the queue yields: enough to pass over what others took meanwhile."""
@@ -44,9 +44,8 @@ ones wait, itself included."""
 class Claims:
     """Claims requests for sessions."""
 
-    def __init__(self, store: Store, requests: Requests) -> None:
+    def __init__(self, store: Database) -> None:
         self._store = store
-        self._requests = requests
 
     def commit_and_claim(
         self,
@@ -98,7 +97,7 @@ class Claims:
     def _front(self, connection_id: str, ticket: str, given_back: Candidate | None) -> Sequence[Candidate]:
         queued = [
             Candidate(record, record)
-            for record in self._requests.queue_front(connection_id, FRONT)
+            for record in self._store.queue_front(connection_id, FRONT)
             if record.last_ticket != ticket
         ]
         if given_back is None:

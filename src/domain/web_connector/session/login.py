@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from domain.ports import Clock, SecretSource
     from domain.requests.record import QueuedRequest
     from domain.storage.changes import Change
-    from domain.storage.ports import Connections, Sessions, Store
+    from domain.storage.ports import Database
     from domain.web_connector.protocol.soap import Call
     from domain.web_connector.session.claims import Claims
 
@@ -46,19 +46,9 @@ _COMPANY_FILE_PATH = re.compile(r"(?:[A-Za-z]:\\|\\\\).+\.qbw", re.IGNORECASE)
 class Login:
     """Opens sessions."""
 
-    def __init__(  # noqa: PLR0917 - one argument for each port, in the order of all use cases
-        self,
-        store: Store,
-        claims: Claims,
-        connections: Connections,
-        sessions: Sessions,
-        clock: Clock,
-        secrets: SecretSource,
-    ) -> None:
+    def __init__(self, store: Database, claims: Claims, clock: Clock, secrets: SecretSource) -> None:
         self._store = store
         self._claims = claims
-        self._connections = connections
-        self._sessions = sessions
         self._clock = clock
         self._secrets = secrets
         self._passwords = passwords.Checks(secrets)
@@ -73,7 +63,7 @@ class Login:
         if not _CONNECTION_ID.fullmatch(username):
             return Reply((ticket, INVALID_USER))
         for _ in range(TRIES):
-            connection = self._connections.connection(username)
+            connection = self._store.connection(username)
             if connection and connection.deleted_at:
                 connection = None
             right = self._passwords.matches(call["strPassword"], connection.password_hash if connection else None)
@@ -146,7 +136,7 @@ class Login:
     def _former_session(self, connection: Connection) -> Session | None:
         if connection.session_ticket is None:
             return None
-        former = self._sessions.session(connection.session_ticket)
+        former = self._store.session(connection.session_ticket)
         return None if former is None or former.ended else former
 
     def _new_ticket(self) -> str:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from domain.ports import Clock, IdSource, SecretSource
     from domain.requests.record import QueuedRequest
     from domain.storage.changes import Change
-    from domain.storage.ports import Connections, Requests, Sessions, Store
+    from domain.storage.ports import Database
     from domain.web_connector.protocol.soap import Call
     from domain.web_connector.responses.outcome import Outcome
     from domain.web_connector.session.record import Session
@@ -58,24 +58,18 @@ SESSION_OVER = -1
 class SessionService:
     """The use cases of a Web Connector session."""
 
-    def __init__(  # noqa: PLR0917 - one argument for each port, in the order of all use cases
+    def __init__(
         self,
-        store: Store,
-        requests: Requests,
-        connections: Connections,
-        sessions: Sessions,
+        store: Database,
         clock: Clock,
         new_id: IdSource,
         secrets: SecretSource,
     ) -> None:
         self._store = store
-        self._requests = requests
-        self._connections = connections
-        self._sessions = sessions
         self._clock = clock
         self._new_id = new_id
-        self._claims = Claims(store, requests)
-        self._login = Login(store, self._claims, connections, sessions, clock, secrets)
+        self._claims = Claims(store)
+        self._login = Login(store, self._claims, clock, secrets)
 
     # --- before a session
 
@@ -155,7 +149,7 @@ class SessionService:
         if not session.facts_read:
             connection = session.connection
             if connection is None or reread:
-                connection = self._connections.connection(session.connection_id)
+                connection = self._store.connection(session.connection_id)
             if connection:
                 first = CompanyFileCheck(call, connection, must_be_marked=session.tried_open_file)
                 if first.is_other_company_file:
@@ -187,7 +181,7 @@ class SessionService:
         one that went out before can be asked for all the same.
         """
         try:
-            request = qbxml.stored_request(self._requests.request_xml(record.id), record.qbxml_version)
+            request = qbxml.stored_request(self._store.request_xml(record.id), record.qbxml_version)
         except (InvalidRequest, NotFound):
             if record.recovering:
                 return status_check(record), "", None
@@ -286,7 +280,7 @@ class SessionService:
 
         if outcome.iterator_id:
             # The queue is not read then, so that a page costs no more calls than any other answer.
-            request = qbxml.stored_request(self._requests.request_xml(record.id), record.qbxml_version)
+            request = qbxml.stored_request(self._store.request_xml(record.id), record.qbxml_version)
             page = next_page(record, request, outcome.iterator_id, ticket=session.ticket, new_id=self._new_id, now=now)
             if page:
                 progress = _progress(session, 1)
@@ -337,7 +331,7 @@ class SessionService:
                     after = moved_on(session, now, tried_open_file=True, last_error=failure.words)
                     self._store.commit(ChangeSession(session, after))
                     return Reply(TRY_THE_OPEN_FILE, session.connection_id)
-                connection = self._connections.connection(session.connection_id)
+                connection = self._store.connection(session.connection_id)
                 told = failure.last_error(now)
                 self._store.commit(*end_of_session(session, connection, now, failure.words, last_error=told))
             except Conflict:
@@ -347,7 +341,7 @@ class SessionService:
 
     def get_last_error(self, call: Call) -> Reply:
         """Say why the session does not go on; never '', whose meaning is not documented (§2.9)."""
-        session = self._sessions.session(ticket_hash(call["ticket"]))
+        session = self._store.session(ticket_hash(call["ticket"]))
         if session is None:
             return Reply("This session has expired. The next update begins a new one.")
         now = self._clock()
@@ -364,7 +358,7 @@ class SessionService:
             session = self._live_session(call["ticket"])
             if session is None:
                 break
-            connection = self._connections.connection(session.connection_id)
+            connection = self._store.connection(session.connection_id)
             try:
                 self._store.commit(*end_of_session(session, connection, self._clock()))
             except Conflict:
@@ -389,7 +383,7 @@ class SessionService:
     def _live_session(self, ticket: str) -> Session | None:
         if not ticket:
             return None
-        session = self._sessions.session(ticket_hash(ticket))
+        session = self._store.session(ticket_hash(ticket))
         return None if session is None or session.ended else session
 
 
