@@ -19,10 +19,10 @@ SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 OTHER_SECRET = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8="
 BODY = '{"type":"queued_request.completed"}'
 
-PYTHON = "\nimport json, sys\nfor s, h, b in json.load(sys.stdin): print(verified(s, h, b.encode()))\n"
+PYTHON = "\nimport json, sys\nfor s, h, b in json.load(sys.stdin): print(is_valid(s, h, b.encode()))\n"
 NODE = (
     '\nconst cases = JSON.parse(require("node:fs").readFileSync(0, "utf8"));'
-    "\nfor (const [s, h, b] of cases) console.log(verified(s, h, Buffer.from(b)));\n"
+    "\nfor (const [s, h, b] of cases) console.log(isValid(s, h, Buffer.from(b)));\n"
 )
 
 
