@@ -1,46 +1,54 @@
-# What there is to run: `make help`. Each target sets up what it needs by itself: Python 3.11 or newer and make are enough.
+# `make help` lists the targets. Each installs what it needs; Python 3.11 or newer and make are enough.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
-# The newest Python here that the code is tested on; `make PYTHON=…` takes another one.
+# The newest Python on this machine that the code is tested on. Another one: make PYTHON=/path/to/python …
 PYTHON ?= $(shell for name in python3.14 python3.13 python3.12 python3.11 python3 python; do \
 	"$$name" -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$name"; break; }; done)
 
 BIN := .venv/bin
 TOOLS := .tools
 DYNAMODB_LOCAL_PORT ?= 8127
-SAM := $(or $(shell command -v sam),$(TOOLS)/sam/bin/sam)
 LOCK := pip-compile --quiet --strip-extras --allow-unsafe --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
-# $(call install,folder,requirements): a virtual environment with exactly these packages, and its stamp.
+# $(call install,folder,requirements,what): a virtual environment with exactly these packages, and its stamp.
+# pip gets --no-deps because the file lists every package.
 define install
-	@if [ -z "$(PYTHON)" ]; then echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python" >&2; exit 1; fi
-	@echo "Setting up $(1) …"
+	@if [ -z "$(PYTHON)" ]; then \
+		echo "Python 3.11 or newer is needed, and none was found. Name one: make PYTHON=/path/to/python $(MAKECMDGOALS)" >&2; exit 1; \
+	elif ! "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+		echo "Python 3.11 or newer is needed; $(PYTHON) is $$("$(PYTHON)" --version 2>&1 || true)" >&2; exit 1; \
+	elif ! "$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null; then \
+		echo "$(PYTHON) has no venv module. On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; fi
+	@echo "Installing $(3) into $(1) …"
 	@[ -x $(1)/bin/python ] || "$(PYTHON)" -m venv $(1)
-	@# --no-deps: the file lists everything, and pip does not take a pin for one that was asked for with extras.
 	@$(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $(2)
-	@touch $(1)/.installed
+	@touch $@
 endef
 
 .PHONY: help
 help: ## Show this
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  \1\t\2/' | expand -t 18
 
+.venv/.run: requirements-run.txt
+	$(call install,.venv,$<,the service's packages)
+
 .venv/.installed: requirements-dev.txt
-	$(call install,.venv,requirements-dev.txt)
+	$(call install,.venv,$<,development tools)
+	@touch .venv/.run  # the development tools include the service's packages
 
 $(TOOLS)/sam/.installed: requirements-sam.txt
-	$(call install,$(TOOLS)/sam,requirements-sam.txt)
+	$(call install,$(TOOLS)/sam,$<,the SAM CLI)
 
 $(TOOLS)/emulator/.installed: requirements-emulator.txt
-	$(call install,$(TOOLS)/emulator,requirements-emulator.txt)
+	$(call install,$(TOOLS)/emulator,$<,the AWS emulator)
 
 $(TOOLS)/runtime/.installed: requirements-runtime.txt
-	$(call install,$(TOOLS)/runtime,requirements-runtime.txt)
+	$(call install,$(TOOLS)/runtime,$<,Lambda's runtime client)
 
 $(TOOLS)/dynamodb-local/.installed: local/dynamodb_local/pom.xml
 	@command -v java >/dev/null && command -v mvn >/dev/null || { echo "Java 17 and Maven are needed." >&2; exit 1; }
@@ -49,21 +57,21 @@ $(TOOLS)/dynamodb-local/.installed: local/dynamodb_local/pom.xml
 	@touch $@
 
 .PHONY: run
-run: .venv/.installed ## Run the whole service here, with a simulated QuickBooks (PORT=3000, QUICKBOOKS=off …)
+run: .venv/.run ## Run the whole service here with a simulated QuickBooks (PORT=3000, QUICKBOOKS=off, BASE_URL=https://…)
 	@exec $(BIN)/python -m local.run
 
 .PHONY: simulate
-simulate: .venv/.installed ## Run a simulated Web Connector against make run QUICKBOOKS=off (ARGS="--once -v", ARGS="--script FILE" …)
-	@state=$(or $(STATE_DIR),.)/.local/env; [ -f "$$state" ] || { echo "$$state is not there: start make run QUICKBOOKS=off first." >&2; exit 1; }
+simulate: .venv/.run ## Run a simulated Web Connector against make run QUICKBOOKS=off (ARGS="--once -v", ARGS="--script FILE")
+	@state=$(or $(STATE_DIR),.)/.local/env; [ -f "$$state" ] || { echo "$$state does not exist. Start make run QUICKBOOKS=off first." >&2; exit 1; }
 	@set -a; . $(or $(STATE_DIR),.)/.local/env; exec $(BIN)/python -m simulator --qwc "$$QWC_FILE" $(or $(ARGS),--every 1)
 
 .PHONY: dynamodb
-dynamodb: .venv/.installed $(TOOLS)/dynamodb-local/.installed ## Run a database that keeps its data, for make run DYNAMODB_ENDPOINT=… (Java, Maven; DYNAMODB_LOCAL_PORT=8127)
+dynamodb: .venv/.run $(TOOLS)/dynamodb-local/.installed ## Run a database that keeps its data, for make run DYNAMODB_ENDPOINT=… (Java, Maven; DYNAMODB_LOCAL_PORT=8127)
 	@exec $(BIN)/python -m local.dynamodb_local $(TOOLS)/dynamodb-local $(DYNAMODB_LOCAL_PORT) --keep $(or $(STATE_DIR),.)/.local/dynamodb
 
 .PHONY: command
-command: .venv/.installed ## Run the operator's command: make command DO="create-app Shop"
-	@exec $(BIN)/python -m local.command $(DO)
+command: .venv/.run ## Run an operator command: make command DO="create-app Shop" (STACK=qbxml-queue for a deployed stack)
+	@exec $(BIN)/python -m local.command $(if $(STACK),--stack $(STACK)) $(if $(REGION),--region $(REGION)) $(if $(PROFILE),--profile $(PROFILE)) $(or $(DO),--help)
 
 .PHONY: test
 test: .venv/.installed ## Run all tests that need nothing but Python
@@ -83,16 +91,27 @@ prove: .venv/.installed ## Run the long proofs: two cuts of a session, random st
 	$(BIN)/python -m tests.proofs $(ARGS)
 
 .PHONY: build
-build: .venv/.installed $(if $(filter $(TOOLS)/%,$(SAM)),$(TOOLS)/sam/.installed) ## Build for AWS: sam build, then bytecode (ARGS="--use-container …" for sam build)
-	$(SAM) build $(ARGS)
-	@$(BIN)/python -m local.bytecode
+build: .venv/.run ## Build for AWS, from any machine (RUNTIME=python3.13, ARCHITECTURE=arm64)
+	@$(BIN)/python -m local.build $(if $(RUNTIME),--runtime $(RUNTIME)) $(if $(ARCHITECTURE),--architecture $(ARCHITECTURE))
+
+.PHONY: deploy
+deploy: deploy-check build $(TOOLS)/sam/.installed ## Build and deploy to AWS (STACK=qbxml-queue, REGION=…, PROFILE=…, PARAMS="Name=value …")
+	@$(BIN)/python -m local.deploy $(TOOLS)/sam $(if $(STACK),--stack $(STACK)) $(if $(REGION),--region $(REGION)) $(if $(PROFILE),--profile $(PROFILE)) $(PARAMS)
+
+.PHONY: deploy-check
+deploy-check: .venv/.run
+	@$(BIN)/python -m local.deploy $(TOOLS)/sam --check $(if $(REGION),--region $(REGION)) $(if $(PROFILE),--profile $(PROFILE))
+
+.PHONY: sam
+sam: $(TOOLS)/sam/.installed ## Run the project's own SAM CLI: make sam DO="logs --stack-name qbxml-queue"
+	@exec $(TOOLS)/sam/bin/sam $(or $(DO),--help)
 
 .PHONY: deploy-local
-deploy-local: .venv/.installed $(TOOLS)/sam/.installed $(TOOLS)/emulator/.installed ## Deploy template.yaml with SAM into an AWS emulator here and run the end-to-end tests on it
-	$(BIN)/python -m local.deploy $(TOOLS) $(BIN)/python -m pytest -q tests/e2e
+deploy-local: .venv/.installed $(TOOLS)/sam/.installed $(TOOLS)/emulator/.installed ## Build and deploy into an AWS emulator on this machine, and run the end-to-end tests on it
+	$(BIN)/python -m local.deploy_local $(TOOLS) $(BIN)/python -m pytest -q tests/e2e
 
 .PHONY: test-runtime
-test-runtime: .venv/.installed $(TOOLS)/sam/.installed $(TOOLS)/emulator/.installed $(TOOLS)/runtime/.installed ## Build with SAM and run every function under Lambda's own runtime; shows cold starts
+test-runtime: .venv/.installed $(TOOLS)/sam/.installed $(TOOLS)/emulator/.installed $(TOOLS)/runtime/.installed ## Build, and run every function under Lambda's own runtime; shows cold starts
 	$(BIN)/python -m local.runtime $(TOOLS) $(BIN)/python -m pytest -q tests/runtime
 
 .PHONY: lint
@@ -111,7 +130,7 @@ format: .venv/.installed ## Format the code
 	$(BIN)/ruff format .
 
 .PHONY: bench
-bench: .venv/.installed ## Measure: imports of each handler, calls to the local stack with 10,000 records, how fast a session drains, a session that drains a queue
+bench: .venv/.installed ## Measure imports, calls to the local stack with 10,000 records, and how fast a queue drains
 	$(BIN)/python -m benchmarks.import_times
 	$(BIN)/python -m benchmarks.local_stack
 	$(BIN)/python -m benchmarks.draining
@@ -125,11 +144,12 @@ lock: .venv/.installed ## Write the hashed requirements files from the .in files
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-sam.txt requirements-sam.in
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=src/requirements.txt src/requirements.in
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-dev.txt requirements-dev.in
+	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-run.txt requirements-run.in
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-emulator.txt requirements-emulator.in
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-runtime.txt requirements-runtime.in
 
 .PHONY: clean
-clean: ## Remove everything that can be made again: not the data that make dynamodb keeps
+clean: ## Remove everything that can be made again; keep the data of make dynamodb
 	[ ! -d .local ] || find .local -mindepth 1 -maxdepth 1 ! -name dynamodb ! -name kept -exec rm -rf {} +
 	rm -rf .venv $(TOOLS) .aws-sam .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find src local simulator tests tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,7 +1,8 @@
-"""The operator's command: apps, API keys, webhook secrets and recounts, of a stack on this machine or in AWS.
+"""Operator commands: apps, API keys, webhook secrets and recounts, of a stack on this machine or in AWS.
 
-It calls the operator's function (`handlers/operate.py`): by default of the stack that `make run`
-started here, with --function of a deployed one (its name is the stack's output OperateFunctionName).
+`make command DO="create-app 'My shop'"` works on the stack that `make run` started here;
+`make command STACK=qbxml-queue DO="create-app 'My shop'"` on a deployed stack, with the credentials of the AWS CLI.
+The commands call the operator's function (`handlers/operate.py`). No HTTP route leads to it.
 """
 
 from __future__ import annotations
@@ -14,67 +15,91 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import boto3
+from botocore.exceptions import BotoCoreError, ClientError
+
+from local import deploy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 COMMANDS = {
-    "create-app": ("name", "create an app; shows its webhook secret"),
-    "create-key": ("app_id", "create an API key; shows its text this once"),
-    "list-keys": ("app_id", "list an app's keys"),
-    "revoke-key": ("key_hash", "revoke a key, by the hash that list-keys shows"),
-    "rotate-webhook-secret": ("app_id", "make a new webhook secret; the old one signs beside it"),
-    "retire-old-webhook-secrets": ("app_id", "end a rotation"),
-    "recount-connection": ("connection_id", "compare a connection's counts with its records; --mend makes them equal"),
+    "create-app": ("name", "create an app with an API key; shows the key and the webhook secret once"),
+    "create-key": ("app_id", "create another API key; shows it once"),
+    "list-keys": ("app_id", "list the API keys of an app"),
+    "revoke-key": ("key_hash", "revoke an API key by the hash that list-keys shows"),
+    "rotate-webhook-secret": ("app_id", "add a new webhook secret; the old one signs too until it is retired"),
+    "retire-old-webhook-secrets": ("app_id", "keep only the newest webhook secret"),
+    "recount-connection": ("connection_id", "compare a connection's counts with its records; --mend corrects them"),
 }
 
 
+class CommandError(Exception):
+    """The command cannot run; the message says what to do."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command, print its answer as JSON and return the exit status."""
+    """Run one command, print its result as JSON and return the exit status."""
     options = vars(_parser().parse_args(arguments))
-    function, endpoint = options.pop("function"), options.pop("endpoint")
-    if function is None:
-        state = Path(os.environ.get("STATE_DIR", "."), ".local", "credentials.json")
-        if not state.exists():
-            print(
-                f"{state} is not there. Start `make run`, or name a deployed function by --function.", file=sys.stderr
-            )
-            return 2
-        known = json.loads(state.read_text(encoding="utf-8"))
-        function, endpoint = known["operate_function"], known["operate_endpoint"]
-    options["operation"] = options["operation"].replace("-", "_")
-    answer = operate(function, options, endpoint=endpoint)
-    print(json.dumps(answer, indent=2))
-    return 1 if "error" in answer else 0
+    try:
+        client, function = _operator(*(options.pop(name) for name in ("stack", "region", "profile")))
+        options["operation"] = options["operation"].replace("-", "_")
+        result = invoke(client, function, options)
+        if options["operation"] == "create_app" and "error" not in result:
+            result |= invoke(client, function, {"operation": "create_key", "app_id": result["app_id"]})
+    except (CommandError, deploy.DeployError, BotoCoreError, ClientError) as error:
+        print(f"make command: {error}", file=sys.stderr)
+        return 2
+    print(json.dumps(result, indent=2))
+    return 1 if "error" in result else 0
 
 
-def operate(function: str, event: dict[str, Any], *, endpoint: str | None = None) -> dict[str, Any]:
-    """Call an operator's function in AWS, or at an endpoint on this machine, and return its answer.
+def _operator(stack: str | None, region: str | None, profile: str | None) -> tuple[Any, str]:
+    """Return a Lambda client and the name of the operator's function. Raises CommandError and DeployError."""
+    if stack:
+        outputs = deploy.outputs(deploy.client("cloudformation", region, profile), stack)
+        return deploy.client("lambda", region, profile), outputs["OperateFunctionName"]
+    path = Path(os.environ.get("STATE_DIR", "."), ".local", "credentials.json")
+    if not path.exists():
+        raise CommandError(f"{path} does not exist. Start `make run`, or name a deployed stack: STACK=qbxml-queue")
+    credentials = json.loads(path.read_text(encoding="utf-8"))
+    return local_client(credentials["operate_endpoint"]), credentials["operate_function"]
 
-    Raises RuntimeError when the function failed.
-    """
-    # A stack on this machine checks no signature, but the client insists on making one.
-    unchecked = {"region_name": "us-east-1", "aws_access_key_id": "local", "aws_secret_access_key": "local"}
-    client = boto3.client("lambda", **({"endpoint_url": endpoint, **unchecked} if endpoint else {}))
-    result = client.invoke(FunctionName=function, Payload=json.dumps(event).encode())
-    answer: dict[str, Any] = json.loads(result["Payload"].read())
-    if "FunctionError" in result:
-        raise RuntimeError(f"{function}: {answer.get('errorMessage')}")
-    return answer
+
+def local_client(endpoint: str) -> Any:
+    """Return a Lambda client for a stack on this machine. It checks no signature, but the client needs credentials."""
+    return boto3.client(
+        "lambda",
+        endpoint_url=endpoint,
+        region_name="us-east-1",
+        aws_access_key_id="local",
+        aws_secret_access_key="local",  # noqa: S106 - it opens nothing
+    )
+
+
+def invoke(client: Any, function: str, event: dict[str, Any]) -> dict[str, Any]:
+    """Call the operator's function and return its result. Raises CommandError when the function failed."""
+    response = client.invoke(FunctionName=function, Payload=json.dumps(event).encode())
+    result: dict[str, Any] = json.loads(response["Payload"].read())
+    if "FunctionError" in response:
+        raise CommandError(f"{function}: {result.get('errorMessage')}")
+    return result
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m local.command", description=__doc__)
-    parser.add_argument("--function", help="a deployed function's name (credentials as for the AWS CLI)")
-    parser.add_argument("--endpoint", help="the URL of an AWS emulator, with --function")
-    commands = parser.add_subparsers(dest="operation", required=True)
+    parser = argparse.ArgumentParser(
+        prog="python -m local.command", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--stack", help="a deployed stack (default: the one that make run started here)")
+    parser.add_argument("--region", help="the region of the stack")
+    parser.add_argument("--profile", help="a profile of the AWS CLI")
+    commands = parser.add_subparsers(dest="operation", required=True, metavar="COMMAND")
     for name, (argument, description) in COMMANDS.items():
         command = commands.add_parser(name, help=description, description=description)
         command.add_argument(argument)
         if name == "create-key":
-            command.add_argument("--scope", choices=["full", "read_only"], default="full")
+            command.add_argument("--scope", choices=["full", "read_only"], default="full", help="default: full")
         if name == "recount-connection":
-            command.add_argument("--mend", action="store_const", const="yes", default="no")
+            command.add_argument("--mend", action="store_const", const="yes", default="no", help="correct the counts")
     return parser
 
 

@@ -1,132 +1,138 @@
-"""Deploy `template.yaml` with SAM into an AWS emulator on this machine, run a command on it, stop everything.
+"""Deploy the built artifact to AWS and say what to do next.
 
-Usage: `python -m local.deploy TOOLS COMMAND…`, where TOOLS has the environments `sam` and
-`emulator`. The command finds the stack's credentials in the file that STACK names (`tests/e2e`).
-No AWS account and no Docker: functions run as processes of the Python at hand.
+Usage: `make deploy [STACK=qbxml-queue] [REGION=eu-central-1] [PROFILE=name] [PARAMS="LogLevel=DEBUG …"]`.
+`make build` comes first and is part of it. Credentials are those of the AWS CLI: a profile, environment variables
+or single sign-on.
 """
 
 from __future__ import annotations
 
-import json
+import argparse
 import os
+import shlex
 import subprocess
 import sys
-import time
-from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import boto3
-import urllib3
+from botocore.exceptions import BotoCoreError, ClientError, ProfileNotFound
+from botocore.session import Session
 
-from local import bytecode, first_steps, programs
+from local import build
+from local.programs import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping, Sequence
 
 STACK_NAME = "qbxml-queue"
-START_SECONDS = 60
-REGION = "us-east-1"
+
+BEFORE = """\
+Deploying {stack} to {account} in {region}.
+
+1. SAM uploads the artifact to a bucket that it keeps for deployments.
+2. It shows what will change and asks "Deploy this changeset? [y/N]". Nothing changes before you answer y.
+3. CloudFormation creates or updates the stack: three to five minutes the first time.
+
+Parameters keep the values of the last deployment. To change some: make deploy PARAMS="LogLevel=DEBUG RetentionDays=90"
+"""
+
+AFTER = """
+{stack} is deployed. The API is at {base_url}
+
+Create an app with an API key (the key is shown once):
+
+  make command STACK={stack}{where} DO="create-app 'My shop'"
+
+Then create a connection:
+
+  curl -u "<api_key>:" {base_url}/api/v1/connections -H 'Content-Type: application/json' -d '{{"name": "My company"}}'
+
+docs/operations.md says how to connect a Windows machine to it.
+"""
 
 
-def main(tools: str, *command: str) -> int:
-    """Return the command's exit status."""
-    programs.end_with_sigterm()
-    folder = programs.ROOT / ".local" / "deploy"
-    folder.mkdir(parents=True, exist_ok=True)
-    with emulator(Path(tools) / "emulator", folder) as endpoint:
-        environment = {**programs.without_aws(), **_environment(endpoint)}
-        began = time.monotonic()
-        _build_and_deploy(Path(tools) / "sam", folder, environment)
-        print(f"Built and deployed in {time.monotonic() - began:.0f} s.", flush=True)
-        state = _prepare(endpoint, folder)
-        return subprocess.run(  # noqa: S603 - what we were told to run
-            command, env={**os.environ, "STACK": str(state)}, check=False
-        ).returncode
+class DeployError(Exception):
+    """The deployment cannot be made; the message says what to do."""
 
 
-@contextmanager
-def emulator(environment: Path, folder: Path) -> Iterator[str]:
-    """Run MiniStack on a free port of loopback while the block runs; yields its endpoint."""
-    (port,) = programs.free_ports(1)
-    endpoint = f"http://127.0.0.1:{port}"
-    variables = {
-        **programs.without_aws(),
-        "BIND_HOST": "127.0.0.1",  # it listens everywhere unless told
-        "GATEWAY_PORT": str(port),
-        "LOG_LEVEL": "WARNING",
-        # Functions are run by the interpreter's name: python3.11.
-        "PATH": f"{Path(sys.executable).resolve().parent}{os.pathsep}{os.environ['PATH']}",
-    }
-    command = [environment / "bin" / "ministack"]
-    log = folder / "emulator.log"
-    with programs.running(
-        "the emulator", command, lambda: _is_up(endpoint), log=log, seconds=START_SECONDS, environment=variables
-    ):
-        yield endpoint
-
-
-def _is_up(endpoint: str) -> bool:
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Deploy and say what to do next; return the exit status."""
+    options = _parser().parse_args(arguments)
     try:
-        urllib3.request("GET", f"{endpoint}/_ministack/health", retries=False, timeout=1)
-    except urllib3.exceptions.HTTPError:
-        return False
-    return True
+        account, region = _account(options.profile, options.region)
+        if options.check:
+            return 0
+        print(BEFORE.format(stack=options.stack, account=account, region=region), flush=True)
+        target = build.target_of(build.FOLDER)
+        where = ["--region", region, *(["--profile", options.profile] if options.profile else [])]
+        command = sam_deploy(options.sam, build.FOLDER, options.stack, [*target.parameters, *options.parameters])
+        status = subprocess.run([*command, *where], cwd=ROOT, check=False).returncode  # noqa: S603 - our own arguments
+        if status:
+            print(f"make deploy: SAM ended with status {status}. Its message above says why.", file=sys.stderr)
+            return status
+        base_url = outputs(client("cloudformation", region, options.profile), options.stack)["ApiUrl"]
+    except (DeployError, build.BuildError) as error:
+        print(f"make deploy: {error}", file=sys.stderr)
+        return 1
+    repeated = f" REGION={region}" + (f" PROFILE={shlex.quote(options.profile)}" if options.profile else "")
+    print(AFTER.format(stack=options.stack, base_url=base_url, where=repeated))
+    return 0
 
 
-def _build_and_deploy(environment: Path, folder: Path, variables: Mapping[str, str]) -> None:
-    """Build and deploy, for the Python and the processor at hand."""
-    built = folder / "build"
-    parameters = [
-        "--parameter-overrides",
-        *programs.BUILT_FOR_HERE,
-        "AllowLoopbackWebhooks=true",
-        "LogLevel=WARNING",
+def sam_deploy(sam: Path, built: Path, stack: str, parameters: Sequence[str]) -> list[str]:
+    """Return the SAM command that deploys a built artifact."""
+    return [
+        *(str(sam / "bin" / "sam"), "deploy", "--template-file", str(built / build.TEMPLATE), "--stack-name", stack),
+        *("--resolve-s3", "--capabilities", "CAPABILITY_IAM", "--parameter-overrides", *parameters),
     ]
-    build = ["build", "--build-dir", str(built), "--cache-dir", str(folder / "cache"), "--cached"]
-    programs.sam(environment, folder, variables, *build, *parameters)
-    bytecode.add(built)
-    deploy = [
-        *("deploy", "--template-file", str(built / "template.yaml"), "--stack-name", STACK_NAME),
-        *("--resolve-s3", "--no-confirm-changeset", "--no-progressbar"),
-        *("--capabilities", "CAPABILITY_IAM", "--region", REGION),
-    ]
-    programs.sam(environment, folder, variables, *deploy, *parameters)
 
 
-def _prepare(endpoint: str, folder: Path) -> Path:
-    """Make an app and a connection in the deployed stack; return the file with its credentials."""
-    clients = {name: _client(name, endpoint) for name in ("cloudformation", "apigateway")}
-    stack = clients["cloudformation"].describe_stacks(StackName=STACK_NAME)["Stacks"][0]
-    outputs = {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
-    api = next(each["id"] for each in clients["apigateway"].get_rest_apis()["items"] if each["name"] == STACK_NAME)
-    base_url = f"{endpoint}/restapis/{api}/live/_user_request_"
-    credentials = first_steps.prepare(base_url, outputs["OperateFunctionName"], endpoint, folder)
-    state = folder / first_steps.CREDENTIALS_FILE
-    facts = {**asdict(credentials), "applies_gateway_responses": False}
-    first_steps.write_private(state, json.dumps(facts, indent=2) + "\n")
-    return state
+def outputs(cloudformation: Any, stack: str) -> Mapping[str, str]:
+    """Return the outputs of a deployed stack by name. Raises DeployError when there is no such stack."""
+    try:
+        description = cloudformation.describe_stacks(StackName=stack)["Stacks"][0]
+    except ClientError as error:
+        raise DeployError(f"the stack {stack} cannot be read: {error.response['Error']['Message']}") from error
+    return {output["OutputKey"]: output["OutputValue"] for output in description.get("Outputs", [])}
 
 
-def _client(service: str, endpoint: str) -> Any:
-    return boto3.client(
-        service,
-        endpoint_url=endpoint,
-        region_name=REGION,
-        aws_access_key_id="local",
-        aws_secret_access_key="local",  # noqa: S106 - it opens nothing
-    )
+def client(service: str, region: str | None, profile: str | None) -> Any:
+    """Return a client of an AWS service, with the credentials of the AWS CLI."""
+    return Session(profile=profile).create_client(service, region_name=region)
 
 
-def _environment(endpoint: str) -> dict[str, str]:
-    return {
-        "AWS_ENDPOINT_URL": endpoint,
-        "AWS_ACCESS_KEY_ID": "local",
-        "AWS_SECRET_ACCESS_KEY": "local",
-        "AWS_DEFAULT_REGION": REGION,
-    }
+def _account(profile: str | None, region: str | None) -> tuple[str, str]:
+    """Return the account and the region to deploy to. Raises DeployError when credentials or region are missing."""
+    session = Session(profile=profile)
+    try:
+        credentials = session.get_credentials()
+        region = region or session.get_config_variable("region")
+    except ProfileNotFound as error:
+        raise DeployError(f"{error}. `aws configure list-profiles` lists yours.") from error
+    if credentials is None:
+        raise DeployError(
+            "there are no AWS credentials. Run `aws configure` or `aws sso login`, or name a profile: "
+            "make deploy PROFILE=name"
+        )
+    if region is None:
+        raise DeployError("there is no region. Name one: make deploy REGION=eu-central-1")
+    try:
+        identity = session.create_client("sts", region_name=region).get_caller_identity()
+    except (BotoCoreError, ClientError) as error:
+        raise DeployError(f"AWS does not accept the credentials: {error}") from error
+    return f"account {identity['Account']}", region
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m local.deploy", description=__doc__)
+    parser.add_argument("sam", type=Path, help="the virtual environment of the SAM CLI")
+    parser.add_argument("--stack", default=STACK_NAME, help="default: %(default)s")
+    parser.add_argument("--region", default=os.environ.get("AWS_REGION"))
+    parser.add_argument("--profile", default=os.environ.get("AWS_PROFILE"))
+    parser.add_argument("--check", action="store_true", help="check credentials and region, and deploy nothing")
+    parser.add_argument("parameters", nargs="*", metavar="NAME=VALUE", help="parameters of template.yaml")
+    return parser
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import urllib3
 
-from local.command import operate
+from local.command import invoke, local_client
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,9 +45,9 @@ def prepare(base_url: str, function: str, endpoint: str, folder: Path) -> Creden
 
     `function` is the operator's, `endpoint` the Lambda API that has it. Raises RuntimeError when a step fails.
     """
-    app = operate(function, {"operation": "create_app", "name": "First steps"}, endpoint=endpoint)
-    made = operate(function, {"operation": "create_key", "app_id": app["app_id"]}, endpoint=endpoint)
-    key = made["api_key"]
+    client = local_client(endpoint)
+    app = invoke(client, function, {"operation": "create_app", "name": "First steps"})
+    key = invoke(client, function, {"operation": "create_key", "app_id": app["app_id"]})["api_key"]
     api = Api(base_url, key)
     connection = api.call("POST", "/api/v1/connections", {"name": "Sample company"})["data"]
     at = f"/api/v1/connections/{connection['id']}"

@@ -1,9 +1,8 @@
-"""Programs of others that are run here for a while: on loopback, and without what could lead to a real AWS account."""
+"""Other programs that run here for a while: on loopback, and without credentials for a real AWS account."""
 
 from __future__ import annotations
 
 import os
-import platform
 import signal
 import socket
 import subprocess
@@ -17,19 +16,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
 ROOT = Path(__file__).resolve().parent.parent
-"""Where the repository is."""
+"""The root folder of the repository."""
 
-ARM = platform.machine() in {"arm64", "aarch64"}
-RUNTIME = f"python{sys.version_info.major}.{sys.version_info.minor}"
-BUILT_FOR_HERE = (f"PythonRuntime={RUNTIME}", f"Architecture={'arm64' if ARM else 'x86_64'}")
-"""The template's parameters for the Python and the processor at hand."""
 
 STOP_SECONDS = 30
 LOOKS_A_SECOND = 20
 
 
 class WillNotStart(Exception):
-    """A program that still runs will never be up."""
+    """A program runs but will never be up."""
 
 
 @contextmanager
@@ -45,7 +40,7 @@ def running(
 ) -> Iterator[None]:
     """Run a program while the block runs; what it prints goes to `log`.
 
-    It does not see Ctrl-C, which is for us; we stop it. `is_up` may raise WillNotStart. Raises RuntimeError
+    Ctrl-C does not reach it; this function stops it. `is_up` may raise WillNotStart. Raises RuntimeError
     with the log when the program ends, or is not up after so many seconds.
     """
     with log.open("w", encoding="utf-8") as output:
@@ -60,9 +55,9 @@ def running(
 
 
 def end_with_sigterm() -> None:
-    """Let SIGTERM end this program like Ctrl-C: what it runs is ended with it.
+    """Let SIGTERM end this program like Ctrl-C, together with the programs that it runs.
 
-    Left to itself the signal ends Python at once, and programs that do not see Ctrl-C go on alone.
+    By default the signal ends Python at once and leaves those programs running.
     """
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
 
@@ -90,32 +85,15 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def sam(environment: Path, folder: Path, variables: Mapping[str, str], *arguments: str) -> None:
-    """Run the SAM CLI of a virtual environment; its output goes to a log in the folder. Raises RuntimeError."""
-    print(f"sam {arguments[0]} …", flush=True)
-    path = folder / f"sam-{arguments[0]}.log"
-    with path.open("w", encoding="utf-8") as log:
-        done = subprocess.run(  # noqa: S603 - our own arguments
-            [environment / "bin" / "sam", *arguments],
-            cwd=ROOT,
-            env={**variables, "SAM_CLI_TELEMETRY": "0"},
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
-    if done.returncode:
-        raise RuntimeError(f"sam {arguments[0]} failed: {path.read_text(encoding='utf-8')[-4000:]}")
-
-
 def free_ports(count: int) -> list[int]:
     """Return ports of loopback on which nothing listens."""
-    with ExitStack() as open_until_all_are_found:
-        found = [open_until_all_are_found.enter_context(socket.socket()) for _ in range(count)]
-        for each in found:
+    with ExitStack() as sockets:
+        opened = [sockets.enter_context(socket.socket()) for _ in range(count)]
+        for each in opened:
             each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in found]
+        return [each.getsockname()[1] for each in opened]
 
 
 def without_aws() -> dict[str, str]:
-    """Return our environment without what could lead to a real account."""
+    """Return the environment without the variables that could lead to a real AWS account."""
     return {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}

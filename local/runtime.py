@@ -1,7 +1,7 @@
 """Run built functions as AWS runs them: Lambda's Python runtime client under AWS's runtime interface emulator.
 
 Usage: `python -m local.runtime TOOLS COMMAND…`, where TOOLS has the environments `sam`, `emulator`
-and `runtime`. It builds with SAM, starts a DynamoDB and SQS on loopback, and runs the command, which
+and `runtime`. It builds the artifact, starts a DynamoDB and SQS on loopback, and runs the command, which
 finds them by the variables RUNTIME_BUILT, RUNTIME_TOOLS and RUNTIME_ENDPOINT (`tests/runtime`). No AWS
 account and no Docker: the interface emulator is the one that the SAM CLI would put into its containers.
 """
@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 import urllib3
 
-from local import bytecode, programs
-from local.deploy import emulator
-from local.template import PSEUDO_PARAMETERS, Template
+from local import build, programs
+from local.deploy_local import emulator
+from local.template import PSEUDO_PARAMETERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -40,35 +40,17 @@ def main(tools: str, *command: str) -> int:
     folder = programs.ROOT / ".local" / "runtime"
     folder.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
-    built = _built(Path(tools) / "sam", folder)
+    build.build(build.HERE, folder / "build" / "artifact")
     print(f"Built in {time.monotonic() - began:.0f} s.", flush=True)
     with emulator(Path(tools) / "emulator", folder) as endpoint:
         found = {
-            "RUNTIME_BUILT": str(built),
+            "RUNTIME_BUILT": str(folder / "build" / "artifact" / build.CODE),
             "RUNTIME_TOOLS": str(Path(tools).resolve()),
             "RUNTIME_ENDPOINT": endpoint,
         }
         status = subprocess.run(command, env={**os.environ, **found}, check=False).returncode  # noqa: S603 - as told
     print(f"{time.monotonic() - began:.0f} s in all.")
     return status
-
-
-def _built(environment: Path, folder: Path) -> Path:
-    """Build anew what `make build` makes for every function, and return its folder.
-
-    All functions have the same code, so SAM makes one artifact and copies it for each: one function's
-    is every function's.
-    """
-    functions = Template.load(programs.ROOT / "template.yaml").functions()
-    if len({(each.code_uri, str(each.properties.get("Metadata"))) for each in functions}) != 1:
-        raise RuntimeError("the functions' code differs: build each of them")
-    name = functions[0].logical_id
-    build = ["build", name, "--build-dir", str(folder / "build"), "--cache-dir", str(folder / "cache"), "--cached"]
-    variables = {**programs.without_aws(), "AWS_DEFAULT_REGION": _REGION}
-    programs.sam(environment, folder, variables, *build, "--parameter-overrides", *programs.BUILT_FOR_HERE)
-    built = folder / "build" / name
-    bytecode.compile_code(built, programs.RUNTIME)
-    return built
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +83,7 @@ def instance(
     """
     address, runtime_api = (f"127.0.0.1:{port}" for port in programs.free_ports(2))
     (interface,) = (tools / "sam").glob(
-        f"lib/python*/site-packages/samcli/local/rapid/aws-lambda-rie-{'arm64' if programs.ARM else 'x86_64'}"
+        f"lib/python*/site-packages/samcli/local/rapid/aws-lambda-rie-{build.HERE.architecture}"
     )
     command: list[str | Path] = [
         *(interface, "--runtime-interface-emulator-address", address, "--runtime-api-address", runtime_api),

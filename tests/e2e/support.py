@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from local.command import operate
+from local.command import invoke, local_client
 from local.first_steps import Api
 from simulator.company import Company
 from simulator.web_connector.scheduler import Simulator
@@ -76,7 +76,8 @@ class Service:
 
     def operate(self, operation: str, **arguments: str) -> dict[str, Any]:
         """Call the operator's function."""
-        return operate(self.operate_function, {"operation": operation, **arguments}, endpoint=self.operate_endpoint)
+        event = {"operation": operation, **arguments}
+        return invoke(local_client(self.operate_endpoint), self.operate_function, event)
 
     def connection(self) -> Connection:
         """Make a connection with a password."""

@@ -1,0 +1,242 @@
+"""Build the artifact that AWS runs: code, dependencies for the target, and bytecode.
+
+Usage: `make build [RUNTIME=python3.13] [ARCHITECTURE=arm64]`. Neither has to be the one of this machine: pip
+fetches wheels for the target. The result is in `.aws-sam/build`: `code/`, the same as `code.zip`, and
+`template.yaml`, which names the zip file. Every function shares the one artifact.
+
+Lambda's code folder is read-only. Without bytecode in it, Python compiles every module at each cold start
+(docs/decisions/0025-bytecode-in-the-artifact.md).
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import time
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from local.programs import ROOT
+from local.template import Template
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+FOLDER = ROOT / ".aws-sam" / "build"
+CODE = "code"
+ZIP = "code.zip"
+TEMPLATE = "template.yaml"
+
+TASK_ROOT = "/var/task"
+"""Lambda: the folder of a function's code. It stands in tracebacks."""
+
+ARCHITECTURES = {"arm64": "aarch64", "x86_64": "x86_64"}
+"""Lambda's name of each architecture, and the one in a wheel's file name."""
+
+PLATFORMS = ("manylinux_2_17", "manylinux2014")
+"""Wheels for glibc 2.17 and later: Lambda's Amazon Linux 2 (python3.11) has 2.26, Amazon Linux 2023 has 2.34."""
+
+AWS_SERVICES = ("dynamodb", "sqs")
+"""The services that the functions call: botocore's descriptions of all others would be nine tenths of the artifact."""
+
+ZIP_DATE = (1980, 1, 1, 0, 0, 0)
+"""One date for every file, so that the same code is the same file to the byte and is uploaded once."""
+
+
+class BuildError(Exception):
+    """The build cannot be made; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A Lambda runtime (`python3.13`) and an architecture (`arm64` or `x86_64`)."""
+
+    runtime: str
+    architecture: str
+
+    @property
+    def version(self) -> str:
+        """The Python version: `3.13`."""
+        return self.runtime.removeprefix("python")
+
+    @property
+    def parameters(self) -> tuple[str, str]:
+        """The template's parameters for this target, as `sam deploy --parameter-overrides` takes them."""
+        return f"PythonRuntime={self.runtime}", f"Architecture={self.architecture}"
+
+
+HERE = Target(
+    f"python{sys.version_info.major}.{sys.version_info.minor}",
+    "arm64" if platform.machine() in {"arm64", "aarch64"} else "x86_64",
+)
+"""The Python and the processor of this machine."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Build and say what was built; return the exit status."""
+    options = _parser().parse_args(arguments)
+    began = time.monotonic()
+    try:
+        bytecode = build(Target(options.runtime, options.architecture), options.output)
+    except BuildError as error:
+        print(f"make build: {error}", file=sys.stderr)
+        return 1
+    size = (options.output / ZIP).stat().st_size / 1e6
+    print(
+        f"Built {options.output / ZIP} for {options.runtime} on {options.architecture}: "
+        f"{size:.1f} MB, {time.monotonic() - began:.0f} s."
+    )
+    if not bytecode:
+        print(
+            f"It has no bytecode: {options.runtime} is not on this machine. The functions work, but take about twice "
+            f"as long to start. Install {options.runtime}, or build for this Python: make build RUNTIME={HERE.runtime}"
+        )
+    return 0
+
+
+def build(target: Target, output: Path) -> bool:
+    """Build the artifact in `output`; return whether it has bytecode. Raises BuildError.
+
+    Dependencies are kept beside the code and fetched again only when the target or the requirements change.
+    """
+    _check(target)
+    packages = _packages(target, output.parent / "packages")
+    code = output / CODE
+    shutil.rmtree(output, ignore_errors=True)
+    shutil.copytree(packages, code, ignore=_unused, copy_function=os.link)
+    shutil.copytree(
+        ROOT / "src", code, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__", "requirements*")
+    )
+    bytecode = compile_code(code, target.runtime)
+    _zip(code, output / ZIP)
+    (output / TEMPLATE).write_text(_built_template(target), encoding="utf-8")
+    return bytecode
+
+
+def target_of(output: Path) -> Target:
+    """Return the target of an earlier build. Raises BuildError when there is none."""
+    try:
+        parameters = Template.load(output / TEMPLATE).parameters
+    except FileNotFoundError:
+        raise BuildError(f"{output / TEMPLATE} does not exist. Run make build first") from None
+    return Target(parameters["PythonRuntime"], parameters["Architecture"])
+
+
+def _check(target: Target) -> None:
+    parameters = _parameters()
+    for name, value in zip(("PythonRuntime", "Architecture"), (target.runtime, target.architecture), strict=True):
+        allowed = parameters[name]["AllowedValues"]
+        if value not in allowed:
+            raise BuildError(f"{value} is not one of {', '.join(allowed)}, which template.yaml allows")
+
+
+def _parameters() -> Mapping[str, Any]:
+    """Return what the template declares of its parameters."""
+    parameters: Mapping[str, Any] = Template.load(ROOT / TEMPLATE).document["Parameters"]
+    return parameters
+
+
+def _packages(target: Target, cache: Path) -> Path:
+    """Return a folder with the dependencies for a target, installed now or by an earlier build."""
+    requirements = ROOT / "src" / "requirements.txt"
+    digest = hashlib.sha256(requirements.read_bytes()).hexdigest()[:16]
+    folder = cache / f"{target.runtime}-{target.architecture}-{digest}"
+    if folder.exists():
+        return folder
+    print(f"Fetching the dependencies for {target.runtime} on {target.architecture} …", flush=True)
+    shutil.rmtree(cache, ignore_errors=True)
+    machine = ARCHITECTURES[target.architecture]
+    unfinished = cache / "unfinished"
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]
+    command += ["--target", str(unfinished), "--no-deps", "--require-hashes", "--only-binary", ":all:"]
+    command += ["--implementation", "cp", "--python-version", target.version]
+    command += [f"--platform={tag}_{machine}" for tag in PLATFORMS]
+    done = subprocess.run([*command, "-r", str(requirements)], capture_output=True, text=True, check=False)  # noqa: S603 - our own arguments
+    if done.returncode:
+        reason = done.stderr.strip() or "pip failed"
+        name = f"{target.runtime} on {target.architecture}"
+        raise BuildError(f"the dependencies for {name} cannot be installed.\n{reason}")
+    unfinished.rename(folder)
+    return folder
+
+
+def _unused(folder: str, names: list[str]) -> set[str]:
+    """Return what the artifact can do without: programs, and botocore's descriptions of services that nobody calls."""
+    match Path(folder).parts[-2:]:
+        case ("packages", _):
+            return {"bin"}
+        case ("botocore", "data"):
+            return {name for name in names if (Path(folder) / name).is_dir() and name not in AWS_SERVICES}
+    return set()
+
+
+def compile_code(folder: Path, runtime: str) -> bool:
+    """Add bytecode for a runtime to a folder of code; return False when that Python is not on this machine.
+
+    The bytecode is hash-based and Python does not check it: it is used as long as the version is its own.
+    """
+    interpreter = _interpreter(runtime)
+    if interpreter is None:
+        return False
+    options = ["-q", "--invalidation-mode", "unchecked-hash", "-s", str(folder), "-p", TASK_ROOT]
+    # Some modules of packages do not compile everywhere. Nothing imports those.
+    command = [interpreter, "-m", "compileall", *options, str(folder)]
+    subprocess.run(command, check=False, stdout=subprocess.DEVNULL)  # noqa: S603 - an interpreter found by name
+    return True
+
+
+def _interpreter(runtime: str) -> str | None:
+    if runtime == HERE.runtime:
+        return sys.executable
+    path = shutil.which(runtime)
+    # A version manager puts names on the path of versions that are not installed.
+    works = path and subprocess.run([path, "-c", ""], check=False, capture_output=True).returncode == 0  # noqa: S603 - as above
+    return path if works else None
+
+
+def _zip(code: Path, path: Path) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in _files(code):
+            entry = zipfile.ZipInfo(str(file.relative_to(code)), ZIP_DATE)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, file.read_bytes())
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (path for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def _built_template(target: Target) -> str:
+    """Return the template with the artifact in place of the source, and no other target allowed than this one."""
+    text, replaced = re.subn(r"(?m)^( +CodeUri: )src/$", rf"\g<1>{ZIP}", (ROOT / TEMPLATE).read_text(encoding="utf-8"))
+    if replaced != 1:
+        raise BuildError(f"template.yaml names CodeUri: src/ {replaced} times; the build expects it once, in Globals")
+    for parameter in target.parameters:
+        name, value = parameter.split("=")
+        block = rf"(?ms)^(  {name}:\n    Type: String\n    Default: )\S+(\n    AllowedValues: )\[[^\]]*\]"
+        text, replaced = re.subn(block, rf"\g<1>{value}\g<2>[{value}]", text)
+        if replaced != 1:
+            raise BuildError(f"the parameter {name} of template.yaml is not written as the build expects it")
+    return text
+
+
+def _parser() -> argparse.ArgumentParser:
+    parameters = _parameters()
+    parser = argparse.ArgumentParser(prog="python -m local.build", description=__doc__)
+    parser.add_argument("--runtime", default=parameters["PythonRuntime"]["Default"], help="default: %(default)s")
+    parser.add_argument("--architecture", default=parameters["Architecture"]["Default"], help="default: %(default)s")
+    parser.add_argument("--output", type=Path, default=FOLDER, help="default: .aws-sam/build")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,132 @@
+"""Deploy `template.yaml` with SAM into an AWS emulator on this machine, run a command on it, stop everything.
+
+Usage: `python -m local.deploy_local TOOLS COMMAND…`, where TOOLS has the environments `sam` and `emulator`. The
+command finds the stack's credentials in the file that the variable STACK names (`tests/e2e`). No AWS account and no
+Docker: functions run as processes of this Python. Build and deployment are those of `make build` and `make deploy`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import boto3
+import urllib3
+
+from local import build, deploy, first_steps, programs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+START_SECONDS = 60
+REGION = "us-east-1"
+
+
+def main(tools: str, *command: str) -> int:
+    """Return the command's exit status."""
+    programs.end_with_sigterm()
+    folder = programs.ROOT / ".local" / "deploy"
+    folder.mkdir(parents=True, exist_ok=True)
+    with emulator(Path(tools) / "emulator", folder) as endpoint:
+        began = time.monotonic()
+        built = folder / "build" / "artifact"
+        build.build(build.HERE, built)
+        print(f"Built in {time.monotonic() - began:.0f} s.", flush=True)
+        _deploy(Path(tools) / "sam", built, folder, endpoint)
+        print(f"Built and deployed in {time.monotonic() - began:.0f} s.", flush=True)
+        state = _prepare(endpoint, folder)
+        return subprocess.run(  # noqa: S603 - the caller's command
+            command, env={**os.environ, "STACK": str(state)}, check=False
+        ).returncode
+
+
+@contextmanager
+def emulator(environment: Path, folder: Path) -> Iterator[str]:
+    """Run MiniStack on a free port of loopback while the block runs; yields its endpoint."""
+    (port,) = programs.free_ports(1)
+    endpoint = f"http://127.0.0.1:{port}"
+    variables = {
+        **programs.without_aws(),
+        "BIND_HOST": "127.0.0.1",  # it listens on all interfaces by default
+        "GATEWAY_PORT": str(port),
+        "LOG_LEVEL": "WARNING",
+        # The emulator starts functions by the interpreter's name: python3.11.
+        "PATH": f"{Path(sys.executable).resolve().parent}{os.pathsep}{os.environ['PATH']}",
+    }
+    command = [environment / "bin" / "ministack"]
+    log = folder / "emulator.log"
+    with programs.running(
+        "the emulator", command, lambda: _is_up(endpoint), log=log, seconds=START_SECONDS, environment=variables
+    ):
+        yield endpoint
+
+
+def _is_up(endpoint: str) -> bool:
+    try:
+        urllib3.request("GET", f"{endpoint}/_ministack/health", retries=False, timeout=1)
+    except urllib3.exceptions.HTTPError:
+        return False
+    return True
+
+
+def _deploy(sam: Path, built: Path, folder: Path, endpoint: str) -> None:
+    """Deploy into the emulator. Raises RuntimeError with the end of SAM's output when that fails."""
+    parameters = [*build.HERE.parameters, "AllowLoopbackWebhooks=true", "LogLevel=WARNING"]
+    command = [*deploy.sam_deploy(sam, built, deploy.STACK_NAME, parameters), "--no-confirm-changeset"]
+    log = folder / "sam-deploy.log"
+    print("Deploying …", flush=True)
+    with log.open("w", encoding="utf-8") as output:
+        done = subprocess.run(  # noqa: S603 - our own arguments
+            [*command, "--no-progressbar"],
+            cwd=programs.ROOT,
+            env={**programs.without_aws(), **_environment(endpoint)},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+    if done.returncode:
+        raise RuntimeError(f"sam deploy failed: {log.read_text(encoding='utf-8')[-4000:]}")
+
+
+def _prepare(endpoint: str, folder: Path) -> Path:
+    """Create an app and a connection in the deployed stack; return the file with its credentials."""
+    outputs = deploy.outputs(_client("cloudformation", endpoint), deploy.STACK_NAME)
+    apis = _client("apigateway", endpoint).get_rest_apis()["items"]
+    api = next(each["id"] for each in apis if each["name"] == deploy.STACK_NAME)
+    base_url = f"{endpoint}/restapis/{api}/live/_user_request_"
+    credentials = first_steps.prepare(base_url, outputs["OperateFunctionName"], endpoint, folder)
+    state = folder / first_steps.CREDENTIALS_FILE
+    facts = {**asdict(credentials), "applies_gateway_responses": False}
+    first_steps.write_private(state, json.dumps(facts, indent=2) + "\n")
+    return state
+
+
+def _client(service: str, endpoint: str) -> Any:
+    return boto3.client(
+        service,
+        endpoint_url=endpoint,
+        region_name=REGION,
+        aws_access_key_id="local",
+        aws_secret_access_key="local",  # noqa: S106 - it opens nothing
+    )
+
+
+def _environment(endpoint: str) -> dict[str, str]:
+    return {
+        "AWS_ENDPOINT_URL": endpoint,
+        "AWS_ACCESS_KEY_ID": "local",
+        "AWS_SECRET_ACCESS_KEY": "local",
+        "AWS_DEFAULT_REGION": REGION,
+        "SAM_CLI_TELEMETRY": "0",
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,130 @@
+"""What `make build` makes. The packages are fakes: fetching the real ones needs a package index."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+
+from local import build
+from local.programs import ROOT
+from local.template import Template
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OTHER = build.Target("python3.13" if build.HERE.runtime != "python3.13" else "python3.12", "arm64")
+UNCHECKED_HASH = b"\x01\x00\x00\x00"
+"""The flags of a `.pyc` file that Python does not compare with its source (PEP 552)."""
+
+
+def with_packages(folder: Path, target: build.Target) -> Path:
+    """Put fake packages where an earlier build of `target` would have left them. Return the output folder."""
+    requirements = ROOT / "src" / "requirements.txt"
+    digest = hashlib.sha256(requirements.read_bytes()).hexdigest()[:16]
+    packages = folder / "packages" / f"{target.runtime}-{target.architecture}-{digest}"
+    for name in ("package/main.py", "bin/jp.py", *(f"botocore/data/{each}/x.json" for each in ("dynamodb", "ec2"))):
+        path = packages / name
+        path.parent.mkdir(parents=True)
+        path.write_text("answer = 42\n", encoding="utf-8")
+    (packages / "botocore" / "data" / "endpoints.json").write_text("{}", encoding="utf-8")
+    (packages / "broken.py").write_text("this is not Python\n", encoding="utf-8")
+    return folder / "build"
+
+
+def names(output: Path) -> set[str]:
+    with zipfile.ZipFile(output / build.ZIP) as archive:
+        return set(archive.namelist())
+
+
+def test_the_artifact_has_the_source_and_the_packages_without_what_no_function_uses(tmp_path: Path) -> None:
+    output = with_packages(tmp_path, build.HERE)
+
+    build.build(build.HERE, output)
+
+    artifact = names(output)
+    assert {"handlers/authorizer.py", "domain/errors.py", "package/main.py"} <= artifact
+    assert {"botocore/data/dynamodb/x.json", "botocore/data/endpoints.json"} <= artifact
+    assert not {"bin/jp.py", "botocore/data/ec2/x.json", "requirements.txt"} & artifact
+
+
+def test_every_module_gets_bytecode_that_python_uses_without_a_check(tmp_path: Path) -> None:
+    output = with_packages(tmp_path, build.HERE)
+
+    assert build.build(build.HERE, output)
+
+    (compiled,) = (output / build.CODE / "package" / "__pycache__").glob("main.*.pyc")
+    assert compiled.read_bytes()[4:8] == UNCHECKED_HASH
+    assert b"/var/task/package/main.py" in compiled.read_bytes()
+    assert f"package/__pycache__/{compiled.name}" in names(output)
+
+
+def test_python_imports_the_bytecode(tmp_path: Path) -> None:
+    """The test changes the source afterwards: an import that read it would not print 42."""
+    output = with_packages(tmp_path, build.HERE)
+    build.build(build.HERE, output)
+    source = output / build.CODE / "package" / "main.py"
+    source.unlink()
+    source.write_text("answer = 0\n", encoding="utf-8")
+
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", "import importlib; print(importlib.import_module('package.main').answer)"],
+        cwd=output / build.CODE,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stdout == "42\n"
+
+
+def test_the_same_code_is_the_same_zip_file_to_the_byte(tmp_path: Path) -> None:
+    first, second = (with_packages(tmp_path / name, build.HERE) for name in ("first", "second"))
+
+    build.build(build.HERE, first)
+    build.build(build.HERE, second)
+
+    assert (first / build.ZIP).read_bytes() == (second / build.ZIP).read_bytes()
+
+
+def test_a_build_for_a_python_that_is_not_here_says_that_it_has_no_bytecode(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = with_packages(tmp_path, OTHER)
+    monkeypatch.setenv("PATH", "")
+
+    status = build.main(["--runtime", OTHER.runtime, "--architecture", OTHER.architecture, "--output", str(output)])
+
+    assert status == 0
+    assert f"{OTHER.runtime} is not on this machine" in capsys.readouterr().out
+    assert not [name for name in names(output) if name.endswith(".pyc")]
+
+
+def test_the_built_template_names_the_zip_file_and_allows_no_other_target(tmp_path: Path) -> None:
+    output = with_packages(tmp_path, OTHER)
+
+    build.build(OTHER, output)
+
+    template = Template.load(output / build.TEMPLATE)
+    assert {function.code_uri for function in template.functions()} == {build.ZIP}
+    assert template.document["Parameters"]["PythonRuntime"]["AllowedValues"] == [OTHER.runtime]
+    assert build.target_of(output) == OTHER
+
+
+@pytest.mark.parametrize("arguments", [["--runtime", "python3.10"], ["--architecture", "riscv"]])
+def test_a_target_that_the_template_does_not_allow_is_refused(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert build.main([*arguments, "--output", str(tmp_path / "build")]) == 1
+
+    assert f"{arguments[1]} is not one of" in capsys.readouterr().err
+    assert not (tmp_path / "build").exists()
+
+
+def test_a_deployment_without_a_build_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(build.BuildError, match="Run make build first"):
+        build.target_of(tmp_path)
