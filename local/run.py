@@ -1,9 +1,13 @@
 """`make run`: the whole service on this machine, with a simulated QuickBooks, until Ctrl-C.
 
-Options by environment: PORT (3000), QUICKBOOKS=off (bring your own Web Connector),
-QUICKBOOKS_SCRIPT (a file with faults of the simulated one, see simulator/README.md),
-ALLOW_LOOPBACK_WEBHOOKS=false, DYNAMODB_ENDPOINT (a DynamoDB of your own that keeps the data, for
-instance that of `make dynamodb`), STATE_DIR (where `.local/` goes).
+Options by environment:
+  PORT=3000                       the port on 127.0.0.1
+  QUICKBOOKS=off                  bring your own Web Connector
+  QUICKBOOKS_SCRIPT=FILE          faults of the simulated QuickBooks (simulator/README.md)
+  BASE_URL=https://…              the public URL of a tunnel to this service, for a Web Connector on Windows
+  ALLOW_LOOPBACK_WEBHOOKS=off     refuse webhooks to loopback, as a deployed stack does
+  DYNAMODB_ENDPOINT=http://…      a database that keeps the data, such as that of `make dynamodb`
+  STATE_DIR=.                     the folder in which `.local/` is created
 """
 
 from __future__ import annotations
@@ -40,7 +44,7 @@ MAX_PORT = 65535
 OPERATE_FUNCTION = "OperateFunction"
 
 POLL_SECONDS = 1.0
-"""How often the simulated Web Connector asks for work."""
+"""The polling interval of the simulated Web Connector."""
 
 CURL = """\
   curl -u {api_key}: {base_url}/api/v1/connections/{connection_id}/queued_requests \\
@@ -56,6 +60,7 @@ class Options:
 
     port: int = DEFAULT_PORT
     dynamodb_endpoint: str | None = None
+    base_url: str | None = None
     quickbooks: bool = True
     script: Script = field(default_factory=Script)
     allow_loopback_webhooks: bool = True
@@ -66,10 +71,11 @@ class Options:
         """Read the options from environment variables. Raises ValueError."""
         script = environment.get("QUICKBOOKS_SCRIPT")
         if script and not _switch(environment, "QUICKBOOKS"):
-            raise ValueError("QUICKBOOKS_SCRIPT is for the simulated QuickBooks, and QUICKBOOKS is off")
+            raise ValueError("QUICKBOOKS_SCRIPT needs the simulated QuickBooks, but QUICKBOOKS is off")
         return cls(
             port=_port(environment),
             dynamodb_endpoint=_endpoint(environment),
+            base_url=_base_url(environment),
             quickbooks=_switch(environment, "QUICKBOOKS"),
             script=_script(script) if script else Script(),
             allow_loopback_webhooks=_switch(environment, "ALLOW_LOOPBACK_WEBHOOKS"),
@@ -98,6 +104,16 @@ def _endpoint(environment: Mapping[str, str]) -> str | None:
     return url or None
 
 
+def _base_url(environment: Mapping[str, str]) -> str | None:
+    url = (environment.get("BASE_URL") or "").rstrip("/")
+    parts = urlsplit(url)
+    if url and (parts.scheme != "https" or not parts.hostname or parts.path or parts.query or parts.fragment):
+        raise ValueError(
+            f"BASE_URL must be like https://queue.example.com, not {url!r}: the Web Connector accepts only https"
+        )
+    return url or None
+
+
 def _switch(environment: Mapping[str, str], name: str) -> bool:
     value = (environment.get(name) or "on").lower()
     if value not in {"on", "true", "1", "off", "false", "0"}:
@@ -108,7 +124,7 @@ def _switch(environment: Mapping[str, str], name: str) -> bool:
 def main(arguments: Sequence[str]) -> int:
     """Run until a signal says stop; return the exit status."""
     if arguments:
-        # There are none: whoever gives one looks for help, or believes that it counts.
+        # There are no arguments. A caller who passes one needs the help text.
         print(__doc__)
         return 0 if arguments[0] in {"-h", "--help"} else 2
     try:
@@ -131,8 +147,8 @@ def main(arguments: Sequence[str]) -> int:
         if error.errno != errno.EADDRINUSE:
             raise
         print(
-            f"Port {options.port} is in use. Stop what listens there, or choose another one: "
-            f"PORT={options.port + 1} make run",
+            f"Port {options.port} is in use. Stop the program that listens there, or choose another port: "
+            f"make run PORT={options.port + 1}",
             file=sys.stderr,
         )
         return 1
@@ -149,6 +165,7 @@ def running(options: Options) -> Iterator[Credentials]:
                 ready=ready,
                 port=options.port,
                 dynamodb_endpoint=options.dynamodb_endpoint,
+                public_url=options.base_url,
                 allow_loopback_webhooks=options.allow_loopback_webhooks,
             )
         )
@@ -159,19 +176,22 @@ def running(options: Options) -> Iterator[Credentials]:
         first_steps.write(credentials, options.state)
         if kept:
             first_steps.write_credentials(credentials, kept)
-        ready.set()  # whoever waits for it reads the credentials next
+        ready.set()  # callers that wait for it read the credentials next
         if options.quickbooks:
             company_file = kept / COMPANY_FILE if kept else None
-            things.enter_context(_simulated_quickbooks(credentials, options.script, company_file))
+            qwc = Path(credentials.qwc_path).read_text(encoding="utf-8")
+            if options.base_url:
+                qwc = qwc.replace(options.base_url, service.named_url)  # no need to go through the tunnel
+            things.enter_context(_simulated_quickbooks(qwc, credentials.qbwc_password, options.script, company_file))
         yield credentials
 
 
 def _credentials(service: stack.Stack, state: Path, kept: Path | None) -> Credentials:
-    """Return those of an earlier run where they fit what the database holds, else new ones, saying why."""
+    """Return the credentials of an earlier run if the database still has them, or create new ones and print why."""
     earlier = _earlier_credentials(kept, service.clients["dynamodb"]) if kept else None
     if earlier is None:
         return first_steps.prepare(service.base_url, OPERATE_FUNCTION, service.base_url, state)
-    print("Goes on with the app, the connection and the requests of the last run.", flush=True)
+    print("Continuing with the app, the connection and the requests of the last run.", flush=True)
     return first_steps.at_address(earlier, service.base_url, state)
 
 
@@ -179,14 +199,14 @@ def _earlier_credentials(kept: Path, dynamodb: Any) -> Credentials | None:
     try:
         return of_earlier_run(kept, dynamodb)
     except DoNotFit as reason:
-        print(f"The credentials of the last run are not used: {reason}.", flush=True)
-        print(f"New ones are made; the old files are in {put_aside(kept)}/.", flush=True)
+        print(f"The credentials of the last run cannot be used: {reason}.", flush=True)
+        print(f"Creating new ones. The old files are in {put_aside(kept)}/.", flush=True)
         return None
 
 
 @contextmanager
 def _receiving(credentials: Credentials) -> Iterator[str]:
-    """Receive webhooks: where the last run did, because requests that are still queued name that URL."""
+    """Receive webhooks, at the URL of the last run if there was one: requests that are still queued name it."""
     port = urlsplit(credentials.webhook_url or "").port or 0
     with ExitStack() as receiver:
         try:
@@ -194,14 +214,14 @@ def _receiving(credentials: Credentials) -> Iterator[str]:
         except OSError as error:
             if not port or error.errno != errno.EADDRINUSE:
                 raise
-            print(f"Port {port} is in use: webhooks of the last run's requests do not arrive here.", flush=True)
+            print(f"Port {port} is in use, so webhooks for requests of the last run do not arrive here.", flush=True)
             url = receiver.enter_context(receiving(credentials.webhook_secret, _show_webhook))
         yield url
 
 
 @contextmanager
-def _simulated_quickbooks(credentials: Credentials, script: Script, company_file: Path | None) -> Iterator[None]:
-    """Run a simulated QuickBooks while the block runs; its company is kept in `company_file` where one is given."""
+def _simulated_quickbooks(qwc: str, password: str, script: Script, company_file: Path | None) -> Iterator[None]:
+    """Run a simulated QuickBooks while the block runs. Its company is saved to `company_file` if there is one."""
     company = Company.load(company_file) if company_file and company_file.exists() else Company.generated()
 
     def show_and_keep(result: SessionResult) -> None:
@@ -209,15 +229,14 @@ def _simulated_quickbooks(credentials: Credentials, script: Script, company_file
             company.save(company_file)
         _show_session(result)
 
-    qwc = Path(credentials.qwc_path).read_text(encoding="utf-8")
-    run = script.start(qwc, credentials.qbwc_password, company, on_session=show_and_keep)
+    run = script.start(qwc, password, company, on_session=show_and_keep)
     stopping = threading.Event()
     run.plan.sleep = stopping.wait
     for simulator in run.simulators:
         simulator.connector.sleep, simulator.connector.stopped = stopping.wait, stopping.is_set
 
-    def update_again_and_again() -> None:
-        """As if somebody chose "Update Selected" each time: whoever tries things out does not wait for a schedule."""
+    def keep_polling() -> None:
+        """Poll as "Update Selected" does, without a schedule, so that nobody has to wait."""
         shown = 0
         while not stopping.is_set():
             run.run_once()
@@ -226,7 +245,7 @@ def _simulated_quickbooks(credentials: Credentials, script: Script, company_file
                 shown += 1
             stopping.wait(POLL_SECONDS)
 
-    thread = threading.Thread(target=update_again_and_again, name="web connector", daemon=True)
+    thread = threading.Thread(target=keep_polling, name="web connector", daemon=True)
     thread.start()
     try:
         yield
@@ -234,7 +253,7 @@ def _simulated_quickbooks(credentials: Credentials, script: Script, company_file
         stopping.set()
         thread.join(stack.STOP_SECONDS)
         for problem in run.problems():
-            print(f"Not as the script expects: {problem}", flush=True)
+            print(f"The script expected something else: {problem}", flush=True)
 
 
 def _show_session(result: SessionResult) -> None:
@@ -251,7 +270,7 @@ def _show_webhook(webhook: Webhook) -> None:
 
 
 def _greet(credentials: Credentials, options: Options) -> None:
-    print(f"\nqbxml-queue runs at {credentials.base_url}. Ctrl-C stops it.", flush=True)
+    print(f"\nqbxml-queue is running at {credentials.base_url}. Press Ctrl-C to stop it.", flush=True)
     print(f"Credentials and the .qwc file are in {options.state}/.\n", flush=True)
     facts = {
         "api_key": credentials.api_key,
@@ -259,10 +278,12 @@ def _greet(credentials: Credentials, options: Options) -> None:
         "connection_id": credentials.connection_id,
         "webhook_url": credentials.webhook_url,
     }
+    if options.base_url:
+        print(f"Web Connectors reach it at {options.base_url}/qbwc. Open the .qwc file on the Windows machine.\n")
     if options.quickbooks:
-        print("Ask the simulated QuickBooks for two customers; the webhook shows below a moment later:\n")
+        print("Ask the simulated QuickBooks for two customers. The webhook appears below a moment later:\n")
     else:
-        print("Queue a request; then let your Web Connector fetch it:\n")
+        print("Queue a request, then let your Web Connector fetch it:\n")
     print(CURL.format(**facts), flush=True)
 
 

@@ -1,4 +1,4 @@
-"""The HTTP server in front of the gateway: loopback only, HTTP/1.1 with keep-alive, a thread for each connection."""
+"""The HTTP server in front of the gateway: loopback only, HTTP/1.1 with keep-alive, one thread per connection."""
 
 from __future__ import annotations
 
@@ -14,33 +14,39 @@ if TYPE_CHECKING:
 HOST = "127.0.0.1"
 
 DRAINED_BYTES = 4 * MAX_BODY_BYTES
-"""A body that is too large is read up to here, so that its sender gets to read the answer."""
+"""A body that is too large is read up to this size, so that the sender can read the response."""
 
-IDLE_POSTPONEMENT_SECONDS = 75
-"""How long a connection is kept open without a request."""
+IDLE_SECONDS = 75
+"""How long a connection stays open without a request."""
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Reads a request, has it answered, writes the answer."""
+    """Reads a request, calls `answer` and writes the response."""
 
     protocol_version = "HTTP/1.1"
-    timeout = IDLE_POSTPONEMENT_SECONDS
-    wbufsize = -1  # headers and body in one packet: two would wait for each other's acknowledgement
+    timeout = IDLE_SECONDS
+    wbufsize = -1  # headers and body in one packet: the second of two would wait for an acknowledgement
     disable_nagle_algorithm = True
     answer: Callable[[Request], Response]
 
     def __getattr__(self, name: str) -> Any:
-        """Have every method answered alike: the standard library looks for `do_<METHOD>`."""
+        """Treat every method alike: the standard library looks for `do_<METHOD>`."""
         if name.startswith("do_"):
             return self._respond
         raise AttributeError(name)
 
     def handle_one_request(self) -> None:
-        """Answer one request; a caller that went away is nobody's concern."""
+        """Answer one request. A caller that closed the connection is not an error."""
         try:
             super().handle_one_request()
         except (ConnectionError, TimeoutError):
             self.close_connection = True
+
+    def handle_expect_100(self) -> bool:
+        """Tell the client at once to send the body: curl waits a second for that."""
+        go_on = super().handle_expect_100()
+        self.wfile.flush()
+        return go_on
 
     def version_string(self) -> str:
         """Name no software."""
@@ -66,7 +72,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(response.body)
 
     def _body(self) -> bytes | None:
-        """Return the body; of one that is too large one byte more than allowed, so that it is seen to be."""
+        """Return the body. A body that is too large is cut one byte after the limit, so that the gateway refuses it."""
         try:
             if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
                 return self._chunks()
@@ -99,14 +105,14 @@ class _Handler(BaseHTTPRequestHandler):
 class _Listener(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
-    """Connections that wait to be accepted: of more than the standard library's 5 at once, some were reset."""
+    """Connections that wait to be accepted. With the standard library's 5, some of many at once were reset."""
 
 
 class Server:
-    """An HTTP server on loopback. Its port is taken at once, it answers from `start` on."""
+    """An HTTP server on loopback. It binds its port at once and answers after `start`."""
 
     def __init__(self, port: int) -> None:
-        """Take a port; 0 takes a free one. Raises OSError when it is in use."""
+        """Bind a port; 0 selects a free one. Raises OSError when it is in use."""
         self._server = _Listener((HOST, port), _Handler)
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.1}, name="http", daemon=True
@@ -114,21 +120,21 @@ class Server:
 
     @property
     def base_url(self) -> str:
-        """Where it listens, without a slash at the end."""
+        """The URL of the server, without a slash at the end."""
         return f"http://{HOST}:{self._server.server_port}"
 
     @property
     def named_url(self) -> str:
-        """The same by name: the Web Connector refuses an IP address in a `.qwc` file, and http for other hosts."""
+        """The URL with a host name. In a `.qwc` file, http is allowed for localhost alone, and an IP address never."""
         return f"http://localhost:{self._server.server_port}"
 
     def start(self, answer: Callable[[Request], Response]) -> None:
-        """Answer requests with `answer`, each in a thread."""
+        """Answer each request with `answer`, in the thread of its connection."""
         self._server.RequestHandlerClass = type("Handler", (_Handler,), {"answer": staticmethod(answer)})
         self._thread.start()
 
     def stop(self) -> None:
-        """Answer no more and give up the port."""
+        """Stop answering and release the port."""
         if self._thread.is_alive():
             self._server.shutdown()
             self._thread.join()

@@ -28,16 +28,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 STOP_SECONDS = 15
-"""How long a pump gets to finish the call that is under way: a webhook attempt takes up to ten seconds."""
+"""How long a pump may take to finish its current call: a webhook attempt takes up to ten seconds."""
 
 QUEUE_ATTRIBUTES = ("DelaySeconds", "MessageRetentionPeriod", "VisibilityTimeout")
 
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """A running stack. `template` has the values that its references stand for here."""
+    """A running stack. `named_url` has a host name in place of the address. The references in `template` are resolved to local values."""
 
     base_url: str
+    named_url: str
     template: Template
     clients: Mapping[str, Any]
 
@@ -47,16 +48,17 @@ def running(
     *,
     port: int = 0,
     dynamodb_endpoint: str | None = None,
+    public_url: str | None = None,
     allow_loopback_webhooks: bool = True,
     log_level: str = "WARNING",
     ready: threading.Event | None = None,
 ) -> Iterator[Stack]:
-    """Run the stack while the block runs, on loopback; port 0 takes a free one.
+    """Run the stack on loopback while the block runs; port 0 selects a free one.
 
-    With `dynamodb_endpoint` the tables are there, made where they are missing, and what the queues hold
-    is kept there for the next run; else all is in this process. The environment of the process becomes
-    the functions'. `GET /qbwc`, by which others see that the stack is ready, answers 503 until `ready` is
-    set where it is given. Raises OSError when the port is in use, and DatabaseUnusable.
+    With `dynamodb_endpoint`, tables and queued messages live in that database and outlast the run; missing tables
+    are created. Without it, everything is in this process. `public_url` is the URL in links and `.qwc` files.
+    The environment of the process becomes that of the functions. If `ready` is given, `GET /qbwc`, the readiness
+    check, returns 503 until it is set. Raises OSError when the port is in use, and DatabaseUnusable.
     """
     with ExitStack() as stack:
         stack.enter_context(_environment(dynamodb_endpoint))
@@ -68,7 +70,7 @@ def running(
         template = Template.load(
             ROOT / "template.yaml",
             {
-                "BaseUrl": server.named_url,
+                "BaseUrl": public_url or server.named_url,
                 "AllowLoopbackWebhooks": str(allow_loopback_webhooks).lower(),
                 "LogLevel": log_level,
             },
@@ -89,14 +91,14 @@ def running(
             pump.start()
             stack.callback(pump.join, STOP_SECONDS)
         for pump in pumps:
-            stack.callback(pump.stop)  # the last to come, so the first to be called: all end side by side
+            stack.callback(pump.stop)  # runs before the joins: all pumps stop at the same time
         answer = with_lambda_api(functions, Gateway(template, functions).answer)
         server.start(held_until(ready, answer) if ready else answer)
-        yield Stack(server.base_url, template, clients)
+        yield Stack(server.base_url, server.named_url, template, clients)
 
 
 def held_until(ready: threading.Event, answer: Callable[[Request], Response]) -> Callable[[Request], Response]:
-    """Return `answer`, but that `GET /qbwc` is answered with 503 until the event is set."""
+    """Return `answer`, changed so that `GET /qbwc` returns 503 until the event is set."""
 
     def held(request: Request) -> Response:
         if (request.method, request.path) == ("GET", "/qbwc") and not ready.is_set():
@@ -128,7 +130,7 @@ def _create_queues(template: Template, sqs: Any) -> dict[str, str]:
 
 @contextmanager
 def _environment(dynamodb_endpoint: str | None) -> Iterator[None]:
-    """Set the process's AWS environment so that nothing can reach a real account, and put it back."""
+    """Set the AWS environment so that no call can reach a real account, and restore it afterwards."""
     before = dict(os.environ)
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         del os.environ[name]

@@ -1,4 +1,4 @@
-"""What `make run` listens on, and how it is told to."""
+"""The options of `make run`, and its HTTP server."""
 
 from __future__ import annotations
 
@@ -20,25 +20,23 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("port", ["abc", "80x", "-1", "65536", "1.0", "٣"])
-def test_a_port_that_is_none_is_refused_by_name(port: str) -> None:
+def test_a_value_that_is_not_a_port_is_refused_by_name(port: str) -> None:
     with pytest.raises(ValueError, match="PORT must be a number up to 65535"):
         Options.of({"PORT": port})
 
 
-def test_the_port_is_3000_unless_said_otherwise() -> None:
+def test_the_default_port_is_3000() -> None:
     assert (Options.of({}).port, Options.of({"PORT": ""}).port, Options.of({"PORT": "3100"}).port) == (3000, 3000, 3100)
 
 
 @pytest.mark.parametrize(("argument", "status"), [("--help", 0), ("--port=3100", 2)])
-def test_whoever_gives_an_argument_reads_what_the_options_are(
-    argument: str, status: int, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_argument_prints_the_options(argument: str, status: int, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([argument]) == status
-    assert "PORT (3000)" in capsys.readouterr().out
+    assert "PORT=3000" in capsys.readouterr().out
 
 
-def test_many_callers_may_connect_at_once() -> None:
-    """None is refused or reset because the ones before it have not been accepted yet."""
+def test_many_clients_can_connect_at_once() -> None:
+    """No connection is refused or reset while earlier ones wait to be accepted."""
     server = Server(0)
 
     with ExitStack() as connections:
@@ -51,7 +49,34 @@ def test_many_callers_may_connect_at_once() -> None:
     assert len(connected) == 50
 
 
-def test_a_script_that_is_not_there_or_wrong_is_refused_by_name(tmp_path: Path) -> None:
+def test_a_client_that_waits_for_100_continue_is_told_at_once_to_send_the_body() -> None:
+    server = Server(0)
+    server.start(lambda request: Response(200, [], request.body))
+    address = urlsplit(server.base_url)
+
+    with ExitStack() as connection:
+        connection.callback(server.stop)
+        client = connection.enter_context(socket.create_connection((address.hostname, address.port), timeout=5))
+        client.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
+        interim = client.recv(1024)
+        client.sendall(b"ok")
+        final = client.recv(1024)
+
+    assert interim.startswith(b"HTTP/1.1 100")
+    assert final.startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize("url", ["http://queue.example.com", "queue.example.com", "https://queue.example.com/path"])
+def test_a_base_url_that_the_web_connector_would_refuse_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match="BASE_URL must be like https"):
+        Options.of({"BASE_URL": url})
+
+
+def test_a_base_url_is_taken_without_its_slash() -> None:
+    assert Options.of({"BASE_URL": "https://queue.example.com/"}).base_url == "https://queue.example.com"
+
+
+def test_a_missing_or_wrong_script_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"QUICKBOOKS_SCRIPT: nowhere\.json cannot be read: No such file"):
         Options.of({"QUICKBOOKS_SCRIPT": "nowhere.json"})
     wrong = tmp_path / "wrong.json"
@@ -65,7 +90,7 @@ def test_a_script_without_a_simulated_quickbooks_is_refused() -> None:
         Options.of({"QUICKBOOKS_SCRIPT": "x.json", "QUICKBOOKS": "off"})
 
 
-def test_the_stack_says_that_it_is_ready_only_when_the_credentials_are_written() -> None:
+def test_the_stack_is_ready_only_after_the_credentials_are_written() -> None:
     ready = threading.Event()
     answer = held_until(ready, lambda _request: Response(200, [], b""))
 
