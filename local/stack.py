@@ -35,7 +35,7 @@ QUEUE_ATTRIBUTES = ("DelaySeconds", "MessageRetentionPeriod", "VisibilityTimeout
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """A running stack. `named_url` has a host name in place of the address. The references in `template` are resolved to local values."""
+    """A running stack. `named_url` has a host name in place of the address; references in `template` are resolved."""
 
     base_url: str
     named_url: str
