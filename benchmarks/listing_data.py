@@ -27,7 +27,7 @@ from botocore.config import Config
 from adapters.dynamodb import DynamoDBStore, TableNames, items, leaves, payloads
 from domain import qbxml
 from domain.connections.record import Connection
-from domain.requests.record import QueuedRequest, State, WebhookState, day_of, timestamp
+from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, day_of, timestamp
 from domain.requests.search_text import folded, searchable_text
 from domain.storage.changes import AddConnection
 from domain.storage.counts import INSERTED, UPDATED, CountKey
@@ -147,10 +147,9 @@ def records_over_a_year(connection_id: str, number: int, days: int = DAYS, seed:
             inserted_at=timestamp(inserted),
             updated_at=timestamp(updated),
             state=state,
-            webhook_state=webhook_state,
-            webhook_url=None
-            if webhook_state == WebhookState.NOT_APPLICABLE
-            else "https://example.com/hooks/quickbooks",
+            webhook=Webhook(
+                webhook_state, None if webhook_state == WebhookState.NOT_APPLICABLE else "https://example.com/hooks"
+            ),
             sessions=1,
             revision=4,
         )

@@ -15,7 +15,7 @@ from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.transactions import RETRIES, Transactions
 from domain.errors import TooManyRequests
 from domain.requests.listing import ListQuery, Lists
-from domain.requests.record import QueuedRequest, State, WebhookState, timestamp
+from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, timestamp
 from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, RemoveRequest
 from domain.storage.counts import INSERTED
 from local.emulated_dynamodb import quick_moto
@@ -137,7 +137,7 @@ def test_threads_that_create_and_change_at_once_lose_nothing(store: AnyStore) ->
     def work(_: int) -> list[str]:
         ids = []
         for index in range(5):
-            record = a_record(webhook_state=WebhookState.PENDING)
+            record = a_record(webhook=Webhook(WebhookState.PENDING))
             add(store, record)
             if index % 2:
                 store.commit(ChangeRequest(record, replace(record, state=State.DISCARDED, revision=2)))

@@ -16,7 +16,7 @@ from adapters.dynamodb.reading import query_all
 from domain.errors import Conflict
 from domain.maintenance.retention import SECONDS_A_DAY, Retention
 from domain.maintenance.search_packing import Packer
-from domain.requests.record import QueuedRequest, State, StoredRequest, Tombstone, WebhookState, timestamp
+from domain.requests.record import QueuedRequest, State, StoredRequest, Tombstone, Webhook, WebhookState, timestamp
 from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, RemoveRequest
 from tests.contract.conftest import RETENTION_DAYS
 from tests.contract.test_store import add, counted, recount
@@ -112,7 +112,7 @@ def test_only_what_is_old_enough_is_removed(store: AnyStore) -> None:
     old = ended(store)
     for state in (State.WAITING, State.TICKETED, State.SENT):
         add(store, a_record(state=state))
-    add(store, a_record(state=State.ERROR, webhook_state=WebhookState.PENDING))
+    add(store, a_record(state=State.ERROR, webhook=Webhook(WebhookState.PENDING)))
 
     assert expire(store, NOON + timedelta(seconds=RETENTION_DAYS * SECONDS_A_DAY)) == []
     assert expire(store, LATER) == [old]
@@ -193,7 +193,7 @@ def test_any_changes_with_expiry_leave_exact_counts_and_no_bodies_behind(store: 
                 inserted_at=timestamp(now),
                 updated_at=timestamp(now),
                 state=chance.choice([State.WAITING, State.SENT, State.SENT]),
-                webhook_state=chance.choice([WebhookState.NOT_APPLICABLE, WebhookState.PENDING]),
+                webhook=Webhook(chance.choice([WebhookState.NOT_APPLICABLE, WebhookState.PENDING])),
             )
             add(store, record, chance.choice([REQUEST_XML, LARGE]))
             ids.append(record.id)
@@ -228,9 +228,9 @@ def change_somehow(store: AnyStore, record: QueuedRequest, now: datetime, chance
             store.commit(ChangeRequest(record, after, response_xml=chance.choice(["<a/>", LARGE])))
         case _ if record.webhook_state is WebhookState.PENDING:
             done = chance.choice([WebhookState.SUCCEEDED, WebhookState.FAILED])
-            store.commit(ChangeRequest(record, record.changed(now, webhook_state=done)))
+            store.commit(ChangeRequest(record, record.with_webhook(now, state=done)))
         case _ if record.webhook_state is WebhookState.FAILED:
-            store.commit(ChangeRequest(record, record.changed(now, webhook_state=WebhookState.PENDING)))
+            store.commit(ChangeRequest(record, record.with_webhook(now, state=WebhookState.PENDING)))
         case _:
             store.commit(RemoveRequest(record, timestamp(now)))
 

@@ -16,11 +16,14 @@ from domain.errors import Conflict, NotFound
 from domain.requests.record import (
     FIRST_IN_LINE,
     IN_TURN,
+    Paging,
     QueuedRequest,
+    Recovery,
     RequestError,
     State,
     StoredRequest,
     Tombstone,
+    Webhook,
     WebhookAttempt,
     WebhookState,
     day_of,
@@ -82,22 +85,21 @@ class TestRequests:
     def test_a_record_is_read_back_whole(self, store: AnyStore) -> None:
         record = a_record(
             state=State.ERROR,
-            webhook_state=WebhookState.FAILED,
-            webhook_url="https://example.com/hook",
-            webhook_attempts=(WebhookAttempt("2026-03-14T12:00:01.000000Z", "nö"),),
-            webhook_error="gave up",
-            webhook_round=2,
-            webhook_tries=8,
+            webhook=Webhook(
+                state=WebhookState.FAILED,
+                url="https://example.com/hook",
+                attempts=(WebhookAttempt("2026-03-14T12:00:01.000000Z", "nö"),),
+                error="gave up",
+                round=2,
+                tries=8,
+            ),
             error=RequestError("quickbooks_error", "Not found", {"status_code": 3120, "hint": "…"}),
-            page=3,
-            first_page_id="b0000000-0000-4000-8000-000000000001",
+            paging=Paging(page=3, first_page_id="b0000000-0000-4000-8000-000000000001", page_size=25),
+            recovery=Recovery(
+                response_lost=True, active=True, sessions=1, company_file_mark="90A44FB5-33D9-4815-AC85-BC87A7E7D1EB"
+            ),
             sessions=2,
-            unheard=True,
-            recovering=True,
-            recoveries=1,
-            page_size=25,
-            sent_to_file="90A44FB5-33D9-4815-AC85-BC87A7E7D1EB",
-            last_ticket="ab" * 32,
+            last_session_id="ab" * 32,
             revision=7,
         )
 
@@ -424,7 +426,7 @@ class TestSessions:
 
     def test_a_session_is_read_back_whole(self, store: AnyStore) -> None:
         session = a_session(
-            in_flight=a_record(state=State.SENT, webhook_url="https://example.com/é"),
+            in_flight=a_record(state=State.SENT, webhook=Webhook.to("https://example.com/é")),
             last_answered=Answered("CustomerQueryRq", "1", "{eb05f701-e727-472f-8ade-6753c4f67a46}", 0),
             last_progress=50,
             answered=3,
@@ -577,7 +579,7 @@ def test_counts_equal_a_recount_after_any_changes(store: AnyStore) -> None:
             record = a_record(
                 inserted_at=timestamp(now),
                 updated_at=timestamp(now),
-                webhook_state=chance.choice([WebhookState.NOT_APPLICABLE, WebhookState.PENDING]),
+                webhook=Webhook(chance.choice([WebhookState.NOT_APPLICABLE, WebhookState.PENDING])),
             )
             add(store, record)
             ids.append(record.id)
@@ -593,7 +595,7 @@ def test_counts_equal_a_recount_after_any_changes(store: AnyStore) -> None:
                     ChangeRequest(record, record.moved(State.RESPONSE_RECEIVED, now), response_xml=RESPONSE_XML)
                 )
             case _ if record.webhook_state == WebhookState.PENDING:
-                store.commit(ChangeRequest(record, record.changed(now, webhook_state=WebhookState.SUCCEEDED)))
+                store.commit(ChangeRequest(record, record.with_webhook(now, state=WebhookState.SUCCEEDED)))
             case _:
                 store.commit(RemoveRequest(record, timestamp(now)))
 
@@ -634,7 +636,7 @@ class TestListing:
                 inserted_at=timestamp(inserted),
                 updated_at=timestamp(inserted + timedelta(days=chance.randrange(3))),
                 state=chance.choice([State.WAITING, State.ERROR]),
-                webhook_state=chance.choice([WebhookState.PENDING, WebhookState.FAILED]),
+                webhook=Webhook(chance.choice([WebhookState.PENDING, WebhookState.FAILED])),
             )
             records.append(record)
             add(store, record)

@@ -23,7 +23,7 @@ from domain.connections.passwords import hash_password
 from domain.connections.service import ConnectionService
 from domain.connections.sync_window import SyncWindow
 from domain.requests.listing import ListQuery, Lists
-from domain.requests.record import QueuedRequest, State, WebhookState, timestamp
+from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, timestamp
 from domain.requests.service import Idempotency, RequestService
 from domain.storage.changes import AddConnection, AddRequest, ChangeConnection, ChangeRequest
 from domain.web_connector.endpoint import WebConnector
@@ -184,7 +184,7 @@ def filled() -> Iterator[Bench]:
                 inserted_at=timestamp(now),
                 updated_at=timestamp(now),
                 state=State.SENT if number % 10 else State.WAITING,
-                webhook_state=WebhookState.PENDING,
+                webhook=Webhook(WebhookState.PENDING),
             )
             bench.store.commit(AddRequest(record, REQUEST_XML, ""))
             if record.state == State.SENT:

@@ -14,7 +14,7 @@ import pytest
 from adapters.dynamodb import DynamoDBStore
 from domain.apps.record import ApiKey, App, Scope, api_key_hash
 from domain.connections.passwords import hash_password
-from domain.requests.record import QueuedRequest, State, WebhookState, timestamp
+from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, timestamp
 from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, PutApiKey, PutApp
 from local.receiver import receiving
 from local.runtime import instance
@@ -23,7 +23,7 @@ from local.template import Template
 from tests.support.builders import APP_ID, NOON, REQUEST_XML, RESPONSE_XML, a_connection, a_record, counting_bytes
 
 if TYPE_CHECKING:
-    from local.receiver import Webhook
+    from local.receiver import Webhook as ReceivedWebhook
     from local.template import Function
 
 BUILT, TOOLS, ENDPOINT = (
@@ -73,7 +73,7 @@ def make_resources(prefix: str) -> tuple[dict[str, str], DynamoDBStore]:
 
 def fill(store: DynamoDBStore, function: str, webhook_url: str) -> None:
     """Store what the events talk about."""
-    record = a_record(id=REQUEST_ID, webhook_url=webhook_url, webhook_state=WebhookState.PENDING)
+    record = a_record(id=REQUEST_ID, webhook=Webhook.to(webhook_url))
     store.commit(PutApp(None, App(APP_ID, "Shop", timestamp(NOON), (WEBHOOK_SECRET,))))
     store.commit(PutApiKey(None, ApiKey(api_key_hash(KEY), APP_ID, Scope.FULL, KEY[:11], timestamp(NOON))))
     store.commit(AddConnection(a_connection(password_hash=hash_password(PASSWORD, counting_bytes(16)))))
@@ -81,7 +81,7 @@ def fill(store: DynamoDBStore, function: str, webhook_url: str) -> None:
     if function in ENDED:
         for state in (State.TICKETED, State.SENT):
             store.commit(ChangeRequest(record, record := record.moved(state, NOON)))
-        after = record.moved(State.RESPONSE_RECEIVED, NOON, webhook_tries=ENDED[function])
+        after = record.moved(State.RESPONSE_RECEIVED, NOON, webhook=replace(record.webhook, tries=ENDED[function]))
         store.commit(ChangeRequest(record, after, response_xml=RESPONSE_XML))
 
 
@@ -89,7 +89,7 @@ def fill(store: DynamoDBStore, function: str, webhook_url: str) -> None:
 def test_a_built_function_does_its_work_under_lambdas_runtime(
     name: str, function: Function, tmp_path: Path, cold_starts: dict[str, tuple[float, float]]
 ) -> None:
-    webhooks: list[Webhook] = []
+    webhooks: list[ReceivedWebhook] = []
     with receiving(WEBHOOK_SECRET, webhooks.append) as webhook_url:
         variables, store = make_resources(name.replace("_", "-"))
         fill(store, name, webhook_url)

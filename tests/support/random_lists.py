@@ -10,7 +10,7 @@ from typing import TypeAlias
 from hypothesis import strategies as st
 
 from domain.requests.listing import ListQuery
-from domain.requests.record import QueuedRequest, State, WebhookState, timestamp
+from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, timestamp
 from tests.support.builders import CONNECTION_ID, NOON, SequentialIds, a_record
 
 WORDS = ("alpha", "beta", "gamma ray")
@@ -43,7 +43,7 @@ def a_history(seed: int, number: int, connection_id: str = CONNECTION_ID) -> His
             inserted_at=timestamp(inserted),
             updated_at=timestamp(inserted + timedelta(hours=chance.choice([0, 1, 26]))),
             state=chance.choice(STATES),
-            webhook_state=chance.choice(WEBHOOK_STATES),
+            webhook=Webhook(chance.choice(WEBHOOK_STATES)),
         )
         history.append(Past(record, chance.choice(WORDS), chance.random() < 0.1))
     return history

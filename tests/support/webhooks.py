@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from domain.apps.record import App
-from domain.requests.record import QueuedRequest, State, WebhookState, timestamp
+from domain.requests.record import QueuedRequest, State, Webhook, timestamp
 from domain.storage.changes import AddRequest, PutApp
 from domain.webhooks.delivery import Deliverer
 from domain.webhooks.ports import DeliveryFailed, HttpResponse
@@ -85,6 +85,11 @@ class PlannedTickets:
         self.tickets.append(ticket)
 
 
+def a_webhook(**fields: Any) -> Webhook:
+    """Return a webhook that was never tried; `fields` change it."""
+    return replace(Webhook.to(URL), **fields)
+
+
 class World:
     """An app, its records, a receiver and a deliverer between them; `calls` are in their order."""
 
@@ -100,9 +105,7 @@ class World:
 
     def add(self, **fields: Any) -> QueuedRequest:
         """Store a record that was discarded and whose webhook was never tried; `fields` change it."""
-        record = a_record(
-            **{"state": State.DISCARDED, "webhook_state": WebhookState.PENDING, "webhook_url": URL} | fields
-        )
+        record = a_record(**{"state": State.DISCARDED, "webhook": a_webhook()} | fields)
         self.store.commit(AddRequest(record, REQUEST_XML, "text"))
         self.calls.clear()
         return record

@@ -8,7 +8,7 @@ import pytest
 
 from domain.connections.sync_window import SyncWindow
 from domain.requests import waiting_reason
-from domain.requests.record import QUEUED, State, timestamp
+from domain.requests.record import QUEUED, Recovery, State, timestamp
 from domain.web_connector.session.polling import MAX_POSTPONEMENT_SECONDS
 from tests.support.builders import CONNECTION_ID, NOON, a_connection, a_record
 
@@ -149,7 +149,7 @@ def test_what_does_not_wait_has_no_reason(state: State) -> None:
 
 @pytest.mark.parametrize("state", QUEUED)
 def test_what_is_in_the_connections_way_is_in_the_records_way(state: State) -> None:
-    record, connection = a_record(state=state, recovering=True), a_connection(**PAUSED)
+    record, connection = a_record(state=state, recovery=Recovery(active=True)), a_connection(**PAUSED)
 
     assert waiting_reason.of_request(record, connection, NOON, ahead=3) == waiting_reason.of_connection(
         connection, NOON
@@ -157,7 +157,7 @@ def test_what_is_in_the_connections_way_is_in_the_records_way(state: State) -> N
 
 
 def test_a_lost_write_is_being_recovered() -> None:
-    record = a_record(state=State.RETRYABLE, recovering=True, request_name="CustomerAddRq")
+    record = a_record(state=State.RETRYABLE, recovery=Recovery(active=True), request_name="CustomerAddRq")
 
     found = waiting_reason.of_request(record, a_connection(**SEEN), NOON, ahead=2)
 

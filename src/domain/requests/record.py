@@ -1,7 +1,4 @@
-"""The queued request: its record, its states and the table of transitions between them.
-
-The source of the states is the service contract, section 8.
-"""
+"""The queued request: its record, its states and the table of transitions between them."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class State(StrEnum):
-    """Where a request is on its way to QuickBooks and back."""
+    """The position of a request in its life."""
 
     WAITING = "waiting"
     RETRYABLE = "retryable"
@@ -29,7 +26,7 @@ class State(StrEnum):
 
 
 class WebhookState(StrEnum):
-    """What became of the webhook; `NOT_APPLICABLE` exactly when there is no URL."""
+    """The progress of a request's webhook; `NOT_APPLICABLE` exactly when there is no URL."""
 
     NOT_APPLICABLE = "not_applicable"
     PENDING = "pending"
@@ -44,27 +41,24 @@ ENDED = frozenset({State.RESPONSE_RECEIVED, State.ERROR, State.DISCARDED})
 TRANSITIONS: Mapping[State, frozenset[State]] = {
     State.WAITING: frozenset({State.TICKETED, State.DISCARDED}),
     State.RETRYABLE: frozenset({State.TICKETED, State.DISCARDED}),
-    # A session that ends before it handed the request out gives it back as it was.
+    # A session that ends before it sends the request puts it back into the queue.
     State.TICKETED: frozenset({State.WAITING, State.RETRYABLE, State.SENT, State.ERROR}),
     State.SENT: frozenset({State.RETRYABLE, State.RESPONSE_RECEIVED, State.ERROR}),
     State.RESPONSE_RECEIVED: frozenset(),
     State.ERROR: frozenset(),
     State.DISCARDED: frozenset(),
 }
-"""Every state change that exists; nothing else asks which states follow which."""
+"""Every transition; nothing else decides which state may follow which."""
 
 FIRST_IN_LINE = 0
-"""Queue priority of what continues an open iteration, which lives only as long as the session, and of a write
-whose answer was lost: it is asked for before anything else is sent (contract §8)."""
+"""Queue priority of the next page of an open iterator, which ends with the session, and of a write that recovers:
+QuickBooks is asked for its response before anything else is sent."""
 IN_TURN = 1
-"""Queue priority of everything else: first in, first out."""
+"""Queue priority of all other requests: first in, first out."""
 
 
 def timestamp(moment: datetime) -> str:
-    """Return `moment` (aware, UTC) as the contract writes it: ISO 8601, microseconds, `Z`.
-
-    The texts have one length, so that they sort like the moments.
-    """
+    """Return `moment` (aware, UTC) in ISO 8601 with microseconds and `Z`: all have one length and sort by time."""
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
@@ -75,42 +69,84 @@ def day_of(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RequestError:
-    """Why a request ended in `error`: a stable code, words for a developer, facts and a hint."""
+    """Why a request ended in `error`: a stable code, a message for developers, facts and a hint."""
 
     code: str
     message: str
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the contract's `error` object."""
+        """Return the API's `error` object."""
         return {"message": self.message, "code": self.code, "details": dict(self.details)}
 
 
 @dataclass(frozen=True, slots=True)
 class WebhookAttempt:
-    """One delivery attempt: when it began, and the answer's text or the failure in words."""
+    """One webhook attempt: when it began, and the receiver's response or a description of the failure."""
 
     attempted_at: str
     response: str
 
 
 @dataclass(frozen=True, slots=True)
-class QueuedRequest:
-    """A queued request without its bodies (those are read beside it when they are wanted).
+class Webhook:
+    """The webhook of a request.
 
-    `revision` grows by one with every change; a change names the revision it was made from.
-    `request_label` is the `requestID` that QuickBooks echoes. `first_page_id` and `page` tie the
-    pages of an iterated query together. `sessions` counts the Web Connector sessions that
-    handed the request out and `last_ticket` names (by hash) the latest one that claimed it.
-    `unheard` is a write that went out and whose answer was lost, once at least. While it is also
-    `recovering`, QuickBooks may have executed it, and what goes out is the question for the answer
-    that it kept; `recoveries` counts the sessions that asked. Unheard and queued, it is recovering.
-    `sent_to_file` is the mark (`Session.company_file_mark`) of the company file that a write was last
-    handed out to: only that file can say that it was never executed. `page_size` is how many objects
-    the first page of an iterated query was last asked for, or is asked for next, and the pages after it.
-    `webhook_round` and `webhook_tries` tell one delivery attempt from every other: a redelivery
-    by hand begins a new round. `response_size` is in bytes of UTF-8; `response_parts` counts
-    the chunks that hold a response too large for the body item.
+    `round` and `tries` identify a webhook attempt: a redelivery through the API begins a new round, in which `tries`
+    counts from zero. `error` describes the last failure.
+    """
+
+    state: WebhookState = WebhookState.NOT_APPLICABLE
+    url: str | None = None
+    attempts: tuple[WebhookAttempt, ...] = ()
+    error: str | None = None
+    round: int = 0
+    tries: int = 0
+
+    @classmethod
+    def to(cls, url: str | None) -> Webhook:
+        """Return the webhook of a new request; without a URL, none is sent."""
+        return cls(WebhookState.PENDING, url) if url else cls()
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """The place of a record in an iterated query: each page is a record.
+
+    `page` counts from 1; `first_page_id` is the id of page 1 on all later pages. `page_size` is the number of objects
+    that page 1 was last asked for, or is asked for next, and all later pages with it; None when the query does not
+    iterate.
+    """
+
+    page: int = 1
+    first_page_id: str | None = None
+    page_size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """What is known about a write that was sent, until its response is stored.
+
+    `response_lost`: the write was sent at least once and no response arrived. `active`: QuickBooks may have executed
+    it, so that what goes out next is not the write but the question for its stored response. `sessions` counts the
+    sessions that asked. `company_file_mark` is the FileID mark of the company file that the write was last sent to:
+    only QuickBooks with that file open can tell that it never executed the write.
+    """
+
+    response_lost: bool = False
+    active: bool = False
+    sessions: int = 0
+    company_file_mark: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedRequest:
+    """A queued request without its bodies, which are stored and read separately.
+
+    `revision` grows by one with every change; a change names the revision that it was made from. `request_label` is
+    the `requestID` that QuickBooks returns. `sessions` counts the sessions that sent the request, and
+    `last_session_id` is the session that claimed it last. `response_size` is in bytes of UTF-8; `response_parts`
+    counts the chunks of a response that is too large for the body item.
     """
 
     id: str
@@ -122,50 +158,54 @@ class QueuedRequest:
     inserted_at: str
     updated_at: str
     state: State = State.WAITING
-    webhook_state: WebhookState = WebhookState.NOT_APPLICABLE
-    webhook_url: str | None = None
-    webhook_attempts: tuple[WebhookAttempt, ...] = ()
-    webhook_error: str | None = None
-    webhook_round: int = 0
-    webhook_tries: int = 0
     error: RequestError | None = None
-    page: int = 1
-    first_page_id: str | None = None
+    webhook: Webhook = Webhook()
+    paging: Paging = Paging()
+    recovery: Recovery = Recovery()
     queue_priority: int = IN_TURN
     sessions: int = 0
-    unheard: bool = False
-    recovering: bool = False
-    recoveries: int = 0
-    sent_to_file: str | None = None
-    page_size: int | None = None
-    last_ticket: str | None = None
+    last_session_id: str | None = None
     response_size: int = 0
     response_parts: int = 0
     revision: int = 1
 
     @property
+    def webhook_state(self) -> WebhookState:
+        """The state of the webhook: lists are filtered by it, and counts are kept for it."""
+        return self.webhook.state
+
+    @property
     def is_read(self) -> bool:
-        """Whether sending it twice does no harm: its name ends in `QueryRq` (contract §8)."""
+        """Whether it can be sent twice without harm: its name ends in `QueryRq`."""
         return self.request_name.endswith("QueryRq")
 
     @property
     def message_set_id(self) -> str:
-        """The id under which QuickBooks keeps the answer of a write: 24 characters (`qbxml.md` §4)."""
+        """The ID under which QuickBooks stores the response of a write: 24 characters."""
         return self.id.replace("-", "")[:24]
 
     @property
+    def recovering(self) -> bool:
+        """Whether QuickBooks is asked for the stored response before the write is sent again."""
+        return self.recovery.active
+
+    @property
     def may_be_executed(self) -> bool:
-        """Whether QuickBooks may be working on it or have executed it unheard: nobody may take it away."""
+        """Whether QuickBooks may be executing it, or has executed it without a response: it must not be removed."""
         return self.state in IN_FLIGHT or (self.recovering and self.state in QUEUED)
 
     @property
     def event_id(self) -> str:
-        """The `id` in the webhook's body: the first page's for a page of an iteration (§8)."""
-        return self.first_page_id or self.id
+        """The `id` in the webhook's body: all pages of an iterated query carry the id of the first."""
+        return self.paging.first_page_id or self.id
 
     def changed(self, now: datetime, **fields: Any) -> QueuedRequest:
-        """Return the record with `fields` changed, `updated_at` and `revision` moved on."""
+        """Return the record with `fields` changed, a new `updated_at` and the next `revision`."""
         return replace(self, **fields, updated_at=timestamp(now), revision=self.revision + 1)
+
+    def with_webhook(self, now: datetime, **fields: Any) -> QueuedRequest:
+        """Return the record with `fields` of its webhook changed."""
+        return self.changed(now, webhook=replace(self.webhook, **fields))
 
     def moved(self, to: State, now: datetime, **fields: Any) -> QueuedRequest:
         """Return the record in state `to`.
@@ -181,13 +221,60 @@ class QueuedRequest:
                 )
             raise InvalidState(f"A request that is {self.state} cannot become {to}.", {"state": self.state.value})
         if to in ENDED:
-            fields["recovering"] = False
+            fields["recovery"] = replace(self.recovery, active=False)
         return self.changed(now, state=to, **fields)
+
+    def as_change_of(self, before: QueuedRequest) -> QueuedRequest:
+        """Return the record, reached from `before` by several transitions, as one stored change of it."""
+        return replace(self, revision=before.revision + 1)
+
+    def claimed(self, session_id: str, now: datetime) -> QueuedRequest:
+        """Return a queued record as claimed by a session."""
+        return self.moved(State.TICKETED, now, last_session_id=session_id)
+
+    def handed_out(
+        self, now: datetime, *, company_file_mark: str | None = None, page_size: int | None = None
+    ) -> QueuedRequest:
+        """Return a claimed record as sent: the request itself or, while recovering, the question for its response.
+
+        `company_file_mark` is the mark of the open company file, `page_size` the number of objects asked for.
+        """
+        recovery, paging = self.recovery, self.paging
+        if recovery.active:
+            return self.moved(State.SENT, now, recovery=replace(recovery, sessions=recovery.sessions + 1))
+        if self.is_read:
+            paging = replace(paging, page_size=page_size)
+        else:
+            recovery = replace(recovery, company_file_mark=company_file_mark)
+        return self.moved(State.SENT, now, sessions=self.sessions + 1, paging=paging, recovery=recovery)
+
+    def requeued(self, now: datetime, *, page_size: int | None = None) -> QueuedRequest:
+        """Return a record in flight as queued again; a `page_size` replaces that of an iterated query."""
+        never_sent = self.state is State.TICKETED and not self.sessions
+        return self.moved(
+            State.WAITING if never_sent else State.RETRYABLE,
+            now,
+            paging=self.paging if page_size is None else replace(self.paging, page_size=page_size),
+            recovery=replace(self.recovery, active=self.recovery.response_lost),
+        )
+
+    def response_lost(self, now: datetime, queue_priority: int = FIRST_IN_LINE) -> QueuedRequest:
+        """Return a sent write as queued for recovery in a later session.
+
+        Not in this session: QuickBooks may still be executing the write and would answer that it does not know it.
+        """
+        recovery = replace(self.recovery, response_lost=True, active=True, sessions=0)
+        return self.moved(State.RETRYABLE, now, recovery=recovery, queue_priority=queue_priority)
+
+    def failed(self, now: datetime, code: str, message: str, details: Mapping[str, Any]) -> QueuedRequest:
+        """Return a record in flight as ended in an error; None values are left out of `details`."""
+        known = {name: value for name, value in details.items() if value is not None}
+        return self.moved(State.ERROR, now, error=RequestError(code, message, known))
 
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
-    """What is left of a deleted record, so that its GET can answer 410 to its owner."""
+    """The remains of a deleted record: GET returns 410 to its owner instead of 404."""
 
     id: str
     connection_id: str
@@ -197,7 +284,7 @@ class Tombstone:
 
 @dataclass(frozen=True, slots=True)
 class StoredRequest:
-    """A record with its bodies. `response_xml` is None when there is none or it was not asked for."""
+    """A record with its bodies. `response_xml` is None when there is none or it was not read."""
 
     record: QueuedRequest
     request_xml: str

@@ -28,6 +28,7 @@ from domain.requests.record import (
     State,
     StoredRequest,
     Tombstone,
+    Webhook,
     WebhookState,
     timestamp,
 )
@@ -178,8 +179,7 @@ class RequestService:
             qbxml_version=request.version,
             inserted_at=moment,
             updated_at=moment,
-            webhook_url=webhook_url,
-            webhook_state=WebhookState.PENDING if webhook_url else WebhookState.NOT_APPLICABLE,
+            webhook=Webhook.to(webhook_url),
         )
         return StoredRequest(record, request.to_xml())
 
@@ -223,19 +223,15 @@ class RequestService:
         """Have the webhook of an ended request sent again, in a new round. Raises InvalidState."""
 
         def pending(record: QueuedRequest, now: datetime) -> QueuedRequest:
-            if not record.webhook_url:
+            if not record.webhook.url:
                 raise InvalidState("The request has no webhook_url: there is nothing to deliver.")
             if record.state not in ENDED:
                 raise InvalidState(
                     f"The request is {record.state}: its webhook is sent when it has ended.",
                     {"state": record.state.value},
                 )
-            return record.changed(
-                now,
-                webhook_state=WebhookState.PENDING,
-                webhook_error=None,
-                webhook_round=record.webhook_round + 1,
-                webhook_tries=0,
+            return record.with_webhook(
+                now, state=WebhookState.PENDING, error=None, round=record.webhook.round + 1, tries=0
             )
 
         return self._change(app_id, request_id, connection_id, pending)

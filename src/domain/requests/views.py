@@ -42,7 +42,7 @@ def record_view(
         "id": record.id,
         "connection_id": record.connection_id,
         "request_name": record.request_name,
-        "page": record.page,
+        "page": record.paging.page,
         "state": record.state.value,
         "webhook_state": record.webhook_state.value,
         "waiting_reason": waiting.as_dict() if waiting else None,
@@ -67,7 +67,7 @@ def list_item_view(stored: StoredRequest, *, waiting: WaitingReason | None = Non
         "id": record.id,
         "connection_id": record.connection_id,
         "request_name": record.request_name,
-        "page": record.page,
+        "page": record.paging.page,
         "state": record.state.value,
         "webhook_state": record.webhook_state.value,
         "waiting_reason": waiting.as_dict() if waiting else None,
@@ -101,9 +101,9 @@ def response_json(stored: StoredRequest) -> list[dict[str, Any]] | None:
 def _outcome(record: QueuedRequest) -> dict[str, Any]:
     return {
         "error": record.error.as_dict() if record.error else None,
-        "webhook_url": record.webhook_url,
+        "webhook_url": record.webhook.url,
         "webhook_attempts": [
-            {"attempted_at": attempt.attempted_at, "response": attempt.response} for attempt in record.webhook_attempts
+            {"attempted_at": attempt.attempted_at, "response": attempt.response} for attempt in record.webhook.attempts
         ],
-        "webhook_error": record.webhook_error,
+        "webhook_error": record.webhook.error,
     }

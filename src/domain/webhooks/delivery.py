@@ -133,7 +133,7 @@ class Deliverer:
         record = found.stored.record
         answer = self._post(found, began, timeout_seconds)
         ended = self.clock()
-        outcome = self._outcome(answer, record.webhook_tries + 1, ended)
+        outcome = self._outcome(answer, record.webhook.tries + 1, ended)
         if isinstance(outcome, RetryAt):
             self.retries.plan(_next_planned_attempt(record, outcome.moment))
         attempt = WebhookAttempt(timestamp(began), _answer_text(answer))
@@ -157,7 +157,7 @@ class Deliverer:
             **signature_headers(found.secrets, record.id, int(now.timestamp()), body),
         }
         try:
-            return self.sender.post(record.webhook_url or "", headers, body, timeout_seconds)
+            return self.sender.post(record.webhook.url or "", headers, body, timeout_seconds)
         except DeliveryFailed as failure:
             return failure
 
@@ -193,26 +193,26 @@ class Deliverer:
 
 def first_planned_attempt(record: QueuedRequest, now: datetime) -> PlannedAttempt:
     """Return the ticket for the first attempt of a round: due at once."""
-    return replace(_next_planned_attempt(record, now), webhook_tries=record.webhook_tries)
+    return replace(_next_planned_attempt(record, now), webhook_tries=record.webhook.tries)
 
 
 def asks_for_first_attempt(before: QueuedRequest | None, after: QueuedRequest) -> bool:
     """Return whether this change is the one by which a record began to wait for a round's first attempt."""
     if not _awaits_first_attempt(after):
         return False
-    return before is None or not _awaits_first_attempt(before) or before.webhook_round != after.webhook_round
+    return before is None or not _awaits_first_attempt(before) or before.webhook.round != after.webhook.round
 
 
 def _awaits_first_attempt(record: QueuedRequest) -> bool:
-    return record.state in ENDED and record.webhook_state is WebhookState.PENDING and record.webhook_tries == 0
+    return record.state in ENDED and record.webhook_state is WebhookState.PENDING and record.webhook.tries == 0
 
 
 def _next_planned_attempt(record: QueuedRequest, moment: datetime) -> PlannedAttempt:
     return PlannedAttempt(
         request_id=record.id,
         app_id=record.app_id,
-        webhook_round=record.webhook_round,
-        webhook_tries=record.webhook_tries + 1,
+        webhook_round=record.webhook.round,
+        webhook_tries=record.webhook.tries + 1,
         response_parts=record.response_parts,
         not_before=moment,
     )
@@ -221,10 +221,10 @@ def _next_planned_attempt(record: QueuedRequest, moment: datetime) -> PlannedAtt
 def _is_wanted(record: QueuedRequest, ticket: PlannedAttempt) -> bool:
     if record.state not in ENDED or record.webhook_state is not WebhookState.PENDING:
         return False
-    if record.webhook_round != ticket.webhook_round or record.webhook_tries > ticket.webhook_tries:
+    if record.webhook.round != ticket.webhook_round or record.webhook.tries > ticket.webhook_tries:
         return False
-    if record.webhook_tries < ticket.webhook_tries:
-        raise AheadOfRecord(f"{record.id}: try {ticket.webhook_tries} came before try {record.webhook_tries} ended.")
+    if record.webhook.tries < ticket.webhook_tries:
+        raise AheadOfRecord(f"{record.id}: try {ticket.webhook_tries} came before try {record.webhook.tries} ended.")
     return True
 
 
@@ -252,12 +252,8 @@ def _settled(record: QueuedRequest, attempt: WebhookAttempt, outcome: Outcome, n
             state, error = WebhookState.PENDING, reason
         case GaveUp(reason=reason):
             state, error = WebhookState.FAILED, reason
-    return record.changed(
-        now,
-        webhook_state=state,
-        webhook_error=error,
-        webhook_tries=record.webhook_tries + 1,
-        webhook_attempts=_with_attempt(record, attempt),
+    return record.with_webhook(
+        now, state=state, error=error, tries=record.webhook.tries + 1, attempts=_with_attempt(record, attempt)
     )
 
 
@@ -269,15 +265,15 @@ def _joined(
     A success counts for its whole round: the receiver has the event. Any other outcome counts
     only while no other attempt has; else it is only noted, and the other one decides what is next.
     """
-    same_round = current.webhook_round == read.webhook_round
-    same_try = current.webhook_state is WebhookState.PENDING and current.webhook_tries == read.webhook_tries
+    same_round = current.webhook.round == read.webhook.round
+    same_try = current.webhook_state is WebhookState.PENDING and current.webhook.tries == read.webhook.tries
     if same_round and (same_try or isinstance(outcome, Succeeded)):
         return _settled(current, attempt, outcome, now)
-    return current.changed(now, webhook_attempts=_with_attempt(current, attempt))
+    return current.with_webhook(now, attempts=_with_attempt(current, attempt))
 
 
 def _with_attempt(record: QueuedRequest, attempt: WebhookAttempt) -> tuple[WebhookAttempt, ...]:
-    older = (replace(one, response=_cut(one.response, OLDER_ANSWER_BYTES)) for one in record.webhook_attempts)
+    older = (replace(one, response=_cut(one.response, OLDER_ANSWER_BYTES)) for one in record.webhook.attempts)
     latest = replace(attempt, response=_cut(attempt.response, ANSWER_BYTES))
     return (*older, latest)[-ATTEMPTS_KEPT:]
 

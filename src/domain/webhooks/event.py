@@ -48,7 +48,7 @@ def _event(stored: StoredRequest, moment: str) -> dict[str, Any]:
         "timestamp": moment,
         "id": record.event_id,
         "page_request_id": record.id,
-        "page": record.page,
+        "page": record.paging.page,
         "state": state,
         "connection_id": record.connection_id,
         "request_xml": stored.request_xml,

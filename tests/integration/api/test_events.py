@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from domain.apps.record import ApiKey, App, Scope, api_key_hash
-from domain.requests.record import State, Tombstone, WebhookState, timestamp
+from domain.requests.record import State, Tombstone, Webhook, timestamp
 from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, PutApiKey, PutApp
 from domain.webhooks.addresses import UrlRules
 from domain.webhooks.ports import HttpResponse
@@ -79,7 +79,7 @@ class NoRetries:
 def filled_store(function: str) -> FakeStore:
     """Return a store with what the events talk about."""
     store = FakeStore()
-    record = a_record(id=REQUEST_ID, webhook_url=HOOK, webhook_state=WebhookState.PENDING)
+    record = a_record(id=REQUEST_ID, webhook=Webhook.to(HOOK))
     store.commit(
         PutApp(None, App(APP_ID, "Shop", timestamp(NOON), ("whsec_" + "A" * 43 + "=",))),
         PutApiKey(None, ApiKey(api_key_hash(KEY), APP_ID, Scope.FULL, KEY[:11], timestamp(NOON))),
@@ -89,7 +89,7 @@ def filled_store(function: str) -> FakeStore:
     if function in ENDED:
         for state in (State.TICKETED, State.SENT):
             store.commit(ChangeRequest(record, record := record.moved(state, NOON)))
-        after = record.moved(State.RESPONSE_RECEIVED, NOON, webhook_tries=ENDED[function])
+        after = record.moved(State.RESPONSE_RECEIVED, NOON, webhook=replace(record.webhook, tries=ENDED[function]))
         store.commit(ChangeRequest(record, after, response_xml=RESPONSE_XML))
     if function == "forget_expired":
         del store.records[REQUEST_ID]  # as time to live does

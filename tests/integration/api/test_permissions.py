@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
@@ -15,7 +16,7 @@ from adapters.dynamodb import DynamoDBStore
 from domain.apps.record import ApiKey, App, Scope, api_key_hash
 from domain.connections.service import ConnectionService
 from domain.maintenance.search_packing import Packer
-from domain.requests.record import State, WebhookState, timestamp
+from domain.requests.record import State, Webhook, timestamp
 from domain.storage.changes import (
     AddConnection,
     AddRequest,
@@ -143,7 +144,7 @@ def recorder() -> Iterator[Recorder]:
 
 def fill(store: DynamoDBStore, function: str) -> None:
     """Store what the events talk about, a silent session and a deleted connection."""
-    record = a_record(id=REQUEST_ID, webhook_url=HOOK, webhook_state=WebhookState.PENDING)
+    record = a_record(id=REQUEST_ID, webhook=Webhook.to(HOOK))
     connection, silent = a_connection(), a_session()
     store.commit(PutApp(None, App(APP_ID, "Shop", timestamp(NOON), ("whsec_" + "A" * 43 + "=",))))
     store.commit(PutApiKey(None, ApiKey(api_key_hash(KEY), APP_ID, Scope.FULL, KEY[:11], timestamp(NOON))))
@@ -152,7 +153,7 @@ def fill(store: DynamoDBStore, function: str) -> None:
     if function in ENDED:
         for state in (State.TICKETED, State.SENT):
             store.commit(ChangeRequest(record, record := record.moved(state, NOON)))
-        after = record.moved(State.RESPONSE_RECEIVED, NOON, webhook_tries=ENDED[function])
+        after = record.moved(State.RESPONSE_RECEIVED, NOON, webhook=replace(record.webhook, tries=ENDED[function]))
         store.commit(ChangeRequest(record, after, response_xml=RESPONSE_XML))
     if function == "pack_search_texts":
         # One day to copy, one to take out of the index, one of which nothing is left.

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.requests.record import QueuedRequest, RequestError, State, StoredRequest, WebhookAttempt, WebhookState
+from domain.requests.record import (
+    QueuedRequest,
+    RequestError,
+    State,
+    StoredRequest,
+    Webhook,
+    WebhookAttempt,
+    WebhookState,
+)
 from domain.storage.changes import ChangeConnection, ChangeRequest
 from domain.webhooks.event import event_body
 from handlers import bootstrap
@@ -297,9 +305,12 @@ def test_errors_and_attempts_are_shown(world: World) -> None:
         made["id"],
         State.ERROR,
         error=RequestError("outcome_unknown", "Nobody can tell.", {"hint": "Look."}),
-        webhook_state=WebhookState.FAILED,
-        webhook_error="refused",
-        webhook_attempts=(WebhookAttempt("2026-03-14T12:00:01.000000Z", "no route"),),
+        webhook=Webhook(
+            state=WebhookState.FAILED,
+            url=HOOK,
+            error="refused",
+            attempts=(WebhookAttempt("2026-03-14T12:00:01.000000Z", "no route"),),
+        ),
     )
 
     data = world.api.call("GET", made["links"]["self"]).json["data"]
@@ -422,7 +433,7 @@ def test_a_webhook_is_sent_again_only_after_the_end(world: World, prefix: str) -
     url = f"/api/v1{prefix}/queued_requests/{made['id']}/redeliver"
 
     early = world.api.call("POST", url)
-    end(world, made["id"], webhook_state=WebhookState.FAILED)
+    end(world, made["id"], webhook=Webhook(WebhookState.FAILED, HOOK))
     later = world.api.call("POST", url)
 
     assert (early.status, early.code) == (400, "invalid_state")

@@ -16,7 +16,7 @@ from adapters.dynamodb.items import record_item
 from adapters.sqs import SqsRetryQueue
 from adapters.webhook_http import WebhookHttp
 from domain.apps.record import App
-from domain.requests.record import QueuedRequest, State, WebhookState, timestamp
+from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, timestamp
 from domain.requests.service import RequestService
 from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, PutApp, RemoveRequest
 from domain.webhooks.delivery import Deliverer
@@ -68,9 +68,7 @@ class Stack:
 
     def an_ended_request(self, port: int, response_xml: str = RESPONSE_XML) -> tuple[QueuedRequest, QueuedRequest]:
         """Store a request with a webhook to this port and end it; return it before and after that."""
-        sent = a_record(
-            state=State.SENT, webhook_url=f"http://127.0.0.1:{port}/hook", webhook_state=WebhookState.PENDING
-        )
+        sent = a_record(state=State.SENT, webhook=Webhook.to(f"http://127.0.0.1:{port}/hook"))
         self.store.commit(AddRequest(sent, REQUEST_XML, "text"))
         ended = sent.moved(State.RESPONSE_RECEIVED, self.clock())
         self.store.commit(ChangeRequest(sent, ended, response_xml))
@@ -133,7 +131,7 @@ def test_a_failed_attempt_comes_back_through_the_queue(stack: Stack) -> None:
     with Receiver(hearing(heard, BUSY)) as receiver:
         before, after = stack.an_ended_request(receiver.port)
         stack.stream(before, after)
-        [attempt] = stack.stored(after).webhook_attempts
+        [attempt] = stack.stored(after).webhook.attempts
         stack.clock.advance(seconds=10)
         receiver.script = hearing(heard)
         stack.calls.clear()
@@ -143,7 +141,7 @@ def test_a_failed_attempt_comes_back_through_the_queue(stack: Stack) -> None:
     assert stack.calls.total() == 2, stack.calls
     assert attempt.response == "busy"
     stored = stack.stored(after)
-    assert (stored.webhook_state, stored.webhook_tries) == (WebhookState.SUCCEEDED, 2)
+    assert (stored.webhook_state, stored.webhook.tries) == (WebhookState.SUCCEEDED, 2)
 
 
 def test_a_response_of_5_mb_is_announced_without_its_text(stack: Stack) -> None:
@@ -170,8 +168,8 @@ def test_a_redelivery_while_the_receiver_answers_keeps_both_its_new_round_and_th
         assert stack.stream(before, after) == {"batchItemFailures": []}
 
     stored = stack.stored(after)
-    assert (stored.webhook_state, stored.webhook_round, stored.webhook_tries) == (WebhookState.PENDING, 1, 0)
-    assert [attempt.response for attempt in stored.webhook_attempts] == [answer.decode().rpartition("\n")[2]]
+    assert (stored.webhook_state, stored.webhook.round, stored.webhook.tries) == (WebhookState.PENDING, 1, 0)
+    assert [attempt.response for attempt in stored.webhook.attempts] == [answer.decode().rpartition("\n")[2]]
 
 
 def test_a_deletion_while_the_receiver_answers_is_no_failure(stack: Stack) -> None:

@@ -199,7 +199,9 @@ class Desk:
 
     def states(self) -> list[str]:
         """Return the states of all records in order of insertion."""
-        return [record.state.value for record in sorted(self.records, key=lambda one: (one.inserted_at, one.page))]
+        return [
+            record.state.value for record in sorted(self.records, key=lambda one: (one.inserted_at, one.paging.page))
+        ]
 
     # --- what the Web Connector says
 

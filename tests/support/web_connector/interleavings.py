@@ -291,7 +291,7 @@ class Interleavings(RuleBasedStateMachine):
                 assert (
                     steps in TWO_STEPS_IN_ONE_COMMIT
                     or after.state in TRANSITIONS[before.state]
-                    or (before.state is after.state and after.webhook_round == before.webhook_round + 1)
+                    or (before.state is after.state and after.webhook.round == before.webhook.round + 1)
                 ), steps
 
     def teardown(self) -> None:

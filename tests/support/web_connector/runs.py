@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from domain.maintenance.sweep import Sweeper
-from domain.requests.record import ENDED, QueuedRequest, State, WebhookState
+from domain.requests.record import ENDED, QueuedRequest, State, Webhook
 from domain.storage.changes import AddRequest
 from domain.web_connector.protocol import qwc
 from domain.web_connector.session.record import SILENCE_SECONDS
@@ -51,7 +51,7 @@ class Notifying(WitnessedStore):
 
 
 def _with_webhook(change: AddRequest) -> AddRequest:
-    record = replace(change.record, webhook_url="https://example.com/hook", webhook_state=WebhookState.PENDING)
+    record = replace(change.record, webhook=Webhook.to("https://example.com/hook"))
     return replace(change, record=record)
 
 
@@ -162,7 +162,7 @@ class Run:
             assert record.message_set_id not in kept or self.fragile.done_last
         else:
             assert record.error.code == "iteration_interrupted", record
-            assert record.page > 1
+            assert record.paging.page > 1
 
     def _check_write(self, record: QueuedRequest) -> None:
         response = self.desk.response(record.id)

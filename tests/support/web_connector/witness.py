@@ -50,18 +50,18 @@ class WitnessedStore(CountingStore):
     def _remember(self, record: Any) -> None:
         self.history.setdefault(record.id, []).append(record)
         if passes({"dynamodb": {"NewImage": record_item(record)}}, _webhook_patterns()):
-            self.webhooks_due[record.id, record.webhook_round] += 1
+            self.webhooks_due[record.id, record.webhook.round] += 1
 
     def _look_at_the_queue(self, before: QueuedRequest, claimed: QueuedRequest) -> None:
         """Note who was passed over by a claim. What a session itself had and gave back is left to a later one."""
-        if claimed.last_ticket == before.last_ticket:
+        if claimed.last_session_id == before.last_session_id:
             return
         for record in self.records.values():
             if (
                 isinstance(record, QueuedRequest)
                 and record.connection_id == claimed.connection_id
                 and record.state in QUEUED
-                and record.last_ticket != claimed.last_ticket
+                and record.last_session_id != claimed.last_session_id
                 and _turn(record) < _turn(claimed)
             ):
                 self.out_of_turn.append((record, claimed))
@@ -70,8 +70,8 @@ class WitnessedStore(CountingStore):
         """Check that each ended record's webhook fell due once, and nobody else's."""
         for record in self.records.values():
             if isinstance(record, QueuedRequest):
-                wanted = record.webhook_url is not None and record.state in ENDED
-                assert self.webhooks_due[record.id, record.webhook_round] == wanted, record
+                wanted = record.webhook.url is not None and record.state in ENDED
+                assert self.webhooks_due[record.id, record.webhook.round] == wanted, record
 
 
 def _turn(record: QueuedRequest) -> tuple[int, str, str]:

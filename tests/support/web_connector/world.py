@@ -202,7 +202,7 @@ class World:
             self._check_write_goes_out(request)
         if paused and "<QBXML" in request:
             # What QuickBooks has begun is finished: an answer that was lost, the next page.
-            assert session.in_flight.state is State.SENT or session.in_flight.page > 1
+            assert session.in_flight.state is State.SENT or session.in_flight.paging.page > 1
         return request
 
     def other_than(self, number: int) -> Connection:
@@ -213,7 +213,7 @@ class World:
         """Check that a write goes out again only when it was asked for, or when QuickBooks said that it did nothing."""
         message_set = re.findall(' newMessageSetID="([^"]*)"', request)[0]
         (record,) = [record for record in self.records() if record.message_set_id == message_set]
-        assert message_set not in self.sent or record.recoveries or not record.unheard, record
+        assert message_set not in self.sent or record.recovery.sessions or not record.recovery.response_lost, record
         self.sent.add(message_set)
 
     def receive(self, ticket: str, response: str, hresult: str = "", trouble: Trouble = None) -> None:

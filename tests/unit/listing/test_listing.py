@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from domain.errors import InvalidRequest, NotFound
 from domain.requests.listing import MIN_PART_ENTRIES, READERS, SEARCH_SECONDS, ListQuery, Lists, Span, cuts, locate
-from domain.requests.record import QueuedRequest, State, WebhookState, timestamp
+from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, timestamp
 from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, RemoveRequest
 from domain.storage.ports import unlimited
 from tests.support.builders import (
@@ -112,7 +112,7 @@ def test_an_index_that_lags_gives_a_shorter_page_in_order(seed: int, number: int
     alive = {past.record.id: past for past in history if not past.removed}
     for past in chance.sample(list(alive.values()), len(alive) // 4):
         moved = past.record.changed(
-            NOON + timedelta(hours=chance.randrange(200)), state=State.ERROR, webhook_state=WebhookState.FAILED
+            NOON + timedelta(hours=chance.randrange(200)), state=State.ERROR, webhook=Webhook(WebhookState.FAILED)
         )
         store.commit(ChangeRequest(past.record, moved))
         store.latest[moved.id] = past.record

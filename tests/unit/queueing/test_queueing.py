@@ -17,7 +17,7 @@ from domain.errors import (
     TooManyRequests,
     UnsupportedByVersion,
 )
-from domain.requests.record import QueuedRequest, State, Tombstone, WebhookState, timestamp
+from domain.requests.record import QueuedRequest, State, Tombstone, Webhook, WebhookState, timestamp
 from domain.requests.service import Idempotency, RequestService
 from domain.storage.changes import AddConnection, AddRequest, Change, ChangeConnection, ChangeRequest
 from tests.support.builders import (
@@ -120,10 +120,10 @@ class TestQueue:
         first = bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None)
         second = bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None)
 
-        assert first.stored.record.webhook_url == second.stored.record.webhook_url == HOOK
+        assert first.stored.record.webhook.url == second.stored.record.webhook.url == HOOK
         assert bench.store.commits == 2
         own = bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, "https://example.com/own")
-        assert own.stored.record.webhook_url == "https://example.com/own"
+        assert own.stored.record.webhook.url == "https://example.com/own"
 
     def test_a_default_that_was_changed_since_is_learned_from_the_conflict(self, bench: Bench) -> None:
         bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None)
@@ -133,7 +133,7 @@ class TestQueue:
 
         queued = bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None)
 
-        assert queued.stored.record.webhook_url == HOOK
+        assert queued.stored.record.webhook.url == HOOK
         assert bench.store.commits == 2
 
     def test_a_known_connection_is_anothers_still_and_gone_when_deleted(self, bench: Bench) -> None:
@@ -310,21 +310,18 @@ class TestRedeliver:
         record = bench.has(
             a_record(
                 state=State.ERROR,
-                webhook_url=HOOK,
-                webhook_state=webhook_state,
-                webhook_tries=8,
-                webhook_error="gave up",
+                webhook=Webhook(webhook_state, HOOK, tries=8, error="gave up"),
             )
         )
 
         after = bench.queueing.redeliver(APP_ID, record.id).record
 
         assert after.webhook_state == WebhookState.PENDING
-        assert (after.webhook_round, after.webhook_tries, after.webhook_error) == (1, 0, None)
+        assert (after.webhook.round, after.webhook.tries, after.webhook.error) == (1, 0, None)
 
     def test_nothing_is_delivered_without_a_url_or_before_the_end(self, bench: Bench) -> None:
         without = bench.has(a_record(state=State.ERROR))
-        waiting = bench.has(a_record(webhook_url=HOOK, webhook_state=WebhookState.PENDING))
+        waiting = bench.has(a_record(webhook=Webhook.to(HOOK)))
 
         for record in (without, waiting):
             with pytest.raises(InvalidState):
@@ -342,7 +339,7 @@ def test_a_change_moves_revision_and_moment_on() -> None:
     clock = FixedClock()
     record = a_record()
 
-    after = record.changed(clock.advance(seconds=1), webhook_error="x")
+    after = record.changed(clock.advance(seconds=1), sessions=1)
 
     assert (after.revision, after.updated_at) == (record.revision + 1, timestamp(clock()))
 

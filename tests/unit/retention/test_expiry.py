@@ -10,7 +10,7 @@ import pytest
 from adapters.dynamodb.items import record_item
 from domain.errors import TooManyRequests
 from domain.maintenance.retention import SECONDS_A_DAY, Retention, expires_at
-from domain.requests.record import ENDED, QueuedRequest, State, Tombstone, WebhookState, timestamp
+from domain.requests.record import ENDED, QueuedRequest, State, Tombstone, Webhook, WebhookState, timestamp
 from domain.storage.changes import AddRequest
 from handlers import bootstrap, forget_expired
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, FixedClock, a_record
@@ -22,7 +22,7 @@ LATER = NOON + timedelta(days=40)
 @pytest.mark.parametrize("state", list(State))
 @pytest.mark.parametrize("webhook_state", list(WebhookState))
 def test_only_what_has_ended_and_whose_webhook_is_settled_expires(state: State, webhook_state: WebhookState) -> None:
-    record = a_record(state=state, webhook_state=webhook_state)
+    record = a_record(state=state, webhook=Webhook(webhook_state))
 
     settled = state in ENDED and webhook_state is not WebhookState.PENDING
     assert expires_at(record, 30) == (int(NOON.timestamp()) + 30 * SECONDS_A_DAY if settled else None)
@@ -34,10 +34,10 @@ def test_nothing_expires_when_all_is_kept(state: State) -> None:
 
 
 def test_a_redelivery_takes_the_expiry_back_and_its_end_sets_a_later_one() -> None:
-    ended = a_record(state=State.ERROR, webhook_state=WebhookState.FAILED)
+    ended = a_record(state=State.ERROR, webhook=Webhook(WebhookState.FAILED))
 
-    again = ended.changed(LATER, webhook_state=WebhookState.PENDING)
-    delivered = again.changed(LATER, webhook_state=WebhookState.SUCCEEDED)
+    again = ended.with_webhook(LATER, state=WebhookState.PENDING)
+    delivered = again.with_webhook(LATER, state=WebhookState.SUCCEEDED)
 
     assert expires_at(again, 30) is None
     assert expires_at(delivered, 30) == int(LATER.timestamp()) + 30 * SECONDS_A_DAY

@@ -433,7 +433,7 @@ def test_a_write_that_quickbooks_refused_to_execute_may_go_to_the_new_file(desk:
     reset(desk)
 
     assert desk.record(write).request_label in begin_in(desk, OTHER)
-    assert desk.record(write).sent_to_file == OTHER.strip("{}")
+    assert desk.record(write).recovery.company_file_mark == OTHER.strip("{}")
 
 
 def test_a_write_that_one_company_executed_is_never_executed_in_the_next() -> None:

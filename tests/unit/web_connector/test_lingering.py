@@ -10,7 +10,7 @@ import pytest
 from domain.connections.service import ConnectionService
 from domain.connections.sync_window import SyncWindow
 from domain.maintenance.sweep import Sweeper
-from domain.requests.record import State
+from domain.requests.record import Recovery, State
 from domain.storage.changes import ChangeRequest
 from domain.web_connector.protocol import qwc
 from domain.web_connector.session import polling
@@ -80,7 +80,7 @@ def test_what_is_queued_meanwhile_is_handed_out_at_the_next_question_by_one_comm
     assert dict(desk.store.calls) == {"session": 1, "queue_front": 1, "request_xml": 1, "commit": 1}
     record = desk.record(request_id)
     assert (record.state, record.sessions, record.revision) == (State.SENT, 1, 2)
-    assert record.last_ticket == desk.session.ticket
+    assert record.last_session_id == desk.session.ticket
     assert desk.session.in_flight == record
     assert desk.receive(answer(request)) == 99
     assert desk.record(request_id).state is State.RESPONSE_RECEIVED
@@ -261,7 +261,7 @@ def test_the_sweeper_does_not_take_the_longest_waiting_for_silence() -> None:
 
 def test_the_answer_to_a_write_is_asked_for_by_a_session_that_lingers(desk: Desk) -> None:
     answered(desk)
-    write = desk.write(recovering=True, unheard=True, state=State.RETRYABLE, queue_priority=0)
+    write = desk.write(recovery=Recovery(response_lost=True, active=True), state=State.RETRYABLE, queue_priority=0)
 
     check = desk.send()
 

@@ -8,7 +8,7 @@ import pytest
 
 from domain.connections.service import ConnectionService
 from domain.connections.sync_window import SyncWindow
-from domain.requests.record import State, timestamp
+from domain.requests.record import Recovery, State, timestamp
 from domain.web_connector.session import polling
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, counting_bytes
 from tests.support.web_connector.driver import Desk, answer, hcp, kept, not_kept, page_of
@@ -120,7 +120,7 @@ def test_a_visit_without_work_is_no_work(desk: Desk) -> None:
 def test_a_held_queue_does_not_wake_quickbooks_and_costs_two_calls(fields: dict[str, Any]) -> None:
     desk = a_desk(**fields)
     desk.queue()
-    desk.write(recovering=True, unheard=True, state=State.RETRYABLE)
+    desk.write(recovery=Recovery(response_lost=True, active=True), state=State.RETRYABLE)
 
     assert desk.authenticate() == "none"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.requests.record import State, WebhookState
+from domain.requests.record import State, Webhook, WebhookState
 from domain.web_connector.protocol import qwc
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES
 from simulator import Simulator
@@ -30,11 +30,11 @@ def desk() -> Desk:
 
 def pages(desk: Desk) -> list[Any]:
     """Return the records by page."""
-    return sorted(desk.records, key=lambda record: record.page)
+    return sorted(desk.records, key=lambda record: record.paging.page)
 
 
 def test_pages_come_one_after_another_ahead_of_other_work(desk: Desk) -> None:
-    first = desk.iterate(request_label="mine", webhook_url="https://example.com/", webhook_state=WebhookState.PENDING)
+    first = desk.iterate(request_label="mine", webhook=Webhook.to("https://example.com/"))
     other = desk.queue()
     request = desk.begin()
 
@@ -48,11 +48,11 @@ def test_pages_come_one_after_another_ahead_of_other_work(desk: Desk) -> None:
     assert other in desk.send()
 
     one, two, three = (record for record in desk.records if record.id != other)
-    assert [record.page for record in (one, two, three)] == [1, 2, 3]
+    assert [record.paging.page for record in (one, two, three)] == [1, 2, 3]
     assert [record.event_id for record in (one, two, three)] == [first] * 3
     assert {record.state for record in (one, two, three)} == {State.RESPONSE_RECEIVED}
     assert {record.webhook_state for record in (one, two, three)} == {WebhookState.PENDING}
-    assert {record.webhook_url for record in (one, two, three)} == {"https://example.com/"}
+    assert {record.webhook.url for record in (one, two, three)} == {"https://example.com/"}
     assert {record.request_label for record in (one, two, three)} == {"mine"}
     assert "iterator=" in desk.store.bodies[two.id].request_xml
 
@@ -370,7 +370,7 @@ def test_every_object_comes_though_the_first_pages_were_too_large() -> None:
         for name in re.findall("<CustomerRet>.*?<ListID>(.*?)</ListID>", desk.response(page.id) or "", re.DOTALL)
     ]
     assert len(names) == len(set(names)) == 6
-    assert [page.page for page in pages(desk)] == [1, 2, 3, 4, 5, 6]
+    assert [page.paging.page for page in pages(desk)] == [1, 2, 3, 4, 5, 6]
     assert {page.state for page in pages(desk)} == {State.RESPONSE_RECEIVED}
     assert desk.store.counts == desk.store.recount()
 
@@ -399,5 +399,5 @@ def test_a_page_that_a_gateway_refuses_again_and_again_comes_in_the_end_by_small
         simulator.run_once()
 
     assert desk.record(first).sessions == 3
-    assert [page.page for page in pages(desk)] == [1, 2, 3]
+    assert [page.paging.page for page in pages(desk)] == [1, 2, 3]
     assert {page.state for page in pages(desk)} == {State.RESPONSE_RECEIVED}

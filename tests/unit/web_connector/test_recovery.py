@@ -227,7 +227,7 @@ def test_a_question_that_is_fetched_twice_in_one_session_goes_out_twice(desk: De
 
     assert desk.send() == check
 
-    assert desk.record(write).recoveries == 1
+    assert desk.record(write).recovery.sessions == 1
 
 
 def test_a_write_that_quickbooks_knows_nothing_of_after_three_sessions_ends_unknown(desk: Desk) -> None:

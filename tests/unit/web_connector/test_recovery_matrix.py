@@ -47,7 +47,7 @@ def test_without_cuts_quickbooks_gets_everything_in_the_order_in_which_it_was_qu
         run = Run(fill).to_the_end()
 
         run.check()
-        first = {record.id: record for record in run.records if record.page == 1}
-        records = sorted(run.records, key=lambda record: (first[record.event_id].inserted_at, record.page))
+        first = {record.id: record for record in run.records if record.paging.page == 1}
+        records = sorted(run.records, key=lambda record: (first[record.event_id].inserted_at, record.paging.page))
         asked = [(record.request_name, record.request_label) for record in records]
         assert [one for one in ((done.name, done.request_id) for done in run.company.executed) if one in asked] == asked

@@ -336,7 +336,7 @@ def test_a_login_whose_commit_was_done_without_our_knowing_takes_its_own_session
     assert desk.authenticate() == ""
 
     assert desk.connection.session_ticket == ticket_hash(desk.ticket)
-    assert desk.record(request_id).last_ticket == ticket_hash(desk.ticket)
+    assert desk.record(request_id).last_session_id == ticket_hash(desk.ticket)
     assert len([session for session in desk.store.sessions.values() if not session.ended]) == 1
 
 
@@ -351,7 +351,7 @@ def test_a_new_login_ends_the_former_session_and_takes_what_it_had_claimed(desk:
     assert desk.authenticate() == ""
 
     assert desk.store.sessions[ticket_hash(former)].ended
-    assert desk.record(first).last_ticket == ticket_hash(desk.ticket)
+    assert desk.record(first).last_session_id == ticket_hash(desk.ticket)
     assert desk.record(first).state is State.TICKETED
     assert desk.record(second).state is State.WAITING
     assert desk.connection.session_ticket == ticket_hash(desk.ticket)
@@ -610,8 +610,8 @@ def test_a_page_that_comes_again_while_the_next_one_is_out_is_not_taken_for_it(d
     assert desk.receive(late) == progress
     assert desk.receive(page_of(last, 0)) == 100
 
-    pages = sorted(desk.records, key=lambda found: found.page)
-    assert [found.page for found in pages] == [1, 2, 3]
+    pages = sorted(desk.records, key=lambda found: found.paging.page)
+    assert [found.paging.page for found in pages] == [1, 2, 3]
     assert pages[0].id == first
     assert 'iteratorRemainingCount="0"' in str(desk.response(pages[2].id))
 
@@ -810,11 +810,11 @@ def test_the_index_is_read_again_when_what_it_showed_was_stale(desk: Desk) -> No
 def test_a_record_that_another_session_claimed_first_is_not_claimed_twice(desk: Desk) -> None:
     request_id = desk.queue()
     desk.store.index = [desk.record(request_id)]
-    desk.change(request_id, state=State.TICKETED, last_ticket="somebody's")
+    desk.change(request_id, state=State.TICKETED, last_session_id="somebody's")
 
     assert desk.authenticate() == "none"
 
-    assert desk.record(request_id).last_ticket == "somebody's"
+    assert desk.record(request_id).last_session_id == "somebody's"
 
 
 # --- round trips

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.requests.record import QueuedRequest, State
+from domain.requests.record import QueuedRequest, Recovery, State
 from domain.storage.changes import Change, ChangeRequest, ChangeSession
 from domain.storage.counts import count_changes
 from simulator.message_sets import Keeping, MessageSets
@@ -60,7 +60,7 @@ class Forgetful(WitnessedStore):
         super().commit(*changes)
         for record in self.records.values():
             if isinstance(record, QueuedRequest) and record.state is State.RETRYABLE and record.recovering:
-                self.records[record.id] = replace(record, recovering=False, unheard=False)
+                self.records[record.id] = replace(record, recovery=Recovery())
 
 
 class NewestFirst(WitnessedStore):

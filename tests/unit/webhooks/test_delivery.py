@@ -10,7 +10,16 @@ from typing import Any
 import pytest
 
 from domain.errors import TooManyRequests
-from domain.requests.record import ENDED, QueuedRequest, State, Tombstone, WebhookAttempt, WebhookState, timestamp
+from domain.requests.record import (
+    ENDED,
+    Paging,
+    QueuedRequest,
+    State,
+    Tombstone,
+    WebhookAttempt,
+    WebhookState,
+    timestamp,
+)
 from domain.storage.changes import ChangeRequest, RemoveRequest
 from domain.webhooks.delivery import (
     AheadOfRecord,
@@ -27,7 +36,7 @@ from domain.webhooks.ports import DeliveryFailed, HttpResponse
 from local.gateway import Request
 from local.receiver import verified_schemes
 from tests.support.builders import NOON, a_record
-from tests.support.webhooks import SECRET, URL, World
+from tests.support.webhooks import SECRET, URL, World, a_webhook
 
 OLDER_SECRET = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8="
 
@@ -61,14 +70,14 @@ def test_an_attempt_posts_the_signed_event_to_the_records_url() -> None:
 
 def test_the_webhook_id_is_the_same_for_every_attempt_and_every_page_has_its_own() -> None:
     world = World(HttpResponse(500, ""))
-    page = world.add(page=2, first_page_id="11111111-1111-4111-8111-111111111111")
+    page = world.add(paging=Paging(2, "11111111-1111-4111-8111-111111111111"))
 
     attempt(world, page)
     attempt(world, page)
 
     ids = [headers["webhook-id"] for _, headers, _, _ in world.receiver.posts]
     assert ids == [page.id, page.id]
-    assert json.loads(world.receiver.posts[0][2])["id"] == page.first_page_id
+    assert json.loads(world.receiver.posts[0][2])["id"] == page.paging.first_page_id
 
 
 def test_nothing_is_sent_unsigned() -> None:
@@ -80,7 +89,7 @@ def test_nothing_is_sent_unsigned() -> None:
 
     assert world.receiver.posts == []
     assert isinstance(result.outcome, GaveUp)
-    assert "secret" in (world.stored(record).webhook_error or "")
+    assert "secret" in (world.stored(record).webhook.error or "")
 
 
 # --- What comes of it
@@ -95,15 +104,15 @@ def test_any_2xx_is_success(status: int) -> None:
 
     assert result == Attempted(record, Succeeded(), status, 0, recorded=True)
     stored = world.stored(record)
-    assert (stored.webhook_state, stored.webhook_error, stored.webhook_tries) == (WebhookState.SUCCEEDED, None, 1)
-    assert stored.webhook_attempts == (WebhookAttempt(timestamp(NOON), "thanks"),)
+    assert (stored.webhook_state, stored.webhook.error, stored.webhook.tries) == (WebhookState.SUCCEEDED, None, 1)
+    assert stored.webhook.attempts == (WebhookAttempt(timestamp(NOON), "thanks"),)
     assert world.queue.tickets == []
 
 
 @pytest.mark.parametrize("status", [100, 199, 300, 301, 302, 304, 307, 308, 400, 401, 404, 429, 500, 503])
 def test_any_other_status_is_a_failed_attempt_that_is_tried_again(status: int) -> None:
     world = World(HttpResponse(status, "no"))
-    record = world.add(response_parts=3, webhook_round=2)
+    record = world.add(response_parts=3, webhook=a_webhook(round=2))
 
     result = attempt(world, record)
 
@@ -111,9 +120,9 @@ def test_any_other_status_is_a_failed_attempt_that_is_tried_again(status: int) -
     assert isinstance(result.outcome, RetryAt)
     assert (result.outcome.moment, result.status) == (due, status)
     stored = world.stored(record)
-    assert (stored.webhook_state, stored.webhook_tries) == (WebhookState.PENDING, 1)
-    assert str(status) in (stored.webhook_error or "")
-    assert stored.webhook_attempts == (WebhookAttempt(timestamp(NOON), "no"),)
+    assert (stored.webhook_state, stored.webhook.tries) == (WebhookState.PENDING, 1)
+    assert str(status) in (stored.webhook.error or "")
+    assert stored.webhook.attempts == (WebhookAttempt(timestamp(NOON), "no"),)
     [ticket] = world.queue.tickets
     assert ticket == replace(first_planned_attempt(stored, due), webhook_tries=1, webhook_round=2, response_parts=3)
 
@@ -125,7 +134,7 @@ def test_a_failure_without_an_answers_text_is_told_in_words() -> None:
     attempt(world, record)
     attempt(world, record)
 
-    assert [one.response for one in world.stored(record).webhook_attempts] == [
+    assert [one.response for one in world.stored(record).webhook.attempts] == [
         "The receiver answered HTTP 302: redirects are not followed.",
         "hooks.example.com refuses connections.",
     ]
@@ -149,7 +158,7 @@ def test_http_410_fails_at_once() -> None:
 
     assert isinstance(result.outcome, GaveUp)
     assert world.stored(record).webhook_state is WebhookState.FAILED
-    assert world.stored(record).webhook_error == "The receiver answered HTTP 410."
+    assert world.stored(record).webhook.error == "The receiver answered HTTP 410."
     assert world.queue.tickets == []
 
 
@@ -180,9 +189,9 @@ def test_after_the_eighth_failure_it_gives_up() -> None:
     assert [wait.total_seconds() for wait in waits] == [5, 300, 1800, 7200, 18000, 36000, 36000]
     assert len(world.queue.tickets) == 7
     stored = world.stored(record)
-    assert (stored.webhook_state, stored.webhook_tries) == (WebhookState.FAILED, 8)
-    assert stored.webhook_error == "Gave up after 8 attempts. The last one: The receiver answered HTTP 500."
-    assert [one.response for one in stored.webhook_attempts] == [f"answer {number}" for number in range(1, 9)]
+    assert (stored.webhook_state, stored.webhook.tries) == (WebhookState.FAILED, 8)
+    assert stored.webhook.error == "Gave up after 8 attempts. The last one: The receiver answered HTTP 500."
+    assert [one.response for one in stored.webhook.attempts] == [f"answer {number}" for number in range(1, 9)]
 
 
 def test_success_after_failures_clears_the_error() -> None:
@@ -193,7 +202,7 @@ def test_success_after_failures_clears_the_error() -> None:
     attempt(world, record)
 
     assert world.stored(record).webhook_state is WebhookState.SUCCEEDED
-    assert world.stored(record).webhook_error is None
+    assert world.stored(record).webhook.error is None
 
 
 # --- Order and number of calls
@@ -221,7 +230,7 @@ def test_two_store_calls_frame_the_post_and_the_plan_comes_before_the_commit(
 
 def test_a_ticket_that_is_dropped_costs_one_read() -> None:
     world = World()
-    record = world.add(webhook_state=WebhookState.SUCCEEDED)
+    record = world.add(webhook=a_webhook(state=WebhookState.SUCCEEDED))
 
     world.deliverer.attempt(first_planned_attempt(record, NOON), 10)
 
@@ -234,11 +243,11 @@ def test_a_ticket_that_is_dropped_costs_one_read() -> None:
 @pytest.mark.parametrize(
     "fields",
     [
-        {"webhook_state": WebhookState.SUCCEEDED},
-        {"webhook_state": WebhookState.FAILED},
-        {"webhook_state": WebhookState.NOT_APPLICABLE},
-        {"webhook_round": 1},
-        {"webhook_tries": 1},
+        {"webhook": a_webhook(state=WebhookState.SUCCEEDED)},
+        {"webhook": a_webhook(state=WebhookState.FAILED)},
+        {"webhook": a_webhook(state=WebhookState.NOT_APPLICABLE)},
+        {"webhook": a_webhook(round=1)},
+        {"webhook": a_webhook(tries=1)},
         *[{"state": state} for state in State if state not in ENDED],
     ],
 )
@@ -329,7 +338,7 @@ def test_a_crash_between_plan_and_commit_loses_nothing() -> None:
 
     assert isinstance(result, Attempted)
     assert world.stored(record).webhook_state is WebhookState.SUCCEEDED
-    assert [one.response for one in world.stored(record).webhook_attempts] == ["2", "ok"]
+    assert [one.response for one in world.stored(record).webhook.attempts] == ["2", "ok"]
 
 
 # --- Somebody else was faster
@@ -338,12 +347,8 @@ def test_a_crash_between_plan_and_commit_loses_nothing() -> None:
 def redeliver(world: World, record: QueuedRequest) -> None:
     """Do what a redelivery by hand does, while the receiver is answering."""
     now = world.stored(record)
-    after = now.changed(
-        world.clock(),
-        webhook_state=WebhookState.PENDING,
-        webhook_round=now.webhook_round + 1,
-        webhook_tries=0,
-        webhook_error=None,
+    after = now.with_webhook(
+        world.clock(), state=WebhookState.PENDING, round=now.webhook.round + 1, tries=0, error=None
     )
     world.store.commit(ChangeRequest(now, after))
 
@@ -358,9 +363,9 @@ def test_an_attempt_of_a_round_that_is_over_is_noted_and_changes_nothing_else(st
 
     stored = world.stored(record)
     assert result.recorded
-    assert (stored.webhook_state, stored.webhook_round, stored.webhook_tries) == (WebhookState.PENDING, 1, 0)
-    assert stored.webhook_error is None
-    assert [one.response for one in stored.webhook_attempts] == ["late"]
+    assert (stored.webhook_state, stored.webhook.round, stored.webhook.tries) == (WebhookState.PENDING, 1, 0)
+    assert stored.webhook.error is None
+    assert [one.response for one in stored.webhook.attempts] == ["late"]
 
 
 def test_the_retry_of_a_round_that_is_over_is_dropped() -> None:
@@ -397,7 +402,7 @@ def test_an_attempt_is_settled_on_the_record_as_it_is_now_when_something_else_ch
     attempt(world, record)
 
     stored = world.stored(record)
-    assert (stored.sessions, stored.webhook_tries, stored.webhook_state) == (9, 1, WebhookState.PENDING)
+    assert (stored.sessions, stored.webhook.tries, stored.webhook_state) == (9, 1, WebhookState.PENDING)
 
 
 @pytest.mark.parametrize(
@@ -425,8 +430,8 @@ def test_of_two_attempts_side_by_side_a_success_counts_and_both_are_noted(
     attempt(world, record)
 
     stored = world.stored(record)
-    assert (stored.webhook_state, stored.webhook_tries) == (state, tries)
-    assert [one.response for one in stored.webhook_attempts] == ["first", "second"]
+    assert (stored.webhook_state, stored.webhook.tries) == (state, tries)
+    assert [one.response for one in stored.webhook.attempts] == ["first", "second"]
 
 
 def test_a_second_conflict_is_reported_as_not_recorded() -> None:
@@ -451,9 +456,9 @@ def test_the_latest_answer_is_kept_to_4_kib_and_older_ones_shorter() -> None:
     record = world.add()
 
     attempt(world, record)
-    kept = world.stored(record).webhook_attempts
+    kept = world.stored(record).webhook.attempts
     attempt(world, record)
-    older, latest = world.stored(record).webhook_attempts
+    older, latest = world.stored(record).webhook.attempts
 
     assert [len(one.response.encode()) for one in kept] == [4096]
     assert len(latest.response.encode()) == 4096
@@ -466,7 +471,7 @@ def test_a_cut_never_splits_a_character() -> None:
 
     attempt(world, record)
 
-    assert world.stored(record).webhook_attempts[0].response == "x" + "€" * 1365
+    assert world.stored(record).webhook.attempts[0].response == "x" + "€" * 1365
 
 
 def test_only_the_latest_twenty_attempts_are_kept() -> None:
@@ -478,7 +483,7 @@ def test_only_the_latest_twenty_attempts_are_kept() -> None:
         attempt(world, record)
         redeliver(world, record)
 
-    attempts = world.stored(record).webhook_attempts
+    attempts = world.stored(record).webhook.attempts
     assert [one.response.split()[0] for one in attempts] == [str(number) for number in range(5, 25)]
     assert sum(len(one.response.encode()) for one in attempts) < 14_000
 
@@ -488,7 +493,7 @@ def test_only_the_latest_twenty_attempts_are_kept() -> None:
 
 @pytest.mark.parametrize("state", sorted(ENDED))
 def test_ending_asks_for_the_first_attempt(state: State) -> None:
-    sent = a_record(state=State.SENT, webhook_state=WebhookState.PENDING)
+    sent = a_record(state=State.SENT, webhook=a_webhook())
     ended = replace(sent, state=state)
 
     assert asks_for_first_attempt(sent, ended)
@@ -496,10 +501,10 @@ def test_ending_asks_for_the_first_attempt(state: State) -> None:
 
 
 def test_a_new_round_asks_for_its_first_attempt() -> None:
-    pending = a_record(state=State.ERROR, webhook_state=WebhookState.PENDING)
-    new_round = replace(pending, webhook_round=1)
+    pending = a_record(state=State.ERROR, webhook=a_webhook())
+    new_round = replace(pending, webhook=a_webhook(round=1))
 
-    assert asks_for_first_attempt(replace(pending, webhook_state=WebhookState.FAILED, webhook_tries=8), new_round)
+    assert asks_for_first_attempt(replace(pending, webhook=a_webhook(state=WebhookState.FAILED, tries=8)), new_round)
     assert asks_for_first_attempt(pending, new_round)
 
 
@@ -507,12 +512,12 @@ def test_a_new_round_asks_for_its_first_attempt() -> None:
     "change",
     [
         {"sessions": 1},
-        {"webhook_tries": 1},
-        {"webhook_state": WebhookState.SUCCEEDED},
+        {"webhook": a_webhook(tries=1)},
+        {"webhook": a_webhook(state=WebhookState.SUCCEEDED)},
         {"state": State.SENT},
     ],
 )
 def test_any_other_change_asks_for_none(change: dict[str, Any]) -> None:
-    pending = a_record(state=State.ERROR, webhook_state=WebhookState.PENDING)
+    pending = a_record(state=State.ERROR, webhook=a_webhook())
 
     assert not asks_for_first_attempt(pending, replace(pending, **change))

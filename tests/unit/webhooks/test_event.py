@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from domain.requests.record import ENDED, RequestError, State, StoredRequest
+from domain.requests.record import ENDED, Paging, RequestError, State, StoredRequest
 from domain.webhooks.event import event_body
 from tests.support.builders import REQUEST_XML, RESPONSE_XML, a_record
 
@@ -80,11 +80,11 @@ def test_the_event_of_a_failed_request_says_why() -> None:
 
 
 def test_the_event_of_a_later_page_carries_the_first_pages_id_and_its_own() -> None:
-    record = a_record(state=State.DISCARDED, page=3, first_page_id="11111111-1111-4111-8111-111111111111")
+    record = a_record(state=State.DISCARDED, paging=Paging(3, "11111111-1111-4111-8111-111111111111"))
 
     event = json.loads(event_body(StoredRequest(record, REQUEST_XML), MOMENT))
 
-    assert (event["id"], event["page_request_id"], event["page"]) == (record.first_page_id, record.id, 3)
+    assert (event["id"], event["page_request_id"], event["page"]) == (record.paging.first_page_id, record.id, 3)
     assert event["links"]["self"] == f"/api/v1/queued_requests/{record.id}"
 
 

@@ -17,7 +17,7 @@ from domain.webhooks.delivery import first_planned_attempt
 from domain.webhooks.ports import DeliveryFailed, HttpResponse
 from handlers import _delivery_batch, bootstrap, deliver_webhook, retry_webhook
 from tests.support.builders import NOON
-from tests.support.webhooks import URL, World
+from tests.support.webhooks import URL, World, a_webhook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,8 +99,8 @@ def test_a_failed_delivery_is_no_failure_of_the_batch_because_a_retry_is_planned
 
 def test_a_redelivery_by_hand_is_delivered() -> None:
     world = a_world()
-    before = world.add(webhook_state=WebhookState.FAILED, webhook_tries=8)
-    after = before.changed(NOON, webhook_state=WebhookState.PENDING, webhook_tries=0, webhook_round=1)
+    before = world.add(webhook=a_webhook(state=WebhookState.FAILED, tries=8))
+    after = before.with_webhook(NOON, state=WebhookState.PENDING, tries=0, round=1)
     world.store.records[after.id] = after
 
     deliver_webhook.handler({"Records": [change(record_item(after), record_item(before))]}, None)
@@ -111,7 +111,7 @@ def test_a_redelivery_by_hand_is_delivered() -> None:
 def test_a_redelivery_of_a_webhook_that_still_waits_is_delivered() -> None:
     world = a_world()
     before = world.add()
-    after = before.changed(NOON, webhook_round=1)
+    after = before.with_webhook(NOON, round=1)
     world.store.records[after.id] = after
 
     deliver_webhook.handler({"Records": [change(record_item(after), record_item(before))]}, None)
@@ -123,7 +123,7 @@ def test_changes_that_ask_for_no_attempt_are_passed_over_without_a_read() -> Non
     world = a_world()
     record = world.add()
     noted = record.changed(NOON, sessions=1)
-    tried = record.changed(NOON, webhook_tries=1)
+    tried = record.with_webhook(NOON, tries=1)
     waiting = record.changed(NOON, state=State.WAITING)
     gone = tombstone_item(record, timestamp(NOON), 0)
     changes = [
@@ -162,7 +162,7 @@ def test_an_attempt_that_comes_again_with_its_batch_is_dropped() -> None:
     deliver_webhook.handler(event, None)
 
     assert len(world.receiver.posts) == 1
-    assert len(world.stored(record).webhook_attempts) == 1
+    assert len(world.stored(record).webhook.attempts) == 1
 
 
 def test_an_attempt_that_could_not_be_written_down_comes_again() -> None:
@@ -199,16 +199,16 @@ def test_the_attempts_of_a_batch_are_made_side_by_side() -> None:
 
 def test_a_planned_attempt_is_made_with_the_full_limit() -> None:
     world = a_world()
-    record = world.add(webhook_tries=3)
+    record = world.add(webhook=a_webhook(tries=3))
 
     assert retry_webhook.handler({"Records": [message(record)]}, None) == NO_FAILURES
-    assert world.stored(record).webhook_tries == 4
+    assert world.stored(record).webhook.tries == 4
     assert [timeout for _, _, _, timeout in world.receiver.posts] == [10.0]
 
 
 def test_a_message_before_its_time_hops_and_is_done() -> None:
     world = a_world()
-    record = world.add(webhook_tries=3)
+    record = world.add(webhook=a_webhook(tries=3))
     ticket = first_planned_attempt(record, NOON + timedelta(hours=5))
 
     answer = retry_webhook.handler({"Records": [message(record, body=message_of(ticket))]}, None)
@@ -220,9 +220,9 @@ def test_a_message_before_its_time_hops_and_is_done() -> None:
 
 def test_messages_that_cannot_be_processed_are_reported_by_their_ids() -> None:
     world = a_world()
-    record = world.add(webhook_tries=3)
-    ahead = world.add(webhook_tries=0)
-    early = message_of(first_planned_attempt(ahead.changed(NOON, webhook_tries=1), NOON))
+    record = world.add(webhook=a_webhook(tries=3))
+    ahead = world.add(webhook=a_webhook(tries=0))
+    early = message_of(first_planned_attempt(ahead.with_webhook(NOON, tries=1), NOON))
     messages = [message(record, "good"), message(record, "poison", "no ticket"), message(ahead, "ahead", early)]
 
     answer = retry_webhook.handler({"Records": messages}, None)
@@ -261,7 +261,7 @@ def test_each_attempt_is_one_flat_line_without_bodies_and_secrets(
     answer: HttpResponse | DeliveryFailed, expected: dict[str, Any], lines: list[logging.LogRecord]
 ) -> None:
     world = a_world(answer)
-    record = world.add(webhook_round=1)
+    record = world.add(webhook=a_webhook(round=1))
 
     deliver_webhook.handler({"Records": [ending_of(record)]}, None)
 

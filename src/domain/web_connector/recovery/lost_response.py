@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from domain.qbxml.codes.hresults import PARSE_ERROR, describe
-from domain.requests.record import FIRST_IN_LINE, RequestError, State
+from domain.requests.record import State
 from domain.web_connector.error_reasons import Reason, hint
 from domain.web_connector.responses.pages import smaller_page
 
@@ -39,30 +39,21 @@ _LOOK_FIRST = (
 
 def settled(record: QueuedRequest, now: datetime) -> QueuedRequest:
     """Return what becomes of the record that a session holds when the session is over."""
-    if record.state is State.TICKETED and record.page == 1:
-        return record.moved(State.RETRYABLE if record.sessions else State.WAITING, now, recovering=record.unheard)
+    if record.state is State.TICKETED and record.paging.page == 1:
+        return record.requeued(now)
     if record.is_read:
         return tried_in_vain(record, now, SESSION_ENDED, LOST, lost=True)
     if record.recovering:
         return asked_in_vain(record, now, SESSION_ENDED, LOST)
-    return lost_write(record, now)
-
-
-def lost_write(record: QueuedRequest, now: datetime, queue_priority: int = FIRST_IN_LINE) -> QueuedRequest:
-    """Keep a write whose answer was lost: a later session asks QuickBooks for the answer that it kept.
-
-    Not this session: QuickBooks may still be at work on it, and would know nothing yet.
-    """
-    return record.moved(
-        State.RETRYABLE, now, unheard=True, recovering=True, recoveries=0, queue_priority=queue_priority
-    )
+    return record.response_lost(now)
 
 
 def asked_in_vain(record: QueuedRequest, now: datetime, words: str, details: dict[str, Any]) -> QueuedRequest:
     """Return a write that is asked for again in a later session, or was asked for often enough."""
-    if record.recoveries < MAX_RECOVERY_SESSIONS:
-        return record.moved(State.RETRYABLE, now)
-    message = f"{record.recoveries} sessions asked QuickBooks for its answer in vain. {words}"
+    asked = record.recovery.sessions
+    if asked < MAX_RECOVERY_SESSIONS:
+        return record.requeued(now)
+    message = f"{asked} sessions asked QuickBooks for its answer in vain. {words}"
     return unknown(record, now, message, details)
 
 
@@ -73,41 +64,33 @@ def tried_in_vain(
 
     `lost`: QuickBooks may have worked on it, so that a smaller page may come through.
     """
-    if record.page > 1:
+    if record.paging.page > 1:
         return interrupted(record, now, words, details)
     smaller = smaller_page(record) if lost and record.sessions >= LOSSES_OF_ONE_SIZE else None
-    if smaller:
-        return record.moved(State.RETRYABLE, now, page_size=smaller)
-    if record.sessions < MAX_SESSIONS:
-        return record.moved(State.RETRYABLE, now, recovering=record.unheard)
+    if smaller or record.sessions < MAX_SESSIONS:
+        return record.requeued(now, page_size=smaller)
     message = f"Given up after {record.sessions} sessions. {words}"
     advice = " ".join(filter(None, (details.get("hint"), "This request is not tried again: queue it once more.")))
-    return failed(
-        record, now, "quickbooks_connection_error", message, {**details, "hint": advice, "sessions": record.sessions}
+    return record.failed(
+        now, "quickbooks_connection_error", message, {**details, "hint": advice, "sessions": record.sessions}
     )
 
 
 def interrupted(record: QueuedRequest, now: datetime, words: str, details: dict[str, Any]) -> QueuedRequest:
     """End a page after the first. It is never asked for again: its iterator may have moved on (decision 0014)."""
     advice = "The pages before this one are complete. Queue the query again to get them all."
-    message = f"Page {record.page} of this query did not come. {words}"
-    return failed(record, now, "iteration_interrupted", message, {**details, "hint": advice})
+    message = f"Page {record.paging.page} of this query did not come. {words}"
+    return record.failed(now, "iteration_interrupted", message, {**details, "hint": advice})
 
 
 def unknown(record: QueuedRequest, now: datetime, message: str, details: dict[str, Any]) -> QueuedRequest:
     """End a write of which nobody can tell whether it was executed."""
     advice = f"{details['hint']} {_LOOK_FIRST}" if "hint" in details else _LOOK_FIRST
-    return failed(record, now, "outcome_unknown", message, {**details, "hint": advice})
+    return record.failed(now, "outcome_unknown", message, {**details, "hint": advice})
 
 
 def not_parsed(record: QueuedRequest, words: str, now: datetime) -> QueuedRequest:
     """End a request that QuickBooks could not parse: it will never do so."""
     facts = describe(PARSE_ERROR)
     details = {"hresult": facts.code, "reason": facts.reason, "hint": facts.hint}
-    return failed(record, now, "qbxml_parse_error", words, details)
-
-
-def failed(record: QueuedRequest, now: datetime, code: str, message: str, details: dict[str, Any]) -> QueuedRequest:
-    """End a record in an error; what is None is left out of `details`."""
-    known = {name: value for name, value in details.items() if value is not None}
-    return record.moved(State.ERROR, now, error=RequestError(code, message, known))
+    return record.failed(now, "qbxml_parse_error", words, details)

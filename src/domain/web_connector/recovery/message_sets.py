@@ -37,7 +37,7 @@ def written(record: QueuedRequest, request: qbxml.Request, forget: str | None) -
     A page that was too large, or was lost often, is asked for with fewer objects.
     """
     if record.is_read:
-        return qbxml.wire(of_size(request, record.page_size))
+        return qbxml.wire(of_size(request, record.paging.page_size))
     text = qbxml.wire(request, record.message_set_id)
     if forget is None:
         return text

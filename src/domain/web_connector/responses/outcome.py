@@ -16,9 +16,7 @@ from domain.web_connector.error_reasons import Reason, hint
 from domain.web_connector.recovery.lost_response import (
     MAX_SESSIONS,
     asked_in_vain,
-    failed,
     interrupted,
-    lost_write,
     not_parsed,
     unknown,
 )
@@ -56,19 +54,6 @@ class Outcome:
     answered: Answered | None = None
     by_exception: bool = False
     suspicion: str | None = None
-
-
-def handed_out(
-    record: QueuedRequest, now: datetime, *, file_mark: str | None = None, page_size: int | None = None
-) -> QueuedRequest:
-    """Return the record once its request, or the question for its answer, is on its way.
-
-    `file_mark` is the mark of the company file that it goes to, `page_size` what a page is asked for.
-    """
-    if record.recovering:
-        return record.moved(State.SENT, now, recoveries=record.recoveries + 1)
-    facts: dict[str, Any] = {"page_size": page_size} if record.is_read else {"sent_to_file": file_mark}
-    return record.moved(State.SENT, now, sessions=record.sessions + 1, **facts)
 
 
 def may_be_forgotten(after: QueuedRequest) -> bool:
@@ -123,7 +108,7 @@ def of_answer(  # noqa: PLR0911 - one return for each thing that an answer can b
 
 
 def _refused(record: QueuedRequest, status: qbxml.ResponseStatus, now: datetime) -> QueuedRequest:
-    if record.page > 1 and status.code == INVALID_ID:
+    if record.paging.page > 1 and status.code == INVALID_ID:
         # The rest of the request was good enough for the first page.
         details = _because(Reason.ITERATOR_EXPIRED, status_code=status.code, status_severity=status.severity)
         return interrupted(record, now, f"QuickBooks: {status.message}", details)
@@ -136,7 +121,7 @@ def _refused(record: QueuedRequest, status: qbxml.ResponseStatus, now: datetime)
         "retryable": facts.retryable,
         "hint": facts.hint,
     }
-    return failed(record, now, "quickbooks_error", status.message or facts.message or "", details)
+    return record.failed(now, "quickbooks_error", status.message or facts.message or "", details)
 
 
 def _answers(request_name: str, request_label: str, status: qbxml.ResponseStatus) -> bool:
@@ -186,7 +171,7 @@ def _of_status_check(record: QueuedRequest, text: str, code: int, now: datetime,
     if code not in NEVER_EXECUTED:
         message = f"QuickBooks cannot tell what became of this: status {code}."
         return Outcome(unknown(record, now, message, _status(code)), text)
-    if file_mark is None or file_mark != record.sent_to_file:
+    if file_mark is None or file_mark != record.recovery.company_file_mark:
         words = "The company file that is open is not known to be the one that it was sent to."
         return Outcome(asked_in_vain(record, now, words, _because(Reason.OTHER_FILE, status_code=code)))
     if record.sessions >= MAX_SESSIONS:
@@ -196,9 +181,9 @@ def _of_status_check(record: QueuedRequest, text: str, code: int, now: datetime,
         )
         details = {"status_code": code, "reason": describe_status(code).reason, "sessions": record.sessions}
         return Outcome(unknown(record, now, message, details), text)
-    # Given back and claimed are two steps and one stored change. QuickBooks' word holds for this session only.
-    back = record.moved(State.RETRYABLE, now)
-    return Outcome(replace(back.moved(State.TICKETED, now, recovering=False), revision=back.revision))
+    # QuickBooks' word holds for this session only.
+    sent_again = replace(record.recovery, active=False)
+    return Outcome(record.requeued(now).moved(State.TICKETED, now, recovery=sent_again).as_change_of(record))
 
 
 def _of_message_set_status(record: QueuedRequest, text: str, code: int, now: datetime) -> Outcome | None:
@@ -206,15 +191,15 @@ def _of_message_set_status(record: QueuedRequest, text: str, code: int, now: dat
     if code in NEVER_EXECUTED:
         # Said only of what is asked for: the answer to a question before, once more.
         return None
-    if code == OTHER_CONTENT and record.unheard:
+    if code == OTHER_CONTENT and record.recovery.response_lost:
         # A former copy was executed, and this one was not: what it was answered is still to be had.
-        return Outcome(lost_write(record, now))
+        return Outcome(record.response_lost(now))
     if code == NOT_KEPT:
         message = f"QuickBooks could not keep its answer: status {code}."
-        return Outcome(failed(record, now, "outcome_unknown", message, _status(code)), text)
+        return Outcome(record.failed(now, "outcome_unknown", message, _status(code)), text)
     message = f"QuickBooks refused the message set with status {code}."
     details = _status(code) | {"status_severity": "Error", "retryable": describe_status(code).retryable}
-    return Outcome(failed(record, now, "quickbooks_error", message, details), text)
+    return Outcome(record.failed(now, "quickbooks_error", message, details), text)
 
 
 def _not_understood(record: QueuedRequest, text: str, reason: str, now: datetime) -> Outcome:
@@ -222,7 +207,7 @@ def _not_understood(record: QueuedRequest, text: str, reason: str, now: datetime
 
     A read is not sent again: QuickBooks was reached and answered, and would answer the same.
     """
-    return Outcome(failed(record, now, "outcome_unknown", reason, _because(Reason.ANSWER_NOT_UNDERSTOOD)), text)
+    return Outcome(record.failed(now, "outcome_unknown", reason, _because(Reason.ANSWER_NOT_UNDERSTOOD)), text)
 
 
 def of_oversized(record: QueuedRequest, beginning: str, limit_bytes: int, now: datetime) -> Outcome | None:
@@ -241,16 +226,16 @@ def of_oversized(record: QueuedRequest, beginning: str, limit_bytes: int, now: d
         return Outcome(unknown(record, now, f"{words} It cannot be taken.", details))
     smaller = smaller_page(record)
     if smaller is None:
-        return Outcome(failed(record, now, "response_too_large", words, details))
-    # At once: given back and claimed are two steps and one stored change. The session counts once.
-    again = record.moved(State.RETRYABLE, now, page_size=smaller, sessions=record.sessions - 1)
-    return Outcome(replace(again.moved(State.TICKETED, now), revision=again.revision))
+        return Outcome(record.failed(now, "response_too_large", words, details))
+    # At once, in the same session, which counts once.
+    again = record.requeued(now, page_size=smaller).moved(State.TICKETED, now, sessions=record.sessions - 1)
+    return Outcome(again.as_change_of(record))
 
 
 def unsendable(record: QueuedRequest, reason: str, now: datetime) -> QueuedRequest:
     """Return the record of a request that this version of the service can no longer write for QuickBooks."""
     message = f"The request was not sent: {reason}"
-    return failed(record, now, "qbxml_parse_error", message, _because(Reason.REQUEST_NOT_WRITABLE))
+    return record.failed(now, "qbxml_parse_error", message, _because(Reason.REQUEST_NOT_WRITABLE))
 
 
 def _because(reason: Reason, **known: Any) -> dict[str, Any]:

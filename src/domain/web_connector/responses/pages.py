@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from domain import qbxml
-from domain.requests.record import FIRST_IN_LINE, QueuedRequest, State, WebhookState, timestamp
+from domain.requests.record import FIRST_IN_LINE, Paging, QueuedRequest, State, Webhook, timestamp
 from domain.requests.search_text import searchable_text
 from domain.storage.changes import AddRequest
 
@@ -23,10 +23,10 @@ SIZE = "MaxReturned"
 
 def page_size(record: QueuedRequest, request: qbxml.Request) -> int | None:
     """Return how many objects `record` asks for; None for what does not iterate, or begins in the middle."""
-    begins = "Start" if record.page == 1 else "Continue"
+    begins = "Start" if record.paging.page == 1 else "Continue"
     if qbxml.iteration(request) != begins:
         return None
-    return record.page_size or _asked_for(request)
+    return record.paging.page_size or _asked_for(request)
 
 
 def of_size(request: qbxml.Request, size: int | None) -> qbxml.Request:
@@ -40,9 +40,10 @@ def of_size(request: qbxml.Request, size: int | None) -> qbxml.Request:
 
 def smaller_page(record: QueuedRequest) -> int | None:
     """Return half of what the first page of an iterated query was asked for; None when there is no less."""
-    if record.page > 1 or record.page_size is None or record.page_size <= 1:
+    paging = record.paging
+    if paging.page > 1 or paging.page_size is None or paging.page_size <= 1:
         return None
-    return record.page_size // 2
+    return paging.page_size // 2
 
 
 def next_page(
@@ -63,13 +64,10 @@ def next_page(
         inserted_at=moment,
         updated_at=moment,
         state=State.TICKETED,
-        webhook_state=WebhookState.PENDING if record.webhook_url else WebhookState.NOT_APPLICABLE,
-        webhook_url=record.webhook_url,
-        page=record.page + 1,
-        page_size=record.page_size,
-        first_page_id=record.event_id,
+        webhook=Webhook.to(record.webhook.url),
+        paging=Paging(record.paging.page + 1, record.event_id, record.paging.page_size),
         queue_priority=FIRST_IN_LINE,
-        last_ticket=ticket,
+        last_session_id=ticket,
     )
     return AddRequest(page, request.to_xml(), searchable_text(page, request))
 

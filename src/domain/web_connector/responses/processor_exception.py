@@ -15,7 +15,6 @@ from domain.web_connector.error_reasons import Reason
 from domain.web_connector.recovery.lost_response import (
     asked_in_vain,
     interrupted,
-    lost_write,
     not_parsed,
     tried_in_vain,
     unknown,
@@ -56,7 +55,7 @@ def of_exception(  # noqa: PLR0917 - the parameters of the call
     elif not record.is_read and (session.met_exception or facts.executed != "no"):
         # In its turn, if it was most likely left alone: what was queued before it may have met the same.
         priority = record.queue_priority if facts.executed == "no" else FIRST_IN_LINE
-        outcome = Outcome(lost_write(record, now, priority), trouble=trouble)
+        outcome = Outcome(record.response_lost(now, priority), trouble=trouble)
     else:
         lost = facts.executed != "no"
         outcome = Outcome(tried_in_vain(record, now, words, _details(hresult, facts), lost=lost), trouble=trouble)
@@ -72,14 +71,14 @@ def _of_parse_error(session: Session, record: QueuedRequest, words: str, now: da
     if record.recovering:
         # The question was not understood; that says nothing about the request.
         return Outcome(unknown(record, now, words, details))
-    if record.page > 1:
+    if record.paging.page > 1:
         # The rest of the request was good enough for the first page.
         return Outcome(interrupted(record, now, words, details | {"reason": Reason.ITERATOR_EXPIRED.value}))
     if record.is_read or not session.met_exception:
         return Outcome(not_parsed(record, words, now))
     # QuickBooks is not at work on it. The Web Connector fetches the question once the write was answered.
-    asked = lost_write(record, now)
-    return Outcome(replace(asked.moved(State.TICKETED, now), revision=asked.revision), suspicion=words)
+    asked = record.response_lost(now).moved(State.TICKETED, now).as_change_of(record)
+    return Outcome(asked, suspicion=words)
 
 
 def _details(hresult: str, facts: HresultFacts) -> dict[str, str | None]:

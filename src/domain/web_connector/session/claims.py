@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from domain.errors import Conflict
-from domain.requests.record import State
 from domain.storage.changes import ChangeRequest
 
 if TYPE_CHECKING:
@@ -98,20 +96,12 @@ class Claims:
         queued = [
             Candidate(record, record)
             for record in self._store.queue_front(connection_id, FRONT)
-            if record.last_ticket != ticket
+            if record.last_session_id != ticket
         ]
         if given_back is None:
             return queued
         others = [candidate for candidate in queued if candidate.stored.id != given_back.stored.id]
         return sorted([given_back, *others], key=_turn)
-
-
-def taken(record: QueuedRequest, ticket: str, now: datetime) -> QueuedRequest:
-    """Return a queued record as if the session held it already: for a session that hands it out in the same commit.
-
-    Claimed and handed out are two steps then and one stored change, so that the revision stays.
-    """
-    return replace(record.moved(State.TICKETED, now, last_ticket=ticket), revision=record.revision)
 
 
 def _turn(candidate: Candidate) -> tuple[int, str, str]:
@@ -120,6 +110,4 @@ def _turn(candidate: Candidate) -> tuple[int, str, str]:
 
 
 def _claimed(candidate: Candidate, ticket: str, now: datetime) -> QueuedRequest:
-    claimed = candidate.queued.moved(State.TICKETED, now, last_ticket=ticket)
-    # Given back and claimed are two steps and one stored change.
-    return replace(claimed, revision=candidate.stored.revision + 1)
+    return candidate.queued.claimed(ticket, now).as_change_of(candidate.stored)

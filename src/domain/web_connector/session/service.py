@@ -17,12 +17,12 @@ from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES
 from domain.web_connector.recovery.lost_response import settled
 from domain.web_connector.recovery.message_sets import status_check, written
-from domain.web_connector.responses.outcome import handed_out, may_be_forgotten, of_answer, of_oversized, unsendable
+from domain.web_connector.responses.outcome import may_be_forgotten, of_answer, of_oversized, unsendable
 from domain.web_connector.responses.pages import next_page, page_size
 from domain.web_connector.responses.processor_exception import is_exception, of_exception
 from domain.web_connector.responses.search_text import search_text_of
 from domain.web_connector.session import lingering
-from domain.web_connector.session.claims import Claims, taken
+from domain.web_connector.session.claims import Claims
 from domain.web_connector.session.company_file_check import CompanyFileCheck
 from domain.web_connector.session.connection_error import DONE, TRY_THE_OPEN_FILE, NoQuickBooks
 from domain.web_connector.session.end import end_of_session, give_back, moved_on
@@ -106,10 +106,10 @@ class SessionService:
                 stored = self._queued_meanwhile(session, now)
                 if stored is None:
                     return Reply(lingering.NO_OP if lingering.goes_on(session, now) else "", session.connection_id)
-                record = taken(stored, session.ticket, now)
+                record = stored.claimed(session.ticket, now)
             try:
                 held = reason_to_hold(session, now)
-                if held and record.state is State.TICKETED and record.page == 1:
+                if held and record.state is State.TICKETED and record.paging.page == 1:
                     return self._keep_back(session, record, held, now)
                 text = self._hand_out(session, record, call, stored=stored, reread=reread)
             except Conflict as conflict:
@@ -165,7 +165,7 @@ class SessionService:
             self._pass_over(session, stored or record, unsendable(record, error.message, now), error.message, now)
             return None
         if record.state is State.TICKETED:
-            sent = handed_out(record, now, file_mark=file_mark, page_size=size)
+            sent = record.handed_out(now, company_file_mark=file_mark, page_size=size).as_change_of(stored or record)
             learned.append(ChangeRequest(stored or record, sent))
             facts |= {"in_flight": sent, "search_text": search_text}
         if not record.is_read and not record.recovering:
