@@ -53,7 +53,7 @@ def document() -> str:
             _table(("reason", "what it means", "what to do"), own),
             "\n## HRESULTs: QuickBooks did not answer\n",
             "`details.hresult` has the code. Where it cannot be told whether QuickBooks executed a write, the next",
-            "session asks QuickBooks ([why so](decisions/0005-recovery-of-lost-answers.md)).\n",
+            "session asks QuickBooks ([why so](decisions/0005-recovery-of-lost-responses.md)).\n",
             _table(("hresult", "reason", "what it means", "executed", "what to do"), of_quickbooks),
             "\n## Status codes: QuickBooks answered\n",
             "`details.status_code` has the code. Those below 1000 are no errors. 9100 to 9199 are `macro_error`.",

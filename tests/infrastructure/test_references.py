@@ -1,4 +1,4 @@
-"""References lead somewhere: links in Markdown, and citations of `docs/` in code, tests and configuration.
+"""References lead somewhere: links and paths in Markdown, and citations of `docs/` in code, tests and configuration.
 
 A citation is a path, with or without a heading: `docs/reference/qbxml-rules.md, Error recovery`. The heading begins
 with a capital letter and may continue on the next line. `decision 0005` cites a file in `docs/decisions`.
@@ -34,7 +34,9 @@ _FENCED = re.compile(r"(?ms)^```.*?^```")
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _CITATION = re.compile(r"\bdocs/((?:[\w-]+/)*[\w.-]+\.\w+)`?(?:, \"?([A-Z].{0,80}))?")
 _LINE_BREAK = re.compile(r"\s*\n\s*(?:#\s+)?")
-_DECISION = re.compile(r"\b[Dd]ecisions? (\d{4})((?:(?:, | and |, and )\d{4})*)")
+_DECISION = re.compile(r"\b(?:[Dd]ecisions? |docs/decisions/)(\d{4})((?:(?:, | and |, and )\d{4})*)")
+_PATH = re.compile(r"`((?:benchmarks|events|local|simulator|src|tests|tools)/[\w./-]+)`")
+_MODULE = re.compile(r"python -m ((?:benchmarks|local|simulator|tests|tools)(?:\.\w+)*)")
 
 
 def name_of(path: Path) -> str:
@@ -84,6 +86,15 @@ def test_every_link_leads_to_a_file_and_a_heading(page: Path) -> None:
         assert not anchor or anchor in anchors_of(target), link
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_path_and_module_in_a_page_exists(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    modules = [name.replace(".", "/") for name in _MODULE.findall(text)]
+
+    assert [name for name in _PATH.findall(text) if not (ROOT / name).exists()] == []
+    assert [name for name in modules if not (ROOT / name).is_dir() and not (ROOT / f"{name}.py").exists()] == []
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if ROOT / "docs" in page.parents], ids=name_of)
 def test_headings_of_a_page_are_distinct(page: Path) -> None:
     """GitHub numbers the anchors of equal headings, and a citation by heading would be ambiguous."""
@@ -116,6 +127,7 @@ def test_no_document_outside_the_repository_is_cited() -> None:
         ("docs/reference/qbxml-rules.md, Iteratorsx", ["docs/reference/qbxml-rules.md, Iteratorsx"]),
         ("docs/nowhere.md", ["docs/nowhere.md"]),
         ("decisions 0001 and 9999", ["decision 9999"]),
+        ("(docs/decisions/9998)", ["decision 9998"]),
     ],
 )
 def test_broken_citations_are_found(text: str, broken: list[str]) -> None:
