@@ -8,11 +8,14 @@ Options by environment:
   ALLOW_LOOPBACK_WEBHOOKS=off     refuse webhooks to loopback, as a deployed stack does
   DYNAMODB_ENDPOINT=http://…      a database that keeps the data, such as that of `make dynamodb`
   STATE_DIR=.                     the folder in which `.local/` is created
+  QUIET=on                        no line per REST call, QuickBooks request and webhook attempt
+  NO_COLOR=1                      no colour
 """
 
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import signal
 import sys
@@ -27,6 +30,7 @@ from local import first_steps, stack
 from local.database import DatabaseUnusable
 from local.kept_credentials import COMPANY_FILE, DoNotFit, folder_of, of_earlier_run, put_aside
 from local.receiver import receiving
+from local.terminal import Terminal
 from simulator.company import Company
 from simulator.faults.script import Script
 
@@ -65,6 +69,7 @@ class Options:
     script: Script = field(default_factory=Script)
     allow_loopback_webhooks: bool = True
     state: Path = Path(".local")
+    quiet: bool = False
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> Options:
@@ -80,6 +85,7 @@ class Options:
             script=_script(script) if script else Script(),
             allow_loopback_webhooks=_switch(environment, "ALLOW_LOOPBACK_WEBHOOKS"),
             state=Path(environment.get("STATE_DIR") or ".") / ".local",
+            quiet=_switch(environment, "QUIET", default="off"),
         )
 
 
@@ -114,8 +120,8 @@ def _base_url(environment: Mapping[str, str]) -> str | None:
     return url or None
 
 
-def _switch(environment: Mapping[str, str], name: str) -> bool:
-    value = (environment.get(name) or "on").lower()
+def _switch(environment: Mapping[str, str], name: str, default: str = "on") -> bool:
+    value = (environment.get(name) or default).lower()
     if value not in {"on", "true", "1", "off", "false", "0"}:
         raise ValueError(f"{name} must be on or off, not {value!r}")
     return value in {"on", "true", "1"}
@@ -136,7 +142,7 @@ def main(arguments: Sequence[str]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopping.set())
     try:
-        with running(options) as credentials:
+        with running(options, Terminal.of(os.environ, quiet=options.quiet)) as credentials:
             _greet(credentials, options)
             stopping.wait()
             print("\nStopping.", flush=True)
@@ -156,7 +162,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 @contextmanager
-def running(options: Options) -> Iterator[Credentials]:
+def running(options: Options, terminal: Terminal) -> Iterator[Credentials]:
     """Run the stack, the webhook receiver and the simulated QuickBooks while the block runs."""
     ready = threading.Event()
     with ExitStack() as things:
@@ -167,11 +173,16 @@ def running(options: Options) -> Iterator[Credentials]:
                 dynamodb_endpoint=options.dynamodb_endpoint,
                 public_url=options.base_url,
                 allow_loopback_webhooks=options.allow_loopback_webhooks,
+                log_level="INFO",
+                on_call=terminal.call,
             )
         )
+        logger = logging.getLogger(os.environ["POWERTOOLS_SERVICE_NAME"])
+        logger.addFilter(terminal)
+        things.callback(logger.removeFilter, terminal)
         kept = folder_of(options.state, options.dynamodb_endpoint) if options.dynamodb_endpoint else None
         credentials = _credentials(service, options.state, kept)
-        webhook_url = things.enter_context(_receiving(credentials))
+        webhook_url = things.enter_context(_receiving(credentials, terminal))
         credentials = replace(credentials, webhook_url=webhook_url)
         first_steps.write(credentials, options.state)
         if kept:
@@ -182,7 +193,9 @@ def running(options: Options) -> Iterator[Credentials]:
             qwc = Path(credentials.qwc_path).read_text(encoding="utf-8")
             if options.base_url:
                 qwc = qwc.replace(options.base_url, service.named_url)  # no need to go through the tunnel
-            things.enter_context(_simulated_quickbooks(qwc, credentials.qbwc_password, options.script, company_file))
+            things.enter_context(
+                _simulated_quickbooks(qwc, credentials.qbwc_password, options.script, company_file, terminal)
+            )
         yield credentials
 
 
@@ -205,29 +218,35 @@ def _earlier_credentials(kept: Path, dynamodb: Any) -> Credentials | None:
 
 
 @contextmanager
-def _receiving(credentials: Credentials) -> Iterator[str]:
+def _receiving(credentials: Credentials, terminal: Terminal) -> Iterator[str]:
     """Receive webhooks, at the URL of the last run if there was one: requests that are still queued name it."""
     port = urlsplit(credentials.webhook_url or "").port or 0
+
+    def show(webhook: Webhook) -> None:
+        terminal.received(webhook.body["type"], webhook.body["id"], webhook.verified)
+
     with ExitStack() as receiver:
         try:
-            url = receiver.enter_context(receiving(credentials.webhook_secret, _show_webhook, port))
+            url = receiver.enter_context(receiving(credentials.webhook_secret, show, port))
         except OSError as error:
             if not port or error.errno != errno.EADDRINUSE:
                 raise
-            print(f"Port {port} is in use, so webhooks for requests of the last run do not arrive here.", flush=True)
-            url = receiver.enter_context(receiving(credentials.webhook_secret, _show_webhook))
+            terminal.note(f"Port {port} is in use, so webhooks for requests of the last run do not arrive here.")
+            url = receiver.enter_context(receiving(credentials.webhook_secret, show))
         yield url
 
 
 @contextmanager
-def _simulated_quickbooks(qwc: str, password: str, script: Script, company_file: Path | None) -> Iterator[None]:
+def _simulated_quickbooks(
+    qwc: str, password: str, script: Script, company_file: Path | None, terminal: Terminal
+) -> Iterator[None]:
     """Run a simulated QuickBooks while the block runs. Its company is saved to `company_file` if there is one."""
     company = Company.load(company_file) if company_file and company_file.exists() else Company.generated()
 
     def show_and_keep(result: SessionResult) -> None:
         if company_file and (result.requests or result.error is not None):
             company.save(company_file)
-        _show_session(result)
+        terminal.session(result.requests, result.status, is_error=result.error is not None)
 
     run = script.start(qwc, password, company, on_session=show_and_keep)
     stopping = threading.Event()
@@ -241,7 +260,7 @@ def _simulated_quickbooks(qwc: str, password: str, script: Script, company_file:
         while not stopping.is_set():
             run.run_once()
             for fault in run.plan.happened[shown:]:
-                print(f"Fault          {fault}", flush=True)
+                terminal.note(f"Fault       {fault}")
                 shown += 1
             stopping.wait(POLL_SECONDS)
 
@@ -253,20 +272,7 @@ def _simulated_quickbooks(qwc: str, password: str, script: Script, company_file:
         stopping.set()
         thread.join(stack.STOP_SECONDS)
         for problem in run.problems():
-            print(f"The script expected something else: {problem}", flush=True)
-
-
-def _show_session(result: SessionResult) -> None:
-    if result.requests:
-        print(f"Web Connector  {result.requests} request(s) taken to QuickBooks: {result.status}", flush=True)
-    elif result.error is not None:
-        print(f"Web Connector  {result.status}", flush=True)
-
-
-def _show_webhook(webhook: Webhook) -> None:
-    body: dict[str, Any] = webhook.body
-    signatures = f"signatures verified: {', '.join(sorted(webhook.verified)) or 'NONE'}"
-    print(f"Webhook        {body['type']} {body['id']} ({signatures})", flush=True)
+            terminal.note(f"The script expected something else: {problem}")
 
 
 def _greet(credentials: Credentials, options: Options) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -52,13 +53,15 @@ def running(
     allow_loopback_webhooks: bool = True,
     log_level: str = "WARNING",
     ready: threading.Event | None = None,
+    on_call: Callable[[Request, Response, float], None] | None = None,
 ) -> Iterator[Stack]:
     """Run the stack on loopback while the block runs; port 0 selects a free one.
 
     With `dynamodb_endpoint`, tables and queued messages live in that database and outlast the run; missing tables
     are created. Without it, everything is in this process. `public_url` is the URL in links and `.qwc` files.
     The environment of the process becomes that of the functions. If `ready` is given, `GET /qbwc`, the readiness
-    check, returns 503 until it is set. Raises OSError when the port is in use, and DatabaseUnusable.
+    check, returns 503 until it is set. `on_call` is called after each HTTP call, with its duration in seconds.
+    Raises OSError when the port is in use, and DatabaseUnusable.
     """
     with ExitStack() as stack:
         stack.enter_context(_environment(dynamodb_endpoint))
@@ -93,7 +96,8 @@ def running(
         for pump in pumps:
             stack.callback(pump.stop)  # runs before the joins: all pumps stop at the same time
         answer = with_lambda_api(functions, Gateway(template, functions).answer)
-        server.start(held_until(ready, answer) if ready else answer)
+        answer = held_until(ready, answer) if ready else answer
+        server.start(_observed(answer, on_call) if on_call else answer)
         yield Stack(server.base_url, server.named_url, template, clients)
 
 
@@ -106,6 +110,18 @@ def held_until(ready: threading.Event, answer: Callable[[Request], Response]) ->
         return answer(request)
 
     return held
+
+
+def _observed(
+    answer: Callable[[Request], Response], on_call: Callable[[Request, Response, float], None]
+) -> Callable[[Request], Response]:
+    def observed(request: Request) -> Response:
+        began = time.monotonic()
+        response = answer(request)
+        on_call(request, response, time.monotonic() - began)
+        return response
+
+    return observed
 
 
 def _create_queues(template: Template, sqs: Any) -> dict[str, str]:
