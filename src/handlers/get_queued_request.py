@@ -33,5 +33,5 @@ def get_of_connection(connection_id: ConnectionId, request_id: RequestId) -> Res
 
 
 def _answer(request_id: str, connection_id: str | None = None) -> Response[Any]:
-    stored, waiting = bootstrap.queueing().show(handler.app_id, request_id, connection_id)
+    stored, waiting = bootstrap.queueing().detail(handler.app_id, request_id, connection_id)
     return record_answer(handler.event, record_view(stored, waiting=waiting))

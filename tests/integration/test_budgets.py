@@ -152,14 +152,14 @@ def an_ended_request(bench: Bench, response_xml: str) -> str:
 
 def test_get_is_one_call_and_a_second_where_the_connection_is_not_named_or_the_response_is_large(bench: Bench) -> None:
     small = an_ended_request(bench, RESPONSE_XML)
-    bench.queueing.show(APP_ID, small, CONNECTION_ID)
+    bench.queueing.detail(APP_ID, small, CONNECTION_ID)
     assert bench.calls.taken() == 1
-    bench.queueing.show(APP_ID, small)
+    bench.queueing.detail(APP_ID, small)
     assert bench.calls.taken() == 2
 
     large = an_ended_request(bench, "<a>" + "x" * 300_000 + "</a>")
     for named in (CONNECTION_ID, None):
-        bench.queueing.show(APP_ID, large, named)
+        bench.queueing.detail(APP_ID, large, named)
         assert bench.calls.taken() == 2
 
 
@@ -167,9 +167,9 @@ def test_why_it_waits_is_read_beside_the_second_call(bench: Bench) -> None:
     record = bench.queue()
     bench.calls.taken()
 
-    assert bench.queueing.show(APP_ID, record.id, CONNECTION_ID)[1]
+    assert bench.queueing.detail(APP_ID, record.id, CONNECTION_ID)[1]
     assert bench.calls.taken() == 2
-    assert bench.queueing.show(APP_ID, record.id)[1]
+    assert bench.queueing.detail(APP_ID, record.id)[1]
     assert bench.calls.taken() == 3  # two of them side by side
 
 

@@ -1,4 +1,4 @@
-"""The sync window: a rule of the wall clock, also when clocks change."""
+"""The sync window follows local clocks, also when they change in spring and autumn."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def utc(text: str) -> datetime:
         ("2026-07-15T02:00:00", True),  # 22:00 in summer
     ],
 )
-def test_a_window_may_go_past_midnight_and_its_end_is_outside(moment: str, is_open: bool) -> None:
+def test_a_window_may_cross_midnight_and_excludes_its_end(moment: str, is_open: bool) -> None:
     assert NIGHT.is_open(utc(moment)) is is_open
 
 
@@ -36,40 +36,40 @@ def test_a_window_within_a_day(hour: int, is_open: bool) -> None:
     assert SyncWindow("09:00", "17:00", ZONE).is_open(utc(f"2026-01-15T{hour:02}:00")) is is_open
 
 
-def test_it_says_when_it_opens_and_when_it_closes() -> None:
+def test_changes_at_returns_the_next_opening_or_closing() -> None:
     assert NIGHT.changes_at(utc("2026-01-15T12:34:56")) == utc("2026-01-16T03:00")
     assert NIGHT.changes_at(utc("2026-01-16T03:00")) == utc("2026-01-16T11:00")
     assert NIGHT.changes_at(utc("2026-01-15T12:34:56"), timedelta(minutes=15)) == utc("2026-01-15T12:49:56")
 
 
-def test_where_clocks_are_put_forward_the_window_is_an_hour_shorter() -> None:
+def test_when_clocks_go_forward_the_window_is_an_hour_shorter() -> None:
     """New York, 8 March 2026: 02:00 becomes 03:00."""
     opens = utc("2026-03-08T03:00")  # 22:00 EST
 
     assert NIGHT.changes_at(opens) == utc("2026-03-08T10:00")  # 06:00 EDT: seven hours later
 
 
-def test_where_clocks_are_put_back_the_window_is_an_hour_longer() -> None:
+def test_when_clocks_go_back_the_window_is_an_hour_longer() -> None:
     """New York, 1 November 2026: 02:00 becomes 01:00."""
     opens = utc("2026-11-01T02:00")  # 22:00 EDT
 
     assert NIGHT.changes_at(opens) == utc("2026-11-01T11:00")  # 06:00 EST: nine hours later
 
 
-def test_a_time_that_the_clock_skips_opens_at_the_first_moment_after_it() -> None:
+def test_a_window_whose_opening_is_skipped_opens_right_after_the_skipped_hour() -> None:
     window = SyncWindow("02:30", "04:00", ZONE)
 
     assert window.changes_at(utc("2026-03-08T06:00")) == utc("2026-03-08T07:00")  # 03:00 EDT
     assert window.changes_at(utc("2026-03-08T07:00")) == utc("2026-03-08T08:00")
 
 
-def test_a_window_that_the_clock_skips_whole_does_not_open_that_day() -> None:
+def test_a_window_within_the_skipped_hour_does_not_open_that_day() -> None:
     window = SyncWindow("02:15", "02:45", ZONE)
 
     assert window.changes_at(utc("2026-03-08T05:00")) == utc("2026-03-09T06:15")
 
 
-def test_a_time_that_comes_twice_opens_and_closes_twice() -> None:
+def test_a_window_that_ends_in_the_repeated_hour_closes_twice() -> None:
     window = SyncWindow("22:00", "01:30", ZONE)
 
     moments = [utc("2026-11-01T02:00")]
@@ -79,14 +79,14 @@ def test_a_time_that_comes_twice_opens_and_closes_twice() -> None:
     assert [moment.strftime("%H:%M") for moment in moments[1:]] == ["05:30", "06:00", "06:30"]
 
 
-def test_every_change_lies_within_the_bound() -> None:
+def test_every_change_is_within_the_horizon() -> None:
     for window in (NIGHT, SyncWindow("02:15", "02:16", ZONE), SyncWindow("00:00", "23:59", "Pacific/Apia")):
         for hours in range(0, 24 * 365, 37):
             moment = utc("2026-01-01T00:00") + timedelta(hours=hours)
             assert moment < window.changes_at(moment) < moment + MAX_HORIZON
 
 
-def test_it_is_stored_as_it_is_answered() -> None:
+def test_the_json_form_can_be_read_back() -> None:
     assert SyncWindow.of(NIGHT.as_dict()) == NIGHT
 
 
@@ -97,14 +97,14 @@ def test_it_is_stored_as_it_is_answered() -> None:
         ("9:00", "17:00", ZONE, "sync_window.from", "00:00 to 23:59"),
         ("22:00", "06:00:00", ZONE, "sync_window.to", "00:00 to 23:59"),
         ("22:00", "\u0660\u0666:\u0660\u0660", ZONE, "sync_window.to", "00:00 to 23:59"),
-        ("22:00", "22:00", ZONE, "sync_window.to", "same as from"),
+        ("22:00", "22:00", ZONE, "sync_window.to", "differ from from"),
         ("22:00", "06:00", "", "sync_window.time_zone", "IANA"),
         ("22:00", "06:00", "America", "sync_window.time_zone", "IANA"),
         ("22:00", "06:00", "../UTC", "sync_window.time_zone", "IANA"),
         ("22:00", "06:00", "/etc/passwd", "sync_window.time_zone", "IANA"),
     ],
 )
-def test_what_is_wrong_is_named(opens: str, closes: str, zone: str, field: str, words: str) -> None:
+def test_each_wrong_field_is_named(opens: str, closes: str, zone: str, field: str, words: str) -> None:
     with pytest.raises(InvalidRequest) as caught:
         SyncWindow.checked(opens, closes, zone)
 
@@ -130,7 +130,7 @@ def test_the_nearest_zones_are_suggested(wrong: str, meant: str) -> None:
     assert meant in str(caught.value.problems[0].suggestion)
 
 
-def test_every_problem_is_named_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     with pytest.raises(InvalidRequest) as caught:
         SyncWindow.checked("late", "early", "nowhere at all")
 

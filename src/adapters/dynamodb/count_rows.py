@@ -11,7 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import items
-from domain.connections.record import no_connection
+from domain.ownership import not_found
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -96,7 +96,7 @@ def day_counts(rows: Iterable[Item]) -> list[DayCounts]:
     days: dict[str, Counter[str]] = {}
     for row in rows:
         if row["day"]["S"] == DELETED:
-            raise no_connection()
+            raise not_found("connection")
         numbers = days.setdefault(row["day"]["S"][:_DAY_LENGTH], Counter())
         numbers.update({name: int(value["N"]) for name, value in row.items() if "N" in value})
     return items.day_counts_from_items(items.item_of({"day": day, **numbers}) for day, numbers in days.items())

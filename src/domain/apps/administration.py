@@ -1,4 +1,7 @@
-"""What the operator does: apps, their API keys and webhook secrets (contract §1, §9)."""
+"""What the operator does: create apps, manage their API keys and webhook secrets.
+
+The rules are in docs/reference/service-contract.md, Authentication.
+"""
 
 from __future__ import annotations
 
@@ -7,33 +10,35 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from domain.apps.record import ApiKey, App, Scope, api_key_hash
-from domain.errors import Conflict, NotFound, TooManyRequests
+from domain.ownership import not_found
 from domain.requests.record import timestamp
 from domain.storage.changes import PutApiKey, PutApp
+from domain.storage.retry import commit_with_retry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from domain.errors import Conflict
     from domain.ports import Clock, IdSource, SecretSource
     from domain.storage.ports import Database
 
 KEY_PREFIX = "sk_"
 KEY_BYTES = 32
 LABEL_LENGTH = 11
-"""How much of a key is kept readable: the prefix and 8 characters tell keys apart and leave 208 bits unknown."""
+"""Characters of a key that stay readable: the prefix and 8 more identify a key and leave 208 bits secret."""
 
-SECRET_PREFIX = "whsec_"  # noqa: S105 - the prefix that Standard Webhooks gives every secret
+SECRET_PREFIX = "whsec_"  # noqa: S105 - the prefix that Standard Webhooks defines
 SECRET_BYTES = 32
 
-ACTIVE_SECRETS = 2
-"""The new secret and the one before: receivers change over while both sign (contract §9)."""
+MAX_ACTIVE_SECRETS = 2
+"""The new secret and the one before it. During a rotation both sign."""
 
-TRIES = 5
+_CONTENDED = "Another call is changing it. Try again in a moment."
 
 
 @dataclass(frozen=True, slots=True)
 class NewApp:
-    """A new app with its webhook secret."""
+    """A new app and its webhook secret."""
 
     app: App
     webhook_secret: str
@@ -41,14 +46,14 @@ class NewApp:
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
-    """A new API key with its text, which is shown this once."""
+    """A new API key and its text, which is shown once."""
 
     key: ApiKey
     text: str
 
 
 class Administration:
-    """The operator's use cases."""
+    """The operator's use cases. Those that take an id raise NotFound."""
 
     def __init__(self, store: Database, clock: Clock, new_id: IdSource, secrets: SecretSource) -> None:
         self._store = store
@@ -64,7 +69,7 @@ class Administration:
         return NewApp(app, secret)
 
     def create_key(self, app_id: str, scope: Scope = Scope.FULL) -> NewKey:
-        """Store a new API key of an app. Raises NotFound."""
+        """Store a new API key of an app."""
         self._app(app_id)
         text = KEY_PREFIX + base64.urlsafe_b64encode(self._secrets(KEY_BYTES)).decode().rstrip("=")
         key = ApiKey(api_key_hash(text), app_id, scope, text[:LABEL_LENGTH], timestamp(self._clock()))
@@ -72,59 +77,48 @@ class Administration:
         return NewKey(key, text)
 
     def keys(self, app_id: str) -> Sequence[ApiKey]:
-        """Return an app's keys, revoked ones too, oldest first. Raises NotFound when there is no such app."""
+        """Return an app's keys, revoked ones included, oldest first."""
         self._app(app_id)
         return self._store.api_keys_of(app_id)
 
     def revoke_key(self, key_hash: str) -> ApiKey:
-        """Revoke a key, by its hash; a second time changes nothing. Raises NotFound."""
-        for _ in range(TRIES):
+        """Revoke the key with this hash. Revoking it again changes nothing."""
+
+        def attempt(_: Conflict | None) -> ApiKey:
             before = self._store.api_key(key_hash)
             if before is None:
-                raise NotFound("There is no such API key.")
+                raise not_found("API key")
             if before.revoked_at:
                 return before
             after = replace(before, revoked_at=timestamp(self._clock()), revision=before.revision + 1)
-            try:
-                self._store.commit(PutApiKey(before, after))
-            except Conflict:
-                continue
+            self._store.commit(PutApiKey(before, after))
             return after
-        raise _contended()
+
+        return commit_with_retry(attempt, _CONTENDED)
 
     def rotate_webhook_secret(self, app_id: str) -> str:
-        """Give an app a new webhook secret and return it; the one before stays active beside it.
-
-        Raises NotFound.
-        """
+        """Give an app a new webhook secret and return it. The secret before it stays active."""
         secret = self._new_secret()
-        self._change_secrets(app_id, lambda active: (secret, *active)[:ACTIVE_SECRETS])
+        self._change_secrets(app_id, lambda active: (secret, *active)[:MAX_ACTIVE_SECRETS])
         return secret
 
     def retire_old_webhook_secrets(self, app_id: str) -> None:
-        """End a rotation: only the newest secret stays active. Raises NotFound."""
+        """End a rotation: only the newest secret stays active."""
         self._change_secrets(app_id, lambda active: active[:1])
 
     def _change_secrets(self, app_id: str, change: Callable[[tuple[str, ...]], tuple[str, ...]]) -> None:
-        for _ in range(TRIES):
+        def attempt(_: Conflict | None) -> None:
             before = self._app(app_id)
             after = replace(before, webhook_secrets=change(before.webhook_secrets), revision=before.revision + 1)
-            try:
-                self._store.commit(PutApp(before, after))
-            except Conflict:
-                continue
-            return
-        raise _contended()
+            self._store.commit(PutApp(before, after))
+
+        commit_with_retry(attempt, _CONTENDED)
 
     def _app(self, app_id: str) -> App:
         app = self._store.app(app_id)
         if app is None:
-            raise NotFound("There is no such app.")
+            raise not_found("app")
         return app
 
     def _new_secret(self) -> str:
         return SECRET_PREFIX + base64.b64encode(self._secrets(SECRET_BYTES)).decode()
-
-
-def _contended() -> TooManyRequests:
-    return TooManyRequests("It is being changed by somebody else. Try again in a moment.")

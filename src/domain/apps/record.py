@@ -1,4 +1,4 @@
-"""Apps (API consumers), their API keys and webhook secrets (contract §1, §9)."""
+"""Apps, their API keys and webhook secrets (docs/reference/service-contract.md, Authentication)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Scope(StrEnum):
-    """What a key may do: everything, or only read what is stored."""
+    """What a key allows: everything, or only reading stored requests and connections."""
 
     FULL = "full"
     READ_ONLY = "read_only"
@@ -16,7 +16,7 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """An API consumer. `webhook_secrets` are the active ones, the newest first; two while rotating."""
+    """An API consumer. `webhook_secrets` are the active ones, newest first: one, or two during a rotation."""
 
     id: str
     name: str
@@ -27,7 +27,7 @@ class App:
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """An API key without its text: `hash` is `api_key_hash` of it, `label` its first characters."""
+    """An API key. `hash` is the `api_key_hash` of its text, `label` the first characters of its text."""
 
     hash: str
     app_id: str
@@ -39,5 +39,5 @@ class ApiKey:
 
 
 def api_key_hash(key: str) -> str:
-    """Return the stored form of a key. Keys have 256 random bits: a plain SHA-256 is enough."""
+    """Return the stored form of a key. A plain SHA-256 is enough, because keys have 256 random bits."""
     return hashlib.sha256(key.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Passwords of Web Connector users: made, stored as scrypt, checked in constant time."""
+"""Passwords of Web Connector users: generated, stored as scrypt hashes, compared in constant time."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from domain.ports import SecretSource
 
-# 16 MiB and about 45 ms a check (OWASP's scrypt advice from 2^14 on with r=8; more memory would mean a
-# larger Lambda function for nothing: generated passwords have 140 random bits).
+# 16 MiB and about 45 ms for each check. OWASP's advice starts at 2^14 with r=8. More memory would need a larger Lambda
+# function and gain nothing, because generated passwords have 140 random bits.
 _COST = 2**14
 _BLOCK_SIZE = 8
 _PARALLEL = 1
 _HASH_BYTES = 32
 
 SALT_BYTES = 16
-"""How many random bytes `hash_password` wants."""
+"""Random bytes that `hash_password` takes."""
 
-_REMEMBERED = 1_000
-"""How many right passwords a process remembers, about 250 bytes each."""
+_MAX_REMEMBERED = 1_000
+"""Correct passwords that a process remembers, about 250 bytes each."""
 
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
-"""32 characters, five bits each, none that looks like another: people do type passwords."""
+"""32 characters, five bits each. None looks like another one, because people type passwords."""
 
 _LENGTH = 28
 
@@ -36,55 +36,56 @@ def generate(random: SecretSource) -> str:
 
 
 def hash_password(password: str, salt: bytes) -> str:
-    """Return the stored form: `scrypt$<n>$<r>$<p>$<salt>$<hash>`, the last two in base64."""
+    """Return the stored form: `scrypt$<n>$<r>$<p>$<salt>$<hash>`, with salt and hash in base64."""
     digest = _scrypt(password, salt, _COST, _BLOCK_SIZE, _PARALLEL)
     return f"scrypt${_COST}${_BLOCK_SIZE}${_PARALLEL}${_base64(salt)}${_base64(digest)}"
 
 
 def matches(password: str, stored: str | None) -> bool:
-    """Whether `stored` was made from this password.
+    """Return whether `stored` is the hash of this password.
 
-    With None (no such user, or no password set) the same work is done in vain, so that the time
-    an answer takes does not tell which users exist.
+    None (no such user, or no password set) takes the same time, so that the duration does not reveal which users
+    exist.
     """
-    _, cost, block_size, parallel, salt, digest = (stored or _NOBODY).split("$")
-    found = _scrypt(password, base64.b64decode(salt), int(cost), int(block_size), int(parallel))
-    return hmac.compare_digest(found, base64.b64decode(digest)) and stored is not None
+    _, cost, block_size, parallel, salt, digest = (stored or _NO_USER).split("$")
+    computed = _scrypt(password, base64.b64decode(salt), int(cost), int(block_size), int(parallel))
+    return hmac.compare_digest(computed, base64.b64decode(digest)) and stored is not None
 
 
 class Checks:
-    """Checks passwords, and remembers in memory which were right.
+    """Checks passwords and remembers the correct ones in memory.
 
-    A Web Connector logs in every few minutes with the same password. The costly work is done once a
-    process; then an HMAC under a key that this process made and never shows is compared. A wrong
-    password always costs the whole work.
+    A Web Connector logs in every few minutes with the same password. Each process computes scrypt for it once.
+    After that it compares an HMAC under a random key of the process. A wrong password always costs a full scrypt.
     """
 
     def __init__(self, random: SecretSource) -> None:
         self._key = random(_HASH_BYTES)
-        self._right: OrderedDict[str, bytes] = OrderedDict()
+        self._correct: OrderedDict[str, bytes] = OrderedDict()
 
     def matches(self, password: str, stored: str | None) -> bool:
-        """Whether `stored` was made from this password, as `matches` says it."""
-        proof = hmac.digest(self._key, password.encode("utf-8", "surrogatepass"), "sha256")
-        if stored is not None and hmac.compare_digest(self._right.get(stored, b""), proof):
+        """Return whether `stored` is the hash of this password, like `matches`."""
+        proof = hmac.digest(self._key, _bytes(password), "sha256")
+        if stored is not None and hmac.compare_digest(self._correct.get(stored, b""), proof):
             return True
-        right = matches(password, stored)
-        if right and stored is not None:
-            self._right[stored] = proof
-            if len(self._right) > _REMEMBERED:
-                self._right.popitem(last=False)
-        return right
+        correct = matches(password, stored)
+        if correct and stored is not None:
+            self._correct[stored] = proof
+            if len(self._correct) > _MAX_REMEMBERED:
+                self._correct.popitem(last=False)
+        return correct
 
 
 def _scrypt(password: str, salt: bytes, cost: int, block_size: int, parallel: int) -> bytes:
-    # A lone surrogate can stand in a JSON string; it is a password like any other.
-    data = password.encode("utf-8", "surrogatepass")
-    return hashlib.scrypt(data, salt=salt, n=cost, r=block_size, p=parallel, dklen=_HASH_BYTES)
+    return hashlib.scrypt(_bytes(password), salt=salt, n=cost, r=block_size, p=parallel, dklen=_HASH_BYTES)
+
+
+def _bytes(password: str) -> bytes:
+    return password.encode("utf-8", "surrogatepass")  # a JSON string can hold a lone surrogate
 
 
 def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")
 
 
-_NOBODY = f"scrypt${_COST}${_BLOCK_SIZE}${_PARALLEL}${_base64(bytes(SALT_BYTES))}${_base64(bytes(_HASH_BYTES))}"
+_NO_USER = f"scrypt${_COST}${_BLOCK_SIZE}${_PARALLEL}${_base64(bytes(SALT_BYTES))}${_base64(bytes(_HASH_BYTES))}"

@@ -1,36 +1,33 @@
-"""The connection: one company file of one app, with its Web Connector credentials and facts."""
+"""The connection: one company file of one app, with the credentials of its Web Connector."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from domain.errors import NotFound
-
 if TYPE_CHECKING:
     from domain.connections.sync_window import SyncWindow
 
 COMPANY_FILE_MISMATCH = "company_file_mismatch"
-"""Code of the `last_error` while another connection's company file is open: the queue is held."""
+"""The code of `last_error` while another company file is open. Nothing is sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A company file that an app reaches through its own Web Connector user.
+    """One company file of one app. `id` is also the Web Connector user name.
 
-    The Web Connector's user name is the connection's id: one read finds it.
-    `password_hash` is a scrypt string or None until a password was set. `owner_id` and `file_id`
-    are the GUIDs (no braces, upper case) of the `.qwc` file. `file_id` is the mark of the company file
-    that the connection is pinned to; without the pin (`file_pinned`) it becomes the mark of the next
-    file that bears one. `file_id_seen` is the mark that a session found last, `company_file_seen` the path of
-    the file that bore it. `session_ticket` is the hash of the live session's ticket, None when there is
-    no session.
-    `answered_message_set` is what the last session left for the next to clear (`domain.session`).
-    `last_error` is `{"code", "message", "at", …}` as last reported by the Web Connector.
+    `owner_id`, `file_id`: the GUIDs of the `.qwc` file, in upper case without braces. `file_id` is the FileID mark
+    of the pinned company file. Without the pin (`file_pinned` is false) the next file with a mark becomes the pinned
+    one. `file_id_seen` is the mark that the last session found, `company_file_seen` the path of that file.
 
-    How fast it works is set by three members: `sync_window` (None: around the clock), `linger_seconds`
-    (how long a session waits for more after its last request; 0: not at all) and `paused_at` (None: it
-    is not paused). `last_worked_at` tells when a session last had work.
+    `password_hash`: a scrypt string, or None until a password was set.
+    `session_ticket`: the hash of the live session's ticket, or None.
+    `answered_message_set`: the message set that the next session clears in QuickBooks.
+    `last_error`: `{"code", "message", "at", …}`, the last problem that the Web Connector reported.
+
+    `sync_window`: None means around the clock. `linger_seconds`: how long a session waits for more requests after
+    its last one. `paused_at`: None when the connection is not paused. `last_worked_at`: when a session last had a
+    request.
     """
 
     id: str
@@ -67,23 +64,11 @@ class Connection:
 
     @property
     def status(self) -> str:
-        """`never_connected`, `connected` or `error` (contract §4)."""
+        """`never_connected`, `connected` or `error` (docs/reference/service-contract.md, Connection record)."""
         if self.last_error is not None:
             return "error"
         return "connected" if self.last_connected_at else "never_connected"
 
     def changed(self, now: str, **fields: Any) -> Connection:
-        """Return the connection with `fields` changed, `updated_at` (a timestamp) and `revision` moved on."""
+        """Return the connection with `fields` changed, a new `updated_at` and the next `revision`."""
         return replace(self, **fields, updated_at=now, revision=self.revision + 1)
-
-
-def owned(connection: Connection | None, app_id: str) -> Connection:
-    """Return a connection that was found, if it is this app's and not deleted. Raises NotFound."""
-    if connection is None or connection.app_id != app_id or connection.deleted_at:
-        raise no_connection()
-    return connection
-
-
-def no_connection() -> NotFound:
-    """Return the one error for what is not there, what was deleted and what is another app's."""
-    return NotFound("There is no such connection.")

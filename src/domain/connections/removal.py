@@ -1,65 +1,60 @@
-"""Deleting a connection: one commit after which nothing of it is found. The sweeper removes what it leaves."""
+"""Deleting a connection: one commit, after which it is not found. The sweeper removes what it leaves behind."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from domain.connections.record import owned
-from domain.errors import Conflict, ConnectionActive, TooManyRequests
+from domain.errors import Conflict, ConnectionActive
+from domain.ownership import owned_connection
 from domain.requests.record import timestamp
 from domain.storage.changes import ChangeConnection, RemoveConnection
+from domain.storage.retry import commit_with_retry
 from domain.web_connector.session.end import end_of_session
 from domain.web_connector.session.record import SILENCE_SECONDS
 
 if TYPE_CHECKING:
-    from domain.connections.record import Connection
+    from datetime import datetime
+
     from domain.ports import Clock
     from domain.storage.changes import Change
     from domain.storage.ports import Database
     from domain.web_connector.session.record import Session
 
-TRIES = 5
-"""How often it is tried again after the Web Connector changed the connection first."""
-
 REASON = "The connection was deleted."
 
 
 class ConnectionRemoval:
-    """The use case. What belongs to another app, and what was deleted, is NotFound."""
+    """The use case. Another app's connection is NotFound."""
 
     def __init__(self, store: Database, clock: Clock) -> None:
         self._store = store
         self._clock = clock
 
     def delete(self, app_id: str, connection_id: str) -> None:
-        """Delete a connection with its requests. A session that fell silent ends with it.
+        """Delete a connection with its requests. Ends a session that has fallen silent.
 
-        Raises NotFound, ConnectionActive while a Web Connector session is live, TooManyRequests.
+        Raises NotFound, TooManyRequests, and ConnectionActive while a Web Connector session is live.
         """
-        for _ in range(TRIES):
-            connection = owned(self._store.connection(connection_id), app_id)
-            try:
-                self._store.commit(*self._changes(connection))
-            except Conflict:
-                continue
-            return
-        raise TooManyRequests("The connection is being changed. Try again in a moment.")
 
-    def _changes(self, connection: Connection) -> list[Change]:
-        """Return what deletes the connection. Raises ConnectionActive."""
-        now = self._clock()
-        removal = RemoveConnection(connection, timestamp(now))
-        session = self._store.session(connection.session_ticket) if connection.session_ticket else None
-        if session is None or session.ended:
-            return [removal]
-        self._refuse_while_live(session)
-        ending = end_of_session(session, connection, now, REASON)
-        return [*(change for change in ending if not isinstance(change, ChangeConnection)), removal]
+        def attempt(_: Conflict | None) -> None:
+            connection = owned_connection(self._store.connection(connection_id), app_id)
+            now = self._clock()
+            changes: list[Change] = []
+            session = self._store.session(connection.session_ticket) if connection.session_ticket else None
+            if session and not session.ended:
+                _refuse_while_live(session, now)
+                # RemoveConnection replaces the change that would free the connection.
+                ending = end_of_session(session, connection, now, REASON)
+                changes += [change for change in ending if not isinstance(change, ChangeConnection)]
+            self._store.commit(*changes, RemoveConnection(connection, timestamp(now)))
 
-    def _refuse_while_live(self, session: Session) -> None:
-        if session.last_call_at > timestamp(self._clock() - timedelta(seconds=SILENCE_SECONDS)):
-            raise ConnectionActive(
-                "A Web Connector session of this connection is live. Try again when it has ended.",
-                {"last_call_at": session.last_call_at},
-            )
+        commit_with_retry(attempt, "The connection is being changed. Try again in a moment.")
+
+
+def _refuse_while_live(session: Session, now: datetime) -> None:
+    if session.last_call_at > timestamp(now - timedelta(seconds=SILENCE_SECONDS)):
+        raise ConnectionActive(
+            "A Web Connector session of this connection is live. Try again when it has ended.",
+            {"last_call_at": session.last_call_at},
+        )

@@ -1,8 +1,7 @@
-"""The sync window: the hours of the day, by the clock of one time zone, in which QuickBooks may be worked with.
+"""The sync window: the daily hours, in local time, in which requests are sent.
 
-A rule of the wall clock: the window is open at a moment when the clock there shows a time from `opens` up to but not
-including `closes`. Where clocks are put forward, times that the clock skips never come; where they are put back, an
-hour comes twice and the rule holds in both.
+The window is open while a clock in its time zone shows a time from `opens` up to but not including `closes`. A time
+that the clock skips in spring does not occur, and an hour that occurs twice in autumn counts both times.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
 MAX_HORIZON = timedelta(hours=49)
-"""The next opening or closing is not later: a window of minutes is skipped at most on one day, when clocks change."""
+"""The next opening or closing is at most this far away: a short window is skipped on at most one day, in spring."""
 
 _TIME_OF_DAY = re.compile(r"(?:[01]\d|2[0-3]):[0-5]\d", re.ASCII)
 _MINUTE = timedelta(minutes=1)
@@ -28,7 +27,7 @@ _MINUTE = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class SyncWindow:
-    """From `opens` to `closes` (`HH:MM`, not the same; past midnight when `closes` is earlier) in an IANA zone."""
+    """From `opens` to `closes` (`HH:MM`) in an IANA time zone. Crosses midnight when `closes` is before `opens`."""
 
     opens: str
     closes: str
@@ -36,30 +35,25 @@ class SyncWindow:
 
     @classmethod
     def checked(cls, opens: str, closes: str, time_zone: str) -> SyncWindow:
-        """Return the window. Raises InvalidRequest, which names each problem by its field (`sync_window.from`)."""
+        """Return a valid window. Raises InvalidRequest with a problem for each wrong field (`sync_window.from`)."""
         problems = [
-            Problem(f"sync_window.{name}", "must be a time of day from 00:00 to 23:59, like 22:00")
+            Problem(f"sync_window.{name}", "must be a time of day from 00:00 to 23:59, for example 22:00")
             for name, value in (("from", opens), ("to", closes))
             if not _TIME_OF_DAY.fullmatch(value)
         ]
         if opens == closes and not problems:
-            reason = "is the same as from: a window without end is sync_window null"
+            reason = "must differ from from. To send around the clock, set sync_window to null"
             problems.append(Problem("sync_window.to", reason))
-        if time_zone not in _known_zones():
-            problems.append(
-                Problem(
-                    "sync_window.time_zone",
-                    "is no time zone of the IANA database, like America/New_York",
-                    suggestion=_nearest(time_zone),
-                )
-            )
+        if time_zone not in _zone_names():
+            reason = "is not a time zone of the IANA database, for example America/New_York"
+            problems.append(Problem("sync_window.time_zone", reason, suggestion=_nearest(time_zone)))
         if problems:
             raise InvalidRequest(problems)
         return cls(opens, closes, time_zone)
 
     @classmethod
     def of(cls, value: Mapping[str, str]) -> SyncWindow:
-        """Return the window that `as_dict` wrote down."""
+        """Return the window from its JSON form."""
         return cls(value["from"], value["to"], value["time_zone"])
 
     def as_dict(self) -> dict[str, Any]:
@@ -67,17 +61,16 @@ class SyncWindow:
         return {"from": self.opens, "to": self.closes, "time_zone": self.time_zone}
 
     def is_open(self, now: datetime) -> bool:
-        """Tell whether QuickBooks may be worked with at `now`."""
-        shown = now.astimezone(_zone(self.time_zone)).strftime("%H:%M")
+        """Return whether requests may be sent at `now`."""
+        local = now.astimezone(_zone(self.time_zone)).strftime("%H:%M")
         if self.opens < self.closes:
-            return self.opens <= shown < self.closes
-        return shown >= self.opens or shown < self.closes
+            return self.opens <= local < self.closes
+        return local >= self.opens or local < self.closes
 
     def changes_at(self, now: datetime, within: timedelta = MAX_HORIZON) -> datetime:
-        """Return when the window opens or closes next, `now` + `within` when that is not sooner.
+        """Return when the window next opens or closes, at most `now` + `within`.
 
-        Looks at one minute after the other, because it is the clock that decides, not arithmetic; a day of them
-        takes a millisecond or two.
+        Tries every minute, because arithmetic cannot tell what a clock shows. A day takes a millisecond or two.
         """
         is_open = self.is_open(now)
         moment = now.replace(second=0, microsecond=0)
@@ -95,20 +88,19 @@ def _zone(name: str) -> ZoneInfo:
 
 
 @cache
-def _known_zones() -> set[str]:
+def _zone_names() -> set[str]:
     from zoneinfo import available_timezones  # noqa: PLC0415 - see above
 
     return available_timezones()
 
 
 def _nearest(name: str) -> str | None:
-    """Return a hint with the names that are most like `name`; a city alone finds its zone."""
+    """Return a suggestion with the most similar names. A city is enough to find its zone."""
     from difflib import get_close_matches  # noqa: PLC0415 - see above
 
-    spellings: dict[str, str] = {}
-    for zone in sorted(_known_zones()):
-        spellings.setdefault(zone.casefold(), zone)
-        spellings.setdefault(zone.rpartition("/")[2].casefold(), zone)
-    wanted = name.strip().replace(" ", "_").casefold()
-    found = dict.fromkeys(spellings[one] for one in get_close_matches(wanted, spellings, n=3, cutoff=0.7))
-    return f"Did you mean {' or '.join(found)}?" if found else None
+    zones: dict[str, str] = {}
+    for zone in sorted(_zone_names()):
+        zones.setdefault(zone.casefold(), zone)
+        zones.setdefault(zone.rpartition("/")[2].casefold(), zone)
+    matches = get_close_matches(name.strip().replace(" ", "_").casefold(), zones, n=3, cutoff=0.7)
+    return f"Did you mean {' or '.join(dict.fromkeys(zones[match] for match in matches))}?" if matches else None

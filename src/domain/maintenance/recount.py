@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from domain.connections.record import no_connection
+from domain.ownership import not_found
 from domain.storage.counts import INSERTED, UPDATED, CountKey
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Recounting:
         one after the other, find alike is a difference. Raises NotFound.
         """
         if self._store.connection(connection_id) is None:
-            raise no_connection()
+            raise not_found("connection")
         first, second = self._compare(connection_id), self._compare(connection_id)
         return {key: short for key, short in second.items() if first.get(key) == short}
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from domain.connections.record import no_connection, owned
 from domain.errors import InvalidRequest
+from domain.ownership import owned, owned_connection
 from domain.requests.search_text import needle_of
 from domain.storage.counts import INSERTED, Pair
 from domain.storage.ports import IndexDays, IndexEntry
@@ -112,7 +112,7 @@ class Lists:
         """
         if query.search_phrase:
             # Before the search: that reads as much as the connection has.
-            owned(self._store.connection(query.connection_id), app_id)
+            owned_connection(self._store.connection(query.connection_id), app_id)
             days = self._store.day_counts(query.connection_id)
             items, total = self._found_in_time(query, query.search_phrase, days)
         else:
@@ -125,9 +125,9 @@ class Lists:
     def _check_owner(self, app_id: str, connection_id: str, items: Sequence[StoredRequest]) -> None:
         """Refuse another app's connection. A record names its app, so that only an empty page costs a read."""
         if not items:
-            owned(self._store.connection(connection_id), app_id)
-        elif items[0].record.app_id != app_id:
-            raise no_connection()
+            owned_connection(self._store.connection(connection_id), app_id)
+        else:
+            owned(items[0].record, app_id, "connection")
 
     def _entries_of_page(self, query: ListQuery, days: Sequence[DayCounts], total: int) -> Sequence[IndexEntry]:
         span = locate(matching(days, query), total, query)

@@ -32,6 +32,6 @@ def queued_answer(
     queueing = bootstrap.queueing()
     queued = queueing.queue(endpoint.app_id, connection_id, request, webhook_url, idempotency)
     record = queued.stored.record
-    own_link, waiting = self_link_in_connection(record), queueing.known_waiting_reason(record)
+    own_link, waiting = self_link_in_connection(record), queueing.cached_waiting_reason(record)
     view = record_view(queued.stored, own_link=own_link, waiting=waiting)
     return record_answer(endpoint.event, view, 200 if queued.repeated else status)

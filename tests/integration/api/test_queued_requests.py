@@ -463,7 +463,7 @@ def test_what_waits_says_why_alone_and_in_a_list(world: World) -> None:
     assert reason == {
         "code": "paused",
         "message": "The connection was paused at 2026-03-14T11:00:00.000000Z.",
-        "hint": f"To go on: POST /api/v1/connections/{CONNECTION_ID}/resume.",
+        "hint": f"To resume it: POST /api/v1/connections/{CONNECTION_ID}/resume.",
     }
     (item,) = world.api.call("GET", world.requests_url).json["data"]
     assert item["waiting_reason"] == reason

@@ -1,4 +1,4 @@
-"""Queue, read, discard, delete, redeliver."""
+"""Apps queue, read, discard, delete and redeliver requests."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MISSING = "b0000000-0000-4000-8000-00000000dead"
 
 
 class CountingStore(FakeStore):
-    """A store that counts commits and, while `rivals` lasts, is changed by somebody else before one."""
+    """A store that counts commits. While `rivals` is above 0, another caller commits first."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class CountingStore(FakeStore):
         self.rivals = 0
 
     def commit(self, *changes: Change) -> None:
-        """Count, and let a rival change the record first."""
+        """Count the commit, and conflict while there are rivals."""
         self.commits += 1
         if self.rivals and not isinstance(changes[0], AddRequest | AddConnection):
             self.rivals -= 1
@@ -58,274 +58,276 @@ class CountingStore(FakeStore):
 
 
 @dataclass
-class Bench:
-    """The use cases over a store with one connection."""
+class Requests:
+    """The request service over a store with one connection."""
 
     store: CountingStore = field(default_factory=CountingStore)
     clock: FixedClock = field(default_factory=FixedClock)
 
     def __post_init__(self) -> None:
         self.store.commit(AddConnection(a_connection()))
-        self.queueing = RequestService(self.store, self.clock, SequentialIds())
+        self.service = RequestService(self.store, self.clock, SequentialIds())
         self.store.commits = 0
 
-    def has(self, record: QueuedRequest) -> QueuedRequest:
+    def add(self, record: QueuedRequest) -> QueuedRequest:
         """Store a record."""
         self.store.commit(AddRequest(record, REQUEST_XML, ""))
         return record
 
 
 @pytest.fixture
-def bench() -> Bench:
-    """Return the use cases."""
-    return Bench()
+def requests() -> Requests:
+    """Return the service over one connection."""
+    return Requests()
 
 
 class TestQueue:
-    """RequestService a request."""
+    """Queueing a request."""
 
-    def test_it_waits_with_its_label_and_its_text(self, bench: Bench) -> None:
-        queued = bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, HOOK)
+    def test_a_queued_request_waits_with_its_label_and_its_text(self, requests: Requests) -> None:
+        queued = requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, HOOK)
 
         record = queued.stored.record
         assert (record.state, record.webhook_state) == (State.WAITING, WebhookState.PENDING)
         assert (record.request_name, record.request_label, record.qbxml_version) == ("CustomerQueryRq", "1", "13.0")
-        assert record.inserted_at == record.updated_at == timestamp(bench.clock())
-        assert bench.store.stored_request(record.id) == queued.stored
+        assert record.inserted_at == record.updated_at == timestamp(requests.clock())
+        assert requests.store.stored_request(record.id) == queued.stored
         assert not queued.repeated
 
-    def test_it_is_one_commit(self, bench: Bench) -> None:
-        bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, HOOK, Idempotency("key", "hash"))
+    def test_queueing_is_one_commit(self, requests: Requests) -> None:
+        requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, HOOK, Idempotency("key", "hash"))
 
-        assert bench.store.commits == 1
+        assert requests.store.commits == 1
 
-    def test_a_request_without_a_label_gets_its_id(self, bench: Bench) -> None:
-        stored = bench.queueing.queue(APP_ID, CONNECTION_ID, UNLABELLED, None).stored
+    def test_a_request_without_a_label_gets_its_id_as_label(self, requests: Requests) -> None:
+        stored = requests.service.queue(APP_ID, CONNECTION_ID, UNLABELLED, None).stored
 
         assert stored.record.request_label == stored.record.id
         assert f'requestID="{stored.record.id}"' in stored.request_xml
         assert stored.record.webhook_state == WebhookState.NOT_APPLICABLE
 
-    def test_it_can_be_searched(self, bench: Bench) -> None:
-        stored = bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None).stored
+    def test_a_queued_request_can_be_searched(self, requests: Requests) -> None:
+        stored = requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None).stored
 
         for needle in ("customerqueryrq", stored.record.id):
-            assert bench.store.search_hits(CONNECTION_ID, needle, []) == [(stored.record.inserted_at, stored.record.id)]
+            assert requests.store.search_hits(CONNECTION_ID, needle, []) == [
+                (stored.record.inserted_at, stored.record.id)
+            ]
 
-    def test_the_connections_default_webhook_is_taken_and_remembered(self, bench: Bench) -> None:
+    def test_the_default_webhook_url_of_the_connection_is_used_and_cached(self, requests: Requests) -> None:
         before = a_connection()
-        bench.store.commit(ChangeConnection(before, before.changed(timestamp(bench.clock()), webhook_url=HOOK)))
-        bench.store.commits = 0
+        requests.store.commit(ChangeConnection(before, before.changed(timestamp(requests.clock()), webhook_url=HOOK)))
+        requests.store.commits = 0
 
-        first = bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None)
-        second = bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None)
+        first = requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None)
+        second = requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None)
 
         assert first.stored.record.webhook.url == second.stored.record.webhook.url == HOOK
-        assert bench.store.commits == 2
-        own = bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, "https://example.com/own")
+        assert requests.store.commits == 2
+        own = requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, "https://example.com/own")
         assert own.stored.record.webhook.url == "https://example.com/own"
 
-    def test_a_default_that_was_changed_since_is_learned_from_the_conflict(self, bench: Bench) -> None:
-        bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None)
+    def test_a_changed_default_webhook_url_is_read_from_the_conflict(self, requests: Requests) -> None:
+        requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None)
         before = a_connection()
-        bench.store.commit(ChangeConnection(before, before.changed(timestamp(bench.clock()), webhook_url=HOOK)))
-        bench.store.commits = 0
+        requests.store.commit(ChangeConnection(before, before.changed(timestamp(requests.clock()), webhook_url=HOOK)))
+        requests.store.commits = 0
 
-        queued = bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None)
+        queued = requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None)
 
         assert queued.stored.record.webhook.url == HOOK
-        assert bench.store.commits == 2
+        assert requests.store.commits == 2
 
-    def test_a_known_connection_is_anothers_still_and_gone_when_deleted(self, bench: Bench) -> None:
-        bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None)
+    def test_a_cached_connection_is_hidden_from_other_apps_and_not_found_when_deleted(self, requests: Requests) -> None:
+        requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None)
         with pytest.raises(NotFound):
-            bench.queueing.queue(OTHER_APP_ID, CONNECTION_ID, REQUEST, None)
-        before, now = a_connection(), timestamp(bench.clock())
-        bench.store.commit(ChangeConnection(before, before.changed(now, deleted_at=now)))
+            requests.service.queue(OTHER_APP_ID, CONNECTION_ID, REQUEST, None)
+        before, now = a_connection(), timestamp(requests.clock())
+        requests.store.commit(ChangeConnection(before, before.changed(now, deleted_at=now)))
 
         with pytest.raises(NotFound):
-            bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None)
+            requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None)
 
-        assert len(bench.store.records) == 1
+        assert len(requests.store.records) == 1
 
-    def test_a_version_that_quickbooks_does_not_serve_is_refused_until_it_does(self, bench: Bench) -> None:
+    def test_a_version_is_refused_until_quickbooks_supports_it(self, requests: Requests) -> None:
         before = a_connection()
-        old = before.changed(timestamp(bench.clock()), qbxml_version="12.0")
-        bench.store.commit(ChangeConnection(before, old))
+        old = before.changed(timestamp(requests.clock()), qbxml_version="12.0")
+        requests.store.commit(ChangeConnection(before, old))
         with pytest.raises(UnsupportedByVersion):
-            bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None)
-        bench.store.commit(ChangeConnection(old, old.changed(timestamp(bench.clock()), qbxml_version="16.0")))
+            requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None)
+        requests.store.commit(ChangeConnection(old, old.changed(timestamp(requests.clock()), qbxml_version="16.0")))
 
-        assert bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None).stored.record.qbxml_version == "13.0"
+        assert requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None).stored.record.qbxml_version == "13.0"
 
     @pytest.mark.parametrize(("app_id", "connection_id"), [(OTHER_APP_ID, CONNECTION_ID), (APP_ID, MISSING)])
-    def test_anothers_and_missing_connections_are_not_found(
-        self, bench: Bench, app_id: str, connection_id: str
+    def test_missing_connections_and_those_of_other_apps_are_not_found(
+        self, requests: Requests, app_id: str, connection_id: str
     ) -> None:
         with pytest.raises(NotFound):
-            bench.queueing.queue(app_id, connection_id, REQUEST, None)
+            requests.service.queue(app_id, connection_id, REQUEST, None)
 
-        assert not bench.store.records
+        assert not requests.store.records
 
-    def test_the_same_key_and_body_answer_the_first_record(self, bench: Bench) -> None:
+    def test_the_same_key_and_body_return_the_first_record(self, requests: Requests) -> None:
         key = Idempotency.of("key", CONNECTION_ID, {"a": 1, "b": 2})
-        first = bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None, key)
-        bench.clock.advance(hours=23)
+        first = requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None, key)
+        requests.clock.advance(hours=23)
 
         again = Idempotency.of("key", CONNECTION_ID, {"b": 2, "a": 1})
-        second = bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None, again)
+        second = requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None, again)
 
         assert second.repeated
         assert second.stored == first.stored
-        assert len(bench.store.records) == 1
+        assert len(requests.store.records) == 1
 
-    def test_the_same_key_with_another_body_is_refused(self, bench: Bench) -> None:
-        bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None, Idempotency("key", "one"))
+    def test_the_same_key_with_another_body_is_refused(self, requests: Requests) -> None:
+        requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None, Idempotency("key", "one"))
 
         with pytest.raises(IdempotencyKeyReused):
-            bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None, Idempotency("key", "two"))
+            requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None, Idempotency("key", "two"))
 
-    def test_a_key_is_free_after_a_day_and_for_other_apps(self, bench: Bench) -> None:
-        bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None, Idempotency("key", "one"))
-        bench.clock.advance(hours=24)
+    def test_a_key_can_be_used_again_after_a_day(self, requests: Requests) -> None:
+        requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None, Idempotency("key", "one"))
+        requests.clock.advance(hours=24)
 
-        assert not bench.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None, Idempotency("key", "two")).repeated
+        assert not requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None, Idempotency("key", "two")).repeated
 
 
 class TestGet:
     """Reading a record."""
 
-    def test_what_is_anothers_or_missing_is_not_found(self, bench: Bench) -> None:
-        record = bench.has(a_record())
+    def test_missing_requests_and_those_of_other_apps_are_not_found(self, requests: Requests) -> None:
+        record = requests.add(a_record())
 
-        assert bench.queueing.get(APP_ID, record.id, CONNECTION_ID).record == record
+        assert requests.service.get(APP_ID, record.id, CONNECTION_ID).record == record
         for app_id, request_id, connection_id in (
             (OTHER_APP_ID, record.id, None),
             (APP_ID, MISSING, None),
             (APP_ID, record.id, MISSING),
         ):
             with pytest.raises(NotFound):
-                bench.queueing.get(app_id, request_id, connection_id)
+                requests.service.get(app_id, request_id, connection_id)
 
-    def test_a_deleted_one_is_gone_for_its_owner_only(self, bench: Bench) -> None:
-        record = bench.has(a_record(state=State.ERROR))
-        bench.queueing.delete(APP_ID, record.id)
+    def test_a_deleted_request_is_gone_for_its_owner_and_not_found_for_others(self, requests: Requests) -> None:
+        record = requests.add(a_record(state=State.ERROR))
+        requests.service.delete(APP_ID, record.id)
 
         with pytest.raises(Gone):
-            bench.queueing.get(APP_ID, record.id)
+            requests.service.get(APP_ID, record.id)
         with pytest.raises(NotFound):
-            bench.queueing.get(OTHER_APP_ID, record.id)
+            requests.service.get(OTHER_APP_ID, record.id)
 
 
 class TestDiscard:
     """Taking a request out of the queue."""
 
     @pytest.mark.parametrize("state", [State.WAITING, State.RETRYABLE])
-    def test_a_queued_one_is_discarded(self, bench: Bench, state: State) -> None:
-        record = bench.has(a_record(state=state))
-        bench.clock.advance(seconds=5)
+    def test_a_queued_request_is_discarded(self, requests: Requests, state: State) -> None:
+        record = requests.add(a_record(state=state))
+        requests.clock.advance(seconds=5)
 
-        stored = bench.queueing.discard(APP_ID, record.id)
+        stored = requests.service.discard(APP_ID, record.id)
 
         assert stored.record.state == State.DISCARDED
-        assert stored.record.updated_at == timestamp(bench.clock())
-        assert bench.store.request(record.id) == stored.record
+        assert stored.record.updated_at == timestamp(requests.clock())
+        assert requests.store.request(record.id) == stored.record
 
     @pytest.mark.parametrize("state", [State.TICKETED, State.SENT])
-    def test_one_in_flight_is_refused(self, bench: Bench, state: State) -> None:
-        record = bench.has(a_record(state=state))
+    def test_a_request_in_flight_is_refused(self, requests: Requests, state: State) -> None:
+        record = requests.add(a_record(state=state))
 
         with pytest.raises(InFlight):
-            bench.queueing.discard(APP_ID, record.id)
+            requests.service.discard(APP_ID, record.id)
 
-        assert bench.store.request(record.id) == record
+        assert requests.store.request(record.id) == record
 
     @pytest.mark.parametrize("state", [State.RESPONSE_RECEIVED, State.ERROR, State.DISCARDED])
-    def test_an_ended_one_is_refused(self, bench: Bench, state: State) -> None:
-        record = bench.has(a_record(state=state))
+    def test_an_ended_request_is_refused(self, requests: Requests, state: State) -> None:
+        record = requests.add(a_record(state=state))
 
         with pytest.raises(InvalidState):
-            bench.queueing.discard(APP_ID, record.id)
+            requests.service.discard(APP_ID, record.id)
 
-    def test_it_is_tried_again_when_somebody_was_first(self, bench: Bench) -> None:
-        record = bench.has(a_record())
-        bench.store.rivals = 2
+    def test_discarding_is_repeated_after_a_conflict(self, requests: Requests) -> None:
+        record = requests.add(a_record())
+        requests.store.rivals = 2
 
-        assert bench.queueing.discard(APP_ID, record.id).record.state == State.DISCARDED
+        assert requests.service.discard(APP_ID, record.id).record.state == State.DISCARDED
 
-    def test_it_gives_up_when_somebody_is_always_first(self, bench: Bench) -> None:
-        record = bench.has(a_record())
-        bench.store.rivals = 100
+    def test_repeated_conflicts_give_too_many_requests(self, requests: Requests) -> None:
+        record = requests.add(a_record())
+        requests.store.rivals = 100
 
         with pytest.raises(TooManyRequests):
-            bench.queueing.discard(APP_ID, record.id)
+            requests.service.discard(APP_ID, record.id)
         with pytest.raises(TooManyRequests):
-            bench.queueing.delete(APP_ID, record.id, force=True)
+            requests.service.delete(APP_ID, record.id, force=True)
 
 
 class TestDelete:
     """Deleting a record."""
 
     @pytest.mark.parametrize("state", [State.RESPONSE_RECEIVED, State.ERROR, State.DISCARDED])
-    def test_an_ended_one_is_deleted_once_and_again(self, bench: Bench, state: State) -> None:
-        record = bench.has(a_record(state=state))
+    def test_deleting_an_ended_request_twice_is_harmless(self, requests: Requests, state: State) -> None:
+        record = requests.add(a_record(state=state))
 
-        bench.queueing.delete(APP_ID, record.id)
-        bench.queueing.delete(APP_ID, record.id)
+        requests.service.delete(APP_ID, record.id)
+        requests.service.delete(APP_ID, record.id)
 
-        assert isinstance(bench.store.request(record.id), Tombstone)
-        assert not bench.store.counts
+        assert isinstance(requests.store.request(record.id), Tombstone)
+        assert not requests.store.counts
 
     @pytest.mark.parametrize("state", [State.WAITING, State.RETRYABLE])
-    def test_a_queued_one_only_by_force(self, bench: Bench, state: State) -> None:
-        record = bench.has(a_record(state=state))
+    def test_a_queued_request_is_deleted_only_with_force(self, requests: Requests, state: State) -> None:
+        record = requests.add(a_record(state=state))
 
         with pytest.raises(InvalidState):
-            bench.queueing.delete(APP_ID, record.id)
-        bench.queueing.delete(APP_ID, record.id, force=True)
+            requests.service.delete(APP_ID, record.id)
+        requests.service.delete(APP_ID, record.id, force=True)
 
-        assert isinstance(bench.store.request(record.id), Tombstone)
+        assert isinstance(requests.store.request(record.id), Tombstone)
 
     @pytest.mark.parametrize("force", [True, False])
     @pytest.mark.parametrize("state", [State.TICKETED, State.SENT])
-    def test_one_in_flight_never(self, bench: Bench, state: State, *, force: bool) -> None:
-        record = bench.has(a_record(state=state))
+    def test_a_request_in_flight_is_never_deleted(self, requests: Requests, state: State, *, force: bool) -> None:
+        record = requests.add(a_record(state=state))
 
         with pytest.raises(InFlight):
-            bench.queueing.delete(APP_ID, record.id, force=force)
+            requests.service.delete(APP_ID, record.id, force=force)
 
-    def test_anothers_and_missing_ones_are_not_found(self, bench: Bench) -> None:
-        record = bench.has(a_record(state=State.ERROR))
+    def test_requests_to_delete_are_not_found_when_missing_or_foreign(self, requests: Requests) -> None:
+        record = requests.add(a_record(state=State.ERROR))
 
         for app_id, request_id in ((OTHER_APP_ID, record.id), (APP_ID, MISSING)):
             with pytest.raises(NotFound):
-                bench.queueing.delete(app_id, request_id)
+                requests.service.delete(app_id, request_id)
 
 
 class TestRedeliver:
-    """Having the webhook sent again."""
+    """Redelivering a webhook."""
 
     @pytest.mark.parametrize("webhook_state", [WebhookState.SUCCEEDED, WebhookState.FAILED, WebhookState.PENDING])
-    def test_it_begins_a_new_round(self, bench: Bench, webhook_state: WebhookState) -> None:
-        record = bench.has(
+    def test_redelivery_starts_a_new_round(self, requests: Requests, webhook_state: WebhookState) -> None:
+        record = requests.add(
             a_record(
                 state=State.ERROR,
                 webhook=Webhook(webhook_state, HOOK, tries=8, error="gave up"),
             )
         )
 
-        after = bench.queueing.redeliver(APP_ID, record.id).record
+        after = requests.service.redeliver(APP_ID, record.id).record
 
         assert after.webhook_state == WebhookState.PENDING
         assert (after.webhook.round, after.webhook.tries, after.webhook.error) == (1, 0, None)
 
-    def test_nothing_is_delivered_without_a_url_or_before_the_end(self, bench: Bench) -> None:
-        without = bench.has(a_record(state=State.ERROR))
-        waiting = bench.has(a_record(webhook=Webhook.to(HOOK)))
+    def test_redelivery_needs_a_url_and_an_ended_request(self, requests: Requests) -> None:
+        without = requests.add(a_record(state=State.ERROR))
+        waiting = requests.add(a_record(webhook=Webhook.to(HOOK)))
 
         for record in (without, waiting):
             with pytest.raises(InvalidState):
-                bench.queueing.redeliver(APP_ID, record.id)
+                requests.service.redeliver(APP_ID, record.id)
 
 
 def test_a_transition_that_is_not_in_the_table_is_refused() -> None:
@@ -335,7 +337,7 @@ def test_a_transition_that_is_not_in_the_table_is_refused() -> None:
         record.moved(State.SENT, FixedClock()())
 
 
-def test_a_change_moves_revision_and_moment_on() -> None:
+def test_a_change_increments_the_revision_and_sets_updated_at() -> None:
     clock = FixedClock()
     record = a_record()
 
@@ -344,10 +346,10 @@ def test_a_change_moves_revision_and_moment_on() -> None:
     assert (after.revision, after.updated_at) == (record.revision + 1, timestamp(clock()))
 
 
-def test_commits_that_leave_a_state_name_the_record_they_saw(bench: Bench) -> None:
-    """Two who discard and claim the same record cannot both win."""
-    record = bench.has(a_record())
-    bench.queueing.discard(APP_ID, record.id)
+def test_a_claim_of_a_discarded_request_conflicts(requests: Requests) -> None:
+    """Of a discard and a claim of the same record, one fails."""
+    record = requests.add(a_record())
+    requests.service.discard(APP_ID, record.id)
 
     with pytest.raises(Conflict):
-        bench.store.commit(ChangeRequest(record, record.moved(State.TICKETED, bench.clock())))
+        requests.store.commit(ChangeRequest(record, record.moved(State.TICKETED, requests.clock())))

@@ -105,7 +105,7 @@ class TestChecks:
         stored = passwords.hash_password("right", SALT)
         checks.matches("right", stored)
         unpayable = stored.replace("$16384$", f"${2**40}$")
-        checks._right[unpayable] = checks._right.pop(stored)  # noqa: SLF001 - stands for a check that was made
+        checks._correct[unpayable] = checks._correct.pop(stored)  # noqa: SLF001 - stands for a check that was made
 
         assert checks.matches("right", unpayable)
         with pytest.raises(ValueError, match="memory"):

@@ -1,0 +1,41 @@
+"""An app has access to its own resources only: missing, deleted and foreign ones give the same 404 error."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from domain.errors import NotFound
+
+if TYPE_CHECKING:
+    from domain.connections.record import Connection
+
+
+class Owned(Protocol):
+    """A resource of one app."""
+
+    @property
+    def app_id(self) -> str:
+        """The owner."""
+
+
+Resource = TypeVar("Resource", bound=Owned)
+
+
+def not_found(kind: str) -> NotFound:
+    """Return the error for a resource that does not exist for the caller."""
+    return NotFound(f"There is no such {kind}.")
+
+
+def owned(resource: Resource | None, app_id: str, kind: str) -> Resource:
+    """Return a resource that belongs to the app. Raises NotFound otherwise."""
+    if resource is None or resource.app_id != app_id:
+        raise not_found(kind)
+    return resource
+
+
+def owned_connection(connection: Connection | None, app_id: str) -> Connection:
+    """Return a connection that belongs to the app and was not deleted. Raises NotFound otherwise."""
+    connection = owned(connection, app_id, "connection")
+    if connection.deleted_at:
+        raise not_found("connection")
+    return connection
