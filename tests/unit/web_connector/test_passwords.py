@@ -53,17 +53,18 @@ def test_nobody_has_no_password() -> None:
 def test_an_unknown_user_costs_the_same_work_as_a_wrong_password() -> None:
     stored = passwords.hash_password("right", SALT)
 
-    known = min(_seconds(stored) for _ in range(3))
-    unknown = min(_seconds(None) for _ in range(3))
+    known = min(_processor_seconds(stored) for _ in range(3))
+    unknown = min(_processor_seconds(None) for _ in range(3))
 
     assert unknown > known / 2
     assert known > 0.005  # it is scrypt that runs, not a shortcut
 
 
-def _seconds(stored: str | None) -> float:
-    begun = time.perf_counter()
+def _processor_seconds(stored: str | None) -> float:
+    """Return the time that this thread computed; the time on the wall depends on what else the machine does."""
+    start = time.thread_time()
     passwords.matches("wrong", stored)
-    return time.perf_counter() - begun
+    return time.thread_time() - start
 
 
 def random_bytes(size: int) -> bytes:
