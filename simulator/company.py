@@ -12,42 +12,39 @@ import re
 import threading
 import time
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import defusedxml.ElementTree
 from defusedxml.common import DefusedXmlException
 
-from simulator import facts, grammar
-from simulator.adds import add_customer, add_sales_order
 from simulator.clock import MachineClock, zone_named
+from simulator.company_files import storage
+from simulator.company_files.facts import Product
+from simulator.company_files.generator import generate
 from simulator.errors import OTHER_FILE_OPEN, UNSUPPORTED_VERSION, HresultError
-from simulator.facts import Product
-from simulator.generator import Tables, generate
 from simulator.message_sets import KEPT_WELL, Keeping, MessageSets, fingerprint
-from simulator.queries import Answer, Queries, shown_fields
-from simulator.rows import Row, Table, opening_tag, render
-from simulator.values import RequestError, check_values
+from simulator.requests import dispatch
+from simulator.requests.answers import Answer, Renderer, opening_tag, response_lines
+from simulator.requests.context import Context, OpenIterator
+from simulator.schema import schema
+from simulator.schema.checking import check_message_set, parse_error
+from simulator.schema.model import version
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from xml.etree.ElementTree import Element
 
+    from simulator.books import Books
+    from simulator.errors import RequestError
+    from simulator.schema.model import Version
+
 DEFAULT_PATH = "C:\\Company Files\\Simulated Company.QBW"
-FILE_FORMAT = 1
-MAX_REQUEST_ID = 50
+FILE_FORMAT = 2
 FIRST_ERROR_STATUS = 1000
 
 _PROLOGUE = re.compile(r"<\?xml [^>]*\?>\s*<\?qbxml version=[\"']([^\"']*)[\"']\s*\?>\s*<QBXML>")
-_TABLES = {
-    "CustomerQueryRq": "customers",
-    "VendorQueryRq": "vendors",
-    "ItemQueryRq": "items",
-    "SalesOrderQueryRq": "sales_orders",
-    "InvoiceQueryRq": "invoices",
-}
-_TABLE_NAMES = ("customers", "vendors", "items", "sales_orders", "invoices")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +80,7 @@ class Company:
     One lock makes the company safe to use from several sessions in several threads.
     """
 
-    tables: Tables
+    books: Books
     clock: MachineClock
     name: str = "Simulated Company"
     path: str = DEFAULT_PATH
@@ -116,8 +113,8 @@ class Company:
         `standard_offset_in_summer` times are written as older products do it (see `MachineClock`).
         """
         clock = MachineClock(now, zone_named(time_zone), standard_offset_in_summer)
-        tables = generate(seed, customers, customers if sales_orders is None else sales_orders, clock)
-        return cls(tables, clock, time_zone=time_zone, **fields)
+        books = generate(seed, customers, customers if sales_orders is None else sales_orders, clock)
+        return cls(books, clock, time_zone=time_zone, **fields)
 
     @classmethod
     def load(cls, path: str | Path, *, now: Callable[[], float] = time.time) -> Company:
@@ -125,12 +122,10 @@ class Company:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
         if not isinstance(document, dict) or document.get("format") != FILE_FORMAT:
             raise ValueError(f"{path} is not a company file of format {FILE_FORMAT}")
-        tables = {
-            name: Table(Row(element, fields) for element, fields in document["tables"][name]) for name in _TABLE_NAMES
-        }
+        clock = MachineClock(now, zone_named(document["time_zone"]), document["standard_offset_in_summer"])
         return cls(
-            Tables(**tables),
-            MachineClock(now, zone_named(document["time_zone"]), document["standard_offset_in_summer"]),
+            storage.read_books(document["books"], clock),
+            clock,
             name=document["name"],
             path=document["path"],
             time_zone=document["time_zone"],
@@ -159,9 +154,7 @@ class Company:
                 "first_fiscal_month": self.first_fiscal_month,
                 "private_fields": self.private_fields,
                 "message_sets": self.message_sets.to_json(),
-                "tables": {
-                    name: [[row.element, row.fields] for row in getattr(self.tables, name)] for name in _TABLE_NAMES
-                },
+                "books": storage.write_books(self.books),
             }
         # The new file takes the old one's place in one step: a Ctrl-C never leaves half a company.
         target = Path(path)
@@ -198,19 +191,17 @@ class CompanySession:
     def __init__(self, company: Company, application: str) -> None:
         self._company = company
         self._application = application
-        self._queries = Queries(
-            company.clock, company.tables.customers, company.new_guid, company.first_fiscal_month
-        )  # fmt: skip
+        self._iterators: dict[str, OpenIterator] = {}
         self._ended = False
 
     def end(self) -> None:
         """End the session; it cannot be used again."""
         self._ended = True
-        self._queries.iterators.clear()
+        self._iterators.clear()
 
     def forget_iterators(self) -> None:
         """Let the open iterators expire."""
-        self._queries.iterators.clear()
+        self._iterators.clear()
 
     def process_request(self, text: str, *, refusal: RequestError | None = None, keeping: Keeping = KEPT_WELL) -> str:
         """Answer a QBXML document.
@@ -222,10 +213,10 @@ class CompanySession:
         """
         if self._ended:
             raise HresultError("0x8004040D")
-        message_set = self._parse(text)
+        message_set, requested = self._parse(text)
         with self._company.lock:
             message_set_id, status, lines = self._company.message_sets.process(
-                self._application, message_set, lambda: self._execute(message_set, refusal), keeping
+                self._application, message_set, lambda: self._execute(message_set, requested, refusal), keeping
             )
         recovery = message_set.get("newMessageSetID") is not None or message_set.get("oldMessageSetID") is not None
         attributes = {"newMessageSetID": message_set_id or "", "messageSetStatusCode": str(status)} if recovery else {}
@@ -239,12 +230,12 @@ class CompanySession:
             "",
         ])  # fmt: skip
 
-    def _parse(self, text: str) -> Element:
+    def _parse(self, text: str) -> tuple[Element, Version]:
         if not text.isascii():
-            raise grammar.parse_error("the text is not ASCII: write other characters as &#233;")
+            raise parse_error("the text is not ASCII: write other characters as &#233;")
         prologue = _PROLOGUE.match(text)
         if prologue is None:
-            raise grammar.parse_error('the text must begin <?xml …?><?qbxml version="…"?><QBXML>')
+            raise parse_error('the text must begin <?xml …?><?qbxml version="…"?><QBXML>')
         if prologue[1] not in self._company.product.versions:
             raise HresultError(
                 UNSUPPORTED_VERSION, detail=f"asked for {prologue[1]}, known up to {self._company.product.versions[-1]}"
@@ -252,14 +243,16 @@ class CompanySession:
         try:
             root = defusedxml.ElementTree.fromstring(text, forbid_dtd=True)
         except (defusedxml.ElementTree.ParseError, DefusedXmlException) as error:
-            raise grammar.parse_error(str(error)) from error
-        return grammar.check_message_set(root)
+            raise parse_error(str(error)) from error
+        requested = version(prologue[1])
+        return check_message_set(root, requested), requested
 
-    def _execute(self, message_set: Element, refusal: RequestError | None) -> list[str]:
+    def _execute(self, message_set: Element, requested: Version, refusal: RequestError | None) -> list[str]:
         lines: list[str] = []
         stopped = False
+        renderer = Renderer(self._company.books, requested)
         for request in message_set:
-            name = f"{request.tag.removesuffix('Rq')}Rs"
+            response = schema().responses[f"{request.tag.removesuffix('Rq')}Rs"]
             if stopped:
                 answer = Answer(3231, "Error", "The request has not been processed.")
             else:
@@ -276,57 +269,12 @@ class CompanySession:
                 )
             stopped = stopped or (answer.severity == "Error" and message_set.get("onError") != "continueOnError")
             bare = message_set.get("responseData") == "includeNone"
-            lines += _response_lines(name, request.get("requestID"), answer, bare=bare)
+            if bare:
+                answer = replace(answer, rows=[])
+            lines += response_lines(response, request.get("requestID"), answer, renderer)
         return lines
 
     def _answer(self, request: Element) -> Answer:
-        request_id = request.get("requestID", "")
-        if len(request_id) > MAX_REQUEST_ID:
-            return Answer(
-                1060,
-                "Error",
-                f'The request ID "{request_id}" is invalid, possibly too long, max {MAX_REQUEST_ID} chars.',
-            )
-        if not grammar.is_simulated(request.tag):
-            return Answer(1030, "Error", f"The simulated QuickBooks has not learnt {request.tag}.")
-        try:
-            check_values(request)
-            return self._dispatch(request)
-        except RequestError as error:
-            return Answer(error.code, "Error", error.message)
-
-    def _dispatch(self, request: Element) -> Answer:
-        company, tables = self._company, self._company.tables
-        if request.tag in _TABLES:
-            return self._queries.answer(request, getattr(tables, _TABLES[request.tag]))
-        if request.tag == "CustomerAddRq":
-            row = add_customer(request, tables.customers, tables.vendors, company.clock)
-        elif request.tag == "SalesOrderAddRq":
-            row = add_sales_order(request, tables.sales_orders, tables.customers, tables.items, company.clock)
-        elif request.tag == "HostQueryRq":
-            sizes = request.findtext("IncludeListMetaData/IncludeMaxCapacity") in {"true", "1"}
-            row = Row("HostRet", facts.host(company.product, list_sizes=sizes))
-        elif request.tag == "CompanyQueryRq":
-            row = Row("CompanyRet", facts.company(company.name, company.first_fiscal_month, company.private_fields))
-        else:
-            row = Row("PreferencesRet", facts.preferences())
-        shown = shown_fields(row.fields, request, with_lines=True)
-        return Answer(0, "Info", "Status OK", rows=[(row.element, shown)])
-
-
-def _response_lines(name: str, request_id: str | None, answer: Answer, *, bare: bool) -> list[str]:
-    attributes = {} if request_id is None else {"requestID": request_id}
-    attributes |= {
-        "statusCode": str(answer.code),
-        "statusSeverity": answer.severity,
-        "statusMessage": answer.message,
-        **answer.attributes,
-    }
-    start = opening_tag(name, attributes)
-    if bare or not answer.rows:
-        return [f"{start} />"]
-    lines = [f"{start}>"]
-    for element, fields in answer.rows:
-        render(element, fields, lines)
-    lines.append(f"</{name}>")
-    return lines
+        company = self._company
+        model = schema().requests[request.tag]
+        return dispatch.answer(Context(request, model, company.books, company, company.new_guid, self._iterators))

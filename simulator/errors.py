@@ -3,7 +3,8 @@
 SimulatorError
 ├── QbwcError        a numbered Web Connector error: "QBWC1039: …"
 ├── HresultError     QuickBooks' request processor threw: an HRESULT and a text
-├── TransportError   no HTTP answer came back
+├── RequestError     QuickBooks refuses one request: a status code and a message
+├── TransportError   the HTTP call failed
 └── ConnectorClosed  the Web Connector was stopped: it makes no further call
 """
 
@@ -85,3 +86,12 @@ def describe(hresult: str) -> str:
     """Return QuickBooks' text of an HRESULT ("0x…", any case)."""
     known = {key.lower(): text for key, text in HRESULTS.items()}
     return known.get(hresult.lower(), "QuickBooks reported an error.")
+
+
+class RequestError(SimulatorError):
+    """A request fails with a status of severity Error. Its message set continues, as `onError` says."""
+
+    def __init__(self, code: int, message: str) -> None:
+        self.code = code
+        self.message = message
+        super().__init__(f"{code}: {message}")

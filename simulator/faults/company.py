@@ -10,17 +10,16 @@ import re
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from simulator.company import Company, CompanySession
-from simulator.errors import PARSE_ERROR, ConnectorClosed, HresultError
+from simulator.errors import PARSE_ERROR, ConnectorClosed, HresultError, RequestError
 from simulator.faults.forms import Event
 from simulator.message_sets import Keeping
-from simulator.values import RequestError
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable
 
     from simulator.clock import MachineClock
-    from simulator.facts import Product
+    from simulator.company_files.facts import Product
     from simulator.faults.forms import Fault
     from simulator.faults.plan import FaultPlan
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simulator.errors import HRESULTS
-from simulator.request_names import REQUEST_NAMES
+from simulator.schema import schema
 from simulator.web_connector.transport import CALL_TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
@@ -268,8 +268,8 @@ def _event(step: Any) -> Event:
     request, machine = step.get("request"), step.get("machine")
     if request is not None:
         _check(place == "process", f"request goes with process, not with {place}")
-        if request not in REQUEST_NAMES and request not in KINDS:
-            raise ValueError(f"no such request: {request!r}; {_nearest(request, (*KINDS, *REQUEST_NAMES))}")
+        if request not in schema().requests and request not in KINDS:
+            raise ValueError(f"no such request: {request!r}; {_nearest(request, (*KINDS, *schema().requests))}")
     _check(machine is None or (type(machine) is int and machine > 0), f"machine counts from 1: not {machine!r}")
     return Event(place, None if nth == "*" else nth, request, machine)
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from simulator.faults.forms import EVENT_KEYS, Fault, refuse_unknown
 from simulator.faults.script_run import ScriptRun
-from simulator.request_names import REQUEST_NAMES
+from simulator.schema import schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -65,7 +65,7 @@ class Expectations:
         executed = document.get("executed", {})
         if not isinstance(executed, dict) or not all(_is_count(number) for number in executed.values()):
             raise ValueError(f'executed is an object like {{"CustomerAddRq": 1}}, not {executed!r}')
-        refuse_unknown("qbXML", executed, REQUEST_NAMES)
+        refuse_unknown("qbXML", executed, schema().requests)
         for key in ("repeated_writes", "executed_in_wrong_file"):
             if key in document and not _is_count(document[key]):
                 raise ValueError(f"{key} is a number from 0, not {document[key]!r}")

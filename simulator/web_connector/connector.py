@@ -35,7 +35,7 @@ MAX_OPEN_ATTEMPTS = 20
 """The real one retries for as long as connectionError does not answer `done`; a test must end."""
 
 _HCP_REQUEST = (
-    '<?xml version="1.0" encoding="utf-8"?>\n<?qbxml version="6.0"?>\n'
+    '<?xml version="1.0" encoding="utf-8"?>\n<?qbxml version="{version}"?>\n'
     '<QBXML>\n<QBXMLMsgsRq onError="continueOnError">\n<HostQueryRq requestID="0" />\n'
     '<CompanyQueryRq requestID="1"><OwnerID>{owner_id}</OwnerID></CompanyQueryRq>\n'
     '<PreferencesQueryRq requestID="2" />\n</QBXMLMsgsRq>\n</QBXML>'
@@ -267,7 +267,11 @@ class _Session:
             return self._close(opened, _QUICKBOOKS_NOT_OPEN, min_interval=min_interval)
         self._books = opened
         try:
-            facts = opened.process_request(_HCP_REQUEST.format(owner_id=self._connector.qwc.owner_id))
+            facts = opened.process_request(
+                _HCP_REQUEST.format(
+                    version=self._connector.company.product.highest_version, owner_id=self._connector.qwc.owner_id
+                )
+            )
         except HresultError as error:
             return self._close(f"QBWC{_HCP_FAILED}: {error}", _HCP_FAILED, min_interval=min_interval)
         text, code = self._exchange(facts)

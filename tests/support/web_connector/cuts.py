@@ -13,8 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from domain.storage import ports
-from simulator.errors import ConnectorClosed, HresultError, TransportError
-from simulator.values import RequestError
+from simulator.errors import ConnectorClosed, HresultError, RequestError, TransportError
 from simulator.web_connector.soap import NAMESPACE
 
 if TYPE_CHECKING:

@@ -179,7 +179,7 @@ class Run:
         assert f'requestID="{record.request_label}"' in response
         found = re.search(r"<ListID>([^<]+)</ListID>", response)
         assert found
-        assert found[1] in {str(row.fields["ListID"]) for row in self.company.tables.customers}
+        assert found[1] in {customer.id for customer in self.company.books["Customer"]}
 
     def summary(self) -> dict[str, Any]:
         """Return what a failing case is looked at with."""

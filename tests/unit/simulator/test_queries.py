@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import defusedxml.ElementTree
 import pytest
 
+from simulator.books.kinds import LISTS, TRANSACTIONS
 from simulator.clock import MachineClock
 from simulator.errors import HresultError
-from simulator.generator import REFERENCES, reference_id
+from simulator.requests.shown import shown
 from tests.unit.simulator.support import NOW, OWNER_ID, a_company, ask, document
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def status(answer: Any) -> tuple[str, str]:
 
 def test_the_response_has_quickbooks_own_form() -> None:
     company = a_company()
-    row = next(iter(company.tables.items))
+    row = next(iter(company.books["ItemInventory"]))
 
     text = company.process_request(
         document(
@@ -103,17 +104,17 @@ def test_customers_come_in_list_order_with_jobs_below_their_parents() -> None:
 
 def test_lists_of_ids_and_names_find_and_miss() -> None:
     company = a_company()
-    first, second = list(company.tables.customers)[:2]
+    first, second = list(company.books["Customer"])[:2]
 
     by_id = customers(company, f"<ListID>{second.id}</ListID><ListID>{first.id}</ListID>")
     by_name = customers(
-        company, f"<FullName>{first.name.upper()}</FullName>".encode("ascii", "xmlcharrefreplace").decode()
+        company, f"<FullName>{first.full_name.upper()}</FullName>".encode("ascii", "xmlcharrefreplace").decode()
     )
     partly = customers(company, f"<ListID>80000099-1</ListID><ListID>{first.id}</ListID>")
     nothing = customers(company, "<FullName>nobody</FullName>")
 
-    assert names(by_id) == [second.name, first.name]
-    assert names(by_name) == [first.name]
+    assert names(by_id) == [second.full_name, first.full_name]
+    assert names(by_name) == [first.full_name]
     assert (status(partly), len(partly)) == (("500", "Warn"), 1)
     assert 'There was a required element ("80000099-1")' in partly.get("statusMessage")
     assert (status(nothing), len(nothing)) == (("500", "Warn"), 0)
@@ -137,7 +138,7 @@ def test_name_filter_ignores_case(criterion: str, holds: Any) -> None:
         f"<Name>{wanted.upper()}</Name></NameFilter>",
     )
 
-    expected = {row.name for row in company.tables.customers if holds(row.fields["Name"].lower(), wanted)}
+    expected = {row.full_name for row in company.books["Customer"] if holds(row.fields["Name"].lower(), wanted)}
     assert expected
     assert set(names(found)) == expected
 
@@ -160,9 +161,9 @@ def test_name_range_filter_is_inclusive_with_open_ends(first: str, last: str) ->
 
 def test_modified_dates_are_inclusive_and_mean_the_machines_time_without_an_offset() -> None:
     company = a_company()
-    row = max(company.tables.customers, key=lambda row: row.modified_at)
-    local = row.fields["TimeModified"][:19]
-    moment = datetime.fromtimestamp(row.modified_at, timezone(timedelta(hours=9))).isoformat()
+    row = max(company.books["Customer"], key=lambda row: row.modified)
+    local = company.clock.text(row.modified)[:19]
+    moment = datetime.fromtimestamp(row.modified, timezone(timedelta(hours=9))).isoformat()
 
     def found(bounds: str) -> int:
         return len(customers(company, f"<ActiveStatus>All</ActiveStatus>{bounds}"))
@@ -179,7 +180,7 @@ def test_modified_dates_are_inclusive_and_mean_the_machines_time_without_an_offs
 def test_balance_currency_and_class_filters() -> None:
     company = a_company(customers=120)
     everyone = "<ActiveStatus>All</ActiveStatus>"
-    balances = [float(row.fields["TotalBalance"]) for row in company.tables.customers]
+    balances = [float(shown(company.books, row)["TotalBalance"]) for row in company.books["Customer"]]
 
     def with_balance(operator: str, amount: str) -> int:
         return len(
@@ -198,7 +199,7 @@ def test_balance_currency_and_class_filters() -> None:
         company, f"{everyone}<ClassFilter><FullNameWithChildren>retail</FullNameWithChildren></ClassFilter>"
     )
     assert {element.findtext("ClassRef/FullName") for element in of_class} == {"Retail", "Retail:Web"}
-    by_id = reference_id("ClassRef", "Retail")
+    by_id = next(row.id for row in company.books["Class"] if row.full_name == "Retail")
     assert {
         element.findtext("ClassRef/FullName")
         for element in customers(company, f"{everyone}<ClassFilter><ListID>{by_id}</ListID></ClassFilter>")
@@ -256,7 +257,7 @@ def test_an_iterator_gives_every_row_once_and_tells_what_remains() -> None:
         assert page.get("iteratorID") == iterator_id
 
     assert remaining == ["25", "10", "0"]
-    assert found == [row.name for row in company.tables.customers]
+    assert found == [row.full_name for row in company.books["Customer"]]
     assert list(page.attrib)[-2:] == ["iteratorRemainingCount", "iteratorID"]
 
 
@@ -315,7 +316,7 @@ def test_sales_orders_come_without_lines_and_links_unless_asked() -> None:
 
 def test_sales_orders_by_txn_id_and_numbers() -> None:
     company = a_company()
-    row = next(row for row in company.tables.sales_orders if row.fields["RefNumber"] == "SO-10")
+    row = next(row for row in company.books["SalesOrder"] if row.fields["RefNumber"] == "SO-10")
 
     assert len(orders(company, f"<TxnID>{row.id}</TxnID>")) == 1
     assert len(orders(company, "<RefNumber>so-10</RefNumber>")) == 1
@@ -345,7 +346,7 @@ def test_ref_number_filters() -> None:
 
 def test_sales_orders_by_dates_and_macros() -> None:
     company = a_company(customers=120, now=lambda: datetime(2025, 6, 15, 17, tzinfo=UTC).timestamp())
-    days = [row.fields["TxnDate"] for row in company.tables.sales_orders]
+    days = [row.fields["TxnDate"] for row in company.books["SalesOrder"]]
 
     june = orders(
         company,
@@ -363,8 +364,11 @@ def test_sales_orders_by_dates_and_macros() -> None:
 
 def test_entity_filter_by_id_name_and_with_jobs() -> None:
     company = a_company(customers=150)
-    job = next(row for row in company.tables.sales_orders if ":" in row.fields["CustomerRef"]["FullName"])
-    job_name = job.fields["CustomerRef"]["FullName"]
+    customers_with_orders = [
+        company.books.lists[row.fields["CustomerRef"]["ListID"]] for row in company.books["SalesOrder"]
+    ]
+    job = next(customer for customer in customers_with_orders if ":" in customer.full_name)
+    job_name = job.full_name
     parent = job_name.split(":")[0]
 
     def found(filter_: str) -> set[str]:
@@ -372,7 +376,7 @@ def test_entity_filter_by_id_name_and_with_jobs() -> None:
         return {str(order.findtext("CustomerRef/FullName")) for order in orders(company, text)}
 
     assert found(f"<FullName>{job_name}</FullName>") == {job_name}
-    assert found(f"<ListID>{job.fields['CustomerRef']['ListID']}</ListID>") == {job_name}
+    assert found(f"<ListID>{job.id}</ListID>") == {job_name}
     below = found(f"<FullNameWithChildren>{parent}</FullNameWithChildren>")
     assert job_name in below
     assert {name.split(":")[0] for name in below} == {parent}
@@ -430,7 +434,9 @@ def test_the_company_shows_private_fields_to_their_owner_only() -> None:
 
 
 def test_a_request_of_qbxml_that_is_not_simulated_gets_a_status() -> None:
-    assert status(ask(a_company(), '<AccountQueryRq requestID="1" />')[0]) == ("1030", "Error")
+    request = "<AgingReportQueryRq><AgingReportType>APAgingDetail</AgingReportType></AgingReportQueryRq>"
+
+    assert status(ask(a_company(), request)[0]) == ("1030", "Error")
 
 
 @pytest.mark.parametrize(
@@ -582,7 +588,7 @@ def test_old_products_write_the_winter_offset_in_summer() -> None:
 
 def test_a_seed_gives_the_same_company_within_windows_1252() -> None:
     def content(seed: int) -> list[Any]:
-        return [row.fields for row in a_company(seed=seed).tables.customers]
+        return [row.fields for row in a_company(seed=seed).books["Customer"]]
 
     assert content(3) == content(3) != content(4)
     text = a_company(customers=300).process_request(
@@ -593,12 +599,8 @@ def test_a_seed_gives_the_same_company_within_windows_1252() -> None:
     assert len(set(names(defusedxml.ElementTree.fromstring(text)[0][0]))) == 300
 
 
-def test_every_reference_of_the_small_lists_has_its_own_id() -> None:
-    ids = {
-        reference_id(name, entry)
-        for name in REFERENCES
-        if name != "CustomerSalesTaxCodeRef"
-        for entry in REFERENCES[name]
-    }
+def test_every_record_has_an_id_of_its_own() -> None:
+    books = a_company().books
 
-    assert len(ids) == sum(len(entries) for name, entries in REFERENCES.items() if name != "CustomerSalesTaxCodeRef")
+    assert len(books.lists) == sum(len(books[kind]) for kind in LISTS)
+    assert len(books.transactions) == sum(len(books[kind]) for kind in TRANSACTIONS)

@@ -8,8 +8,8 @@ import defusedxml.ElementTree
 import pytest
 
 from simulator import Company, Simulator
+from simulator.company_files.facts import Product
 from simulator.errors import TransportError
-from simulator.facts import Product
 from simulator.web_connector.connector import MAX_OPEN_ATTEMPTS
 from tests.unit.simulator.support import (
     FAULT,
@@ -357,7 +357,7 @@ def test_a_service_that_never_says_done_does_not_loop_for_ever() -> None:
 
 
 def test_company_facts_that_cannot_be_read_end_the_session_with_1014() -> None:
-    company = a_company(product=Product(highest_version="5.0"))
+    company = a_company(product=Product(highest_version="1.1"))
     service = ScriptedService()
 
     run = Run(service, company)

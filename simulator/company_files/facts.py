@@ -4,12 +4,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from simulator.rows import Fields
+    from simulator.books import Fields
 
 SUPPORTED_VERSIONS = (
     "1.0 1.1 2.0 2.1 3.0 4.0 4.1 5.0 6.0 7.0 8.0 9.0 10.0 11.0 12.0 13.0 14.0 15.0 16.0 17.0"
@@ -39,6 +37,30 @@ class Product:
         return SUPPORTED_VERSIONS[: SUPPORTED_VERSIONS.index(self.highest_version) + 1]
 
 
+class CompanyFacts(Protocol):
+    """What a company file tells about itself. `private_fields` maps an OwnerID to names and values."""
+
+    @property
+    def name(self) -> str:
+        """The company's name."""
+        ...
+
+    @property
+    def product(self) -> Product:
+        """The QuickBooks that has the file open."""
+        ...
+
+    @property
+    def first_fiscal_month(self) -> int:
+        """The month in which the fiscal year begins, from 1."""
+        ...
+
+    @property
+    def private_fields(self) -> dict[str, dict[str, str]]:
+        """What applications stored in the company file."""
+        ...
+
+
 def host(product: Product, *, list_sizes: bool, file_mode: str = "SingleUser") -> Fields:
     """Return HostRet; `list_sizes` adds the capacity of each list (IncludeListMetaData)."""
     fields: Fields = {
@@ -55,9 +77,10 @@ def host(product: Product, *, list_sizes: bool, file_mode: str = "SingleUser") -
     return fields
 
 
-def company(name: str, first_fiscal_month: int, private_fields: Mapping[str, Mapping[str, str]]) -> Fields:
-    """Return CompanyRet; `private_fields` maps an OwnerID to names and values, of which a query shows its own."""
-    month = _MONTHS[first_fiscal_month - 1]
+def company(facts: CompanyFacts) -> Fields:
+    """Return CompanyRet with the private fields of every owner."""
+    name, private_fields = facts.name, facts.private_fields
+    month = _MONTHS[facts.first_fiscal_month - 1]
     return {
         "IsSampleCompany": "false",
         "CompanyName": name,

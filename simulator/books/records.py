@@ -1,0 +1,97 @@
+"""Records, and drafts of them: what an Add or Mod wants to store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simulator.books.kinds import Kind
+
+Fields: TypeAlias = dict[str, Any]
+"""The content of a record in the form of JSON, in any order.
+
+* text as QuickBooks writes it: `"Memo": "Call first"`, `"Amount": "12.50"`, `"IsActive": "true"`
+* a reference as its id alone: `"CustomerRef": {"ListID": "80000001-1"}`; the name is looked up when it is shown
+* an aggregate as a dict, what repeats as a list
+* lines that alternate with groups of lines, under both names:
+  `"InvoiceLineRet|InvoiceLineGroupRet": [["InvoiceLineRet", {…}], …]`
+"""
+
+
+def mixed_key(names: tuple[str, ...]) -> str:
+    """Return the key under which elements that alternate are stored."""
+    return "|".join(names)
+
+
+@dataclass(slots=True)
+class Record:
+    """One list object or transaction. Times are in Unix seconds; `number` is the TxnNumber, 0 for list objects."""
+
+    kind: Kind
+    id: str
+    fields: Fields
+    created: int
+    modified: int
+    edit_sequence: int
+    number: int = 0
+    full_name: str = ""
+
+    @property
+    def is_active(self) -> bool:
+        """Tell whether it is active; kinds without the field always are."""
+        return self.fields.get("IsActive") != "false"
+
+    def reference(self) -> Fields:
+        """Return a reference to this record."""
+        return {"ListID": self.id}
+
+    def lines(self) -> Iterator[tuple[str, Fields]]:
+        """Yield the lines in their order on the form, with their element names."""
+        return lines_of(self.kind, self.fields)
+
+
+def lines_of(kind: Kind, fields: Fields) -> Iterator[tuple[str, Fields]]:
+    """Yield the lines of a record's fields, with their element names."""
+    mixed = {name: mixed_key(names) for names in kind.fields.mixed for name in names}
+    done: set[str] = set()
+    for name in kind.line_names:
+        key = mixed.get(name, name)
+        if key in done or key not in fields:
+            continue
+        done.add(key)
+        value = fields[key]
+        if key != name:
+            yield from ((line_name, line) for line_name, line in value)
+        else:
+            yield from ((name, line) for line in (value if isinstance(value, list) else [value]))
+
+
+@dataclass(slots=True)
+class Draft:
+    """A record as an Add or Mod wants it, for the rules to check and complete.
+
+    `extra` holds the values that are not stored under their own name, by their name in the request (`OpenBalance`).
+    `given` are the names in `fields` that the request set; `before` is the record that a Mod changes.
+    """
+
+    kind: Kind
+    fields: Fields
+    extra: Fields = field(default_factory=dict)
+    given: set[str] = field(default_factory=set)
+    before: Record | None = None
+
+    def lines(self) -> Iterator[tuple[str, Fields]]:
+        """Yield the lines in their order on the form, with their element names."""
+        return lines_of(self.kind, self.fields)
+
+    def reference(self, name: str) -> str:
+        """Return the ListID in a reference field, '' without one."""
+        return reference_id(self.fields, name)
+
+
+def reference_id(fields: Fields, name: str) -> str:
+    """Return the ListID in a reference field, '' without one."""
+    return str((fields.get(name) or {}).get("ListID", ""))

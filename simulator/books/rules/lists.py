@@ -1,0 +1,159 @@
+"""Rules of list objects: names, parents, and the balances of customers, vendors and accounts."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from simulator.books.kinds import KINDS
+from simulator.books.ledger import ZERO
+from simulator.books.rules import Rules, rules_for
+from simulator.errors import RequestError
+from simulator.schema.values import money
+
+if TYPE_CHECKING:
+    from simulator.books.records import Draft, Fields, Record
+    from simulator.books.store import Books
+
+MAX_SUBLEVEL = 4
+"""A list has five levels at most."""
+
+
+@rules_for("list")
+class ListRules(Rules):
+    """What all lists have in common."""
+
+    def complete(self, books: Books, draft: Draft) -> None:  # noqa: ARG002 - a list object needs nothing of the books
+        """Make a new object active unless it says otherwise."""
+        if "IsActive" in draft.kind.fields:
+            draft.fields.setdefault("IsActive", "true")
+
+    def check(self, books: Books, draft: Draft) -> None:
+        """Check the name. Raises `RequestError` 3100, 3130 or 3210."""
+        field = draft.kind.name_field
+        if field is None:
+            return
+        name = draft.fields.get(field, "")
+        if not name or (":" in name and field != "FullName"):
+            raise RequestError(
+                3210,
+                f'The "{field}" field has an invalid value "{name}".'
+                "  QuickBooks error message: A name cannot be empty or hold a colon.",
+            )
+        full_name = books.full_name_of(draft.kind, draft.fields)
+        if full_name.count(":") > MAX_SUBLEVEL:
+            raise RequestError(
+                3210, f'The "ParentRef" field has an invalid value: "{full_name}" has more than five levels.'
+            )
+        taken = books.name_taken(draft.kind, full_name)
+        if taken is not None and taken is not draft.before:
+            raise RequestError(3100, f'The name "{full_name}" of the list element is already in use.')
+
+
+@rules_for("Customer")
+class CustomerRules(ListRules):
+    """Customers and jobs."""
+
+    def complete(self, books: Books, draft: Draft) -> None:
+        """Fill in the statuses that every customer has; number contacts and notes."""
+        super().complete(books, draft)
+        fields = draft.fields
+        fields.setdefault("JobStatus", "None")
+        fields.setdefault("PreferredDeliveryMethod", "None")
+        now = books.clock.seconds()
+        times = {"TimeCreated": books.clock.text(now), "TimeModified": books.clock.text(now), "EditSequence": str(now)}
+        for number, contact in enumerate(fields.get("ContactsRet", ()), 1):
+            for name, value in (("ListID", f"{number:X}-{now}"), *times.items()):
+                contact.setdefault(name, value)
+        for number, note in enumerate(fields.get("AdditionalNotesRet", ()), 1):
+            note.setdefault("NoteID", str(number))
+            note.setdefault("Date", books.clock.today().isoformat())
+
+    def after_add(self, books: Books, record: Record, draft: Draft) -> None:
+        """Make the invoice of an opening balance."""
+        balance = Decimal(draft.extra.get("OpenBalance") or "0")
+        if not balance:
+            return
+        day = draft.extra.get("OpenBalanceDate") or books.clock.today().isoformat()
+        fields = {
+            "CustomerRef": record.reference(),
+            "TxnDate": day,
+            "DueDate": day,
+            "IsPending": "false",
+            "Memo": "Opening balance",
+            "InvoiceLineRet|InvoiceLineGroupRet": [
+                [
+                    "InvoiceLineRet",
+                    {"TxnLineID": books.new_line_id(), "Desc": "Opening balance", "Amount": money(balance)},
+                ]
+            ],
+        }
+        books.add(KINDS["Invoice"], fields)
+
+    def derived(self, books: Books, record: Record) -> Fields:
+        """Return the balance of the customer itself, and the one with its jobs."""
+        own = entity_balance(books, record.id)
+        total = own
+        pending = books.children(record)
+        while pending:
+            child = pending.pop()
+            total += entity_balance(books, child.id)
+            pending += books.children(child)
+        return {"Balance": money(own), "TotalBalance": money(total)}
+
+
+@rules_for("Vendor")
+class VendorRules(ListRules):
+    """Vendors."""
+
+    def complete(self, books: Books, draft: Draft) -> None:
+        """Give the vendor no form 1099 unless the request says so."""
+        super().complete(books, draft)
+        draft.fields.setdefault("IsVendorEligibleFor1099", "false")
+
+    def derived(self, books: Books, record: Record) -> Fields:
+        """Return what the company owes to the vendor."""
+        return {"Balance": money(-entity_balance(books, record.id))}
+
+
+def entity_balance(books: Books, entity: str) -> Decimal:
+    """Return what an entity owes: its postings to accounts receivable and payable."""
+    return sum((books.ledger.entities.get((entity, account), ZERO) for account in open_accounts(books)), ZERO)
+
+
+def open_accounts(books: Books) -> list[str]:
+    """Return the ids of the accounts that hold open balances of customers and vendors."""
+    return [
+        account.id
+        for account in books["Account"]
+        if account.fields.get("AccountType") in {"AccountsReceivable", "AccountsPayable"}
+    ]
+
+
+_CREDIT_TYPES = {
+    "AccountsPayable",
+    "CreditCard",
+    "OtherCurrentLiability",
+    "LongTermLiability",
+    "Equity",
+    "Income",
+    "OtherIncome",
+}
+"""Account types with a credit balance: QuickBooks shows it as a positive number."""
+
+
+@rules_for("Account")
+class AccountRules(ListRules):
+    """Accounts."""
+
+    def derived(self, books: Books, record: Record) -> Fields:
+        """Return the balance of the account itself, and the one with its subaccounts."""
+        sign = -1 if record.fields.get("AccountType") in _CREDIT_TYPES else 1
+        own = books.ledger.accounts.get(record.id, ZERO)
+        total = own
+        pending = books.children(record)
+        while pending:
+            child = pending.pop()
+            total += books.ledger.accounts.get(child.id, ZERO)
+            pending += books.children(child)
+        return {"Balance": money(sign * own), "TotalBalance": money(sign * total)}

@@ -1,0 +1,225 @@
+"""The records of a company file in memory, with the indexes that requests need."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from simulator.books import rules
+from simulator.books.kinds import GROUPS, KINDS, Kind
+from simulator.books.ledger import Ledger
+from simulator.books.records import Fields, Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simulator.clock import MachineClock
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """A record that was deleted: what ListDeletedQuery and TxnDeletedQuery return."""
+
+    kind: str
+    id: str
+    created: int
+    deleted: int
+    name: str
+
+
+class Table:
+    """The records of one kind in the order of queries: lists by full name, transactions by number."""
+
+    def __init__(self) -> None:
+        self._keys: list[tuple[str, int, str]] = []
+        self._records: dict[str, Record] = {}
+
+    def __iter__(self) -> Iterator[Record]:
+        return (self._records[key[2]] for key in self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def add(self, record: Record) -> None:
+        """Put a record in its place."""
+        insort(self._keys, _order(record))
+        self._records[record.id] = record
+
+    def remove(self, record: Record) -> None:
+        """Take a record out. Its name must not have changed since it was put in."""
+        del self._keys[bisect_left(self._keys, _order(record))]
+        del self._records[record.id]
+
+
+@dataclass(slots=True)
+class Books:
+    """Everything that a company file records.
+
+    `preferences` are switches that rules and requests read. Ids are unique over all lists and over all transactions.
+    """
+
+    clock: MachineClock
+    preferences: Fields = field(default_factory=dict)
+    ledger: Ledger = field(default_factory=Ledger)
+    deletions: list[Deletion] = field(default_factory=list)
+    lists: dict[str, Record] = field(default_factory=dict)
+    transactions: dict[str, Record] = field(default_factory=dict)
+    last_list_number: int = 0
+    last_txn_number: int = 0
+    last_line_number: int = 0
+    _tables: dict[str, Table] = field(default_factory=lambda: {name: Table() for name in KINDS})
+    _names: dict[tuple[str, str], Record] = field(default_factory=dict)
+    _uses: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+
+    def __getitem__(self, kind: str) -> Table:
+        return self._tables[kind]
+
+    def of(self, group: str) -> Iterator[Record]:
+        """Yield the records of a kind, or of a group of kinds (`Item`, `Entity`, `Terms`) in the order of names."""
+        kinds = GROUPS[group]
+        if len(kinds) == 1:
+            return iter(self._tables[kinds[0]])
+        return iter(sorted((record for kind in kinds for record in self._tables[kind]), key=_order))
+
+    def list_object(self, list_id: str, kinds: tuple[str, ...]) -> Record | None:
+        """Find a list object of one of these kinds by its ListID."""
+        record = self.lists.get(list_id)
+        return record if record is not None and record.kind.name in kinds else None
+
+    def transaction(self, txn_id: str, kinds: tuple[str, ...] = ()) -> Record | None:
+        """Find a transaction by its TxnID, of one of these kinds unless there are none."""
+        record = self.transactions.get(txn_id)
+        return record if record is not None and (not kinds or record.kind.name in kinds) else None
+
+    def named(self, full_name: str, kinds: tuple[str, ...]) -> Record | None:
+        """Find a list object of one of these kinds by its full name; upper and lower case are equal."""
+        for namespace in dict.fromkeys(KINDS[kind].namespace for kind in kinds):
+            record = self._names.get((namespace, full_name.lower()))
+            if record is not None and record.kind.name in kinds:
+                return record
+        return None
+
+    def name_taken(self, kind: Kind, full_name: str) -> Record | None:
+        """Return the record that has this name already, among all kinds that share names with `kind`."""
+        return self._names.get((kind.namespace, full_name.lower()))
+
+    def is_used(self, record_id: str) -> bool:
+        """Tell whether another record refers to this one."""
+        return bool(self._uses.get(record_id))
+
+    def users(self, record_id: str) -> list[str]:
+        """Return the ids of the records that refer to this one."""
+        return list(self._uses.get(record_id, ()))
+
+    def children(self, record: Record) -> list[Record]:
+        """Return the records directly below this one, in their list's order."""
+        found = [self.lists[each] for each in self.users(record.id) if each in self.lists]
+        return sorted((each for each in found if each.fields.get("ParentRef") == record.reference()), key=_order)
+
+    def add(self, kind: Kind, fields: Fields, *, at: int | None = None) -> Record:
+        """Store a new record and enter its effects. `at` is its time in Unix seconds: now unless told."""
+        now = self.clock.seconds() if at is None else at
+        if kind.is_list:
+            self.last_list_number += 1
+            record = Record(kind, f"{0x80000000 + self.last_list_number:X}-{now}", fields, now, now, now)
+        else:
+            self.last_txn_number += 1
+            number = self.last_txn_number
+            record = Record(kind, f"{number:X}-{now}", fields, now, now, now, number)
+        self.insert(record)
+        return record
+
+    def insert(self, record: Record) -> None:
+        """Put a complete record into all tables and indexes: one that is new, or comes from a file."""
+        record.full_name = self.full_name_of(record.kind, record.fields)
+        (self.lists if record.kind.is_list else self.transactions)[record.id] = record
+        self._index(record)
+
+    def change(self, record: Record, fields: Fields) -> None:
+        """Replace the fields of a record; its EditSequence becomes a new one."""
+        self._unindex(record)
+        former_name = record.full_name
+        record.fields = fields
+        record.full_name = self.full_name_of(record.kind, fields)
+        self._index(record)
+        self.touch(record)
+        if record.full_name != former_name:
+            for child in self.children(record):
+                self._rename(child)
+
+    def touch(self, record: Record) -> None:
+        """Note a change of a record: TimeModified is now, the EditSequence a new one."""
+        record.modified = self.clock.seconds()
+        record.edit_sequence = max(record.modified, record.edit_sequence + 1)
+
+    def remove(self, record: Record) -> None:
+        """Delete a record and take its effects back."""
+        self._unindex(record)
+        del (self.lists if record.kind.is_list else self.transactions)[record.id]
+        name = record.full_name if record.kind.is_list else record.fields.get("RefNumber", "")
+        self.deletions.append(
+            Deletion(record.kind.name, record.id, record.created, self.clock.seconds(), name)
+        )  # fmt: skip
+
+    def new_line_id(self, at: int | None = None) -> str:
+        """Return a TxnLineID."""
+        self.last_line_number += 1
+        return f"{self.last_line_number:X}-{self.clock.seconds() if at is None else at}"
+
+    def full_name_of(self, kind: Kind, fields: Fields) -> str:
+        """Return the full name of a list object with these fields, '' for a transaction."""
+        if kind.name_field is None:
+            return ""
+        name = str(fields.get(kind.name_field, ""))
+        parent = self.lists.get((fields.get("ParentRef") or {}).get("ListID", ""))
+        return f"{parent.full_name}:{name}" if parent else name
+
+    def _rename(self, record: Record) -> None:
+        self._unindex(record)
+        record.full_name = self.full_name_of(record.kind, record.fields)
+        self._index(record)
+        for child in self.children(record):
+            self._rename(child)
+
+    def _index(self, record: Record) -> None:
+        self._tables[record.kind.name].add(record)
+        if record.full_name:
+            self._names[record.kind.namespace, record.full_name.lower()] = record
+        for target in references(record.fields):
+            self._uses[target][record.id] += 1
+        if not record.kind.is_list:
+            self.ledger.put(record.id, rules.of(record.kind).effects(self, record))
+
+    def _unindex(self, record: Record) -> None:
+        self._tables[record.kind.name].remove(record)
+        if record.full_name:
+            del self._names[record.kind.namespace, record.full_name.lower()]
+        for target in references(record.fields):
+            uses = self._uses[target]
+            uses[record.id] -= 1
+            if not uses[record.id]:
+                del uses[record.id]
+        if not record.kind.is_list:
+            self.ledger.remove(record.id)
+
+
+def references(value: object) -> Iterator[str]:
+    """Yield the ListID of every reference in a record's fields."""
+    if isinstance(value, dict):
+        if len(value) == 1 and "ListID" in value:
+            yield value["ListID"]
+            return
+        for each in value.values():
+            if not isinstance(each, str):
+                yield from references(each)
+    elif isinstance(value, list):
+        for each in value:
+            if not isinstance(each, str):
+                yield from references(each)
+
+
+def _order(record: Record) -> tuple[str, int, str]:
+    """Sort key: lists by name, a child between its parent and the parent's next sibling; transactions by number."""
+    return record.full_name.lower().replace(":", "\x00"), record.number, record.id

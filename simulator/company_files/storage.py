@@ -1,0 +1,41 @@
+"""Books as JSON: what `Company.save` writes and `Company.load` reads."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from simulator.books import KINDS, Books, Record
+from simulator.books.store import Deletion
+
+if TYPE_CHECKING:
+    from simulator.clock import MachineClock
+
+_COUNTERS = ("last_list_number", "last_txn_number", "last_line_number")
+
+
+def write_books(books: Books) -> dict[str, Any]:
+    """Return the books in the form of JSON. Effects are left out: they follow from the records."""
+    return {
+        **{counter: getattr(books, counter) for counter in _COUNTERS},
+        "preferences": books.preferences,
+        "deletions": [asdict(deletion) for deletion in books.deletions],
+        "records": [
+            [each.kind.name, each.id, each.created, each.modified, each.edit_sequence, each.number, each.fields]
+            for records in (books.lists, books.transactions)
+            for each in records.values()
+        ],
+    }
+
+
+def read_books(document: dict[str, Any], clock: MachineClock) -> Books:
+    """Return the books that `write_books` wrote."""
+    books = Books(
+        clock,
+        preferences=document["preferences"],
+        deletions=[Deletion(**each) for each in document["deletions"]],
+        **{counter: document[counter] for counter in _COUNTERS},
+    )
+    for kind, record_id, created, modified, edit_sequence, number, fields in document["records"]:
+        books.insert(Record(KINDS[kind], record_id, fields, created, modified, edit_sequence, number))
+    return books

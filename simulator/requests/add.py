@@ -1,0 +1,39 @@
+"""The …Add requests of all kinds of records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulator.books import KINDS, rules
+from simulator.requests.answers import Answer
+from simulator.requests.reading import Reader
+from simulator.requests.shown import shown, shown_fields
+
+if TYPE_CHECKING:
+    from simulator.books import Record
+    from simulator.requests.context import Context
+
+
+def add(context: Context) -> Answer:
+    """Add a record and return it. Raises `RequestError` for what QuickBooks refuses; nothing is stored then."""
+    kind = KINDS[context.name.removesuffix("AddRq")]
+    return answer_with(context, add_record(context, kind.name))
+
+
+def add_record(context: Context, kind_name: str) -> Record:
+    """Store the record that a request describes in its first child."""
+    kind, books = KINDS[kind_name], context.books
+    content = context.node[0]
+    draft = Reader(books, kind).draft(content, context.model.content[content.tag].content)
+    special = rules.of(kind)
+    special.complete(books, draft)
+    special.check(books, draft)
+    record = books.add(kind, draft.fields)
+    special.after_add(books, record, draft)
+    return record
+
+
+def answer_with(context: Context, record: Record) -> Answer:
+    """Return the answer to an Add or Mod: the record with its lines, as far as the request asks for it."""
+    fields = shown_fields(record.kind, shown(context.books, record), context.node, with_lines=True)
+    return Answer(rows=[(record.kind.record.name, fields)])

@@ -1,0 +1,121 @@
+"""Answers to requests, and their text in QuickBooks' own form: one tag per line, no indentation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from simulator.books.records import Fields, mixed_key
+from simulator.schema import Aggregate, Element
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from simulator.books import Books
+    from simulator.schema.model import Version
+
+STATUS_OK = "Status OK"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to one request: a status, more attributes of its Rs element, and its content by element name."""
+
+    code: int = 0
+    severity: str = "Info"
+    message: str = STATUS_OK
+    attributes: dict[str, str] = field(default_factory=dict)
+    rows: list[tuple[str, Any]] = field(default_factory=list)
+
+    @classmethod
+    def error(cls, code: int, message: str) -> Answer:
+        """Return an answer of severity Error."""
+        return cls(code, "Error", message)
+
+
+class Renderer:
+    """Writes content in the order of the schema, without what the version of the request does not have."""
+
+    def __init__(self, books: Books, version: Version) -> None:
+        self._books = books
+        self._version = version
+
+    def render(self, element: Element, value: Any, lines: list[str]) -> None:
+        """Append an element to `lines`; empty ones are left out.
+
+        A value is text, a dict of children (`@name` for an attribute) or a list of either for what repeats.
+        """
+        if element.since > self._version:
+            return
+        if isinstance(value, str):
+            if value:
+                lines.append(f"<{element.name}>{escape(value)}</{element.name}>")
+        elif isinstance(value, dict):
+            self._aggregate(element, value, lines)
+        else:
+            for each in value:
+                self.render(element, each, lines)
+
+    def _aggregate(self, element: Element, value: Fields, lines: list[str]) -> None:
+        kind = element.type
+        attributes = {name: value[f"@{name}"] for name in element.attributes if f"@{name}" in value}
+        start = opening_tag(element.name, attributes) if attributes else f"<{element.name}"
+        if not isinstance(kind, Aggregate):
+            lines.append(f"{start}>{escape(value.get('#text', ''))}</{element.name}>")
+            return
+        if kind.is_reference and len(value) == 1:
+            record = self._books.lists.get(value.get("ListID", ""))
+            if record is None:
+                return
+            value = {"ListID": record.id, "FullName": record.full_name}
+        before = len(lines)
+        lines.append(f"{start}>")
+        self._children(kind, value, lines)
+        if len(lines) == before + 1:
+            lines[before] = f"{start} />" if attributes else ""
+            if not attributes:
+                lines.pop()
+            return
+        lines.append(f"</{element.name}>")
+
+    def _children(self, kind: Aggregate, value: Fields, lines: list[str]) -> None:
+        mixed = {names[0]: mixed_key(names) for names in kind.mixed}
+        for name, child in kind.elements.items():
+            if name in value:
+                self.render(child, value[name], lines)
+            elif name in mixed:
+                for each_name, each in value.get(mixed[name], ()):
+                    self.render(kind.elements[each_name], each, lines)
+
+
+def response_lines(response: Element, request_id: str | None, answer: Answer, renderer: Renderer) -> list[str]:
+    """Return the lines of one Rs element."""
+    attributes = {} if request_id is None else {"requestID": request_id}
+    attributes |= {
+        "statusCode": str(answer.code),
+        "statusSeverity": answer.severity,
+        "statusMessage": answer.message,
+        **answer.attributes,
+    }
+    start = opening_tag(response.name, attributes)
+    if not answer.rows or not isinstance(response.type, Aggregate):
+        return [f"{start} />"]
+    lines = [f"{start}>"]
+    for name, value in answer.rows:
+        renderer.render(response.type[name], value, lines)
+    lines.append(f"</{response.name}>")
+    return lines
+
+
+def opening_tag(name: str, attributes: Mapping[str, str]) -> str:
+    """Return `<name a="…"` without its end, for the caller to close."""
+    return f"<{name}" + "".join(
+        f' {key}="{escape(value).replace(chr(34), "&quot;")}"' for key, value in attributes.items()
+    )
+
+
+def escape(text: str) -> str:
+    """Escape `&`, `<` and `>`; other characters stand for themselves in responses."""
+    if "&" in text or "<" in text or ">" in text:
+        return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return text

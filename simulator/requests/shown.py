@@ -1,0 +1,77 @@
+"""What a response shows of a record: its fields with those that are computed, as far as a request asks for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulator.books import Fields, Kind, Record, rules
+from simulator.books.records import mixed_key
+from simulator.schema.values import is_true
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element as Node
+
+    from simulator.books import Books
+
+_OWNERS = "DataExtRet"
+
+
+def shown(books: Books, record: Record) -> Fields:
+    """Return all fields of a record, in any order."""
+    fields: Fields = {
+        record.kind.id_field: record.id,
+        "TimeCreated": books.clock.text(record.created),
+        "TimeModified": books.clock.text(record.modified),
+        "EditSequence": str(record.edit_sequence),
+        **record.fields,
+    }
+    if record.kind.is_list:
+        if "FullName" in record.kind.fields:
+            fields["FullName"] = record.full_name
+        if "Sublevel" in record.kind.fields:
+            fields["Sublevel"] = str(record.full_name.count(":"))
+    else:
+        fields["TxnNumber"] = str(record.number)
+    return {**fields, **rules.of(record.kind).derived(books, record)}
+
+
+def shown_fields(kind: Kind, fields: Fields, request: Node, *, with_lines: bool | None = None) -> Fields:
+    """Return the fields that `request` asks for; `with_lines` overrides IncludeLineItems."""
+    lines = is_true(request.findtext("IncludeLineItems")) if with_lines is None else with_lines
+    links = is_true(request.findtext("IncludeLinkedTxns"))
+    owners = {child.text for child in request.findall("OwnerID")}
+    included = {child.text for child in request.findall("IncludeRetElement")}
+    line_keys = {mixed_key(names): names for names in kind.fields.mixed} | {name: (name,) for name in kind.line_names}
+    has_line_switch = with_lines is None and "IncludeLineItems" in kind.query_elements
+    selected: Fields = {}
+    for name, value in fields.items():
+        names = line_keys.get(name, (name,))
+        if included and not included.intersection(names):
+            continue
+        if name == "LinkedTxn" and not links:
+            continue
+        if name in line_keys:
+            if lines or not has_line_switch:
+                selected[name] = _visible_lines(value, owners)
+        elif name == _OWNERS:
+            selected[name] = _visible(value, owners)
+        else:
+            selected[name] = value
+    return selected
+
+
+def _visible_lines(value: object, owners: set[str | None]) -> object:
+    """Return lines with only those custom fields that belong to the owners."""
+    if isinstance(value, list):
+        return [_visible_lines(each, owners) for each in value]
+    if isinstance(value, dict):
+        return {
+            key: _visible(each, owners) if key == _OWNERS else _visible_lines(each, owners)
+            for key, each in value.items()
+        }
+    return value
+
+
+def _visible(custom_fields: list[Fields], owners: set[str | None]) -> list[Fields]:
+    """Return the custom fields of the owners that a request names; an empty list is written as nothing."""
+    return [each for each in custom_fields if each["OwnerID"] in owners]

@@ -1,0 +1,86 @@
+"""The check of a message set against the schema, before anything is executed.
+
+A document that breaks the schema (order, unknown element, wrong enumeration value, attribute) fails as a whole with
+HRESULT 0x80040400, as in QuickBooks. Values in the right place with a wrong form belong to `simulator.schema.values`,
+because QuickBooks answers them with a status.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulator.errors import PARSE_ERROR, HresultError
+from simulator.schema.model import Aggregate, Element, Simple, Version, schema
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from xml.etree.ElementTree import Element as Node
+
+_MESSAGE_SET_ATTRIBUTES = {
+    "onError": Simple("ENUMTYPE", dict.fromkeys(("stopOnError", "continueOnError", "rollbackOnError"), (1, 0))),
+    "responseData": Simple("ENUMTYPE", dict.fromkeys(("includeAll", "includeNone"), (1, 0))),
+    "newMessageSetID": Simple("STRTYPE"),
+    "oldMessageSetID": Simple("STRTYPE"),
+}
+
+
+def check_message_set(root: Node, version: Version) -> Node:
+    """Check a whole document and return its QBXMLMsgsRq. Raises `HresultError` 0x80040400."""
+    if root.tag != "QBXML" or [child.tag for child in root] != ["QBXMLMsgsRq"]:
+        raise parse_error("QBXML must hold exactly one QBXMLMsgsRq")
+    message_set = root[0]
+    _check_attributes(message_set, _MESSAGE_SET_ATTRIBUTES)
+    if "onError" not in message_set.attrib:
+        raise parse_error("QBXMLMsgsRq has no onError")
+    for request in message_set:
+        model = schema().requests.get(request.tag)
+        if model is None:
+            raise parse_error(f"there is no request {request.tag}")
+        if request.get("iterator") in {"Continue", "Stop"} and "iteratorID" not in request.attrib:
+            raise parse_error(f"{request.tag}: iterator={request.get('iterator')} needs an iteratorID")
+        _check_element(request, model, version)
+    return message_set
+
+
+def parse_error(detail: str) -> HresultError:
+    """Return QuickBooks' parse error with a reason that only the simulator tells."""
+    return HresultError(PARSE_ERROR, detail=detail)
+
+
+def _check_element(node: Node, model: Element, version: Version) -> None:
+    if model.since > version:
+        raise parse_error(f"{node.tag} began with qbXML {_text(model.since)}; the request is {_text(version)}")
+    if node.attrib:
+        _check_attributes(node, model.attributes)
+    kind = model.type
+    if isinstance(kind, Aggregate):
+        _check_children(node, kind, version)
+    elif len(node):
+        raise parse_error(f"{node.tag} holds a value, not elements")
+    elif kind.values:
+        since = kind.values.get((node.text or "").strip())
+        if since is None or since > version:
+            raise parse_error(f"{node.tag} cannot be {node.text!r}")
+
+
+def _check_children(node: Node, kind: Aggregate, version: Version) -> None:
+    if (node.text or "").strip() or any((child.tail or "").strip() for child in node):
+        raise parse_error(f"{node.tag} holds text between its elements")
+    names = "".join(f"{child.tag};" for child in node)
+    if not kind.pattern.fullmatch(names):
+        raise parse_error(f"{node.tag}: wrong, missing or misplaced elements: {names.replace(';', ' ').strip()}")
+    elements = kind.elements
+    for child in node:
+        _check_element(child, elements[child.tag], version)
+
+
+def _check_attributes(node: Node, allowed: Mapping[str, Simple]) -> None:
+    for name, value in node.attrib.items():
+        if name not in allowed:
+            raise parse_error(f"{node.tag} has no attribute {name}")
+        if allowed[name].values and value not in allowed[name].values:
+            raise parse_error(f"{node.tag}: {name} cannot be {value!r}")
+
+
+def _text(version: Version) -> str:
+    return f"{version[0]}.{version[1]}"
