@@ -1,0 +1,148 @@
+// Calls of the REST API. The API key lives in the tab's session storage and in no URL.
+import { useCallback, useEffect, useRef, useState } from "../vendor/preact.js";
+import { ROOT } from "./router.js";
+
+const KEY = "qbxml-queue.key";
+const SCOPE = "qbxml-queue.scope";
+const RETRY_MILLISECONDS = [400, 1500];
+const TIMEOUT_MILLISECONDS = 35_000;
+
+const signedOut = new Set();
+
+export class ApiError extends Error {
+  /** `status` is 0 when the service could not be reached. */
+  constructor(status, code, message, details = {}) {
+    super(message);
+    Object.assign(this, { status, code, details });
+  }
+}
+
+export const session = {
+  get key() { return sessionStorage.getItem(KEY); },
+  get canChange() { return sessionStorage.getItem(SCOPE) === "full"; },
+  onSignOut(listener) { signedOut.add(listener); return () => signedOut.delete(listener); },
+};
+
+/** Checks an API key and keeps it. Throws ApiError. */
+export async function signIn(key) {
+  const { data } = await request("GET", "/api_key", { key });
+  sessionStorage.setItem(KEY, key);
+  sessionStorage.setItem(SCOPE, data.scope);
+}
+
+export function signOut(reason) {
+  sessionStorage.removeItem(KEY);
+  sessionStorage.removeItem(SCOPE);
+  for (const listener of signedOut) listener(reason);
+}
+
+/** Calls the API and returns the JSON body, or the text of any other answer. Reads are retried. Throws ApiError. */
+export async function call(method, path, options = {}) {
+  try {
+    return await request(method, path, { key: session.key, ...options });
+  } catch (error) {
+    if (error.status === 401) signOut("Your API key is no longer valid. Sign in again.");
+    throw error;
+  }
+}
+
+async function request(method, path, { key, query, body, headers, signal } = {}) {
+  const address = new URL(`${ROOT}/api/v1${path}`, location.origin);
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value !== undefined && value !== null && value !== "") address.searchParams.set(name, value);
+  }
+  const options = {
+    method,
+    // The browser must not ask for a user name itself when the key is wrong.
+    credentials: "omit",
+    cache: "no-store",
+    headers: { Accept: "application/json", Authorization: `Basic ${basic(key)}`, ...headers },
+  };
+  if (body !== undefined) {
+    options.body = JSON.stringify(body);
+    options.headers["Content-Type"] = "application/json";
+  }
+  const waits = method === "GET" ? RETRY_MILLISECONDS : [];
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await once(address, options, signal);
+    } catch (error) {
+      const temporary = error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 502);
+      if (!temporary || attempt >= waits.length) throw error;
+      await new Promise((resolve) => setTimeout(resolve, waits[attempt] * (0.75 + Math.random() / 2)));
+      if (signal?.aborted) throw error;
+    }
+  }
+}
+
+async function once(address, options, signal) {
+  const timeout = AbortSignal.timeout(TIMEOUT_MILLISECONDS);
+  let response;
+  let text;
+  try {
+    response = await fetch(address, { ...options, signal: signal ? AbortSignal.any([signal, timeout]) : timeout });
+    text = await response.text();
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    const late = error.name === "TimeoutError";
+    throw new ApiError(0, "unreachable", late ? "The service did not answer in time." : "The service cannot be reached.");
+  }
+  if (response.ok) {
+    return (response.headers.get("Content-Type") ?? "").includes("json") ? JSON.parse(text) : text;
+  }
+  let error = {};
+  try {
+    error = JSON.parse(text).error ?? {};
+  } catch {
+    // A proxy answered, not the service: the status has to do.
+  }
+  throw new ApiError(
+    response.status,
+    error.code ?? "http_error",
+    error.message ?? `The service answered with status ${response.status}.`,
+    error.details,
+  );
+}
+
+function basic(key) {
+  const bytes = new TextEncoder().encode(`${key}:`);
+  return btoa(String.fromCharCode(...bytes));
+}
+
+/**
+ * Loads something for a component and loads it again every `refresh` milliseconds while the tab is visible.
+ * Returns `{data, error, loading, reload}`. While it reloads, the former data stay.
+ */
+export function useLoad(load, dependencies, { refresh = 0 } = {}) {
+  const [state, setState] = useState({ loading: true });
+  const latest = useRef(load);
+  latest.current = load;
+  const running = useRef(null);
+  const reload = useCallback(async (changes) => {
+    if (changes?.data) {
+      setState({ data: changes.data, loading: false });
+      return;
+    }
+    running.current?.abort();
+    const controller = new AbortController();
+    running.current = controller;
+    setState((former) => ({ ...former, loading: true }));
+    try {
+      const data = await latest.current(controller.signal);
+      if (!controller.signal.aborted) setState({ data, loading: false });
+    } catch (error) {
+      if (!controller.signal.aborted) setState((former) => ({ data: former.data, error, loading: false }));
+    }
+  }, []);
+  useEffect(() => {
+    setState((former) => ({ data: former.data, stale: true, loading: true }));
+    reload();
+    return () => running.current?.abort();
+  }, dependencies);
+  useEffect(() => {
+    if (!refresh) return undefined;
+    const timer = setInterval(() => document.visibilityState === "visible" && reload(), refresh);
+    return () => clearInterval(timer);
+  }, [refresh, ...dependencies]);
+  return { ...state, reload };
+}

@@ -1,0 +1,60 @@
+// Paths below /app, kept in the browser's history. Every view has an address that can be shared.
+import { useEffect, useState } from "../vendor/preact.js";
+
+/** The path of the console, for example `/app` or `/live/app`: where these files are served decides. */
+export const APP = new URL("../../..", import.meta.url).pathname.replace(/\/$/, "");
+/** The path in front of `/app` and `/api`: empty, or the stage of the deployment. */
+export const ROOT = APP.replace(/\/app$/, "");
+
+const listeners = new Set();
+
+/** Returns the address of a view: `url("/compose", {type: "InvoiceAddRq"})`. Empty parameters are left out. */
+export function url(path, query = {}) {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== null && value !== "") parameters.set(name, value);
+  }
+  const text = parameters.toString();
+  return APP + (path === "/" ? "" : path) + (text ? `?${text}` : "");
+}
+
+export function navigate(address, { replace = false } = {}) {
+  if (address === location.pathname + location.search) return;
+  history[replace ? "replaceState" : "pushState"](null, "", address);
+  if (!replace) scrollTo(0, 0);
+  for (const listener of listeners) listener();
+}
+
+/** Returns `{path, query}` of the current view and renders again when it changes. */
+export function useRoute() {
+  const [route, setRoute] = useState(current);
+  useEffect(() => {
+    const update = () => setRoute(current());
+    listeners.add(update);
+    addEventListener("popstate", update);
+    return () => {
+      listeners.delete(update);
+      removeEventListener("popstate", update);
+    };
+  }, []);
+  return route;
+}
+
+function current() {
+  const path = location.pathname.startsWith(APP) ? location.pathname.slice(APP.length) : "/";
+  return { path: path.replace(/\/+$/, "") || "/", query: Object.fromEntries(new URLSearchParams(location.search)) };
+}
+
+/** Follows links to other views without loading the page again. */
+export function followLinks() {
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.("a[href]");
+    const plain = event.button === 0 && !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey);
+    if (!link || !plain || event.defaultPrevented || link.target || link.hasAttribute("download")) return;
+    const target = new URL(link.href);
+    const isView = target.pathname === APP || target.pathname.startsWith(`${APP}/`);
+    if (target.origin !== location.origin || !isView) return;
+    event.preventDefault();
+    navigate(target.pathname + target.search);
+  });
+}

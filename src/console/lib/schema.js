@@ -1,0 +1,230 @@
+// The facts of QBXML's schema, as the service checks them (src/domain/qbxml/facts.py describes their form), and the
+// trees that requests are made of: {name, attributes, text | children}.
+
+const files = new Map();
+
+function load(file) {
+  if (!files.has(file)) {
+    const loading = fetch(new URL(`../schema/${file}`, import.meta.url), { credentials: "omit" }).then((response) => {
+      if (!response.ok) throw new Error(`The schema file ${file} could not be loaded.`);
+      return response.json();
+    });
+    loading.catch(() => files.delete(file));
+    files.set(file, loading);
+  }
+  return files.get(file);
+}
+
+export const requestNames = async () => [...(await load("index.json"))].sort((one, other) => one.localeCompare(other));
+export const responseFacts = (name) => load(`responses/${name}.json`);
+
+/** Loads a request type: `{name, since, attributes, content}`; `content` is a group (see `groupOf`). */
+export async function requestType(name) {
+  const facts = await load(`requests/${name}.json`);
+  return { name, since: facts.since, attributes: facts.attributes, types: facts.types, content: groupOf(facts.content, facts.types) };
+}
+
+/** A group: `{kind: "sequence" | "choice", times, parts}`; parts are groups and elements. */
+function groupOf(group, types) {
+  const kind = group.choice ? "choice" : "sequence";
+  const parts = group[kind].map((part) => (Array.isArray(part) ? elementOf(part, types) : groupOf(part, types)));
+  // An alternative is never required by itself.
+  if (kind === "choice") for (const part of parts) part.alternative = true;
+  return { kind, times: group.times ?? "1", ...timesOf(group.times ?? "1"), parts };
+}
+
+/** An element: `{kind: "element", name, required, repeats, base | values | content, since, length, …}`. */
+function elementOf([name, times, type, facts = {}], types) {
+  const element = { kind: "element", name, times, ...timesOf(times), ...facts };
+  const known = typeof type === "number" ? types[type] : type;
+  if (typeof known === "string") element.base = known;
+  else if (Array.isArray(known)) element.values = known;
+  else Object.defineProperty(element, "content", { get: () => groupOf(known, types), enumerable: true });
+  return element;
+}
+
+const timesOf = (times) => ({ required: times === "1" || times === "+", repeats: !["1", "?"].includes(times) });
+
+/** Returns the names of all elements in a group, in the order that QBXML prescribes. */
+export function namesIn(part) {
+  return part.kind === "element" ? [part.name] : part.parts.flatMap(namesIn);
+}
+
+/** What a base type accepts, in words and as a pattern; the service checks the same. */
+export const BASES = {
+  STRTYPE: { name: "text" },
+  MACROTYPE: { name: "macro" },
+  UUIDTYPE: { name: "UUID" },
+  IDTYPE: { name: "id", sample: "80000001-1234567890", maximum: 36 },
+  BOOLTYPE: { name: "true or false", sample: "true" },
+  INTTYPE: { name: "whole number", sample: "1", pattern: /^\s*[+-]?\d+\s*$/ },
+  AMTTYPE: { name: "amount", sample: "97.50", pattern: /^([+-]?\d{1,13}(\.\d{2})?)?$/, help: "with two decimals or none" },
+  PRICETYPE: { name: "price", sample: "12.5", pattern: /^([+-]?\d{1,10}(\.\d{1,5})?)?$/, help: "at most 5 decimals" },
+  QUANTYPE: { name: "quantity", sample: "2", pattern: /^([+-]?\d{1,10}(\.\d{1,5})?)?$/, help: "at most 5 decimals" },
+  PERCENTTYPE: { name: "percentage", sample: "10.0", pattern: /^([+-]?\d{1,10}(\.\d{1,5})?)?$/, help: "at most 5 decimals" },
+  FLOATTYPE: { name: "number", sample: "1.0", pattern: /^\s*([+-]?(\d+(\.\d*)?|\.\d+))?\s*$/ },
+  DATETYPE: { name: "date", sample: "2026-01-31", pattern: /^\s*(\d{4}-\d\d-\d\d)?\s*$/, help: "like 2026-01-31" },
+  DATETIMETYPE: { name: "date and time", sample: "2026-01-31T13:30:00-08:00", pattern: /^\s*(\d{4}-\d{1,2}-\d{1,2}(T\d{1,2}(:\d{1,2}(:\d{1,2}([+-]\d{1,2}:\d{1,2})?)?)?)?)?\s*$/, help: "like 2026-01-31T13:30:00-08:00" },
+  TIMEINTERVALTYPE: { name: "time interval", sample: "PT8H30M", pattern: /^\s*(-?PT(?=\d)(\d+H)?(\d+M)?(\d+S)?)?\s*$/, help: "like PT8H30M" },
+  GUIDTYPE: { name: "GUID", sample: "{00000000-0000-0000-0000-000000000000}", pattern: /^(0|\{[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\})?$/i, help: "0, or a GUID in braces" },
+};
+
+/** Returns what is wrong with a text, null when nothing is. */
+export function textProblem(element, text) {
+  if (!text) return null;
+  const base = BASES[element.base] ?? {};
+  if (base.pattern && !base.pattern.test(text)) return `Not a ${base.name}${base.help ? `: ${base.help}` : ""}.`;
+  const maximum = Math.max(element.length ?? 0, element.length_abroad ?? 0) || base.maximum;
+  if (maximum && text.length > maximum) return `At most ${maximum} characters; this has ${text.length}.`;
+  if (element.least !== undefined && Number(text) < element.least) return `At least ${element.least}.`;
+  if (element.most !== undefined && Number(text) > element.most) return `At most ${element.most}.`;
+  return null;
+}
+
+// --- Trees -------------------------------------------------------------------------------------------------------
+
+/** Returns a new, empty tree of an element, with what it must hold. */
+export function emptyTree(element) {
+  return element.content ? { name: element.name, children: emptyChildren(element.content) } : { name: element.name, text: "" };
+}
+
+export function emptyChildren(group) {
+  if (group.kind === "choice") return group.required && group.parts.length ? emptyPart(group.parts[0]) : [];
+  return group.parts.flatMap((part) => (part.required ? emptyPart(part) : []));
+}
+
+export const emptyPart = (part) => (part.kind === "element" ? [emptyTree(part)] : emptyChildren(part));
+
+const SAMPLES = {
+  FullName: "Example", Name: "Example", MaxReturned: "100", EditSequence: "1700000000", TxnID: "1A2B-1700000000",
+  RefNumber: "1001", Email: "books@example.com", Phone: "555-0100", City: "Middletown", State: "CA", PostalCode: "94001",
+};
+
+/** What people usually want from a type, beside what it must have: paths with sample texts. */
+const STARTERS = {
+  InvoiceAddRq: { InvoiceAdd: { CustomerRef: { FullName: "Example Customer" }, TxnDate: "2026-01-31", RefNumber: "1001", InvoiceLineAdd: { ItemRef: { FullName: "Consulting" }, Desc: "One hour of work", Quantity: "1", Rate: "97.50" } } },
+  SalesReceiptAddRq: { SalesReceiptAdd: { CustomerRef: { FullName: "Example Customer" }, SalesReceiptLineAdd: { ItemRef: { FullName: "Consulting" }, Quantity: "1", Rate: "97.50" } } },
+  EstimateAddRq: { EstimateAdd: { CustomerRef: { FullName: "Example Customer" }, EstimateLineAdd: { ItemRef: { FullName: "Consulting" }, Quantity: "1" } } },
+  SalesOrderAddRq: { SalesOrderAdd: { CustomerRef: { FullName: "Example Customer" }, SalesOrderLineAdd: { ItemRef: { FullName: "Consulting" }, Quantity: "1" } } },
+  BillAddRq: { BillAdd: { VendorRef: { FullName: "Example Vendor" }, ExpenseLineAdd: { AccountRef: { FullName: "Office Supplies" }, Amount: "97.50" } } },
+  CustomerAddRq: { CustomerAdd: { Name: "Example Customer", CompanyName: "Example Customer", Email: "books@example.com" } },
+  VendorAddRq: { VendorAdd: { Name: "Example Vendor" } },
+  ReceivePaymentAddRq: { ReceivePaymentAdd: { CustomerRef: { FullName: "Example Customer" }, TotalAmount: "97.50", IsAutoApply: "true" } },
+  JournalEntryAddRq: { JournalEntryAdd: { JournalDebitLine: { AccountRef: { FullName: "Office Supplies" }, Amount: "97.50" }, JournalCreditLine: { AccountRef: { FullName: "Checking" }, Amount: "97.50" } } },
+};
+
+/** Returns an example of a request type that the service accepts. */
+export function exampleTree(type) {
+  const children = sampled(emptyChildren(type.content), type.content);
+  const starter = STARTERS[type.name];
+  const tree = { name: type.name, attributes: {}, children };
+  if (starter) tree.children = fromStarter(starter);
+  else if (type.name.endsWith("QueryRq") && namesIn(type.content).includes("MaxReturned")) tree.children = [{ name: "MaxReturned", text: "100" }];
+  return tree;
+}
+
+const fromStarter = (facts) => Object.entries(facts).map(([name, value]) => (typeof value === "string" ? { name, text: value } : { name, children: fromStarter(value) }));
+
+function sampled(children, group) {
+  const elements = new Map(elementsIn(group).map((element) => [element.name, element]));
+  return children.map((child) => {
+    const element = elements.get(child.name);
+    if (element.content) {
+      const inside = child.children.length ? child.children : emptyPart(firstPart(element.content));
+      return { ...child, children: sampled(inside, element.content) };
+    }
+    return { ...child, text: sampleText(element) };
+  });
+}
+
+/** A reference without required children (`CustomerRef`) is best made by its full name. */
+function firstPart(content) {
+  return elementsIn(content).find(({ name }) => name === "FullName") ?? content.parts[0];
+}
+
+const elementsIn = (part) => (part.kind === "element" ? [part] : part.parts.flatMap(elementsIn));
+export { elementsIn };
+
+function sampleText(element) {
+  if (element.values) return element.values[0];
+  const text = SAMPLES[element.name] ?? BASES[element.base]?.sample ?? "Example";
+  return element.length ? text.slice(0, element.length) : text;
+}
+
+/** Returns a tree without what is empty: fields that were added to a form and not filled in. */
+export function pruned(tree) {
+  if (!tree.children) return tree;
+  const children = tree.children.map(pruned).filter((child) => (child.children ? child.children.length || hasAttributes(child) : child.text !== ""));
+  return { ...tree, children };
+}
+
+const hasAttributes = (tree) => Object.keys(tree.attributes ?? {}).length > 0;
+
+export const escaped = (text) => text.replace(/[&<>"]/g, (one) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[one]);
+
+function element(tree, indent) {
+  const attributes = Object.entries(tree.attributes ?? {}).filter(([, value]) => value !== "").map(([name, value]) => ` ${name === "request_id" ? "requestID" : name}="${escaped(value)}"`).join("");
+  const space = "  ".repeat(indent);
+  if (!tree.children) return `${space}<${tree.name}${attributes}>${escaped(tree.text ?? "")}</${tree.name}>`;
+  if (!tree.children.length) return `${space}<${tree.name}${attributes}></${tree.name}>`;
+  return [`${space}<${tree.name}${attributes}>`, ...tree.children.map((child) => element(child, indent + 1)), `${space}</${tree.name}>`].join("\n");
+}
+
+/** Returns the request as QBXML. A version other than 13.0 stands in the prologue. */
+export function toXml(tree, version = "13.0") {
+  const prologue = version === "13.0" ? "" : `<?xml version="1.0" encoding="utf-8"?>\n<?qbxml version="${version}"?>\n`;
+  return `${prologue}<QBXML>\n  <QBXMLMsgsRq onError="stopOnError">\n${element(tree, 2)}\n  </QBXMLMsgsRq>\n</QBXML>`;
+}
+
+/** Returns the request as the API's JSON. */
+export function toJson(tree, version = "13.0") {
+  const convert = ({ name, attributes, text, children }) => ({
+    name,
+    ...(attributes && Object.values(attributes).some(Boolean) ? { attributes: Object.fromEntries(Object.entries(attributes).filter(([, value]) => value)) } : {}),
+    ...(children ? { children: children.map(convert) } : { text: text ?? "" }),
+  });
+  return { version, request: convert(tree) };
+}
+
+// The Content-Security-Policy forbids to make a document of a text anywhere but here. XML that is only read runs nothing.
+const readable = globalThis.trustedTypes?.createPolicy("read-xml", { createHTML: (xml) => xml });
+
+/** Reads QBXML. Returns `{tree, version}`; throws Error with a sentence. */
+export function fromXml(xml) {
+  const document_ = new DOMParser().parseFromString(readable?.createHTML(xml.trim()) ?? xml.trim(), "application/xml");
+  const failed = document_.querySelector("parsererror");
+  if (failed) {
+    const place = /line (\d+) at column (\d+)/.exec(failed.textContent);
+    const problem = new Error(place ? `The XML is broken at line ${place[1]}, column ${place[2]}.` : "The XML is broken.");
+    if (place) Object.assign(problem, { line: Number(place[1]), column: Number(place[2]) });
+    throw problem;
+  }
+  const request = [...document_.querySelectorAll("*")].find(({ tagName }) => tagName.endsWith("Rq") && tagName !== "QBXMLMsgsRq");
+  if (!request) throw new Error("There is no request element, such as CustomerQueryRq.");
+  const convert = (node) => {
+    const attributes = Object.fromEntries([...node.attributes].map(({ name, value }) => [name === "requestID" ? "request_id" : name, value]));
+    const base = { name: node.tagName, ...(node.attributes.length ? { attributes } : {}) };
+    const empty = !node.children.length && (node === request || !node.textContent.trim() && node.textContent.includes("\n"));
+    return node.children.length || empty ? { ...base, children: [...node.children].map(convert) } : { ...base, text: node.textContent };
+  };
+  const tree = convert(request);
+  const version = /<\?qbxml\s+version="([\d.]+)"/.exec(xml)?.[1] ?? "13.0";
+  return { tree: { attributes: {}, ...tree }, version };
+}
+
+/** Reads the API's JSON. Returns `{tree, version}`; throws Error with a sentence. */
+export function fromJson(text) {
+  let value;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`The JSON is broken: ${error.message}.`);
+  }
+  const request = value?.request;
+  if (!request || typeof request.name !== "string") throw new Error('The JSON needs "request" with a "name".');
+  const convert = (node) => {
+    const base = { name: String(node.name), ...(node.attributes ? { attributes: Object.fromEntries(Object.entries(node.attributes).map(([name, one]) => [name, String(one)])) } : {}) };
+    return Array.isArray(node.children) || node === request ? { ...base, children: (node.children ?? []).map(convert) } : { ...base, text: String(node.text ?? "") };
+  };
+  return { tree: { attributes: {}, ...convert(request) }, version: value.version ?? "13.0" };
+}

@@ -1,0 +1,79 @@
+// Words and numbers for people: dates in the reader's time zone, plurals, names of states.
+
+const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const shortTime = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
+const shortDate = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const number = new Intl.NumberFormat("en");
+
+const UNITS = [
+  ["year", 31_536_000],
+  ["month", 2_592_000],
+  ["day", 86_400],
+  ["hour", 3600],
+  ["minute", 60],
+];
+
+export const count = (value) => number.format(value);
+export const plural = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
+export const fullTime = (iso) => dateTime.format(new Date(iso));
+
+/** Returns how long ago (or how far ahead) a moment is: "3 minutes ago". */
+export function ago(iso, now = Date.now()) {
+  const seconds = (new Date(iso).getTime() - now) / 1000;
+  if (Math.abs(seconds) < 45) return "just now";
+  for (const [unit, size] of UNITS) {
+    if (Math.abs(seconds) >= size) return relative.format(Math.round(seconds / size), unit);
+  }
+  return relative.format(Math.sign(seconds), "minute");
+}
+
+/** Returns the time today, else the day and the time. */
+export function shortMoment(iso) {
+  const date = new Date(iso);
+  const sameDay = date.toDateString() === new Date().toDateString();
+  return sameDay ? shortTime.format(date) : `${shortDate.format(date)}, ${shortTime.format(date)}`;
+}
+
+export function bytes(size) {
+  if (size < 1024) return plural(size, "byte");
+  if (size < 1024 * 1024) return `${(size / 1024).toFixed(size < 10_240 ? 1 : 0)} KB`;
+  return `${(size / 1024 / 1024).toFixed(1)} MB`;
+}
+
+/** "CustomerQueryRq" → "Customer query". */
+export function requestTitle(name) {
+  const words = name.replace(/R[qs]$/, "").replace(/([a-z0-9])([A-Z])/g, "$1 $2").replace(/([A-Z])([A-Z][a-z])/g, "$1 $2");
+  return words.replace(/ (?![A-Z]{2})(.)/g, (_, letter) => ` ${letter.toLowerCase()}`);
+}
+
+export const STATES = {
+  waiting: { name: "Waiting", tone: "grey", help: "In the queue." },
+  ticketed: { name: "Claimed", tone: "blue", live: true, help: "Reserved by a Web Connector session." },
+  sent: { name: "Sent", tone: "blue", live: true, help: "QuickBooks is working on it." },
+  retryable: { name: "Waiting to retry", tone: "amber", help: "It will be sent again." },
+  response_received: { name: "Completed", tone: "green", help: "QuickBooks responded." },
+  error: { name: "Failed", tone: "red", help: "It ended with an error." },
+  discarded: { name: "Discarded", tone: "grey", help: "Taken out of the queue." },
+};
+
+export const WEBHOOK_STATES = {
+  not_applicable: { name: "No webhook", tone: "grey" },
+  pending: { name: "Pending", tone: "amber" },
+  succeeded: { name: "Delivered", tone: "green" },
+  failed: { name: "Failed", tone: "red" },
+};
+
+export const UNFINISHED = new Set(["waiting", "ticketed", "sent", "retryable"]);
+export const ENDED = new Set(["response_received", "error", "discarded"]);
+
+/** Returns the health of a connection: a name, a tone and a sentence. */
+export function health(connection) {
+  const reason = connection.waiting_reason;
+  if (connection.paused_at) return { name: "Paused", tone: "amber" };
+  if (connection.status === "never_connected") return { name: "Not connected yet", tone: "grey" };
+  if (connection.status === "error") return { name: "Needs attention", tone: "red" };
+  if (reason?.code === "not_seen") return { name: "Not seen lately", tone: "amber" };
+  if (reason?.code === "outside_sync_window") return { name: "Outside sync window", tone: "grey" };
+  return { name: "Connected", tone: "green" };
+}

@@ -1,0 +1,235 @@
+// Components that every view uses.
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
+import { ApiError } from "./api.js";
+import { ago, fullTime, STATES, WEBHOOK_STATES } from "./text.js";
+
+const PATHS = {
+  plug: "M9 2v5M15 2v5M6 7h12v4a6 6 0 0 1-12 0zM12 17v5",
+  pen: "M4 20h4L19 9l-4-4L4 16zM13 7l4 4",
+  book: "M5 4h11a3 3 0 0 1 3 3v13H7a2 2 0 0 1-2-2zM5 18a2 2 0 0 1 2-2h12",
+  code: "M8 7l-5 5 5 5M16 7l5 5-5 5M14 4l-4 16",
+  sun: "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v2M12 20v2M4 12H2M22 12h-2M5 5l1.5 1.5M17.5 17.5L19 19M19 5l-1.5 1.5M6.5 17.5L5 19",
+  out: "M10 4H5v16h5M14 8l4 4-4 4M18 12H9",
+  menu: "M4 7h16M4 12h16M4 17h16",
+  search: "M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM16 16l5 5",
+  plus: "M12 5v14M5 12h14",
+  copy: "M9 9h11v11H9zM5 15H4V4h11v1",
+  check: "M5 12l5 5 9-10",
+  alert: "M12 3l10 18H2zM12 10v5M12 18v.5",
+  info: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 11v6M12 7.5v.5",
+  inbox: "M4 13l3-8h10l3 8v6H4zM4 13h5l1 3h4l1-3h5",
+  refresh: "M20 11a8 8 0 1 0-2 6M20 5v6h-6",
+  close: "M6 6l12 12M18 6L6 18",
+  chevron: "M9 6l6 6-6 6",
+  download: "M12 4v11M7 11l5 5 5-5M5 20h14",
+  pause: "M8 5v14M16 5v14",
+  play: "M7 4l13 8-13 8z",
+  external: "M14 4h6v6M20 4l-9 9M18 14v6H4V6h6",
+};
+
+export const Icon = ({ name }) => html`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8"
+  stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d=${PATHS[name]} /></svg>`;
+
+export const Brand = ({ href }) => html`<a class="brand" href=${href}>
+  <svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" fill="#2f5fe0" /><path d="M9 10h14M9 16h10M9 22h6" stroke="#fff" stroke-width="3" stroke-linecap="round" /><path d="M20 20l3 3 4-5" fill="none" stroke="#9be8c0" stroke-width="2.6" stroke-linecap="round" stroke-linejoin="round" /></svg>
+  <span>qbxml-queue</span></a>`;
+
+export function Button({ kind = "", icon, busy, children, ...rest }) {
+  return html`<button type="button" class="button ${kind}" disabled=${busy} ...${rest}>
+    ${icon && html`<${Icon} name=${icon} />`}${children}</button>`;
+}
+
+export function Badge({ tone, live, children }) {
+  return html`<span class="badge ${tone === "grey" ? "" : tone} ${live ? "pulse" : ""}">${children}</span>`;
+}
+
+export const StateBadge = ({ state }) => {
+  const { name, tone, live } = STATES[state] ?? { name: state, tone: "grey" };
+  return html`<${Badge} tone=${tone} live=${live}>${name}<//>`;
+};
+
+export const WebhookBadge = ({ state }) => {
+  const { name, tone } = WEBHOOK_STATES[state] ?? { name: state, tone: "grey" };
+  return html`<${Badge} tone=${tone}>${name}<//>`;
+};
+
+/** Shows how long ago a moment was, and the exact time in the reader's time zone on hover. */
+export function Ago({ at }) {
+  const [, tick] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => tick((n) => n + 1), 20_000);
+    return () => clearInterval(timer);
+  }, []);
+  return at ? html`<time class="nowrap" datetime=${at} title=${fullTime(at)}>${ago(at)}</time>` : html`<span class="muted">Never</span>`;
+}
+
+export function Note({ tone = "", icon, title, children, role }) {
+  const picture = icon ?? (tone === "green" ? "check" : tone ? "alert" : "info");
+  return html`<div class="note ${tone}" role=${role}><${Icon} name=${picture} />
+    <div class="text">${title && html`<p class="strong">${title}</p>`}${children}</div></div>`;
+}
+
+/** An error with what to do about it: a retry where that can help. */
+export function Problem({ error, retry, what = "This could not be loaded." }) {
+  const reference = error.details?.request_id;
+  return html`<${Note} tone="red" role="alert" title=${what}>
+    <p>${explain(error)}</p>
+    ${reference && html`<p class="small">Reference for the operator: <code>${reference}</code></p>`}
+    ${retry && html`<p><${Button} kind="small" icon="refresh" onClick=${() => retry()}>Try again<//></p>`}
+  <//>`;
+}
+
+export function explain(error) {
+  if (!(error instanceof ApiError)) return "Something in the console went wrong. Reload the page.";
+  if (error.status === 0) return `${error.message} Check your network; the console tries again when you ask it to.`;
+  if (error.code === "forbidden") return "This API key is read-only. Sign in with a full key to change things.";
+  const problems = error.details?.problems;
+  if (problems?.length) return problems.map((problem) => problemText(problem)).join(" ");
+  return error.message;
+}
+
+export function problemText({ field, message, suggestion }) {
+  const names = /^(request_xml|request_json|body)$/.test(field) || message.startsWith(field);
+  return `${names ? "" : `${field}: `}${message}${suggestion ? ` ${suggestion}` : ""}`;
+}
+
+export function Empty({ icon = "inbox", title, children, actions }) {
+  return html`<div class="empty"><${Icon} name=${icon} /><h2>${title}</h2>
+    <p>${children}</p>${actions && html`<div class="row">${actions}</div>`}</div>`;
+}
+
+export const Skeleton = ({ width = "100%" }) => html`<span class="skeleton" style=${{ width }}></span>`;
+
+export const SkeletonRows = ({ rows = 6, columns = 4 }) =>
+  Array.from({ length: rows }, (_, row) => html`<tr key=${row} aria-hidden="true">
+    ${Array.from({ length: columns }, (__, column) => html`<td><${Skeleton} width=${`${50 + ((row * 7 + column * 13) % 45)}%`} /></td>`)}
+  </tr>`);
+
+export const SkeletonCard = ({ lines = 5 }) => html`<div class="card"><div class="body stack" role="status">
+  <span class="hidden-visually">Loading…</span>
+  ${Array.from({ length: lines }, (_, n) => html`<${Skeleton} width=${`${40 + ((n * 29) % 55)}%`} />`)}</div></div>`;
+
+// --- Messages that come and go -----------------------------------------------------------------------------------
+
+let showToast = () => {};
+
+export function toast(text, tone = "") {
+  showToast({ text, tone, id: Math.random() });
+}
+
+export function Toasts() {
+  const [shown, setShown] = useState([]);
+  showToast = (one) => {
+    setShown((all) => [...all.slice(-2), one]);
+    setTimeout(() => setShown((all) => all.filter(({ id }) => id !== one.id)), 6000);
+  };
+  return html`<div class="toasts" role="status" aria-live="polite">
+    ${shown.map(({ text, tone, id }) => html`<div class="toast ${tone}" key=${id}>${text}</div>`)}</div>`;
+}
+
+// --- Copying -----------------------------------------------------------------------------------------------------
+
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // Without https the clipboard is closed to pages: a selection still works.
+    const area = document.createElement("textarea");
+    area.value = text;
+    area.className = "hidden-visually";
+    (document.querySelector("dialog[open]") ?? document.body).append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    return done;
+  }
+}
+
+export function CopyButton({ text, label = "Copy", kind = "small" }) {
+  const [copied, setCopied] = useState(false);
+  const press = async () => {
+    const done = await copy(typeof text === "function" ? text() : text);
+    if (!done) return toast("Copying is not allowed here. Select the text instead.", "red");
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1600);
+  };
+  return html`<${Button} kind=${kind} icon=${copied ? "check" : "copy"} onClick=${press} aria-live="polite">${copied ? "Copied" : label}<//>`;
+}
+
+export const Code = ({ text, label }) => html`<div class="code">
+  <pre tabindex="0" aria-label=${label}>${text}</pre><${CopyButton} text=${text} /></div>`;
+
+// --- Dialogs -----------------------------------------------------------------------------------------------------
+
+/** A modal dialog; the element itself keeps the focus inside and closes on Escape. */
+export function Dialog({ title, onClose, children, actions }) {
+  const element = useRef();
+  useLayoutEffect(() => {
+    const before = document.activeElement;
+    element.current.showModal();
+    return () => before?.focus?.();
+  }, []);
+  return html`<dialog ref=${element} aria-labelledby="dialog-title" onClose=${onClose} onCancel=${onClose}>
+    <div class="body"><h2 id="dialog-title">${title}</h2>${children}</div>
+    <footer>${actions}</footer></dialog>`;
+}
+
+/** A button that asks first, then runs `action`, and says what went wrong. */
+export function ActionButton({ label, icon, kind = "", question, explanation, confirm = label, danger, action }) {
+  const [asking, setAsking] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState(null);
+  const run = async () => {
+    setBusy(true);
+    setError(null);
+    try {
+      await action();
+      setAsking(false);
+    } catch (problem) {
+      setError(problem);
+      if (!question) toast(explain(problem), "red");
+    }
+    setBusy(false);
+  };
+  return html`<${Button} kind=${`${kind} ${danger ? "danger" : ""}`} icon=${icon} busy=${busy}
+      onClick=${question ? () => { setError(null); setAsking(true); } : run}>${label}<//>
+    ${asking && html`<${Dialog} title=${question} onClose=${() => setAsking(false)} actions=${html`
+        <${Button} onClick=${() => setAsking(false)}>Cancel<//>
+        <${Button} kind=${`primary ${danger ? "danger" : ""}`} busy=${busy} onClick=${run}>${confirm}<//>`}>
+      <p class="muted">${explanation}</p>
+      ${error && html`<${Note} tone="red" role="alert"><p>${explain(error)}</p><//>`}
+    <//>`}`;
+}
+
+// --- Parts of forms and lists ------------------------------------------------------------------------------------
+
+let fields = 0;
+
+/** A labelled control: `children` gets the id that the label points to and the ids that describe it. */
+export function Field({ label, help, problem, children }) {
+  const [id] = useState(() => `field-${(fields += 1)}`);
+  const described = problem ? `${id}-problem` : help ? `${id}-help` : undefined;
+  return html`<div class="field"><label for=${id}>${label}</label>
+    ${children({ id, "aria-describedby": described, "aria-invalid": problem ? "true" : undefined })}
+    ${problem ? html`<p class="problem" id="${id}-problem">${problem}</p>` : help && html`<p class="help" id="${id}-help">${help}</p>`}</div>`;
+}
+
+export function Segmented({ label, options, value, onChange }) {
+  return html`<div class="segmented" role="group" aria-label=${label}>${options.map(([key, name]) => html`
+    <button type="button" aria-pressed=${String(key === value)} onClick=${() => onChange(key)}>${name}</button>`)}</div>`;
+}
+
+export function Pager({ page, totalPages, go, children }) {
+  if (totalPages <= 1 && !children) return null;
+  return html`<nav class="foot" aria-label="Pages"><div class="row">${children}</div><div class="row">
+    <span class="num">Page ${page} of ${Math.max(totalPages, 1)}</span>
+    <${Button} kind="small" disabled=${page <= 1} onClick=${() => go(page - 1)}>Previous<//>
+    <${Button} kind="small" disabled=${page >= totalPages} onClick=${() => go(page + 1)}>Next<//></div></nav>`;
+}
+
+export function useTitle(title) {
+  useEffect(() => {
+    document.title = title ? `${title} · qbxml-queue` : "qbxml-queue";
+  }, [title]);
+}

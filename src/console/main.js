@@ -1,0 +1,126 @@
+// The shell: sign-in, navigation, and the view that belongs to the address.
+import { Component, html, render, useEffect, useState } from "./vendor/preact.js";
+import { session, signOut } from "./lib/api.js";
+import { followLinks, ROOT, url, useRoute } from "./lib/router.js";
+import { Brand, Button, Icon, Note, Toasts } from "./lib/ui.js";
+
+const ID = "([0-9a-f-]{36})";
+
+/** Addresses and their views. Views without `open` need an API key. */
+const VIEWS = [
+  [/^\/$/, () => import("./views/connections.js")],
+  [/^\/connections\/new$/, () => import("./views/new_connection.js")],
+  [new RegExp(`^/connections/${ID}(?:/(settings))?$`), () => import("./views/connection.js")],
+  [new RegExp(`^/queued_requests/${ID}$`), () => import("./views/request.js")],
+  [/^\/compose$/, () => import("./views/compose.js")],
+  [/^\/qbxml(?:\/([A-Za-z0-9]+))?$/, () => import("./views/reference.js"), { open: true }],
+];
+
+function useSession() {
+  const [state, setState] = useState({ key: session.key });
+  useEffect(() => session.onSignOut((reason) => setState({ key: null, reason })), []);
+  return [state, () => setState({ key: session.key })];
+}
+
+function App() {
+  const route = useRoute();
+  const [{ key, reason }, signedIn] = useSession();
+  const [, load, options = {}] = VIEWS.find(([pattern]) => pattern.test(route.path)) ?? [];
+  const open = options.open && !key;
+  useEffect(() => document.body.classList.toggle("signed-in", Boolean(key)), [key]);
+  if (!load) return html`<${Shell} path=${route.path}><${NotFound} /><//>`;
+  if (!key && !open) {
+    return html`<${View} load=${() => import("./views/sign_in.js")} name="sign-in" reason=${reason} done=${signedIn} /><${Toasts} />`;
+  }
+  const parts = route.path.match(VIEWS.find(([pattern]) => pattern.test(route.path))[0]).slice(1);
+  return html`<${Shell} path=${route.path} open=${open}>
+    <${Boundary} key=${route.path}><${View} load=${load} name=${String(load)} parts=${parts} query=${route.query} /><//>
+  <//><${Toasts} />`;
+}
+
+const loaded = new Map();
+
+/** Loads a view's module when it is first shown. */
+function View({ load, name, ...props }) {
+  const [, update] = useState(0);
+  const [failed, setFailed] = useState(false);
+  const module = loaded.get(name);
+  useEffect(() => {
+    if (loaded.has(name)) return;
+    load().then((found) => { loaded.set(name, found); update((n) => n + 1); }, () => setFailed(true));
+  }, [name]);
+  if (module) return html`<${module.default} ...${props} />`;
+  if (failed) {
+    return html`<div class="page"><${Note} tone="red" role="alert" title="This view could not be loaded.">
+      <p>The service cannot be reached, or a new version was deployed.</p>
+      <p><${Button} kind="small" icon="refresh" onClick=${() => location.reload()}>Reload<//></p><//></div>`;
+  }
+  return html`<div class="progress" role="status" aria-label="Loading"></div>`;
+}
+
+/** Keeps the shell usable when a view fails. */
+class Boundary extends Component {
+  componentDidCatch(error) {
+    console.error(error);
+    this.setState({ failed: true });
+  }
+
+  render() {
+    if (!this.state.failed) return this.props.children;
+    return html`<div class="page"><${Note} tone="red" role="alert" title="This view cannot be shown.">
+      <p>Something in the console went wrong. Reload the page; if it happens again, tell the operator.</p>
+      <p><${Button} kind="small" icon="refresh" onClick=${() => location.reload()}>Reload<//></p><//></div>`;
+  }
+}
+
+const THEMES = { system: "System colours", light: "Light colours", dark: "Dark colours" };
+
+function ThemeButton() {
+  const [theme, setTheme] = useState(localStorage.getItem("qbxml-queue.theme") ?? "system");
+  const press = () => {
+    const names = Object.keys(THEMES);
+    const next = names[(names.indexOf(theme) + 1) % names.length];
+    if (next === "system") {
+      localStorage.removeItem("qbxml-queue.theme");
+      delete document.documentElement.dataset.theme;
+    } else {
+      localStorage.setItem("qbxml-queue.theme", next);
+      document.documentElement.dataset.theme = next;
+    }
+    setTheme(next);
+  };
+  return html`<button type="button" onClick=${press}><${Icon} name="sun" />${THEMES[theme]}</button>`;
+}
+
+function Shell({ path, open, children }) {
+  const [menu, setMenu] = useState(false);
+  useEffect(() => setMenu(false), [path]);
+  const link = (address, icon, text, current) => html`<a href=${address} aria-current=${current ? "page" : undefined}><${Icon} name=${icon} />${text}</a>`;
+  return html`<a class="skip" href="#content">Skip to the content</a>
+    <div class="shell">
+      <header class="side ${menu ? "open" : ""}">
+        <${Brand} href=${url("/")} />
+        <${Button} kind="icon menu-button" icon="menu" aria-label="Menu" aria-expanded=${String(menu)} onClick=${() => setMenu(!menu)} />
+        <nav class="nav" aria-label="Main">
+          ${link(url("/"), "plug", "Connections", path === "/" || path.startsWith("/connections") || path.startsWith("/queued_requests"))}
+          ${session.canChange && link(url("/compose"), "pen", "Compose", path === "/compose")}
+          ${link(url("/qbxml"), "book", "QBXML reference", path.startsWith("/qbxml"))}
+          <a href="${ROOT}/docs"><${Icon} name="code" />API reference</a>
+        </nav>
+        <nav class="nav bottom" aria-label="Session">
+          <${ThemeButton} />
+          ${open ? link(url("/"), "out", "Sign in") : html`<button type="button" onClick=${() => signOut()}><${Icon} name="out" />Sign out${session.canChange ? "" : " (read-only key)"}</button>`}
+        </nav>
+      </header>
+      <main class="main" id="content" tabindex="-1">${children}</main>
+    </div>`;
+}
+
+const NotFound = () => html`<div class="page"><div class="card"><div class="empty"><${Icon} name="search" />
+  <h1>There is nothing at this address</h1><p>The link may be old or incomplete.</p>
+  <div class="row"><a class="button primary" href=${url("/")}>Go to the connections</a></div></div></div></div>`;
+
+followLinks();
+const root = document.getElementById("app");
+root.replaceChildren();
+render(html`<${App} />`, root);

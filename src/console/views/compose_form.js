@@ -1,0 +1,125 @@
+// The form of a request, made from a group of the schema. It reads and writes a tree: {name, attributes, text | children}.
+import { html, useState } from "../vendor/preact.js";
+import { BASES, elementsIn, emptyPart, emptyTree, namesIn, textProblem } from "../lib/schema.js";
+import { Button } from "../lib/ui.js";
+
+const LONG_TEXT = 500;
+
+/** Returns a rank for each element's name, in the order that QBXML prescribes. What repeats together shares a rank. */
+function ranksOf(group) {
+  const ranks = new Map();
+  let rank = 0;
+  const visit = (part) => {
+    if (part.kind === "element") ranks.set(part.name, (rank += 1));
+    else if (part.repeats) { rank += 1; for (const name of namesIn(part)) ranks.set(name, rank); }
+    else part.parts.forEach(visit);
+  };
+  visit(group);
+  return ranks;
+}
+
+export function GroupForm({ group, tree, change }) {
+  const ranks = ranksOf(group);
+  const children = tree.children ?? [];
+  const put = (next) => change({ ...tree, children: [...next].sort((one, other) => (ranks.get(one.name) ?? 1e6) - (ranks.get(other.name) ?? 1e6)) });
+  const at = {
+    children,
+    of: (names) => children.filter(({ name }) => names.includes(name)),
+    replace: (former, next) => put(children.flatMap((child) => (child === former ? (next ? [next] : []) : [child]))),
+    add: (more) => put([...children, ...more]),
+    without: (names, more = []) => put([...children.filter(({ name }) => !names.includes(name)), ...more]),
+  };
+  return html`<${Part} part=${group} at=${at} root=${true} />`;
+}
+
+/** A group's parts in order; optional elements that are not set are offered in one list at the end. */
+function Part({ part, at, root }) {
+  if (part.kind === "element") return html`<${ElementForm} element=${part} at=${at} />`;
+  if (part.kind === "choice") return part.repeats ? html`<${RepeatedChoice} part=${part} at=${at} />` : html`<${Choice} part=${part} at=${at} />`;
+  const isShown = (one) => one.kind !== "element" || one.required || at.of([one.name]).length > 0;
+  const hidden = part.parts.filter((one) => !isShown(one));
+  return html`<div class="stack" style=${{ gap: "12px" }}>
+    ${part.parts.filter(isShown).map((one) => html`<${Part} key=${namesIn(one).join()} part=${one} at=${at} />`)}
+    ${hidden.length > 0 && html`<${AddField} elements=${hidden} at=${at} root=${root} />`}</div>`;
+}
+
+function AddField({ elements, at }) {
+  const add = (event) => {
+    const element = elements.find(({ name }) => name === event.target.value);
+    event.target.value = "";
+    if (element) at.add([emptyTree(element)]);
+  };
+  return html`<select class="add-field" aria-label="Add a field" value="" onChange=${add}>
+    <option value="" selected>Add a field… (${elements.length})</option>
+    ${elements.map((element) => html`<option value=${element.name}>${element.name}${element.since && element.since !== "1.0" ? ` (since ${element.since})` : ""}</option>`)}</select>`;
+}
+
+function ElementForm({ element, at }) {
+  const trees = at.of([element.name]);
+  const maximum = /\.\.(\d+)/.exec(element.times)?.[1] ?? Infinity;
+  return html`<div class="stack tight">${trees.map((tree, n) => html`<${One} key=${n} element=${element} tree=${tree}
+      change=${(next) => at.replace(tree, next)} remove=${element.required && trees.length === 1 ? null : () => at.replace(tree, null)} />`)}
+    ${element.required && !trees.length && html`<div class="row"><${Button} kind="small" icon="plus" onClick=${() => at.add([emptyTree(element)])}>${element.name}<//><span class="tag required">required</span></div>`}
+    ${element.repeats && trees.length > 0 && trees.length < maximum && html`<div class="row"><${Button} kind="small ghost" icon="plus" onClick=${() => at.add([emptyTree(element)])}>Another ${element.name}<//></div>`}</div>`;
+}
+
+function One({ element, tree, change, remove }) {
+  if (!element.content) return html`<${Leaf} element=${element} tree=${tree} change=${change} remove=${remove} />`;
+  return html`<div class="fieldset" role="group" aria-label=${element.name}>
+    <div class="head"><span class="strong grow">${element.name}</span><${Tags} element=${element} />${remove && html`<${Button} kind="icon ghost" icon="close" aria-label="Remove ${element.name}" onClick=${remove} />`}</div>
+    <${GroupForm} group=${element.content} tree=${tree} change=${change} /></div>`;
+}
+
+const Tags = ({ element }) => html`${element.required && !element.alternative && html`<span class="tag required">required</span>`}
+  ${element.since && element.since !== "1.0" && html`<span class="tag new">since ${element.since}</span>`}`;
+
+let leaves = 0;
+
+function Leaf({ element, tree, change, remove }) {
+  const [id] = useState(() => `leaf-${(leaves += 1)}`);
+  const problem = textProblem(element, tree.text);
+  const base = BASES[element.base] ?? {};
+  const help = [base.help && `${base.name}, ${base.help}`, element.length && `at most ${element.length} characters`, element.default !== undefined && `default ${element.default}`].filter(Boolean).join("; ");
+  const control = { id, "aria-describedby": problem || help ? `${id}-help` : undefined, "aria-invalid": problem ? "true" : undefined, onInput: (event) => change({ ...tree, text: event.target.value }) };
+  const options = element.values ?? (element.base === "BOOLTYPE" ? ["true", "false"] : null);
+  return html`<div class="form-line"><label class="name" for=${id}>${element.name}<${Tags} element=${element} /></label>
+    ${options ? html`<select ...${control} value=${tree.text}><option value="" selected=${!tree.text}>Choose…</option>${options.map((value) => html`<option value=${value} selected=${value === tree.text}>${value}</option>`)}</select>`
+      : element.base === "DATETYPE" ? html`<input type="date" ...${control} value=${tree.text} />`
+      : element.length > LONG_TEXT ? html`<textarea rows="2" style="min-height: 54px" ...${control} value=${tree.text}></textarea>`
+      : html`<input ...${control} value=${tree.text} inputmode=${/AMT|PRICE|QUAN|PERCENT|FLOAT/.test(element.base) ? "decimal" : element.base === "INTTYPE" ? "numeric" : undefined} spellcheck="false" />`}
+    ${remove ? html`<${Button} kind="icon ghost" icon="close" aria-label="Remove ${element.name}" onClick=${remove} />` : html`<span></span>`}
+    ${(problem || help) && html`<p class="help ${problem ? "problem" : ""}" id="${id}-help">${problem ?? help}</p>`}</div>`;
+}
+
+/** One of several elements or groups. */
+function Choice({ part, at }) {
+  const used = part.parts.findIndex((one) => at.of(namesIn(one)).length > 0);
+  const [picked, setPicked] = useState(-1);
+  const active = used >= 0 ? used : picked;
+  const choose = (event) => {
+    const next = Number(event.target.value);
+    setPicked(next);
+    const one = part.parts[next];
+    at.without(namesIn(part), !one ? [] : one.kind === "element" ? [emptyTree(one)] : emptyPart(one));
+  };
+  return html`<div class="fieldset choice" role="group" aria-label="One of several">
+    <div class="head"><span class="muted small">${part.required ? "One of" : "At most one of"}</span>
+      <select class="grow" style="width: auto" aria-label="Choose one" value=${String(active)} onChange=${choose}>
+        <option value="-1" selected=${active < 0}>${part.required ? "Choose…" : "None"}</option>
+        ${part.parts.map((one, n) => html`<option value=${String(n)} selected=${n === active}>${nameOf(one)}</option>`)}</select></div>
+    ${active >= 0 && html`<${Part} part=${part.parts[active]} at=${at} />`}</div>`;
+}
+
+function nameOf(part) {
+  if (part.kind === "element") return part.name;
+  const names = namesIn(part);
+  return names.length > 4 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", ");
+}
+
+/** Elements that may be mixed in any number, such as the lines of an invoice. */
+function RepeatedChoice({ part, at }) {
+  const elements = new Map(elementsIn(part).map((element) => [element.name, element]));
+  return html`<div class="stack tight">${at.of([...elements.keys()]).map((tree, n) => html`<${One} key=${n} element=${{ ...elements.get(tree.name), content: elements.get(tree.name).content, required: false }} tree=${tree}
+      change=${(next) => at.replace(tree, next)} remove=${() => at.replace(tree, null)} />`)}
+    <div class="row">${[...elements.values()].map((element) => html`<${Button} kind="small" icon="plus" onClick=${() => at.add([emptyTree(element)])}>${element.name}<//>`)}</div></div>`;
+}

@@ -1,0 +1,136 @@
+// One connection: its health, its requests with filters and search, and its settings.
+import { html, useEffect, useState } from "../vendor/preact.js";
+import { call, session, useLoad } from "../lib/api.js";
+import { navigate, url } from "../lib/router.js";
+import { count, health, requestTitle, STATES, WEBHOOK_STATES } from "../lib/text.js";
+import { ActionButton, Ago, Badge, Button, Empty, Icon, Note, Pager, Problem, Skeleton, SkeletonCard, SkeletonRows, StateBadge, toast, useTitle, WebhookBadge } from "../lib/ui.js";
+import { useCount } from "./connections.js";
+import { Settings } from "./connection_settings.js";
+
+const REFRESH_MILLISECONDS = 5000;
+const TYPING_MILLISECONDS = 300;
+const PAGE_SIZES = [20, 50, 100];
+
+export default function ConnectionView({ parts: [id, tab], query }) {
+  const load = useLoad((signal) => call("GET", `/connections/${id}`, { signal }), [id], { refresh: REFRESH_MILLISECONDS });
+  const connection = load.data?.data;
+  useTitle(connection?.name ?? "Connection");
+  if (load.error?.status === 404) {
+    return html`<div class="page"><div class="card"><${Empty} icon="search" title="There is no such connection" actions=${html`<a class="button" href=${url("/")}>Connections</a>`}>
+      It was deleted, belongs to another app, or the link is incomplete.<//></div></div>`;
+  }
+  const { name, tone } = connection ? health(connection) : {};
+  return html`<div class="page">
+    <nav class="crumbs" aria-label="Breadcrumbs"><a href=${url("/")}>Connections</a><span aria-hidden="true">/</span><span>${connection ? (connection.name ?? "Unnamed connection") : "…"}</span></nav>
+    ${connection ? html`<div class="page-head"><div><div class="row"><h1>${connection.name ?? "Unnamed connection"}</h1><${Badge} tone=${tone}>${name}<//></div>
+        <div class="sub"><span>Last contact <${Ago} at=${connection.last_connected_at} /></span>
+          ${connection.quickbooks_product_name && html`<span>${connection.quickbooks_product_name}</span>`}
+          ${connection.qbxml_version && html`<span>QBXML ${connection.qbxml_version}</span>`}${connection.country && html`<span>${connection.country}</span>`}</div></div>
+      <${HeadActions} connection=${connection} load=${load} /></div>` : html`<${Skeleton} width="280px" />`}
+    ${load.error && html`<${Problem} error=${load.error} retry=${load.reload} what="The connection could not be loaded." />`}
+    ${connection && html`<${Health} connection=${connection} />`}
+    <nav class="tabs" aria-label="Connection">
+      <a href=${url(`/connections/${id}`)} aria-current=${tab ? undefined : "page"}>Requests</a>
+      <a href=${url(`/connections/${id}/settings`)} aria-current=${tab ? "page" : undefined}>Settings</a></nav>
+    ${tab ? (connection ? html`<${Settings} connection=${connection} load=${load} />` : html`<${SkeletonCard} />`) : html`
+      <${Numbers} id=${id} query=${query} /><${Requests} id=${id} query=${query} />`}
+  </div>`;
+}
+
+function HeadActions({ connection, load }) {
+  if (!session.canChange) return null;
+  const change = (name, said) => async () => { load.reload({ data: await call("POST", `/connections/${connection.id}/${name}`) }); toast(said); };
+  return html`<div class="row">
+    ${connection.paused_at ? html`<${ActionButton} label="Resume" icon="play" action=${change("resume", "The connection sends requests again.")} />`
+      : html`<${ActionButton} label="Pause" icon="pause" question="Pause this connection?" explanation="Requests are still accepted and wait. The request that QuickBooks is working on is finished." action=${change("pause", "The connection is paused.")} />`}
+    <a class="button primary" href=${url("/compose", { connection: connection.id })}><${Icon} name="plus" />New request</a></div>`;
+}
+
+function Health({ connection }) {
+  const { waiting_reason: reason, last_error: error } = connection;
+  if (reason) {
+    const calm = ["outside_sync_window", "never_connected"].includes(reason.code);
+    const known = { paused: "Choose Resume to send requests again.", never_connected: "Open Settings to get the .qwc file and set a password; then add the file to the Web Connector and tick Auto-Run." };
+    return html`<${Note} tone=${calm ? "" : error ? "red" : "amber"} title=${reason.message}>${(known[reason.code] ?? reason.hint) && html`<p>${known[reason.code] ?? reason.hint}</p>`}<//>`;
+  }
+  return error ? html`<${Note} tone="red" title=${error.message}>${error.hint && html`<p>${error.hint}</p>`}<p class="small muted">Reported <${Ago} at=${error.at} /></p><//>` : null;
+}
+
+function Numbers({ id, query }) {
+  const cards = [["Waiting", ["waiting", "retryable"]], ["Completed", ["response_received"]], ["Failed", ["error"]]];
+  return html`<div class="numbers">${cards.map(([name, states]) => html`<${NumberCard} id=${id} name=${name} states=${states} current=${states.includes(query.state)} />`)}</div>`;
+}
+
+function NumberCard({ id, name, states, current }) {
+  const { data, error } = useCount(id, states, REFRESH_MILLISECONDS);
+  return html`<a class="card number-card" href=${url(`/connections/${id}`, current ? {} : { state: states[0] })} aria-current=${current ? "true" : undefined}>
+    <div class="name">${name}</div><div class="value">${data ? count(data.total) : error ? "–" : html`<${Skeleton} width="60px" />`}</div></a>`;
+}
+
+function Requests({ id, query }) {
+  const page = Math.max(1, Number(query.page) || 1);
+  const pageSize = PAGE_SIZES.includes(Number(query.page_size)) ? Number(query.page_size) : PAGE_SIZES[0];
+  const sort = query.sort === "updated_at" ? "updated_at" : "inserted_at";
+  const direction = query.sort_direction === "asc" ? "asc" : "desc";
+  const { state, webhook_state: webhookState, search } = query;
+  const list = useLoad(
+    (signal) => call("GET", `/connections/${id}/queued_requests`, {
+      query: { page, page_size: pageSize, sort, sort_direction: direction, state, webhook_state: webhookState, search_phrase: search }, signal }),
+    [id, page, pageSize, sort, direction, state, webhookState, search],
+    { refresh: search ? 0 : REFRESH_MILLISECONDS },
+  );
+  const change = (changes, options) => navigate(url(`/connections/${id}`, { ...query, page: undefined, ...changes }), options);
+  const requests = list.data?.data;
+  const filtered = Boolean(state || webhookState || search);
+  const heading = (column, text) => html`<th scope="col" aria-sort=${sort === column ? (direction === "asc" ? "ascending" : "descending") : "none"}>
+    <button type="button" onClick=${() => change({ sort: column, sort_direction: sort === column && direction === "desc" ? "asc" : "desc" })}>${text}
+      <span aria-hidden="true">${sort === column ? (direction === "asc" ? "↑" : "↓") : ""}</span></button></th>`;
+  return html`<section class="card" aria-label="Requests" aria-busy=${String(list.loading)}>
+    <div class="toolbar">
+      <${SearchBox} value=${search ?? ""} change=${(text) => change({ search: text }, { replace: true })} />
+      <${Select} label="State" value=${state} options=${STATES} all="All states" change=${(value) => change({ state: value })} />
+      <${Select} label="Webhook" value=${webhookState} options=${WEBHOOK_STATES} all="All webhooks" change=${(value) => change({ webhook_state: value })} />
+      ${filtered && html`<${Button} kind="ghost" icon="close" onClick=${() => change({ state: "", webhook_state: "", search: "" })}>Clear<//>`}
+    </div>
+    ${list.error && !requests ? html`<div class="body"><${Problem} error=${list.error} retry=${list.reload} what="The requests could not be loaded." /></div>`
+      : requests?.length === 0 ? html`<${Nothing} id=${id} filtered=${filtered} page=${page} change=${change} />`
+      : html`<div class="table-wrap"><table class="responsive"><thead><tr><th scope="col">Request</th><th scope="col">State</th><th scope="col">Webhook</th>${heading("inserted_at", "Queued")}${heading("updated_at", "Last change")}</tr></thead>
+        <tbody>${requests ? requests.map((one) => html`<${Row} key=${one.id} request=${one} />`) : html`<${SkeletonRows} rows=${8} columns=${5} />`}</tbody></table></div>`}
+    ${list.error && requests && html`<div class="foot" role="status">The list could not be updated; it shows the last state. <${Button} kind="small" onClick=${() => list.reload()}>Try again<//></div>`}
+    ${requests?.length > 0 && html`<${Pager} page=${page} totalPages=${list.data.total_pages} go=${(to) => change({ page: to })}>
+      <label class="row" style="font-weight: 450"><span>Rows</span><select value=${pageSize} onChange=${(event) => change({ page_size: event.target.value })}>${PAGE_SIZES.map((size) => html`<option value=${size} selected=${size === pageSize}>${size}</option>`)}</select></label><//>`}
+  </section>`;
+}
+
+function Nothing({ id, filtered, page, change }) {
+  if (filtered) return html`<${Empty} icon="search" title="No request matches" actions=${html`<${Button} onClick=${() => change({ state: "", webhook_state: "", search: "" })}>Clear search and filters<//>`}>Try another word or fewer filters.<//>`;
+  if (page > 1) return html`<${Empty} title="This page is empty" actions=${html`<${Button} onClick=${() => change({})}>Go to the first page<//>`}>There are fewer requests than before.<//>`;
+  return html`<${Empty} title="Nothing is queued" actions=${session.canChange && html`<a class="button primary" href=${url("/compose", { connection: id, type: "CompanyQueryRq" })}>Ask QuickBooks for the company's data</a>`}>
+    Here is a first request: it reads the company's name and address and changes nothing.<//>`;
+}
+
+function Row({ request }) {
+  const address = url(`/queued_requests/${request.id}`);
+  const follow = (event) => !event.target.closest("a") && !String(getSelection()) && navigate(address);
+  const why = request.error?.message ?? (request.state === "retryable" || request.state === "waiting" ? request.waiting_reason?.message : null);
+  return html`<tr class="clickable" onClick=${follow}>
+    <td><a class="title" href=${address}>${requestTitle(request.request_name)}</a>${request.page > 1 && html` <span class="tag">page ${request.page}</span>`}
+      <div class="muted small"><code>${request.id.slice(0, 8)}</code></div></td>
+    <td class="full"><${StateBadge} state=${request.state} />${why && html`<div class="why muted small break">${why}</div>`}</td>
+    <td class="narrow-hide">${request.webhook_state === "not_applicable" ? html`<span class="muted">–</span>` : html`<${WebhookBadge} state=${request.webhook_state} />`}</td>
+    <td><${Ago} at=${request.inserted_at} /></td><td class="narrow-hide"><${Ago} at=${request.updated_at} /></td></tr>`;
+}
+
+function SearchBox({ value, change }) {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  useEffect(() => {
+    if (text === value) return undefined;
+    const timer = setTimeout(() => change(text.trim()), TYPING_MILLISECONDS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return html`<div class="search"><${Icon} name="search" /><input type="search" aria-label="Search requests" placeholder="Search names, ids, texts, errors" value=${text} onInput=${(event) => setText(event.target.value)} /></div>`;
+}
+
+const Select = ({ label, value = "", options, all, change }) => html`<select aria-label=${label} value=${value} onChange=${(event) => change(event.target.value)}>
+  <option value="" selected=${!value}>${all}</option>${Object.entries(options).map(([key, { name }]) => html`<option value=${key} selected=${key === value}>${name}</option>`)}</select>`;

@@ -1,0 +1,104 @@
+// The settings of a connection, its Web Connector, and what cannot be undone.
+import { html, useState } from "../vendor/preact.js";
+import { call, session } from "../lib/api.js";
+import { navigate, url } from "../lib/router.js";
+import { fullTime } from "../lib/text.js";
+import { ActionButton, Button, CopyButton, Dialog, explain, Field, Note, toast } from "../lib/ui.js";
+import { downloadQwc, Password } from "./new_connection.js";
+
+const ZONES = Intl.supportedValuesOf?.("timeZone") ?? ["UTC"];
+const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+export function Settings({ connection, load }) {
+  return html`<div class="columns"><div class="stack"><${General} connection=${connection} load=${load} /></div>
+    <div class="stack"><${WebConnector} connection=${connection} load=${load} /><${Facts} connection=${connection} />
+      ${session.canChange && html`<${Danger} connection=${connection} load=${load} />`}</div></div>`;
+}
+
+function General({ connection, load }) {
+  const window = connection.sync_window;
+  const initial = {
+    name: connection.name ?? "", company_file: connection.company_file ?? "", webhook_url: connection.webhook_url ?? "",
+    linger_seconds: String(connection.linger_seconds), limited: Boolean(window),
+    from: window?.from ?? "20:00", to: window?.to ?? "06:00", time_zone: window?.time_zone ?? OWN_ZONE,
+  };
+  const [values, setValues] = useState(initial);
+  const [problems, setProblems] = useState({});
+  const [error, setError] = useState(null);
+  const [busy, setBusy] = useState(false);
+  const changed = JSON.stringify(values) !== JSON.stringify(initial);
+  const set = (name) => (event) => setValues({ ...values, [name]: event.target.type === "checkbox" ? event.target.checked : event.target.value });
+  const bind = (name) => ({ value: values[name], onInput: set(name), disabled: !session.canChange });
+  const submit = async (event) => {
+    event.preventDefault();
+    const linger = Number(values.linger_seconds);
+    if (!/^\d{1,4}$/.test(values.linger_seconds.trim()) || linger > 1500) return setProblems({ linger_seconds: "Enter a whole number from 0 to 1,500." });
+    setBusy(true);
+    setError(null);
+    setProblems({});
+    const text = (name) => values[name].trim() || null;
+    try {
+      const body = { name: text("name"), company_file: text("company_file"), webhook_url: text("webhook_url"), linger_seconds: linger,
+        sync_window: values.limited ? { from: values.from, to: values.to, time_zone: values.time_zone } : null };
+      load.reload({ data: await call("PATCH", `/connections/${connection.id}`, { body }) });
+      toast("The settings are saved.");
+    } catch (problem) {
+      const known = Object.fromEntries((problem.details?.problems ?? []).map(({ field, message }) => [field.replace("sync_window.", ""), message]));
+      setProblems(known);
+      setError(Object.keys(known).some((name) => name in values) ? null : problem);
+    }
+    setBusy(false);
+  };
+  return html`<form class="card" onSubmit=${submit}><header><h2>Settings</h2></header><div class="body stack">
+    <${Field} label="Name" problem=${problems.name}>${(control) => html`<input ...${control} ...${bind("name")} maxlength="200" />`}<//>
+    <${Field} label="Company file" problem=${problems.company_file} help="Full path on the Windows machine. Empty: the file that is open.">${(control) => html`<input ...${control} ...${bind("company_file")} class="mono" maxlength="500" spellcheck="false" />`}<//>
+    <${Field} label="Webhook URL" problem=${problems.webhook_url} help="For requests that name no webhook of their own.">${(control) => html`<input ...${control} ...${bind("webhook_url")} inputmode="url" maxlength="2048" spellcheck="false" />`}<//>
+    <${Field} label="Lingering (seconds)" problem=${problems.linger_seconds} help="How long a session stays open after its last request and takes new ones at once. 0: not at all.">${(control) => html`<input ...${control} ...${bind("linger_seconds")} inputmode="numeric" />`}<//>
+    <div class="stack tight"><label class="check"><input type="checkbox" checked=${values.limited} onChange=${set("limited")} disabled=${!session.canChange} />Send only in a daily sync window</label>
+      ${values.limited && html`<div class="row oneline"><${Field} label="From" problem=${problems.from}>${(control) => html`<input type="time" ...${control} ...${bind("from")} />`}<//>
+        <${Field} label="To" problem=${problems.to}>${(control) => html`<input type="time" ...${control} ...${bind("to")} />`}<//>
+        <div class="grow"><${Field} label="Time zone" problem=${problems.time_zone}>${(control) => html`<select ...${control} ...${bind("time_zone")} onChange=${set("time_zone")}>${[...new Set([values.time_zone, ...ZONES])].map((zone) => html`<option value=${zone} selected=${zone === values.time_zone}>${zone.replaceAll("_", " ")}</option>`)}</select>`}<//></div></div>`}</div>
+    ${error && html`<${Note} tone="red" role="alert"><p>${explain(error)}</p><//>`}
+    ${session.canChange && html`<div class="row end"><${Button} disabled=${!changed || busy} onClick=${() => setValues(initial)}>Reset<//><${Button} kind="primary" type="submit" disabled=${!changed || busy}>Save<//></div>`}
+  </div></form>`;
+}
+
+function WebConnector({ connection }) {
+  const [password, setPassword] = useState(null);
+  const fetchPassword = async () => setPassword((await call("POST", `/connections/${connection.id}/password`, { body: {} })).data.password);
+  return html`<section class="card" aria-label="Web Connector"><header><h2>Web Connector</h2></header><div class="body stack">
+    <dl class="facts"><dt>User name</dt><dd class="row oneline"><code class="break">${connection.username}</code><${CopyButton} text=${connection.username} kind="small ghost" /></dd></dl>
+    <div class="row"><${ActionButton} label="Download .qwc file" icon="download" action=${() => downloadQwc(connection)} />
+      ${session.canChange && html`<${ActionButton} label="New password" question="Set a new password?" explanation="The Web Connector cannot log in until the new password is typed there." action=${fetchPassword} />`}</div>
+    ${session.canChange && html`<${Onboarding} connection=${connection} />`}
+    ${password && html`<${Dialog} title="The new password" onClose=${() => setPassword(null)} actions=${html`<${Button} kind="primary" onClick=${() => setPassword(null)}>Done<//>`}><${Password} password=${password} /><//>`}
+  </div></section>`;
+}
+
+function Onboarding({ connection }) {
+  const [link, setLink] = useState(null);
+  const make = async () => setLink((await call("POST", `/connections/${connection.id}/onboarding_url`, { body: {} })).data);
+  return html`<div class="stack tight"><h3>Let your customer set it up</h3>
+    <p class="muted">A link that needs no account: it leads through download, certificate, password and Auto-Run, and shows when QuickBooks has called.</p>
+    ${link ? html`<div class="secret"><code>${link.onboarding_url}</code><${CopyButton} text=${link.onboarding_url} /></div>
+      <p class="muted small">Valid until ${fullTime(link.expires_at)}. Copy it now: it is shown only once. A new link makes this one invalid.</p>`
+      : html`<div class="row"><${ActionButton} label="Create onboarding link" action=${make} /></div>`}</div>`;
+}
+
+const Facts = ({ connection }) => html`<section class="card" aria-label="QuickBooks"><header><h2>QuickBooks</h2></header><div class="body"><dl class="facts">
+  <dt>Product</dt><dd>${connection.quickbooks_product_name ?? html`<span class="muted">Not known yet</span>`}</dd>
+  <dt>QBXML version</dt><dd>${connection.qbxml_version ?? html`<span class="muted">Not known yet</span>`}</dd>
+  <dt>Country</dt><dd>${connection.country ?? html`<span class="muted">Not known yet</span>`}</dd>
+  <dt>Company file</dt><dd>${connection.company_file_pinned ? "Pinned to the file of the first session" : "Taken at the next session"}</dd>
+  <dt>Created</dt><dd>${fullTime(connection.inserted_at)}</dd></dl></div></section>`;
+
+function Danger({ connection, load }) {
+  const reset = async () => { load.reload({ data: await call("POST", `/connections/${connection.id}/reset_company_file`) }); toast("The next session decides the company file."); };
+  const remove = async () => { await call("DELETE", `/connections/${connection.id}`); toast("The connection is deleted."); navigate(url("/")); };
+  return html`<section class="card danger" aria-label="Careful"><header><h2>Careful</h2></header><div class="body stack">
+    <div class="row between oneline"><div><h3>Reset the company file</h3><p class="muted">The next session may open another company file. Use it after the file was moved or restored.</p></div>
+      <${ActionButton} label="Reset" question="Reset the company file?" explanation="Requests that wait are then sent to the file that the next session opens. Make sure that it is the right one." danger=${true} action=${reset} /></div>
+    <div class="row between oneline"><div><h3>Delete the connection</h3><p class="muted">Its requests and responses are deleted too.</p></div>
+      <${ActionButton} label="Delete" question=${`Delete ${connection.name ?? "this connection"}?`} explanation="The connection, its requests and their responses are deleted. This cannot be undone." danger=${true} action=${remove} /></div>
+  </div></section>`;
+}

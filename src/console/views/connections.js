@@ -1,0 +1,69 @@
+// The list of connections: health, last contact, and how much waits or failed.
+import { html } from "../vendor/preact.js";
+import { call, session, useLoad } from "../lib/api.js";
+import { navigate, url } from "../lib/router.js";
+import { count, health } from "../lib/text.js";
+import { Ago, Badge, Empty, Pager, Problem, Skeleton, SkeletonRows, useTitle } from "../lib/ui.js";
+
+const PAGE_SIZE = 20;
+const REFRESH_MILLISECONDS = 15_000;
+
+export default function Connections({ query }) {
+  const page = Number(query.page) || 1;
+  useTitle("Connections");
+  const list = useLoad(
+    (signal) => call("GET", "/connections", { query: { page, page_size: PAGE_SIZE }, signal }),
+    [page],
+    { refresh: REFRESH_MILLISECONDS },
+  );
+  const connections = list.data?.data;
+  return html`<div class="page">
+    <div class="page-head"><div><h1>Connections</h1><p class="sub">Each connection is one QuickBooks company file.</p></div>
+      ${session.canChange && html`<a class="button primary" href=${url("/connections/new")}>New connection</a>`}</div>
+    ${list.error && html`<${Problem} error=${list.error} retry=${list.reload} what="The connections could not be loaded." />`}
+    ${(!list.error || connections) && html`<section class="card" aria-label="Connections" aria-busy=${String(list.loading)}>
+      ${connections?.length === 0 ? html`<${None} />` : html`
+        <div class="table-wrap"><table class="responsive"><thead><tr><th scope="col">Connection</th><th scope="col">Health</th>
+          <th scope="col">Last contact</th><th scope="col" class="number">Waiting</th><th scope="col" class="number">Failed</th></tr></thead>
+        <tbody>${connections ? connections.map((one) => html`<${Row} key=${one.id} connection=${one} />`) : html`<${SkeletonRows} columns=${5} />`}</tbody></table></div>`}
+      <${Pager} page=${page} totalPages=${list.data?.total_pages ?? 1} go=${(to) => navigate(url("/", { page: to }))} />
+    </section>`}
+  </div>`;
+}
+
+const None = () => html`<${Empty} icon="plug" title="Connect your first company file"
+  actions=${session.canChange && html`<a class="button primary" href=${url("/connections/new")}>New connection</a>`}>
+  A connection joins this service to QuickBooks Desktop on a Windows machine. Setting one up takes about five minutes.<//>`;
+
+function Row({ connection }) {
+  const { name, tone } = health(connection);
+  const address = url(`/connections/${connection.id}`);
+  const why = connection.waiting_reason?.message ?? connection.last_error?.message;
+  const follow = (event) => !event.target.closest("a") && !String(getSelection()) && navigate(address);
+  return html`<tr class="clickable" onClick=${follow}>
+    <td><a class="title break" href=${address}>${connection.name ?? "Unnamed connection"}</a>
+      <div class="muted small">${[connection.quickbooks_product_name, connection.country].filter(Boolean).join(" · ") || html`<code>${connection.id.slice(0, 8)}</code>`}</div></td>
+    <td><${Badge} tone=${tone}>${name}<//>${why && tone !== "green" && html`<div class="why muted small break">${why}</div>`}</td>
+    <td><${Ago} at=${connection.last_connected_at} /></td>
+    <td class="number narrow-hide"><${Count} connection=${connection} states=${["waiting", "retryable"]} /></td>
+    <td class="number narrow-hide"><${Count} connection=${connection} states=${["error"]} tone="red" /></td>
+  </tr>`;
+}
+
+/** The number of requests in some states. A list with one item a page has as many pages as there are requests. */
+export function useCount(connectionId, states, refresh = REFRESH_MILLISECONDS) {
+  return useLoad(async (signal) => {
+    const pages = await Promise.all(states.map((state) =>
+      call("GET", `/connections/${connectionId}/queued_requests`, { query: { state, page_size: 1 }, signal })));
+    return { total: pages.reduce((sum, { total_pages: total }) => sum + total, 0) };
+  }, [connectionId, states.join()], { refresh });
+}
+
+function Count({ connection, states, tone }) {
+  const { data, error } = useCount(connection.id, states);
+  if (!data) return error ? html`<span class="muted" title="Not available">–</span>` : html`<${Skeleton} width="26px" />`;
+  const shown = count(data.total);
+  const state = states.length === 1 ? states[0] : "waiting";
+  if (!data.total) return html`<span class="muted">${shown}</span>`;
+  return html`<a href=${url(`/connections/${connection.id}`, { state })} class=${tone === "red" ? "strong" : ""}>${shown}</a>`;
+}

@@ -1,0 +1,132 @@
+// The QBXML reference: every request and response type, from the schema that the service checks requests against.
+import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
+import { session, useLoad } from "../lib/api.js";
+import { url } from "../lib/router.js";
+import { BASES, exampleTree, requestNames, requestType, responseFacts, toJson, toXml } from "../lib/schema.js";
+import { count, plural, requestTitle } from "../lib/text.js";
+import { Code, Empty, Icon, Problem, Segmented, Skeleton, SkeletonCard, useTitle } from "../lib/ui.js";
+
+const VERBS = ["Query", "Add", "Mod", "Del", "Void", "Merge"];
+
+export default function Reference({ parts: [name] }) {
+  const { data: names, error, reload } = useLoad(requestNames, []);
+  const [search, setSearch] = useState("");
+  const request = name?.replace(/Rs$/, "Rq");
+  useTitle(name ?? "QBXML reference");
+  const list = useRef();
+  useEffect(() => list.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" }), [names, request]);
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  const matching = (names ?? []).filter((one) => words.every((word) => `${one} ${requestTitle(one)}`.toLowerCase().includes(word)));
+  return html`<div class="page">
+    <nav class="crumbs" aria-label="Breadcrumbs"><a href=${url("/qbxml")}>QBXML reference</a>${name && html`<span aria-hidden="true">/</span><span>${name}</span>`}</nav>
+    ${error && html`<${Problem} error=${error} retry=${reload} what="The reference could not be loaded." />`}
+    <div class="reference">
+      <aside class="card list" aria-label="Request types"><div class="toolbar"><div class="search"><${Icon} name="search" />
+          <input type="search" aria-label="Search request types" placeholder="Search types" value=${search} onInput=${(event) => setSearch(event.target.value)} /></div></div>
+        <ul class="scroll" ref=${list}>${names ? matching.map((one) => html`<li key=${one}><a href=${url(`/qbxml/${one}`)} aria-current=${one === request ? "page" : undefined}>${one}</a></li>`)
+          : Array.from({ length: 12 }, () => html`<li style="padding: 6px 8px"><${Skeleton} /></li>`)}
+          ${names && !matching.length && html`<li class="muted" style="padding: 8px">No type matches.</li>`}</ul></aside>
+      <div class="stack">${!names ? html`<${SkeletonCard} lines=${8} />` : !name ? html`<${Overview} names=${matching} total=${names.length} />`
+        : names.includes(request) ? html`<${Type} key=${name} name=${request} response=${name.endsWith("Rs")} />`
+        : html`<div class="card"><${Empty} icon="search" title="There is no type ${name}">Search the list for a similar name.<//></div>`}</div>
+    </div></div>`;
+}
+
+function Overview({ names, total }) {
+  const subjects = useMemo(() => {
+    const grouped = new Map();
+    for (const name of names) {
+      const verb = VERBS.find((one) => name.endsWith(`${one}Rq`));
+      const subject = name.slice(0, -`${verb}Rq`.length);
+      grouped.set(subject, [...(grouped.get(subject) ?? []), [verb, name]]);
+    }
+    return [...grouped].sort(([one], [other]) => one.localeCompare(other));
+  }, [names]);
+  return html`<div><h1>QBXML reference</h1><p class="muted" style="margin-top: 4px; max-width: 70ch">${count(total)} request types with their fields, types, lengths and versions.
+      It is made from the schema that this service checks every request against.</p></div>
+    <section class="card" aria-label="Subjects"><div class="table-wrap"><table><thead><tr><th scope="col">Subject</th><th scope="col">Requests</th></tr></thead>
+      <tbody>${subjects.map(([subject, types]) => html`<tr key=${subject}><td class="strong">${requestTitle(subject)}</td>
+        <td><div class="row">${types.sort(([one], [other]) => VERBS.indexOf(one) - VERBS.indexOf(other)).map(([verb, name]) => html`<a class="tag" href=${url(`/qbxml/${name}`)} aria-label=${name}>${verb}</a>`)}</div></td></tr>`)}</tbody></table></div>
+      ${!subjects.length && html`<${Empty} icon="search" title="No type matches">Try another word.<//>`}</section>`;
+}
+
+function Type({ name, response }) {
+  const type = useLoad(() => requestType(name), [name]);
+  const returned = useLoad(() => responseFacts(name.replace(/Rq$/, "Rs")), [name]);
+  const [form, setForm] = useState("xml");
+  const example = useMemo(() => type.data && exampleTree(type.data), [type.data]);
+  if (type.error) return html`<${Problem} error=${type.error} retry=${type.reload} what="This type could not be loaded." />`;
+  if (!type.data) return html`<${SkeletonCard} lines=${10} />`;
+  const { since, attributes, content } = type.data;
+  const responseName = name.replace(/Rq$/, "Rs");
+  const isRead = name.endsWith("QueryRq");
+  return html`
+    <div class="page-head"><div><h1>${response ? responseName : name}</h1><p class="sub"><span>${requestTitle(name)}</span><span class="tag">since QBXML ${since}</span>
+        <span>${isRead ? "Reads data; it can be sent again." : "Changes the books; it reaches QuickBooks once."}</span></p></div>
+      ${session.canChange && html`<a class="button primary" href=${url("/compose", { type: name })}>Compose</a>`}</div>
+    <nav class="tabs" aria-label="Request and response"><a href=${url(`/qbxml/${name}`)} aria-current=${response ? undefined : "page"}>Request</a>
+      <a href=${url(`/qbxml/${responseName}`)} aria-current=${response ? "page" : undefined}>Response</a></nav>
+    ${response ? html`<section class="card" aria-label="Response"><header><h2>What ${responseName} returns</h2></header>
+      ${returned.data ? (Object.keys(returned.data).length ? html`<${Tree} rows=${Object.entries(returned.data).map(([one, value]) => returnedRow(one, value))} columns=${["Element", "Type", "Notes"]} />`
+        : html`<div class="body muted">Only the status: <code>statusCode</code>, <code>statusSeverity</code> and <code>statusMessage</code>.</div>`) : html`<div class="body"><${Skeleton} /></div>`}</section>`
+    : html`
+      <section class="card" aria-label="Fields"><header><h2>Fields</h2><span class="muted small">In the order that QBXML prescribes</span></header>
+        <${Tree} rows=${content.parts.map(partRow)} columns=${["Element", "Type", "Notes"]} /></section>
+      ${Object.keys(attributes).length > 0 && html`<section class="card" aria-label="Attributes"><header><h2>Attributes of ${name}</h2></header>
+        <div class="table-wrap"><table><thead><tr><th scope="col">Attribute</th><th scope="col">Type</th></tr></thead><tbody>
+          ${Object.entries(attributes).map(([one, kind]) => html`<tr><td><code>${one}</code></td><td>${typeof kind === "number" ? type.data.types[kind].join(", ") : (BASES[kind]?.name ?? kind)}</td></tr>`)}</tbody></table></div></section>`}
+      <section class="card" aria-label="Example"><header><h2>Example</h2><${Segmented} label="Form of the example" value=${form} onChange=${setForm} options=${[["xml", "XML"], ["json", "JSON"]]} /></header>
+        <div class="body"><${Code} label="Example" text=${form === "xml" ? toXml(example) : JSON.stringify({ request_json: toJson(example) }, null, 2)} /></div></section>`}`;
+}
+
+/** A row of the tree: what stands in its cells, and the rows below it. */
+function partRow(part) {
+  if (part.kind === "element") {
+    const below = part.content ? () => part.content.kind === "choice" ? [partRow(part.content)] : part.content.parts.map(partRow) : null;
+    return { name: part.name, type: typeName(part), notes: notesOf(part), below };
+  }
+  const name = part.kind === "choice" ? (part.repeats ? "any of, repeated" : part.required ? "one of" : "at most one of") : "all of";
+  return { group: true, name, type: "", notes: [], below: () => part.parts.map(partRow), open: true };
+}
+
+function typeName(element) {
+  if (element.content) return "group";
+  if (element.values) return "one of a list";
+  return BASES[element.base]?.name ?? element.base;
+}
+
+function notesOf(element) {
+  const notes = [];
+  if (element.required && !element.alternative) notes.push(html`<span class="tag required">required</span>`);
+  if (element.repeats) notes.push(html`<span class="tag">${/\d/.test(element.times) ? `up to ${element.times.split("..")[1]} times` : "repeats"}</span>`);
+  if (element.since && element.since !== "1.0") notes.push(html`<span class="tag new">since ${element.since}</span>`);
+  const words = [];
+  if (element.length) words.push(`at most ${plural(element.length, "character")}${element.length_abroad ? ` (${count(element.length_abroad)} outside the US)` : ""}`);
+  if (element.least !== undefined) words.push(`at least ${element.least}`);
+  if (element.most !== undefined) words.push(`at most ${element.most}`);
+  if (element.default !== undefined) words.push(`default ${element.default}`);
+  if (element.values) words.push(element.values.map((value) => (element.added?.[value] ? `${value} (since ${element.added[value]})` : value)).join(", "));
+  if (words.length) notes.push(html`<span class="break">${words.join("; ")}</span>`);
+  return notes;
+}
+
+function returnedRow(name, value) {
+  const repeats = Array.isArray(value);
+  const inside = repeats ? value[0] : value;
+  const below = inside && typeof inside === "object" ? () => Object.entries(inside).map(([one, part]) => returnedRow(one, part)) : null;
+  return { name, type: below ? (repeats ? "array of objects" : "object") : `${inside === 1 ? "boolean" : "text"}${repeats ? " (array)" : ""}`, notes: repeats ? [html`<span class="tag">repeats</span>`] : [], below };
+}
+
+function Tree({ rows, columns }) {
+  return html`<div class="table-wrap"><table class="tree"><thead><tr>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+    <tbody>${rows.map((row, n) => html`<${Branch} key=${n} row=${row} depth=${0} open=${rows.length <= 3} />`)}</tbody></table></div>`;
+}
+
+function Branch({ row, depth, open: first }) {
+  const [open, setOpen] = useState(Boolean(row.open || first));
+  useEffect(() => setOpen(Boolean(row.open || first)), [row.name]);
+  return html`<tr><td style=${{ paddingLeft: `${32 + depth * 20}px` }}>
+      ${row.below && html`<button type="button" class="fold" aria-expanded=${String(open)} aria-label="${open ? "Hide" : "Show"} what ${row.name} holds" onClick=${() => setOpen(!open)}><${Icon} name="chevron" /></button>`}
+      ${row.group ? html`<em class="muted">${row.name}</em>` : row.name}</td><td class="muted nowrap">${row.type}</td><td><div class="row">${row.notes}</div></td></tr>
+    ${open && row.below?.().map((one, n) => html`<${Branch} key=${n} row=${one} depth=${depth + 1} />`)}`;
+}

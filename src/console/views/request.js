@@ -1,0 +1,169 @@
+// One queued request: its timeline, results, request and response, webhook, and what can be done with it.
+import { html } from "../vendor/preact.js";
+import { call, session, useLoad } from "../lib/api.js";
+import { DocumentView } from "../lib/document_view.js";
+import { ResultTable, resultsOf } from "../lib/result_table.js";
+import { navigate, url } from "../lib/router.js";
+import { ENDED, fullTime, plural, requestTitle, shortMoment, UNFINISHED } from "../lib/text.js";
+import { ActionButton, Ago, CopyButton, Empty, Note, Problem, Skeleton, SkeletonCard, StateBadge, toast, useTitle, WebhookBadge } from "../lib/ui.js";
+
+const UNFINISHED_MILLISECONDS = 2000;
+const WEBHOOK_MILLISECONDS = 5000;
+/** How long after each failed webhook attempt the next one follows; ±20 %. */
+const WEBHOOK_WAITS_SECONDS = [5, 300, 1800, 7200, 18_000, 36_000, 36_000];
+
+export default function Request({ parts: [id] }) {
+  const first = useLoad((signal) => call("GET", `/queued_requests/${id}`, { signal }), [id]);
+  const record = first.data?.data;
+  useTitle(record ? requestTitle(record.request_name) : "Request");
+  if (first.error && !record) {
+    const gone = first.error.status === 410 || first.error.status === 404;
+    return html`<div class="page">${gone ? html`<div class="card"><${Empty} icon="search" title=${first.error.status === 410 ? "This request was deleted" : "There is no such request"}
+      actions=${html`<a class="button" href=${url("/")}>Connections</a>`}>It may belong to another app, or the link is incomplete.<//></div>`
+      : html`<${Problem} error=${first.error} retry=${first.reload} what="The request could not be loaded." />`}</div>`;
+  }
+  if (!record) return html`<div class="page"><${Skeleton} width="220px" /><${SkeletonCard} /><${SkeletonCard} lines=${9} /></div>`;
+  return html`<${Loaded} record=${record} load=${first} />`;
+}
+
+function Loaded({ record, load }) {
+  const refresh = UNFINISHED.has(record.state) ? UNFINISHED_MILLISECONDS : record.webhook_state === "pending" ? WEBHOOK_MILLISECONDS : 0;
+  useLoad(async (signal) => {
+    if (!refresh) return null;
+    const fresh = await call("GET", `/queued_requests/${record.id}`, { signal });
+    if (fresh.data.updated_at !== record.updated_at || fresh.data.waiting_reason?.code !== record.waiting_reason?.code) load.reload({ data: fresh });
+    return null;
+  }, [record.id, record.updated_at, refresh], { refresh });
+  const connection = useLoad((signal) => call("GET", `/connections/${record.connection_id}`, { signal }), [record.connection_id]).data?.data;
+  const results = resultsOf(record.response_json);
+  const label = record.request_json?.request?.attributes?.request_id;
+  return html`<div class="page wide">
+    <nav class="crumbs" aria-label="Breadcrumbs"><a href=${url("/")}>Connections</a><span aria-hidden="true">/</span>
+      <a class="break" href=${url(`/connections/${record.connection_id}`)}>${connection ? (connection.name ?? "Unnamed connection") : "Connection"}</a>
+      <span aria-hidden="true">/</span><span>Request</span></nav>
+    <div class="page-head"><div><div class="row"><h1>${requestTitle(record.request_name)}</h1><${StateBadge} state=${record.state} /></div>
+        <div class="sub"><a href=${url(`/qbxml/${record.request_name}`)}><code>${record.request_name}</code></a>
+          <span>Queued <${Ago} at=${record.inserted_at} /></span>${record.page > 1 && html`<span>Page ${record.page}</span>`}
+          ${label && label !== record.id && html`<span>Label <code class="break">${label}</code></span>`}</div></div>
+      <${Actions} record=${record} load=${load} label=${label} /></div>
+    <${Outcome} record=${record} />
+    <div class="columns">
+      <section class="card" aria-label="Timeline"><header><h2>Timeline</h2></header><div class="body"><${Timeline} record=${record} /></div></section>
+      <section class="card" aria-label="Details"><header><h2>Details</h2></header><div class="body"><${Details} record=${record} label=${label} /></div></section>
+    </div>
+    <${Pages} record=${record} label=${label} />
+    ${results.length > 0 && html`<${ResultTable} results=${results} />`}
+    <div class="columns">
+      <${DocumentView} title="Request" name="request-${record.id}" forms=${{ xml: record.request_xml, json: record.request_json }} />
+      <${DocumentView} title="Response" name="response-${record.id}" forms=${{ xml: record.response_xml, json: record.response_json }}
+        empty=${record.response_omitted ? "The response is too large to show here. Get it from the API with compression." : UNFINISHED.has(record.state) ? "QuickBooks has not responded yet." : "There is no response."} />
+    </div>
+  </div>`;
+}
+
+function Outcome({ record }) {
+  const { error, waiting_reason: reason } = record;
+  if (error) {
+    const status = error.details?.status_code ?? error.details?.hresult;
+    return html`<${Note} tone="red" title=${error.message}>
+      ${error.details?.hint && html`<p>${error.details.hint}</p>`}
+      <p class="small muted"><code>${error.code}</code>${status !== undefined && html` · <span>${error.details.hresult ? "HRESULT" : "Status"} <code>${status}</code></span>`}
+        ${error.details?.retryable === true && " · The same request may succeed later."}</p><//>`;
+  }
+  if (!reason) return null;
+  const calm = ["requests_ahead", "next_session", "outside_sync_window"].includes(reason.code);
+  return html`<${Note} tone=${calm ? "" : "amber"} title=${reason.message}>${reason.hint && html`<p>${reason.hint}</p>`}<//>`;
+}
+
+function Timeline({ record }) {
+  const steps = [{ name: "Queued", at: record.inserted_at, tone: "green" }];
+  const { state } = record;
+  if (state === "waiting") steps.push({ name: "Waiting to be sent", tone: "blue", now: true });
+  if (state === "retryable") steps.push({ name: "Its turn was interrupted; it will be sent again", at: record.updated_at, tone: "amber", now: true });
+  if (state === "ticketed") steps.push({ name: "Claimed by a Web Connector session", at: record.updated_at, tone: "blue", now: true });
+  if (state === "sent") steps.push({ name: "Sent to QuickBooks", at: record.updated_at, tone: "blue", now: true });
+  const attempts = record.webhook_attempts;
+  if (ENDED.has(state)) {
+    // The last change of the record is its end only while no webhook attempt has followed.
+    const at = attempts.length ? undefined : record.updated_at;
+    const name = { response_received: "QuickBooks responded", error: "Ended with an error", discarded: "Discarded" }[state];
+    steps.push({ name, at, tone: { response_received: "green", error: "red", discarded: "grey" }[state] });
+  }
+  attempts.forEach((attempt, n) => {
+    const last = n === attempts.length - 1;
+    const delivered = last && record.webhook_state === "succeeded";
+    steps.push({ name: delivered ? "Webhook delivered" : `Webhook attempt ${n + 1} failed`, at: attempt.attempted_at, text: attempt.response, tone: delivered ? "green" : "red" });
+  });
+  if (ENDED.has(state) && record.webhook_state === "pending") steps.push({ name: attempts.length ? "Next webhook attempt" : "Webhook on its way", text: nextAttempt(attempts), tone: "blue", now: true });
+  return html`<ol class="timeline">${steps.map((step) => html`<li class="${step.tone} ${step.now ? "now" : ""}">
+    <div class="row between oneline"><span class="strong">${step.name}</span>
+      <span class="when nowrap">${step.at ? html`<time datetime=${step.at} title=${fullTime(step.at)}>${fullTime(step.at)}</time>` : ""}</span></div>
+    ${step.text && html`<p class="muted small break mono">${step.text.length > 400 ? `${step.text.slice(0, 400)}…` : step.text}</p>`}</li>`)}</ol>`;
+}
+
+function nextAttempt(attempts) {
+  const wait = WEBHOOK_WAITS_SECONDS[attempts.length - 1];
+  if (wait === undefined) return "";
+  return `About ${shortMoment(new Date(attempts.at(-1).attempted_at).getTime() + wait * 1000)}`;
+}
+
+function Details({ record, label }) {
+  return html`<dl class="facts">
+    <dt>Request id</dt><dd class="row oneline"><code class="break">${record.id}</code><${CopyButton} text=${record.id} label="Copy" kind="small ghost" /></dd>
+    <dt>Label (requestID)</dt><dd><code>${label ?? "–"}</code></dd>
+    <dt>Queued</dt><dd>${fullTime(record.inserted_at)}</dd>
+    <dt>Last change</dt><dd>${fullTime(record.updated_at)}</dd>
+    <dt>Webhook</dt><dd><div class="stack tight"><span><${WebhookBadge} state=${record.webhook_state} /></span>
+      ${record.webhook_url && html`<code class="break">${record.webhook_url}</code>`}
+      ${record.webhook_error && html`<span class="small break">${record.webhook_error}</span>`}
+      ${record.webhook_attempts.length > 0 && html`<span class="muted small">${plural(record.webhook_attempts.length, "attempt")}</span>`}</div></dd>
+  </dl>`;
+}
+
+function Actions({ record, load, label }) {
+  if (!session.canChange) return null;
+  const path = `/queued_requests/${record.id}`;
+  const act = (name, said) => async () => {
+    load.reload({ data: await call("POST", `${path}/${name}`) });
+    toast(said);
+  };
+  const again = async () => {
+    // A label that the service made names the first record; the copy gets one of its own.
+    const xml = label === record.id ? record.request_xml.replace(/ requestID="[^"]*"/, "") : record.request_xml;
+    const body = { request_xml: xml, ...(record.webhook_url ? { webhook_url: record.webhook_url } : {}) };
+    const { data } = await call("POST", `/connections/${record.connection_id}/queued_requests`, { body });
+    toast("The copy is queued.");
+    navigate(url(`/queued_requests/${data.id}`));
+  };
+  const remove = async () => {
+    await call("DELETE", path);
+    toast("The request is deleted.");
+    navigate(url(`/connections/${record.connection_id}`));
+  };
+  const isWrite = !record.request_name.endsWith("QueryRq");
+  const risky = isWrite && (record.state === "response_received" || record.error?.code === "outcome_unknown");
+  return html`<div class="row">
+    ${["waiting", "retryable"].includes(record.state) && html`<${ActionButton} label="Discard" danger=${true} question="Discard this request?"
+      explanation="It leaves the queue and is never sent to QuickBooks. Its webhook reports that it was discarded." action=${act("discard", "The request is discarded.")} />`}
+    ${ENDED.has(record.state) && record.webhook_url && html`<${ActionButton} label="Redeliver webhook" icon="refresh" action=${act("redeliver", "The webhook is sent again.")} />`}
+    <${ActionButton} label="Queue again" icon="copy" question="Queue a copy of this request?" confirm="Queue a copy"
+      explanation=${risky ? "QuickBooks may already have executed this request. A copy makes a second entry in the books." : "A new request with the same content is put at the end of the queue."} action=${again} />
+    ${ENDED.has(record.state) && html`<${ActionButton} label="Delete" kind="ghost" danger=${true} question="Delete this request?"
+      explanation="The request, its response and its webhook attempts are removed. What QuickBooks did stays." action=${remove} />`}
+  </div>`;
+}
+
+/** The other pages of an iterated query: they carry the same label. */
+function Pages({ record, label }) {
+  const isIterated = record.page > 1 || Boolean(record.request_json?.request?.attributes?.iterator);
+  const { data } = useLoad(async (signal) => {
+    if (!isIterated || !label) return null;
+    const query = { search_phrase: label, page_size: 100, sort: "inserted_at", sort_direction: "asc" };
+    const list = await call("GET", `/connections/${record.connection_id}/queued_requests`, { query, signal });
+    return list.data.filter((one) => one.request_name === record.request_name);
+  }, [record.id, record.updated_at]);
+  if (!data || data.length < 2) return null;
+  return html`<section class="card" aria-label="Pages"><header><h2>Pages of this query</h2><span class="muted">${plural(data.length, "page")}</span></header>
+    <div class="body row">${data.map((one) => html`<a class="button small ${one.id === record.id ? "primary" : ""}" aria-current=${one.id === record.id ? "page" : undefined}
+      href=${url(`/queued_requests/${one.id}`)}>Page ${one.page}${one.state === "response_received" ? "" : html` <${StateBadge} state=${one.state} />`}</a>`)}</div></section>`;
+}
