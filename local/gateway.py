@@ -8,6 +8,7 @@ It knows no business.
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 import re
 import threading
@@ -100,9 +101,14 @@ class Route:
     pattern: re.Pattern[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        parts = re.split(r"\{([A-Za-z0-9_]+)\}", self.path)
-        expression = "".join(f"(?P<{part}>[^/]+)" if n % 2 else re.escape(part) for n, part in enumerate(parts))
+        parts = re.split(r"\{([A-Za-z0-9_]+\+?)\}", self.path)
+        expression = "".join(_group(part) if n % 2 else re.escape(part) for n, part in enumerate(parts))
         object.__setattr__(self, "pattern", re.compile(expression + "/?"))
+
+
+def _group(parameter: str) -> str:
+    """Return the pattern of a path parameter; `name+` also takes the segments that follow."""
+    return f"(?P<{parameter[:-1]}>.+)" if parameter.endswith("+") else f"(?P<{parameter}>[^/]+)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +128,7 @@ class Gateway:
         api = template.api()
         self._stage = api["StageName"]
         self._binary_types = frozenset(api.get("BinaryMediaTypes", []))
+        self._min_compressed_bytes: int | None = api.get("MinimumCompressionSize")
         self._gateway_responses: Mapping[str, Any] = api.get("GatewayResponses", {})
         auth = api.get("Auth", {})
         self._authorizers = {name: _authorizer(name, facts) for name, facts in auth.get("Authorizers", {}).items()}
@@ -289,8 +296,17 @@ class Gateway:
         first_type = _media_type((request.header("Accept") or "").partition(",")[0])
         if answer.get("isBase64Encoded") and first_type in self._binary_types:
             body = base64.b64decode(text)
+        if self._compresses(request, headers, body):
+            body = gzip.compress(body)
+            headers["content-encoding"] = ["Content-Encoding", "gzip"]
         listed = [(name, value) for name, *values in headers.values() for value in values]
         return Response(int(answer["statusCode"]), listed, body)
+
+    def _compresses(self, request: Request, headers: Mapping[str, list[str]], body: bytes) -> bool:
+        """Return whether API Gateway compresses a response ("Receive an API response with a compressed payload")."""
+        accepted = (request.header("Accept-Encoding") or "").lower()
+        is_large = self._min_compressed_bytes is not None and len(body) >= self._min_compressed_bytes
+        return is_large and "gzip" in accepted and "content-encoding" not in headers
 
     def _gateway_response(self, error: GatewayError, request_id: str) -> Response:
         family = "DEFAULT_4XX" if error.status < 500 else "DEFAULT_5XX"  # noqa: PLR2004 - the HTTP status classes

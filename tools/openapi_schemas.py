@@ -207,6 +207,7 @@ ANSWERS: dict[str, Schema] = {
     "pause_connection": CONNECTION,
     "resume_connection": CONNECTION,
     "reset_company_file": CONNECTION,
+    "get_api_key": data(an_object({"app_id": UUID, "scope": {"type": "string", "enum": ["full", "read_only"]}})),
     "set_connection_password": data(an_object({"id": UUID, "password": text("shown this once")})),
     "get_connection_qwc": an_object({"qwc": text()}),
     "post_connection_qwc": an_object({"qwc": text()}),

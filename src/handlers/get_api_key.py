@@ -4,8 +4,8 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 
-from handlers.api import Endpoint, resource_answer
-from handlers.api.calls import caller_of
+from handlers.rest import Endpoint, resource_answer
+from handlers.rest.request_checks import caller_of
 
 handler = Endpoint()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,6 +25,7 @@ Resources:
     Properties:
       StageName: live
       BinaryMediaTypes: [application/json]
+      MinimumCompressionSize: 100
       Auth:
         DefaultAuthorizer: Key
         Authorizers: {Key: {FunctionArn: !GetAtt Guard.Arn, Identity: {Header: Authorization, ReauthorizeEvery: 60}}}
@@ -41,6 +43,8 @@ Resources:
       Events:
         Get: {Type: Api, Properties: {Method: get, Path: "/things/{id}"}}
         Post: {Type: Api, Properties: {Method: post, Path: "/things/{id}"}}
+        Files: {Type: Api, Properties: {Method: get, Path: "/files/{path+}"}}
+        File: {Type: Api, Properties: {Method: get, Path: /files/known}}
         Open: {Type: Api, Properties: {Method: get, Path: /things/open, Auth: {Authorizer: NONE}}}
 """
 OK = {"statusCode": 200, "body": "ok"}
@@ -110,6 +114,38 @@ def test_a_body_of_another_type_is_text_and_a_fixed_path_comes_first(tmp_path: P
     assert (functions.calls[1][1]["isBase64Encoded"], functions.calls[1][1]["body"]) == (False, "<x/>")
     assert functions.calls[2][1]["resource"] == "/things/open"
     assert "authorizer" not in functions.calls[2][1]["requestContext"]
+
+
+def test_a_greedy_path_takes_what_no_other_one_does(tmp_path: Path) -> None:
+    functions = Functions(lambda _event: OK)
+
+    ask(functions, tmp_path, target="/files/a/b%20c.js")
+    ask(functions, tmp_path, target="/files/known")
+
+    events = [event for name, event in functions.calls if name == "Thing"]
+    assert [event["resource"] for event in events] == ["/files/{path+}", "/files/known"]
+    assert events[0]["pathParameters"] == {"path": "a/b c.js"}
+
+
+@pytest.mark.parametrize(
+    ("accepted", "size", "own", "compressed"),
+    [
+        ("gzip, deflate, br", 200, {}, True),
+        ("gzip", 10, {}, False),
+        ("br", 200, {}, False),
+        ("", 200, {}, False),
+        ("gzip", 200, {"Content-Encoding": "identity"}, False),
+    ],
+)
+def test_a_large_response_is_compressed_for_callers_that_accept_it(
+    tmp_path: Path, accepted: str, size: int, own: dict[str, str], *, compressed: bool
+) -> None:
+    functions = Functions(lambda _event: {"statusCode": 200, "headers": own, "body": "x" * size})
+
+    response = ask(functions, tmp_path, Accept_Encoding=accepted)
+
+    assert (("Content-Encoding", "gzip") in response.headers) is compressed
+    assert (gzip.decompress(response.body) if compressed else response.body) == b"x" * size
 
 
 def test_a_policy_is_remembered_for_its_token(tmp_path: Path) -> None:

@@ -34,7 +34,8 @@ class Route:
 
     def parameters(self, path: str) -> dict[str, str] | None:
         """Return the path's parameters when it is this route's, else None."""
-        pattern = re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", self.path)
+        pattern = re.sub(r"\{(\w+)\+\}", r"(?P<\1>.+)", self.path)
+        pattern = re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", pattern)
         found = re.fullmatch(pattern, path)
         return {name: unquote(value) for name, value in found.groupdict().items()} if found else None
 

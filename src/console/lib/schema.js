@@ -1,11 +1,13 @@
 // The facts of QBXML's schema, as the service checks them (src/domain/qbxml/facts.py describes their form), and the
 // trees that requests are made of: {name, attributes, text | children}.
 
+import { APP } from "./router.js";
+
 const files = new Map();
 
 function load(file) {
   if (!files.has(file)) {
-    const loading = fetch(new URL(`../schema/${file}`, import.meta.url), { credentials: "omit" }).then((response) => {
+    const loading = fetch(`${APP}/schema/${file}`, { credentials: "omit" }).then((response) => {
       if (!response.ok) throw new Error(`The schema file ${file} could not be loaded.`);
       return response.json();
     });

@@ -203,7 +203,7 @@ def test_a_function_is_allowed_what_its_event_makes_it_do(recorder: Recorder, fu
     load(f"handlers.{function}.handler")(event, LambdaContext())
 
     assert recorder.calls <= grants(function)
-    assert recorder.calls or function.endswith("_page")
+    assert recorder.calls or function in {"serve_console", "get_api_key"}
 
 
 def test_nothing_is_allowed_on_everything() -> None:

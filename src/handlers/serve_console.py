@@ -1,0 +1,128 @@
+"""GET /app, /docs, /openapi.json and /support: the static files of the console.
+
+An asset's path holds a hash of all assets, so that browsers keep it for good and a new deployment replaces all of
+them together. Pages and the schema's facts are revalidated. API Gateway compresses what this function returns.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_SOURCE = Path(__file__).resolve().parents[1]
+_CONSOLE = _SOURCE / "console"
+_SCHEMA = _SOURCE / "domain" / "qbxml" / "schema" / "data"
+
+_PAGES: Mapping[str, str] = {
+    "app": "index.html",
+    "docs": "docs.html",
+    "support": "support.html",
+}
+"""The first segment of a path and the page that answers it; below /app every path is a view of the console."""
+
+_TYPES: Mapping[str, str] = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".svg": "image/svg+xml",
+}
+
+_KEEP = "public, max-age=31536000, immutable"
+_REVALIDATE = "no-cache"
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_TRUSTED_TYPES = "; require-trusted-types-for 'script'; trusted-types read-xml"
+"""No text becomes HTML. The one policy reads XML (`console/lib/schema.js`)."""
+
+_POLICY_OF_DOCS = _POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
+"""Swagger UI writes style attributes and makes HTML of texts."""
+
+_HEADERS: Mapping[str, str] = {
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
+    """Return the file that belongs to the path, 304 when the browser has it, or 404."""
+    # Behind a custom domain the path may begin with the domain's base path; the resource never does.
+    name = event["resource"].split("/")[1]
+    below = (event.get("pathParameters") or {}).get("path", "")
+    if name == "openapi.json":
+        return _file(event, _CONSOLE / "openapi.json", _REVALIDATE)
+    if name == "app" and below.startswith("schema/"):
+        return _file(event, _inside(_SCHEMA, below.removeprefix("schema/")), _REVALIDATE)
+    if name == "app" and below.startswith("assets/"):
+        _, version, path = [*below.split("/", 2), ""][:3]
+        return _file(event, _asset(path) if version == assets_version() else None, _KEEP)
+    return _page(event, name)
+
+
+@cache
+def assets_version() -> str:
+    """Return a hash of all assets."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in _CONSOLE.rglob("*") if path.suffix in _TYPES):
+        data = path.read_bytes()
+        digest.update(f"{path.relative_to(_CONSOLE)} {len(data)}\n".encode() + data)
+    return digest.hexdigest()[:16]
+
+
+def _page(event: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return a page. It names its assets relative to itself, so that it works behind any stage or base path."""
+    below = (event.get("pathParameters") or {}).get("path", "").rstrip("/")
+    depth = (1 + below.count("/") if below else 0) + event["path"].endswith("/")
+    html = (_CONSOLE / _PAGES[name]).read_text(encoding="utf-8")
+    text = html.replace("{{assets}}", f"{'../' * depth}app/assets/{assets_version()}")
+    policy = _POLICY_OF_DOCS if name == "docs" else _POLICY + _TRUSTED_TYPES
+    return _answer(event, text, ".html", _REVALIDATE, {"Content-Security-Policy": policy})
+
+
+def _asset(path: str) -> Path | None:
+    """Return an asset's file. Swagger UI is the one that Powertools carries."""
+    if path in {"vendor/swagger-ui-bundle.min.js", "vendor/swagger-ui.min.css"}:
+        return _swagger_ui() / Path(path).name
+    return _inside(_CONSOLE, path)
+
+
+@cache
+def _swagger_ui() -> Path:
+    powertools = find_spec("aws_lambda_powertools")
+    if powertools is None or powertools.origin is None:
+        raise FileNotFoundError("aws_lambda_powertools")
+    return Path(powertools.origin).parent / "event_handler" / "openapi" / "swagger_ui"
+
+
+def _inside(folder: Path, path: str) -> Path | None:
+    """Return the file at `path` below `folder`; None when there is none or it lies elsewhere."""
+    file = (folder / path).resolve()
+    return file if file.is_relative_to(folder) and file.suffix in _TYPES and file.is_file() else None
+
+
+def _file(event: dict[str, Any], file: Path | None, caching: str) -> dict[str, Any]:
+    if file is None:
+        # Not kept: during a deployment a new page may meet an old function.
+        headers = {**_HEADERS, "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"}
+        return {"statusCode": 404, "headers": headers, "body": "There is no such file.\n", "isBase64Encoded": False}
+    return _answer(event, file.read_text(encoding="utf-8"), file.suffix, caching, {})
+
+
+def _answer(event: dict[str, Any], text: str, suffix: str, caching: str, extra: Mapping[str, str]) -> dict[str, Any]:
+    # A weak tag: API Gateway may compress the same text.
+    tag = f'W/"{hashlib.sha256(text.encode()).hexdigest()[:16]}"'
+    headers = {**_HEADERS, **extra, "Content-Type": _TYPES[suffix], "Cache-Control": caching, "ETag": tag}
+    sent = next((value for name, value in (event.get("headers") or {}).items() if name.lower() == "if-none-match"), "")
+    if tag in (sent or ""):
+        return {"statusCode": 304, "headers": headers, "body": "", "isBase64Encoded": False}
+    return {"statusCode": 200, "headers": headers, "body": text, "isBase64Encoded": False}

@@ -1,0 +1,143 @@
+"""The console's files: pages, assets and the schema's facts, as the function returns them to API Gateway."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from handlers.serve_console import assets_version, handler
+
+CONSOLE = Path(__file__).resolve().parents[3] / "src" / "console"
+FIRST_VIEW = ["style.css", "theme.js", "main.js", "icon.svg", "vendor/preact.js"]
+FIRST_VIEW += [f"lib/{name}.js" for name in ("api", "router", "text", "ui")]
+FIRST_VIEW += ["views/sign_in.js", "views/connections.js"]
+
+
+def get(path: str, resource: str | None = None, **headers: str) -> dict[str, Any]:
+    """Return the function's response to a GET."""
+    below = path.removeprefix("/app/") if path.startswith("/app/") else None
+    event = {
+        "resource": resource or ("/app/{path+}" if below else path),
+        "path": path,
+        "pathParameters": {"path": below} if below else None,
+        "headers": headers,
+    }
+    return handler(event, None)
+
+
+def asset(path: str) -> str:
+    return f"/app/assets/{assets_version()}/{path}"
+
+
+@pytest.mark.parametrize(
+    ("path", "assets"),
+    [
+        ("/app", "app/assets/"),
+        ("/app/compose", "../app/assets/"),
+        ("/app/connections/c0000000-0000-4000-8000-000000000001", "../../app/assets/"),
+        ("/docs", "app/assets/"),
+        ("/support", "app/assets/"),
+    ],
+)
+def test_a_page_names_its_assets_relative_to_itself(path: str, assets: str) -> None:
+    response = get(path)
+    assert response["statusCode"] == 200
+    assert response["headers"]["Content-Type"] == "text/html; charset=utf-8"
+    links = re.findall(r'(?:src|href)="([^"]*assets/[^"]*)"', response["body"])
+    assert links
+    assert all(link.startswith(assets + assets_version() + "/") for link in links)
+
+
+def test_every_asset_that_a_page_names_exists() -> None:
+    for page in ("/app", "/docs", "/support"):
+        for path in re.findall(rf'assets/{assets_version()}/([^"]*)"', get(page)["body"]):
+            assert get(asset(path))["statusCode"] == 200, path
+
+
+def test_every_import_of_a_module_exists() -> None:
+    for module in CONSOLE.rglob("*.js"):
+        if module.parent.name == "vendor":
+            continue
+        for target in re.findall(r'(?:from|import\()\s*"(\.[^"]+)"', module.read_text(encoding="utf-8")):
+            assert (module.parent / target).resolve().is_file(), f"{module.name} imports {target}"
+
+
+def test_a_page_forbids_inline_scripts_other_servers_and_frames() -> None:
+    policy = get("/app")["headers"]["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src 'self';" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "require-trusted-types-for 'script'" in policy
+    assert "unsafe" not in policy
+    assert get("/app")["headers"]["X-Content-Type-Options"] == "nosniff"
+
+
+def test_no_page_holds_an_inline_script_or_names_another_server() -> None:
+    for page in CONSOLE.glob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert not re.search(r"<script(?![^>]*\ssrc=)", text)
+        assert not re.search(r"\son[a-z]+=", text)
+        assert not re.search(r'(?:src|href)="(?:https?:)?//', text)
+
+
+def test_an_asset_is_kept_for_good_and_a_page_is_revalidated() -> None:
+    assert get(asset("main.js"))["headers"]["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert get("/app")["headers"]["Cache-Control"] == "no-cache"
+
+
+def test_what_the_browser_has_is_not_sent_again() -> None:
+    tag = get("/app")["headers"]["ETag"]
+    response = get("/app", **{"If-None-Match": tag})
+    assert (response["statusCode"], response["body"]) == (304, "")
+    assert get("/app", **{"If-None-Match": 'W/"0"'})["statusCode"] == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/app/assets/0123456789abcdef/main.js",
+        asset("none.js"),
+        asset("../handlers/bootstrap.py"),
+        asset("../../pyproject.toml"),
+        asset("README.md"),
+        asset(""),
+        "/app/assets/",
+        "/app/schema/../../errors.py",
+        "/app/schema/requests/None.json",
+    ],
+)
+def test_what_is_no_file_of_the_console_is_not_found_and_not_kept(path: str) -> None:
+    response = get(path)
+    assert response["statusCode"] == 404
+    assert response["headers"]["Cache-Control"] == "no-store"
+
+
+def test_the_facts_of_the_schema_are_served() -> None:
+    response = get("/app/schema/requests/CustomerQueryRq.json")
+    assert (response["statusCode"], response["headers"]["Content-Type"]) == (200, "application/json")
+    assert '"MaxReturned"' in response["body"]
+
+
+def test_the_api_document_and_its_viewer_are_served() -> None:
+    assert get("/openapi.json")["body"].startswith('{\n  "openapi"')
+    assert len(get(asset("vendor/swagger-ui-bundle.min.js"))["body"]) > 1_000_000
+
+
+def test_the_first_view_stays_under_150_kb_compressed() -> None:
+    bodies = [get("/app")["body"], *(get(asset(path))["body"] for path in FIRST_VIEW)]
+    assert sum(len(gzip.compress(body.encode())) for body in bodies) < 150 * 1024
+
+
+def test_the_vendored_libraries_are_the_released_ones() -> None:
+    vendor = CONSOLE / "vendor"
+    lines = (vendor / "SHA256SUMS").read_text(encoding="utf-8").splitlines()
+    listed = {name: digest for digest, name in (line.split() for line in lines)}
+    assert set(listed) == {path.name for path in vendor.glob("*.js")} - {"codemirror.entry.js"}
+    for name, digest in listed.items():
+        assert hashlib.sha256((vendor / name).read_bytes()).hexdigest() == digest
+        assert digest in (vendor / "README.md").read_text(encoding="utf-8")
