@@ -1,4 +1,4 @@
-"""The template's tables in a database: made where they are missing, refused where they are others."""
+"""The tables of the template in a database: created if missing, refused if different."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 class DatabaseUnusable(Exception):
-    """The database does not answer, or has tables that are not the template's. Its text says what to do."""
+    """The database does not answer, or its tables differ from the template. The message says what to do."""
 
 
 def create_tables(template: Template, dynamodb: Any, further: Iterable[Mapping[str, Any]] = ()) -> None:
-    """Create the template's tables and `further` ones; those that are there stay as they are.
+    """Create the tables of the template and `further` ones; existing tables stay.
 
-    Raises DatabaseUnusable, naming what differs, before anything is made.
+    Raises DatabaseUnusable with the differences before it creates anything.
     """
     definitions = [*template.table_definitions(), *further]
     existing = {definition["TableName"]: _description(dynamodb, definition["TableName"]) for definition in definitions}
@@ -42,9 +42,9 @@ def create_tables(template: Template, dynamodb: Any, further: Iterable[Mapping[s
 
 
 def differences(definition: Mapping[str, Any], description: Mapping[str, Any]) -> list[str]:
-    """Return in words what a table (as DescribeTable has it) lacks or has otherwise than its definition.
+    """Return the differences between a table (from DescribeTable) and its definition, as text.
 
-    Keys, indexes and the stream count; the way of billing does not.
+    Compares keys, indexes and the stream, but not the billing mode.
     """
     wanted, has = _shape(definition), _shape(description)
     return [
@@ -60,7 +60,7 @@ def _description(dynamodb: Any, name: str) -> Mapping[str, Any] | None:
     except dynamodb.exceptions.ResourceNotFoundException:
         return None
     except (BotoCoreError, ClientError) as error:
-        # Nothing listens there, or it is no DynamoDB.
+        # Nothing listens there, or it is not DynamoDB.
         raise DatabaseUnusable(
             f"No DynamoDB answers at {dynamodb.meta.endpoint_url} ({error}).\n"
             "Start it first (`make dynamodb` starts DynamoDB Local on port 8127), or leave DYNAMODB_ENDPOINT out."
@@ -69,7 +69,7 @@ def _description(dynamodb: Any, name: str) -> Mapping[str, Any] | None:
 
 
 def _shape(table: Mapping[str, Any]) -> dict[str, str]:
-    """Return what has to be the same, each part in words."""
+    """Return the parts to compare, each as text."""
     types = {each["AttributeName"]: each["AttributeType"] for each in table.get("AttributeDefinitions", [])}
     shape = {"key": _keys(table["KeySchema"], types)}
     for index in [*(table.get("GlobalSecondaryIndexes") or []), *(table.get("LocalSecondaryIndexes") or [])]:

@@ -1,13 +1,12 @@
-"""moto's DynamoDB, made quick enough to work with (docs/decisions/0003-embedded-database.md).
+"""moto's DynamoDB, made fast (docs/decisions/0003-embedded-database.md).
 
-Plain moto copies every table that a transaction touches and walks the whole table for every query.
-Here a transaction keeps only the items that it touches, and each index keeps its keys sorted. What
-a request means stays moto's: its parsing, conditions, updates, projections and errors.
+Plain moto copies every table that a transaction touches and reads the whole table for every query. Here a transaction
+keeps only the items that it touches, and each index keeps its keys sorted. moto still parses requests, evaluates
+conditions, and applies updates, projections and errors.
 
-Where moto differs from DynamoDB in what this module does anyway, DynamoDB is followed: a key
-attribute of another type than declared is refused, a page of an index is measured by what the index
-projects, and a query that stops at its limit says where, also when nothing follows. Calls are done
-one at a time, so that they are atomic under concurrent threads.
+Where moto differs from DynamoDB in an area of this module, the module follows DynamoDB: it refuses a key attribute of
+another type than declared, it measures a page of an index by the projected attributes, and a query that stops at its
+limit returns LastEvaluatedKey even if nothing follows. Calls run one at a time, so they are atomic under threads.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ _one_at_a_time = threading.RLock()
 
 @contextmanager
 def quick_moto() -> Iterator[None]:
-    """Make moto's DynamoDB quick inside the block: tables created there, in the mock started there."""
+    """Make moto's DynamoDB fast while the block runs, for mocks and tables that are created inside it."""
     replaced: list[tuple[Any, str, Any]] = []
     for owner, name, quick in (
         (models, "Table", QuickTable),
@@ -69,7 +68,7 @@ def quick_moto() -> Iterator[None]:
 
 
 def remove_expired(now: float) -> None:
-    """Remove the items that expired before `now` (Unix seconds), from the tables whose time to live is enabled."""
+    """Remove items that expired before `now` (Unix seconds) from tables with time to live."""
     with _one_at_a_time:
         for regions in models.dynamodb_backends.values():
             for backend in regions.values():
@@ -79,9 +78,9 @@ def remove_expired(now: float) -> None:
 
 
 class SortedIndex:
-    """A table's items or a secondary index: sorted keys by partition.
+    """The items of a table or a secondary index: sorted keys by partition.
 
-    A place is the item's range key values, followed by its table key, which makes it unique.
+    A position is the range key values of an item, followed by its table key, which makes it unique.
     """
 
     def __init__(self, table: QuickTable, schema: list[dict[str, str]], projection: Mapping[str, Any] | None) -> None:
@@ -102,7 +101,7 @@ class SortedIndex:
             self.settle(table.key_of(item), item)
 
     def settle(self, key: tuple[Any, ...], item: Item | None) -> None:
-        """Have the index say what the table says about `key` now: `item`, or nothing."""
+        """Update the index entry of `key` to `item`, or remove it."""
         old = self._where.get(key)
         new = self._where_to(item)
         if old is not None:
@@ -127,11 +126,11 @@ class SortedIndex:
         *,
         descending: bool,
     ) -> Iterator[tuple[Item, int]]:
-        """Yield what the index holds of a partition's items, and its size in bytes.
+        """Yield the indexed items of a partition with their size in bytes.
 
-        They meet the range key conditions and come after the exclusive start key.
+        The items meet the range key conditions and follow the exclusive start key.
 
-        `conditions` are as moto parsed them: equalities, the last one of any kind, in schema order.
+        `conditions` come from moto's parser, in schema order: equalities, and a last one of any kind.
         """
         places = self._partitions.get(partition, [])
         low, high = self._bounds(places, conditions)
@@ -152,12 +151,12 @@ class SortedIndex:
             yield self._seen[where]
 
     def values_of(self, conditions: list[tuple[str, DynamoType]]) -> tuple[Any, ...]:
-        """Return the partition that these equalities name."""
+        """Return the partition of these equalities."""
         given = dict(conditions)
         return tuple(self._value(name, given[name]) for name in self.hash_names)
 
     def _project(self, item: Item) -> Item:
-        # Values are shared with the item: they are only read.
+        # Values are shared with the item and must not be changed.
         if self.projected is None:
             return item
         seen: Item = object.__new__(Item)
@@ -202,7 +201,7 @@ class SortedIndex:
         return value.cast_value
 
     def _where_to(self, item: Item | None) -> tuple[tuple[Any, ...], tuple[Any, ...]] | None:
-        # An item that lacks a key attribute is not in the index: that is what makes an index sparse.
+        # An item without a key attribute is not in the index: the index is sparse.
         if item is None or any(key["AttributeName"] not in item.attrs for key in self.schema):
             return None
         partition = tuple(item.attrs[name].cast_value for name in self.hash_names)
@@ -210,7 +209,7 @@ class SortedIndex:
 
 
 class QuickTable(Table):
-    """A table whose queries use sorted keys and whose changes can be taken back one by one."""
+    """A table with sorted keys for queries and an undo log for transactions."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         self._sorted: dict[str | None, SortedIndex] = {}
@@ -219,7 +218,7 @@ class QuickTable(Table):
         super().__init__(*arguments, **named)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> QuickTable:
-        """Return a copy; but moto's copy to fall back on is not needed while changes are kept (`begin`)."""
+        """Return a copy. During a transaction (`begin`), moto's backup copy is not needed."""
         if self._before is not None:
             return self
         twin: QuickTable = object.__new__(self.__class__)
@@ -234,22 +233,22 @@ class QuickTable(Table):
             self.stream_shard = _QuickShard(self.account_id, self)
 
     def key_of(self, item: Item) -> tuple[Any, ...]:
-        """Return the table key of an item, comparable."""
+        """Return the table key of an item in comparable form."""
         return _key(item.hash_key, item.range_key)
 
     # --- Changes -----------------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Keep what every change replaces, from now on."""
+        """Start a transaction: keep the old version of every changed item."""
         self._before = {}
         self._stream_before = len(self.stream_shard.items) if self.stream_shard else 0
 
     def keep(self) -> None:
-        """Make the changes since `begin` final."""
+        """Commit the changes since `begin`."""
         self._before = None
 
     def take_back(self) -> None:
-        """Undo the changes since `begin`, and the stream records that they made."""
+        """Undo the changes since `begin` and their stream records."""
         before, self._before = self._before or {}, None
         for hash_key, range_key, item in before.values():
             if item is not None and range_key is not None:
@@ -266,7 +265,7 @@ class QuickTable(Table):
 
     @contextmanager
     def changing(self, hash_key: DynamoType, range_key: DynamoType | None) -> Iterator[None]:
-        """Keep the item as it was, and have the indexes follow what the block does to it."""
+        """Keep the old item, and update the indexes after the block."""
         key = _key(hash_key, range_key)
         if self._before is not None and key not in self._before:
             # A copy, because moto updates items in place.
@@ -291,7 +290,7 @@ class QuickTable(Table):
             return super().delete_item(hash_key, range_key)
 
     def remove_expired(self, now: float) -> None:
-        """Remove the items that expired before `now`; the stream says who did it."""
+        """Remove items that expired before `now`; the stream records name the time-to-live service."""
         if self.ttl["TimeToLiveStatus"] != "ENABLED":
             return
         name = self.ttl["AttributeName"]
@@ -305,7 +304,7 @@ class QuickTable(Table):
                     self.stream_shard.items[-1].record["userIdentity"] = REMOVED_BY_TIME_TO_LIVE
 
     def key_in(self, attributes: Mapping[str, Any]) -> tuple[DynamoType, DynamoType | None]:
-        """Return the key that `attributes` (an item or a Key, in wire form) hold."""
+        """Return the key in `attributes` (an item or a Key, in wire form)."""
         range_key = DynamoType(attributes[self.range_key_attr]) if self.range_key_attr else None
         return DynamoType(attributes[self.hash_key_attr]), range_key
 
@@ -342,7 +341,7 @@ class QuickTable(Table):
         range_key_conditions: list[tuple[str, str, list[DynamoType]]] | None = None,
         **filter_kwargs: Any,
     ) -> tuple[list[Item], int, dict[str, Any] | None]:
-        """Answer a query from the sorted keys; the forms that nothing here uses are left to moto."""
+        """Answer a query from the sorted keys. moto answers the forms that the service does not use."""
         if filter_kwargs or not hash_key_conditions or (index_name and consistent_read):
             return super().query(
                 hash_key,
@@ -371,7 +370,7 @@ class QuickTable(Table):
         ):
             size += bytes_of_it
             results.append(result)
-            # DynamoDB stops when a limit is reached, without a look at whether anything follows.
+            # DynamoDB stops at a limit without checking whether anything follows.
             if len(results) == limit or size > RESULT_SIZE_LIMIT:
                 last_evaluated_key = self._get_last_evaluated_key(result, index_name)
                 break
@@ -394,12 +393,12 @@ class QuickTable(Table):
 
 
 class _QuickShard(StreamShard):
-    """A stream that forgets its oldest records."""
+    """A stream that drops its oldest records."""
 
     def add(self, old: Item | None, new: Item | None) -> None:
         super().add(old, new)
         surplus = len(self.items) - STREAM_RECORDS_KEPT
-        # In large steps, because the front of a list is costly; never what a transaction may take back (100 items).
+        # In large steps, because deleting from the front of a list is slow; never records that a transaction may undo.
         if surplus > STREAM_RECORDS_KEPT // 10:
             del self.items[:surplus]
             self.starting_sequence_number += surplus
@@ -409,17 +408,17 @@ class _QuickShard(StreamShard):
 
 
 def _new_and_not_tracked(cls: type[BaseModel], *_: Any, **__: Any) -> BaseModel:
-    """Make an instance without moto's list of all instances, which would keep every item version for ever."""
+    """Create an instance outside moto's list of all instances, which would keep every item version for ever."""
     return object.__new__(cls)
 
 
 def _before(places: list[tuple[Any, ...]], start: tuple[Any, ...]) -> int:
-    """Return the position of the first place that begins with `start` or comes after it."""
+    """Return the index of the first position that begins with `start` or follows it."""
     return bisect_left(places, start, key=lambda place: place[: len(start)])
 
 
 def _through(places: list[tuple[Any, ...]], start: tuple[Any, ...]) -> int:
-    """Return the position of the first place that comes after all that begin with `start`."""
+    """Return the index of the first position after those that begin with `start`."""
     return bisect_right(places, start, key=lambda place: place[: len(start)])
 
 
@@ -440,7 +439,7 @@ def _call_action(self: DynamoHandler) -> Any:
 
 
 def _execute_result(self: DynamoResult, context: ActionContext) -> Any:
-    # What these operations answer is in the wire's form already; moto asks botocore's model about each value.
+    # The results of these operations are in wire form already; moto would look up each value in botocore's model.
     if context.operation_model.name not in {"GetItem", "BatchGetItem", "TransactGetItems", "Query"}:
         return _plain_execute_result(self, context)
     body = json.dumps(self.result, default=lambda value: base64.b64encode(value).decode("ascii"))

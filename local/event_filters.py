@@ -1,4 +1,4 @@
-"""Lambda's event filtering: which records of a stream or queue reach a function.
+"""Lambda's event filtering: selects the records of a stream or queue that reach a function.
 
 Source: "Control which events Lambda sends to your function" in the Lambda developer guide.
 """
@@ -26,13 +26,13 @@ _NUMERIC: Mapping[str, Callable[[float, float], bool]] = {
 
 
 def patterns_of(event_properties: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the patterns of an event source's FilterCriteria; none means that everything passes."""
+    """Return the patterns of an event source's FilterCriteria. Without patterns, every record passes."""
     filters = event_properties.get("FilterCriteria", {}).get("Filters", [])
     return [json.loads(each["Pattern"]) for each in filters]
 
 
 def passes(record: Mapping[str, Any], patterns: list[dict[str, Any]]) -> bool:
-    """Return whether any of the patterns matches; all do when there are none."""
+    """Return whether any pattern matches the record, or there are no patterns."""
     return not patterns or any(_matches(record, pattern) for pattern in patterns)
 
 
@@ -40,14 +40,14 @@ def _matches(value: Any, pattern: Any) -> bool:
     if isinstance(pattern, dict):
         given = value if isinstance(value, dict) else {}
         return all(_matches(given.get(name, _ABSENT), rule) for name, rule in pattern.items())
-    # A list of rules: one of them has to hold, for one of the values where the record has several.
+    # A list of rules: one must hold, for one of the values if the record has several.
     values = value if isinstance(value, list) else [value]
     return any(_holds(each, rule) for each in values for rule in pattern)
 
 
 def _holds(value: Any, rule: Any) -> bool:
     if not isinstance(rule, dict):
-        # `true` is no number in JSON, though it equals 1 in Python.
+        # `true` is not a number in JSON, although it equals 1 in Python.
         return type(value) is type(rule) and bool(value == rule)
     ((name, operand),) = rule.items()
     match name:

@@ -1,4 +1,4 @@
-"""What a newcomer does first with a stack: an app with a key, a connection with a password and a `.qwc` file."""
+"""The first steps with a new stack: an app with a key, a connection with a password, and its `.qwc` file."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ QWC_FILE = "quickbooks.qwc"
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What it takes to use a stack from both sides, and as its operator.
+    """The credentials of an API consumer, a Web Connector and the operator of a stack.
 
-    `qwc_path` is the `.qwc` file. The operator's function has the name `operate_function` at the
-    Lambda API `operate_endpoint`.
+    `qwc_path` is the path of the `.qwc` file. The operator's function is `operate_function` at the Lambda API
+    `operate_endpoint`.
     """
 
     base_url: str
@@ -43,7 +43,7 @@ class Credentials:
 def prepare(base_url: str, function: str, endpoint: str, folder: Path) -> Credentials:
     """Create an app, a key and a connection, and write its `.qwc` file to `folder`.
 
-    `function` is the operator's, `endpoint` the Lambda API that has it. Raises RuntimeError when a step fails.
+    `function` is the operator's function at the Lambda API `endpoint`. Raises RuntimeError when a step fails.
     """
     client = local_client(endpoint)
     app = invoke(client, function, {"operation": "create_app", "name": "First steps"})
@@ -67,7 +67,7 @@ def prepare(base_url: str, function: str, endpoint: str, folder: Path) -> Creden
 
 
 def at_address(credentials: Credentials, base_url: str, folder: Path) -> Credentials:
-    """Return credentials of an earlier run for where the stack is now, and write their `.qwc` file anew."""
+    """Return the credentials of an earlier run with the current address, and write their `.qwc` file again."""
     path = write_qwc(Api(base_url, credentials.api_key), credentials.connection_id, folder)
     return replace(credentials, base_url=base_url, operate_endpoint=base_url, qwc_path=str(path))
 
@@ -80,7 +80,7 @@ def write_qwc(api: Api, connection_id: str, folder: Path) -> Path:
 
 
 def write(credentials: Credentials, folder: Path) -> Path:
-    """Write `credentials.json`, and `env` to be read by a shell; only their owner may read them."""
+    """Write `credentials.json`, and `env` for a shell; only the owner can read them."""
     path = write_credentials(credentials, folder)
     variables = {
         "BASE_URL": credentials.base_url,
@@ -102,7 +102,7 @@ def write_credentials(credentials: Credentials, folder: Path) -> Path:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner may read, from its first byte on."""
+    """Write a file that only its owner can read."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
@@ -120,7 +120,7 @@ class Api:
     def request(
         self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
     ) -> urllib3.BaseHTTPResponse:
-        """Send a request, `body` as JSON (bytes as they are), and return the answer."""
+        """Send a request, with `body` as JSON unless it is bytes, and return the response."""
         sent = {**self._headers, **(headers or {})}
         data = body
         if body is not None and not isinstance(body, bytes):
@@ -130,7 +130,7 @@ class Api:
         return self._pool.request(method, self._base_url + path, body=data, headers=sent)
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """Send a request and return the answer's JSON. Raises RuntimeError for an error."""
+        """Send a request and return the JSON of the response. Raises RuntimeError for an error status."""
         answer = self.request(method, path, body)
         if answer.status >= 400:  # noqa: PLR2004 - the HTTP status classes
             raise RuntimeError(f"{method} {path}: {answer.status} {answer.data.decode(errors='replace')}")

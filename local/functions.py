@@ -1,4 +1,4 @@
-"""The template's functions, called in this process as Lambda would call them."""
+"""The functions of the template, called in this process in the way of Lambda."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     from local.template import Function, Template
 
 PAYLOAD_BYTES = 6 * 1024 * 1024
-"""Lambda: the most that a synchronous call takes or answers."""
+"""Lambda: the maximum payload of a synchronous call, in each direction."""
 
 SIDE_BY_SIDE = 64
-"""Calls at a time; more than callers on one machine need."""
+"""Concurrent calls; one machine needs fewer."""
 
 
 class FunctionError(Exception):
-    """A function raised, answered what is no JSON, or too much: Lambda's `FunctionError`."""
+    """A function raised, or returned a result that is not JSON or too large: Lambda's `FunctionError`."""
 
 
 class StillRunning(Exception):
-    """The caller does not want to wait any longer; the function goes on."""
+    """The caller stops waiting; the function goes on."""
 
 
 class PayloadTooLarge(Exception):
-    """The event is larger than Lambda takes."""
+    """The event is larger than Lambda accepts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +61,18 @@ class Context:
 
 
 def function_arn(name: str) -> str:
-    """Return the ARN of a function here."""
+    """Return the ARN of a local function."""
     return f"arn:aws:lambda:{PSEUDO_PARAMETERS['AWS::Region']}:{PSEUDO_PARAMETERS['AWS::AccountId']}:function:{name}"
 
 
 class Functions:
-    """Every function of the template, imported once, with the environment that the template gives it."""
+    """Every function of the template, imported once, with the environment from the template."""
 
     def __init__(self, template: Template, root: Path) -> None:
-        """Import the handlers of a template that stands in the folder `root`.
+        """Import the handlers of the template in the folder `root`.
 
-        All run in this process, so they share its environment. Raises TemplateError when two want
-        different values under one name.
+        All functions share the environment of this process. Raises TemplateError when two need different values
+        of one variable.
         """
         self._functions = {function.logical_id: function for function in template.functions()}
         environment: dict[str, str] = {}
@@ -93,14 +93,14 @@ class Functions:
         return frozenset(self._handlers)
 
     def close(self) -> None:
-        """Take no more calls."""
+        """Accept no more calls."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def invoke(self, logical_id: str, event: dict[str, Any], *, patience_seconds: float | None = None) -> Any:
-        """Call a function with an event and return its answer, both as JSON would carry them.
+        """Call a function with an event and return its result; both pass through JSON.
 
         Raises FunctionError, PayloadTooLarge, and StillRunning after `patience_seconds`. A function
-        over its own timeout is a FunctionError; it goes on all the same: a thread cannot be stopped.
+        that exceeds its timeout is a FunctionError, but goes on: a thread cannot be stopped.
         """
         payload = json.dumps(event)
         if len(payload.encode()) > PAYLOAD_BYTES:
@@ -112,13 +112,13 @@ class Functions:
             answer = json.dumps(call.result(timeout=min(seconds, patience_seconds or seconds)))
         except FutureTimeoutError as error:
             if patience_seconds is not None and patience_seconds < seconds:
-                raise StillRunning(f"no answer after {patience_seconds} s") from error
+                raise StillRunning(f"no result after {patience_seconds} s") from error
             raise FunctionError(f"{logical_id} timed out after {seconds} s") from error
         except Exception as error:
-            # Lambda turns whatever a handler raises into a FunctionError with its type and message.
+            # Lambda turns every exception of a handler into a FunctionError with its type and message.
             raise FunctionError(f"{type(error).__name__}: {error}") from error
         if len(answer.encode()) > PAYLOAD_BYTES:
-            raise FunctionError(f"the answer of {logical_id} has {len(answer)} characters, more than Lambda takes")
+            raise FunctionError(f"the result of {logical_id} has {len(answer)} characters, more than Lambda accepts")
         return json.loads(answer)
 
 

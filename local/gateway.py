@@ -1,8 +1,7 @@
 """API Gateway on one machine: the routes, authorizer and gateway responses of the template's REST API.
 
-A request becomes the proxy event that API Gateway would make of it, an answer the response; see
-"Lambda proxy integrations in API Gateway" (input and output format) and "Gateway response types".
-It knows no business.
+Turns a request into the proxy event of API Gateway, and the result of the function into a response. Sources: "Lambda
+proxy integrations in API Gateway" (input and output format) and "Gateway response types". It has no business logic.
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ if TYPE_CHECKING:
     from local.template import Template
 
 MAX_BODY_BYTES = 10 * 1024 * 1024
-"""API Gateway: the most that a REST API takes in one request."""
+"""API Gateway: the maximum size of a request to a REST API."""
 
 INTEGRATION_SECONDS = 29
 """API Gateway: how long it waits for a function."""
 
 API_ID = "local"
 
-# What API Gateway answers where the template says nothing (docs: "Gateway response types").
+# The defaults of API Gateway, where the template declares no response (docs: "Gateway response types").
 DEFAULT_STATUS: Mapping[str, int] = {
     "ACCESS_DENIED": 403,
     "AUTHORIZER_CONFIGURATION_ERROR": 500,
@@ -54,7 +53,7 @@ DEFAULT_TEMPLATE = '{"message":$context.error.messageString}'
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """An HTTP request; `target` is the path with its query as it was sent, `headers` keep order and repetition."""
+    """An HTTP request. `target` is the path with its query, as received; `headers` keeps order and repeated names."""
 
     method: str
     target: str
@@ -68,7 +67,7 @@ class Request:
         return self.target.partition("?")[0]
 
     def header(self, name: str) -> str | None:
-        """Return the last value of a header, by a name in any case."""
+        """Return the last value of a header; the case of its name does not matter."""
         return next((value for key, value in reversed(self.headers) if key.lower() == name.lower()), None)
 
 
@@ -82,7 +81,7 @@ class Response:
 
 
 class GatewayError(Exception):
-    """API Gateway answers by itself: with the gateway response of this type."""
+    """An error that API Gateway answers itself, with the gateway response of this type."""
 
     def __init__(self, response_type: str, message: str, status: int | None = None) -> None:
         super().__init__(message)
@@ -92,7 +91,7 @@ class GatewayError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A method and path (`/a/{b}`) of the API, the function that answers, and the authorizer's name or None."""
+    """A method and path (`/a/{b}`) of the API, the function behind it, and the name of its authorizer, if any."""
 
     method: str
     path: str
@@ -134,8 +133,8 @@ class Gateway:
         self._authorizers = {name: _authorizer(name, facts) for name, facts in auth.get("Authorizers", {}).items()}
         self._routes = sorted(_routes(template, auth.get("DefaultAuthorizer")), key=_specific_first)
         self._policies: dict[tuple[str, str], tuple[float, dict[str, Any]]] = {}
-        # Powertools keeps the event in a class (BaseRouter.current_event): Lambda gives every function a process
-        # of its own, here all share one, so that only one may be at work.
+        # Powertools keeps the event in a class attribute (BaseRouter.current_event). In Lambda each function has a
+        # separate process; here all share one, so only one call may run at a time.
         self._one_at_a_time = threading.Lock()
 
     def answer(self, request: Request) -> Response:
@@ -160,7 +159,7 @@ class Gateway:
             match = route.pattern.fullmatch(request.path)
             if match and route.method in {request.method, "ANY"}:
                 return route, {name: unquote(value) for name, value in match.groupdict().items()}
-        # API Gateway takes an Authorization header on an unknown route for an AWS signature.
+        # On an unknown route, API Gateway treats an Authorization header as an AWS signature.
         if request.header("Authorization"):
             raise GatewayError("INVALID_SIGNATURE", "Authorization header requires 'Credential' parameter.")
         raise GatewayError("MISSING_AUTHENTICATION_TOKEN", "Missing Authentication Token")
@@ -187,7 +186,7 @@ class Gateway:
         try:
             answer = self._functions.invoke(authorizer.function, event)
         except FunctionError as error:
-            # API Gateway: an authorizer says 401 by failing with exactly this message.
+            # API Gateway: an authorizer that fails with exactly this message means 401.
             if str(error).endswith(": Unauthorized"):
                 raise GatewayError("UNAUTHORIZED", "Unauthorized") from error
             _report(authorizer.function, error)
@@ -284,7 +283,7 @@ class Gateway:
 
     def _response(self, request: Request, answer: dict[str, Any]) -> Response:
         headers: dict[str, list[str]] = {}
-        # multiValueHeaders win where both name a header.
+        # multiValueHeaders take precedence over headers.
         for name, value in (answer.get("headers") or {}).items():
             headers[name.lower()] = [name, _as_text(value)]
         for name, values in (answer.get("multiValueHeaders") or {}).items():
@@ -344,7 +343,7 @@ def _routes(template: Template, default_authorizer: str | None) -> Iterable[Rout
 
 
 def _specific_first(route: Route) -> list[bool]:
-    """Sort a fixed path segment before a `{parameter}` in its place."""
+    """Sort a fixed path segment before a `{parameter}` at the same position."""
     return [segment.startswith("{") for segment in route.path.split("/")]
 
 
@@ -391,7 +390,7 @@ def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def _as_text(value: Any) -> str:
-    """Write a value as API Gateway does in headers and authorizer context: always text."""
+    """Return a value as API Gateway writes it in headers and authorizer context: always as text."""
     return value if isinstance(value, str) else json.dumps(value)
 
 

@@ -1,4 +1,4 @@
-"""Whether the credentials that an earlier run wrote still open what the database holds."""
+"""Checks whether the credentials of an earlier run still match the database."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PREVIOUS = "previous"
 
 
 class DoNotFit(Exception):
-    """The credentials cannot be used; its text says why."""
+    """The credentials cannot be used; the message says why."""
 
 
 def folder_of(state: Path, dynamodb_endpoint: str) -> Path:
@@ -32,7 +32,7 @@ def folder_of(state: Path, dynamodb_endpoint: str) -> Path:
 
 
 def of_earlier_run(folder: Path, dynamodb: Any) -> Credentials | None:
-    """Return the credentials that an earlier run wrote to a database's folder, None when there was none.
+    """Return the credentials that an earlier run wrote to the folder of a database, or None.
 
     `dynamodb` is a boto3 client. Raises DoNotFit when they are of an app, key, connection, password or
     webhook secret that the database has no longer.
@@ -49,7 +49,7 @@ def of_earlier_run(folder: Path, dynamodb: Any) -> Credentials | None:
 
 
 def put_aside(folder: Path) -> Path:
-    """Move what fits no longer out of the way, and return where to: somebody may want the password."""
+    """Move the old files to a new folder and return it: the password may still be needed."""
     previous = folder / PREVIOUS
     previous.mkdir(exist_ok=True)
     for name in (CREDENTIALS_FILE, COMPANY_FILE):
@@ -59,7 +59,7 @@ def put_aside(folder: Path) -> Path:
 
 
 def _check(credentials: Credentials, dynamodb: Any) -> None:
-    # ruff: noqa: PLC0415 - `src` is on the path once the stack has imported its functions, not before
+    # ruff: noqa: PLC0415 - `src` is on the path only after the stack has imported its functions
     from adapters.dynamodb import DynamoDBStore
     from domain.apps.record import api_key_hash
     from domain.connections import passwords

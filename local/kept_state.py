@@ -1,10 +1,9 @@
-"""What a stack with a database of its own keeps there: messages in its queues, and its places in the streams.
+"""State that a stack with an external database keeps there: queued messages and positions in streams.
 
-In AWS the queues and the event sources keep both. Here they live in the process, and a run that ends
-would take planned webhook attempts with it and begin each stream at its oldest record again. So both are
-written to one more table beside the template's: a message before its sender hears that it was sent, a
-place after the records up to it were handled. What is read twice after a crash does no harm: the
-record, not the message, is the truth.
+In AWS, queues and event sources keep both. Here they live in the process: without this table, the end of a run would
+lose planned webhook attempts and start each stream at its oldest record again. A message is written before its sender
+learns that it was sent, a position after its records were handled. A message or record that is read twice after a crash
+does no harm, because the stored request decides.
 """
 
 from __future__ import annotations
@@ -55,16 +54,16 @@ class KeptState:
         self._dynamodb = dynamodb
 
     def put_message(self, message: Message) -> None:
-        """Keep a message, or where it is now."""
+        """Store a message, or its new position."""
         facts = {"queue": message.queue, "body": message.body}
         self._put("message", message.id, {**{k: {"S": v} for k, v in facts.items()}, "due": {"N": str(message.due)}})
 
     def delete_message(self, message_id: str) -> None:
-        """Forget a message."""
+        """Delete a message."""
         self._dynamodb.delete_item(TableName=TABLE, Key=_key("message", message_id))
 
     def messages(self) -> list[Message]:
-        """Return the messages that were sent and not deleted, the earliest first."""
+        """Return the messages that were sent and not deleted, oldest first."""
         pages = self._dynamodb.get_paginator("query").paginate(
             TableName=TABLE,
             KeyConditionExpression="kind = :kind",
@@ -79,11 +78,11 @@ class KeptState:
         return sorted(found, key=lambda message: message.due)
 
     def put_place(self, reader: str, shard: str, sequence_number: str) -> None:
-        """Keep how far a reader has come in a shard."""
+        """Store the position of a reader in a shard."""
         self._put("place", f"{reader} {shard}", {"sequence_number": {"S": sequence_number}})
 
     def place(self, reader: str, shard: str) -> str | None:
-        """Return the sequence number of the last record that a reader handled, None when there is none."""
+        """Return the sequence number of the last record that a reader handled, or None."""
         answer = self._dynamodb.get_item(TableName=TABLE, Key=_key("place", f"{reader} {shard}"), ConsistentRead=True)
         return answer["Item"]["sequence_number"]["S"] if "Item" in answer else None
 
@@ -92,11 +91,11 @@ class KeptState:
 
     @contextmanager
     def keeping_messages(self) -> Iterator[None]:
-        """Keep the messages of moto's queues inside the block, from the sending to the deleting."""
+        """Store the messages of moto's queues while the block runs, from sending to deletion."""
         add, delete = Queue.add_message, Queue.delete_message
 
         def add_and_keep(queue: Any, message: Any) -> None:
-            # A message that moves to a dead-letter queue keeps its id, and so takes its row along.
+            # A message that moves to a dead-letter queue keeps its ID, and so its row.
             self.put_message(Message(message.id, queue.name, message.body, message.delayed_until / 1000))
             add(queue, message)
 
@@ -116,14 +115,14 @@ class KeptState:
                 setattr(Queue, name, plain)
 
     def restore_messages(self, sqs: Any, urls: Mapping[str, str]) -> int:
-        """Send what an earlier run kept to the queues that there are; return how many. Inside `keeping_messages`.
+        """Send the stored messages of an earlier run to the queues; return their number. Needs `keeping_messages`.
 
-        `urls` are the queues' by logical id.
+        `urls` has the URLs of the queues by logical ID.
         """
         found = [message for message in self.messages() if message.queue in urls]
         for message in found:
             delay = min(max(round(message.due - time.time()), 0), MAX_DELAY_SECONDS)
-            # First the new one: if this run ends here, there are two, and one of them is dropped.
+            # The new message first: if the run ends here there are two, and the second one is dropped.
             sqs.send_message(QueueUrl=urls[message.queue], MessageBody=message.body, DelaySeconds=delay)
             self.delete_message(message.id)
         return len(found)

@@ -1,4 +1,4 @@
-"""Lambda's Invoke call, so that the operator's command (and `aws lambda invoke`) reaches a stack on this machine.
+"""Lambda's Invoke call, for operator commands and `aws lambda invoke` on a local stack.
 
 Source: Invoke in the Lambda API reference.
 """
@@ -21,10 +21,10 @@ _PATH = re.compile(r"/2015-03-31/functions/([A-Za-z0-9]+)/invocations")
 
 
 def with_lambda_api(functions: Functions, gateway: Callable[[Request], Response]) -> Callable[[Request], Response]:
-    """Return what answers Lambda's Invoke by calling a function, and everything else as `gateway` does.
+    """Return a handler that answers Lambda's Invoke itself and passes every other request to `gateway`.
 
-    The call must look signed. The signature opens nothing here, but no web page that happens to be
-    open in a browser on this machine can send that header to another origin.
+    The call must carry a signature header. It is not checked, but a web page in a browser on this machine cannot send
+    that header to another origin.
     """
 
     def answer(request: Request) -> Response:

@@ -1,7 +1,7 @@
-"""What calls functions without a request: the stream, the queue and the clock, from the template's event sources.
+"""The event sources of the template: streams, queues and schedules call functions.
 
-Each pump is a thread that does what Lambda's poller does for its event source: filter, batch, call,
-retry what failed. It knows no business.
+Each pump is a thread that does the work of Lambda's poller: filter, batch, call, retry failures. It has no business
+logic.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from local.template import Template
 
 STREAM_POLL_SECONDS = 0.1
-"""How often a stream is read. Lambda reads four times a second; a person in front of a terminal notices less."""
+"""How often a stream is read. Lambda reads four times a second; a person at a terminal should not wait."""
 
 QUEUE_POLL_SECONDS = 0.25
 
@@ -39,13 +39,13 @@ SHARDS_REFRESH_SECONDS = 5
 STREAM_RETRY_SECONDS = 1
 
 DYNAMODB_LOCALS_REMOVAL = "UNKNOWN_TO_SDK_VERSION"
-"""The event's name when DynamoDB Local (3.3.1) removes what has expired; it leaves out who did it."""
+"""The event name when DynamoDB Local (3.3.1) removes an expired item. It omits the user identity."""
 
 PERIOD_SECONDS = {"minute": 60, "hour": 3600, "day": 86400}
 
 
 class Pump:
-    """A thread that calls `step` again and again until it is stopped."""
+    """A thread that calls `step` repeatedly until it is stopped."""
 
     def __init__(self, name: str, every_seconds: float) -> None:
         self.stopped = threading.Event()
@@ -53,11 +53,11 @@ class Pump:
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End, after the call that is under way."""
+        """Stop after the current call."""
         self.stopped.set()
 
     def join(self, seconds: float) -> None:
@@ -65,14 +65,14 @@ class Pump:
         self._thread.join(seconds)
 
     def step(self) -> bool:
-        """Do what there is to do; return whether there may be more at once."""
+        """Do one unit of work; return whether there may be more right now."""
         raise NotImplementedError
 
     def _run(self) -> None:
         while not self.stopped.is_set():
             try:
                 more = self.step()
-            except Exception:  # noqa: BLE001 - like Lambda's poller: nothing that happens in a step ends the service
+            except Exception:  # noqa: BLE001 - like Lambda's poller: an error in a step does not end the service
                 more = False
                 if not self.stopped.is_set():
                     traceback.print_exc()
@@ -81,7 +81,7 @@ class Pump:
 
 
 class StreamPump(Pump):
-    """DynamoDB stream → function, from where an earlier run stopped or the oldest record on, each shard in order."""
+    """DynamoDB stream → function: each shard in order, from the position of an earlier run or the oldest record."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class StreamPump(Pump):
     ) -> None:
         """`source` is the event's properties; `clients` are boto3's `dynamodb`, `dynamodbstreams` and `sqs`.
 
-        With `kept` the places in the stream outlive the process.
+        With `kept`, the positions in the stream outlast the process.
         """
         super().__init__(f"stream of {function}", STREAM_POLL_SECONDS)
         self._functions = functions
@@ -126,10 +126,10 @@ class StreamPump(Pump):
             try:
                 answer = self._streams.get_records(ShardIterator=iterator, Limit=1000)
             except self._streams.exceptions.ExpiredIteratorException:
-                self._iterators[shard] = self._iterator(shard)  # it lay too long
+                self._iterators[shard] = self._iterator(shard)  # it expired
                 continue
             except self._streams.exceptions.TrimmedDataAccessException:
-                # What it pointed to is gone: go on with the oldest record there is.
+                # Its record is gone: continue with the oldest record of the shard.
                 self._iterators[shard] = self._first_iterator(shard)
                 continue
             records = [_stream_record(each, self._stream_arn) for each in answer["Records"]]
@@ -138,8 +138,8 @@ class StreamPump(Pump):
             for start in range(0, len(wanted), size):
                 self._deliver(wanted[start : start + size], 0)
             if self.stopped.is_set():
-                return False  # what was left out comes with the next run
-            # Only now: what is read again after a crash is delivered again, never lost.
+                return False  # the next run delivers the rest
+            # Saved only after the delivery: after a crash, records are delivered again, not lost.
             if records and self._kept:
                 self._kept.put_place(self._reader, shard, records[-1]["dynamodb"]["SequenceNumber"])
             self._iterators[shard] = answer.get("NextShardIterator")
@@ -177,7 +177,7 @@ class StreamPump(Pump):
         return iterator
 
     def _deliver(self, batch: list[dict[str, Any]], tries: int) -> None:
-        """Call the function; what fails is tried again, in halves when the call itself failed, and given up at last."""
+        """Call the function. Retry failed records up to the maximum, in halves when the call itself failed."""
         if self.stopped.is_set():
             return
         try:
@@ -201,13 +201,13 @@ class StreamPump(Pump):
             self._deliver(rest, tries + 1)
 
     def _first_failure(self, batch: list[dict[str, Any]]) -> int | None:
-        """Return the position of the first record that failed, None when none did."""
+        """Return the position of the first failed record, or None."""
         answer = self._functions.invoke(self._function, {"Records": batch})
         failures = _failures(answer, self._source)
         if not failures:
             return None
         numbers = [record["dynamodb"]["SequenceNumber"] for record in batch]
-        # Lambda takes an identifier that it does not know for a failure of the whole batch.
+        # Lambda treats an unknown identifier as a failure of the whole batch.
         return min(numbers.index(failure) if failure in numbers else 0 for failure in failures)
 
     def _give_up(self, batch: list[dict[str, Any]]) -> None:
@@ -218,7 +218,7 @@ class StreamPump(Pump):
 
 
 class QueuePump(Pump):
-    """SQS → function; what fails becomes visible again after the queue's time-out, which SQS itself counts."""
+    """SQS → function. A failed message becomes visible again after the visibility timeout of the queue."""
 
     def __init__(
         self, functions: Functions, function: str, source: Mapping[str, Any], sqs: Any, references: Mapping[str, str]
@@ -262,7 +262,7 @@ class SchedulePump(Pump):
     def __init__(self, functions: Functions, function: str, source: Mapping[str, Any]) -> None:
         period = re.fullmatch(r"rate\((\d+) (minute|hour|day)s?\)", source["Schedule"])
         if period is None:
-            raise TemplateError(f"schedule {source['Schedule']} is not known to local/pumps.py")
+            raise TemplateError(f"schedule {source['Schedule']} is not supported by local/pumps.py")
         super().__init__(f"schedule of {function}", int(period[1]) * PERIOD_SECONDS[period[2]])
         self._functions = functions
         self._function = function
@@ -294,9 +294,9 @@ def pumps_of(
     references: Mapping[str, str],
     kept: KeptState | None = None,
 ) -> list[Pump]:
-    """Return a pump, not started, for every event source of the template's functions that is no API call.
+    """Return a pump, not started, for every event source of the template that is not an API call.
 
-    `references` are the queues' URLs by logical id; with `kept` the places in streams outlive the process.
+    `references` has the URLs of the queues by logical ID. With `kept`, the positions in streams outlast the process.
     """
     makers: dict[str, Callable[[str, Mapping[str, Any]], Pump]] = {
         "DynamoDB": lambda name, source: StreamPump(functions, name, source, clients, references, kept=kept),
@@ -309,7 +309,7 @@ def pumps_of(
             if event.type in makers:
                 pumps.append(makers[event.type](function.logical_id, event.properties))
             elif event.type != "Api":
-                raise TemplateError(f"event source {event.type} is not known to local/pumps.py")
+                raise TemplateError(f"event source {event.type} is not supported by local/pumps.py")
     return pumps
 
 
@@ -320,7 +320,7 @@ def _failures(answer: Any, source: Mapping[str, Any]) -> list[str]:
 
 
 def _stream_record(record: dict[str, Any], stream_arn: str) -> dict[str, Any]:
-    """Return a record as Lambda hands it over: binary values in base64, the moment in seconds, other names for who."""
+    """Return a record in Lambda's form: binary values in base64, time in seconds, identity in lower camel case."""
     change = dict(record["dynamodb"])
     identity = record.get("userIdentity")
     if record.get("eventName") == DYNAMODB_LOCALS_REMOVAL:

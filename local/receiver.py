@@ -1,4 +1,4 @@
-"""A webhook receiver on loopback, as an API consumer would write one: it verifies both signatures of the contract."""
+"""A webhook receiver on loopback that verifies both signatures, as an API consumer would."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """A webhook that arrived: its parsed body, its id, and the schemes whose signature was right."""
+    """A received webhook: its parsed body, its ID, and the schemes with a valid signature."""
 
     body: dict[str, Any]
     id: str | None
@@ -28,9 +28,9 @@ class Webhook:
 
 @contextmanager
 def receiving(secret: str, take: Callable[[Webhook], None], port: int = 0) -> Iterator[str]:
-    """Receive webhooks while the block runs, hand each to `take`; yields the URL to give as `webhook_url`.
+    """Receive webhooks while the block runs and pass each to `take`; yield the URL to use as `webhook_url`.
 
-    Port 0 takes a free one. Raises OSError when the port is in use.
+    Port 0 selects a free one. Raises OSError when the port is in use.
     """
 
     def answer(request: Request) -> Response:
@@ -49,9 +49,9 @@ def receiving(secret: str, take: Callable[[Webhook], None], port: int = 0) -> It
 
 
 def verified_schemes(request: Request, secret: str) -> frozenset[str]:
-    """Return which signatures verify with `secret` (`whsec_…`): `standard` (Standard Webhooks), `qube`.
+    """Return the schemes whose signature `secret` (`whsec_…`) verifies: `standard` (Standard Webhooks), `qube`.
 
-    When they were made is not looked at.
+    The timestamp is not checked.
     """
     verified = set()
     signed = f"{request.header('webhook-id')}.{request.header('webhook-timestamp')}.".encode() + request.body
@@ -68,5 +68,5 @@ def verified_schemes(request: Request, secret: str) -> frozenset[str]:
 
 
 def _same(given: str, expected: str) -> bool:
-    # Bytes: compare_digest refuses text that is not ASCII, and a header can hold anything.
+    # Bytes, because compare_digest refuses text that is not ASCII.
     return hmac.compare_digest(given.encode(), expected.encode())

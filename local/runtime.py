@@ -2,8 +2,8 @@
 
 Usage: `python -m local.runtime TOOLS COMMAND…`, where TOOLS has the environments `sam`, `emulator`
 and `runtime`. It builds the artifact, starts a DynamoDB and SQS on loopback, and runs the command, which
-finds them by the variables RUNTIME_BUILT, RUNTIME_TOOLS and RUNTIME_ENDPOINT (`tests/runtime`). No AWS
-account and no Docker: the interface emulator is the one that the SAM CLI would put into its containers.
+finds both in the variables RUNTIME_BUILT, RUNTIME_TOOLS and RUNTIME_ENDPOINT (`tests/runtime`). No AWS
+account and no Docker: the interface emulator comes with the SAM CLI.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ def main(tools: str, *command: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """One instance of a function. It starts with its first call, as in Lambda."""
+    """One instance of a function. It starts at its first call, as in Lambda."""
 
     address: str
     log: Path
 
     def invoke(self, event: Any) -> tuple[Any, float]:
-        """Call the function; return its answer (an object with `errorType` when it raised) and the seconds it took."""
+        """Call the function; return its result (with `errorType` if it raised) and the duration in seconds."""
         pool = urllib3.PoolManager(retries=urllib3.Retry(False), timeout=60)
         began = time.monotonic()
         answer = pool.request("POST", f"http://{self.address}{INVOKE_PATH}", body=json.dumps(event).encode())
@@ -79,7 +79,7 @@ def instance(
 ) -> Iterator[Instance]:
     """Run a function of a built folder while the block runs.
 
-    `variables` come on top of what the template gives the function. Raises RuntimeError when it does not start.
+    `variables` are added to the environment from the template. Raises RuntimeError when it does not start.
     """
     address, runtime_api = (f"127.0.0.1:{port}" for port in programs.free_ports(2))
     (interface,) = (tools / "sam").glob(
@@ -90,7 +90,7 @@ def instance(
         *((tools / "runtime" / "bin" / "python").absolute(), "-m", "awslambdaric", function.handler),
     ]
     environment = {"PATH": os.environ["PATH"], **_lambda_variables(function, built), **variables}
-    # It ends the function's process too, which has a process group of its own.
+    # It also ends the process of the function, which is in another process group.
     with programs.running(
         "the interface emulator",
         command,
@@ -104,10 +104,10 @@ def instance(
 
 
 def _lambda_variables(function: Function, built: Path) -> dict[str, str]:
-    """Return what Lambda puts into a function's environment, and the template's variables.
+    """Return the environment of a function: Lambda's own variables and those of the template.
 
-    Source: "Working with Lambda environment variables" in the Lambda developer guide. Like there, no bytecode
-    is written: the code's folder is read-only.
+    Source: "Working with Lambda environment variables" in the Lambda developer guide. No bytecode is
+    written, because the code folder is read-only in Lambda.
     """
     logging = function.properties.get("LoggingConfig", {})
     return {
@@ -126,7 +126,7 @@ def _lambda_variables(function: Function, built: Path) -> dict[str, str]:
         "AWS_LAMBDA_FUNCTION_NAME": function.logical_id,
         "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
         "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.properties["MemorySize"]),
-        "AWS_LAMBDA_FUNCTION_TIMEOUT": str(function.timeout_seconds),  # the interface emulator's own
+        "AWS_LAMBDA_FUNCTION_TIMEOUT": str(function.timeout_seconds),  # read by the interface emulator
         "AWS_LAMBDA_LOG_FORMAT": logging.get("LogFormat", "Text"),
         "AWS_LAMBDA_LOG_LEVEL": logging.get("ApplicationLogLevel", ""),
         "_HANDLER": function.handler,

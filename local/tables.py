@@ -1,4 +1,4 @@
-"""The template's tables on a database of one's own: for tests and benchmarks."""
+"""The tables of the template in another database, for tests and benchmarks."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from local.template import Template
 
 
 def make_tables(client: Any, prefix: str, *, with_stream: bool = True) -> TableNames:
-    """Make the template's tables, each named `prefix` and its logical id.
+    """Create the tables of the template, each named `prefix` plus its logical ID.
 
-    A stream slows DynamoDB Local down with every write that it holds: benchmarks do without.
+    A stream slows DynamoDB Local down with every write, so benchmarks omit it.
     """
     for definition in Template.load().table_definitions():
         named = {**definition, "TableName": prefix + definition["TableName"]}
@@ -22,7 +22,7 @@ def make_tables(client: Any, prefix: str, *, with_stream: bool = True) -> TableN
 
 
 def table_names(prefix: str = "") -> TableNames:
-    """Return the names of tables that are each named `prefix` and its logical id."""
+    """Return the table names: `prefix` plus the logical ID of each table."""
     return TableNames(
         queued_requests=f"{prefix}QueuedRequestsTable",
         payloads=f"{prefix}PayloadsTable",
@@ -36,6 +36,6 @@ def table_names(prefix: str = "") -> TableNames:
 
 
 def drop_tables(client: Any, prefix: str) -> None:
-    """Delete what `make_tables` made."""
+    """Delete the tables of `make_tables`."""
     for definition in Template.load().table_definitions():
         client.delete_table(TableName=prefix + definition["TableName"])

@@ -1,9 +1,9 @@
-"""What `template.yaml` declares, read as SAM and CloudFormation would read it.
+"""Reads `template.yaml` as SAM and CloudFormation do.
 
-The intrinsic functions that the template uses are resolved here, so that the local stack and the
-tests have the very tables, routes and event sources that are deployed. A reference to a resource
-stands for its logical id (`!Ref AppsTable` → `AppsTable`), an attribute for `LogicalId.Attribute`
-(`!GetAtt RetryQueue.Arn` → `RetryQueue.Arn`), unless `references` says otherwise.
+The local stack and the tests use exactly the tables, routes and event sources that are deployed, so this module
+resolves the intrinsic functions of the template. A reference to a resource becomes its logical ID (`!Ref AppsTable` →
+`AppsTable`), an attribute becomes `LogicalId.Attribute` (`!GetAtt RetryQueue.Arn` → `RetryQueue.Arn`), unless
+`references` has another value.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _SUBSTITUTION = re.compile(r"\$\{(!?)([A-Za-z0-9:._]+)\}")
 
 
 class TemplateError(Exception):
-    """The template says something that is not understood here."""
+    """The template uses a feature that this module does not support."""
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML with CloudFormation's short forms: `!Ref x`, `!Sub …`, `!GetAtt a.b`, `!If […]`."""
+    """Reads YAML with the short forms of CloudFormation: `!Ref x`, `!Sub …`, `!GetAtt a.b`, `!If […]`."""
 
 
 def _short_form(loader: _Loader, suffix: str, node: yaml.Node) -> dict[str, Any]:
@@ -59,15 +59,15 @@ _Loader.add_multi_constructor("!", _short_form)
 
 @lru_cache(maxsize=8)
 def _parsed(text: str) -> Mapping[str, Any]:
-    """Return a template's document. Nobody changes it, and reading it takes longer than making its tables."""
-    # The loader derives from SafeLoader: it makes plain values only.
+    """Return the document of a template. It is cached, because parsing is slow, and must not be changed."""
+    # The loader derives from SafeLoader, which creates plain values only.
     document: dict[str, Any] = yaml.load(text, Loader=_Loader)  # noqa: S506 - see above
     return document
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What triggers a function: SAM's event `type` (`Api`, `DynamoDB`, `SQS`, `Schedule`…) and its properties."""
+    """A trigger of a function: the event `type` of SAM (`Api`, `DynamoDB`, `SQS`, `Schedule`…) and its properties."""
 
     name: str
     type: str
@@ -89,7 +89,7 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A template with values for its parameters."""
+    """A template with the values of its parameters."""
 
     document: Mapping[str, Any]
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class Template:
 
     @classmethod
     def load(cls, path: str | Path = "template.yaml", parameters: Mapping[str, Any] | None = None) -> Template:
-        """Read the template at `path`; `parameters` override the defaults that it declares."""
+        """Read the template at `path`; `parameters` override the declared defaults."""
         document = _parsed(Path(path).read_text(encoding="utf-8"))
         given = dict(parameters or {})
         declared = document.get("Parameters", {})
@@ -111,11 +111,11 @@ class Template:
         return cls(document, values)
 
     def with_references(self, references: Mapping[str, str]) -> Template:
-        """Return the template with values for `LogicalId` or `LogicalId.Attribute` where these are known."""
+        """Return the template with values for `LogicalId` or `LogicalId.Attribute`."""
         return replace(self, references={**self.references, **references})
 
     def resources(self, resource_type: str) -> dict[str, dict[str, Any]]:
-        """Return the resolved properties of all resources of a type that are wanted, by logical id."""
+        """Return the resolved properties of all resources of a type whose condition holds, by logical ID."""
         return {
             logical_id: self.resolve(resource.get("Properties", {}))
             for logical_id, resource in self.document["Resources"].items()
@@ -123,7 +123,7 @@ class Template:
         }
 
     def table_definitions(self) -> list[dict[str, Any]]:
-        """Return keyword arguments for boto3's `create_table`, one per table, named by logical id."""
+        """Return keyword arguments of `create_table`, one set per table, named by logical ID."""
         kept = ("AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes", "LocalSecondaryIndexes", "BillingMode")
         definitions = []
         for logical_id, properties in self.resources("AWS::DynamoDB::Table").items():
@@ -135,7 +135,7 @@ class Template:
         return definitions
 
     def time_to_live_attributes(self) -> dict[str, str]:
-        """Return the attribute that holds the expiry (Unix seconds) of each table that has one."""
+        """Return the time-to-live attribute (Unix seconds) of each table that has one."""
         return {
             logical_id: properties["TimeToLiveSpecification"]["AttributeName"]
             for logical_id, properties in self.resources("AWS::DynamoDB::Table").items()
@@ -177,9 +177,9 @@ class Template:
         return properties
 
     def resolve(self, value: Any) -> Any:
-        """Return `value` with every intrinsic function in it replaced by what it stands for.
+        """Return `value` with every intrinsic function replaced by its value.
 
-        Raises TemplateError for a function that is not known here.
+        Raises TemplateError for an unsupported function.
         """
         if isinstance(value, list):
             return [resolved for item in value if (resolved := self.resolve(item)) is not _NO_VALUE]
@@ -210,7 +210,7 @@ class Template:
             value = self.parameters[name]
             listed = "List" in self.document["Parameters"][name]["Type"] and isinstance(value, str)
             return value.split(",") if listed else value
-        # SAM makes resources of its own (`Api` + `ProdStage`); they stand for themselves too.
+        # SAM generates further resources (`Api` + `ProdStage`). Their logical IDs resolve to themselves too.
         return name
 
     def _call(self, function: str, argument: Any) -> Any:  # noqa: PLR0911 - one return per function
@@ -272,7 +272,7 @@ class Template:
 
 
 def _merged(shared: Any, own: Any) -> Any:
-    """Merge Globals into a resource as SAM does: objects member by member, lists added, else the own value."""
+    """Merge Globals into a resource as SAM does: merge objects, append lists, else prefer the resource."""
     if isinstance(shared, dict) and isinstance(own, dict):
         return {
             name: _merged(shared[name], own[name])

@@ -1,7 +1,7 @@
-"""Time to live: DynamoDB removes what has expired, and its stream says so.
+"""Time to live: DynamoDB removes expired items and reports it in the stream.
 
-DynamoDB takes up to days for that, DynamoDB Local (3.3) about a second. The database in this process
-has nobody who does it: `TimeToLivePump` looks for what has expired.
+DynamoDB needs up to days for that, DynamoDB Local (3.3) about a second. The embedded database does not do it, so
+`TimeToLivePump` removes expired items.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ EVERY_SECONDS = 2
 
 
 class TimeToLivePump(Pump):
-    """Removes what has expired from the database in this process."""
+    """Removes expired items from the embedded database."""
 
     def __init__(self) -> None:
         super().__init__("time to live", EVERY_SECONDS)
 
     def step(self) -> bool:
-        """Look once through the tables."""
+        """Check all tables once."""
         remove_expired(time.time())
         return False

@@ -1,1 +1,1 @@
-"""The official DynamoDB Local (Java), for as long as a command runs."""
+"""Runs the official DynamoDB Local (Java)."""

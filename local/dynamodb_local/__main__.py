@@ -1,7 +1,7 @@
-"""Start DynamoDB Local, with DYNAMODB_ENDPOINT set for a command, or with data that are kept until Ctrl-C.
+"""Run DynamoDB Local for a command, which finds it in DYNAMODB_ENDPOINT, or keep it running until Ctrl-C.
 
 Usage: `python -m local.dynamodb_local JARS PORT COMMAND…` or `python -m local.dynamodb_local JARS PORT --keep FOLDER`;
-port 0 is any free one.
+port 0 selects a free one.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ MAIN_CLASS = "software.amazon.dynamodb.services.local.main.ServerRunner"
 def running(jars: Path, port: int, *, kept_in: Path | None = None) -> Iterator[str]:
     """Run DynamoDB Local while the block runs; yields its endpoint.
 
-    Its data are in memory, or in files of the folder `kept_in`. Raises RuntimeError when it does not start.
+    The data is in memory, or in the folder `kept_in`. Raises RuntimeError when it does not start.
     """
     libraries = jars.resolve()
     if kept_in:
@@ -42,7 +42,7 @@ def running(jars: Path, port: int, *, kept_in: Path | None = None) -> Iterator[s
 
 
 def _main() -> list[str]:
-    """Return what to start: on loopback where Java can compile a source file, else as it comes."""
+    """Return the class to start: on loopback if Java can compile a source file, else the original one."""
     modules = subprocess.run(["java", "--list-modules"], capture_output=True, text=True, check=False).stdout  # noqa: S607 - Java is where the system has it
     if "jdk.compiler" in modules:
         return [str(Path(__file__).with_name("Loopback.java"))]
@@ -51,13 +51,13 @@ def _main() -> list[str]:
 
 
 def _is_up(endpoint: str, log: Path) -> bool:
-    # Jetty leaves a port that is in use to whoever has it, and goes on without.
+    # If the port is in use, Jetty continues without it.
     if "Could not start server" in log.read_text(encoding="utf-8"):
         raise programs.WillNotStart
     try:
         urllib.request.urlopen(endpoint, timeout=1).close()  # noqa: S310 - loopback
     except urllib.error.HTTPError as error:
-        error.close()  # it answers an unsigned request with 400: it is up
+        error.close()  # it answers an unsigned request with 400, so it is up
     except OSError:
         return False
     return True
