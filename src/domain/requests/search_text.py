@@ -1,4 +1,4 @@
-"""The text that `search_phrase` looks in (contract §4): made when a record is stored, read when a list is searched."""
+"""The text that `search_phrase` is searched in (docs/reference/service-contract.md, Search)."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ if TYPE_CHECKING:
     from domain.requests.record import QueuedRequest
 
 MAX_TEXT_BYTES = 8 * 1024
-"""Characters kept of one record's text: a search reads every text of a connection."""
+"""Characters of the search text of a record. A search reads the texts of all records of a connection."""
 
 
 def searchable_text(record: QueuedRequest, request: qbxml.Request, response_xml: str | None = None) -> str:
-    """Return the record's id, the values of its request, its error and the first of its response, folded."""
+    """Return the record's id, its error, the values of its request and the main values of its response, folded."""
     error = f"{record.error.code}\n{record.error.message}\n" if record.error else ""
     text = f"{record.id}\n{error}{qbxml.search_text(request, response_xml)}"
     return folded(text)[:MAX_TEXT_BYTES]
 
 
 def folded(text: str) -> str:
-    """Return `text` as it is compared: without regard to case."""
+    """Return `text` without distinctions of case."""
     return text.casefold()
 
 
-def needle_of(phrase: str) -> str:
-    """Return what to look for in searchable texts: those have one blank where there was any white space."""
+def normalized_phrase(phrase: str) -> str:
+    """Return a phrase in the form of search texts: folded, with one space for each run of white space."""
     return folded(" ".join(phrase.split()))

@@ -1,4 +1,4 @@
-"""Every list equals that of a brute-force list in memory."""
+"""Every page equals that of a brute-force list in memory."""
 
 from __future__ import annotations
 
@@ -6,18 +6,15 @@ import os
 import random
 from dataclasses import replace
 from datetime import timedelta
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from domain.errors import InvalidRequest, NotFound
-from domain.requests.listing import MIN_PART_ENTRIES, READERS, SEARCH_SECONDS, ListQuery, Lists, Span, cuts, locate
+from domain.errors import NotFound
+from domain.requests.listing import ListQuery, Lists
 from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, timestamp
 from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, RemoveRequest
-from domain.storage.ports import unlimited
 from tests.support.builders import (
     APP_ID,
     CONNECTION_ID,
@@ -32,16 +29,16 @@ from tests.support.fake_store import FakeStore
 from tests.support.random_lists import History, a_history, brute_force, numbers, queries, seeds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Sequence
 
     from domain.storage.ports import IndexDays, IndexEntry
 
 CASES = int(os.environ.get("LISTING_CASES", "400"))
-"""How many random lists are compared; 10,000 take some minutes."""
+"""The number of random lists to compare. 10,000 take some minutes."""
 
 
 def stored(history: History, store: FakeStore | None = None) -> FakeStore:
-    """Return a store with the history: what is removed was there once."""
+    """Return a store with the history. Removed records are stored first, then removed."""
     store = store or FakeStore()
     store.commit(AddConnection(a_connection()))
     for past in history:
@@ -66,21 +63,21 @@ def test_a_page_equals_that_of_a_brute_force_list(seed: int, number: int, query:
 
 @settings(max_examples=CASES, deadline=None)
 @given(seed=seeds, number=numbers, query=queries)
-def test_many_hits_are_ordered_by_the_index_as_few_are_by_their_records(
+def test_many_hits_have_the_same_order_from_the_index_as_few_from_their_records(
     seed: int, number: int, query: ListQuery
 ) -> None:
-    """Every search is one of many hits here, and every group of days a part."""
+    """Here every search has many hits, and small groups of days are separate parts."""
     history = a_history(seed, number)
     store = stored(history)
     searched = replace(query, search_phrase=query.search_phrase or "a")
 
-    page = Lists(store, FixedClock(), few_hits=0, smallest_part=3).page(APP_ID, searched)
+    page = Lists(store, FixedClock(), few_hits=0, min_part=3).page(APP_ID, searched)
 
     assert ([item.record for item in page.items], page.total_pages) == brute_force(history, searched)
 
 
 class LaggingStore(FakeStore):
-    """A store whose indexes do not know the latest changes, or know them beside what was before."""
+    """A store whose indexes miss the latest changes, or show a record before and after its change."""
 
     def __init__(self, seed: int) -> None:
         super().__init__()
@@ -89,13 +86,13 @@ class LaggingStore(FakeStore):
         self._shown: dict[str, str] = {}
 
     def index_entries(self, days: IndexDays, **asked: Any) -> Sequence[IndexEntry]:
-        """Return entries as the index has them: late, doubled or as they were."""
+        """Return entries that are missing, doubled or out of date."""
         lagging = FakeStore()
         for record in self._records_of(days.connection_id):
             older = self.latest.get(record.id, record)
             shown = self._shown.setdefault(record.id, self._chance.choice(["new", "old", "both", "none"]))
             if record.id not in self.latest or shown in {"new", "both"}:
-                lagging.records[record.id, "new"] = record  # type: ignore[index] # one id twice, as never in the table
+                lagging.records[record.id, "new"] = record  # type: ignore[index] # one id twice, which a table never has
             if record.id in self.latest and shown in {"old", "both"}:
                 lagging.records[record.id, "old"] = older  # type: ignore[index]
         return lagging.index_entries(days, **asked)
@@ -104,7 +101,7 @@ class LaggingStore(FakeStore):
 @settings(max_examples=CASES, deadline=None)
 @given(seed=seeds, number=numbers, query=queries)
 def test_an_index_that_lags_gives_a_shorter_page_in_order(seed: int, number: int, query: ListQuery) -> None:
-    """The page holds records that fit, in order, none twice; how many there are is exact as ever."""
+    """The page has matching records in order, none twice. The number of pages stays exact."""
     history = a_history(seed, number)
     store = LaggingStore(seed)
     stored(history, store)
@@ -128,37 +125,8 @@ def test_an_index_that_lags_gives_a_shorter_page_in_order(seed: int, number: int
         assert page.total_pages == brute_force(list(alive.values()), query)[1]
 
 
-@given(
-    numbers=st.lists(st.integers(1, 50), min_size=1, max_size=8),
-    page=st.integers(1, 20),
-    page_size=st.integers(1, 30),
-)
-def test_no_more_is_skipped_than_half_of_the_days_that_a_page_touches(
-    numbers: list[int], page: int, page_size: int
-) -> None:
-    days = [(f"2026-03-{index + 1:02}", number) for index, number in enumerate(numbers)]
-
-    span = locate(days, sum(numbers), ListQuery(CONNECTION_ID, page=page, page_size=page_size))
-
-    if span is None:
-        assert (page - 1) * page_size >= sum(numbers)
-        return
-    touched = sum(number for day, number in days if span.first_day <= day <= span.last_day)
-    assert span.skip <= (touched - span.limit) / 2
-
-
-def test_a_page_past_the_end_reads_no_index() -> None:
-    assert locate([("2026-03-14", 5)], 5, ListQuery(CONNECTION_ID, page=2, page_size=5)) is None
-
-
-def test_the_last_page_is_read_from_the_far_end() -> None:
-    span = locate([("2026-03-14", 100)], 100, ListQuery(CONNECTION_ID, page=10, page_size=10))
-
-    assert span == Span("2026-03-14", "2026-03-14", skip=0, limit=10, backwards=True)
-
-
 @pytest.mark.parametrize("filled", [True, False])
-def test_anothers_connection_is_not_found(*, filled: bool) -> None:
+def test_the_connection_of_another_app_is_not_found(*, filled: bool) -> None:
     store = FakeStore()
     store.commit(AddConnection(a_connection()))
     if filled:
@@ -170,87 +138,3 @@ def test_anothers_connection_is_not_found(*, filled: bool) -> None:
     with pytest.raises(NotFound):
         lists.page(APP_ID, ListQuery("c0000000-0000-4000-8000-00000000dead"))
     assert lists.page(APP_ID, ListQuery(CONNECTION_ID)).total_pages == int(filled)
-
-
-class SlowStore(FakeStore):
-    """A store whose database takes a while for each answer: at first the texts, then the index."""
-
-    def __init__(self, clock: FixedClock, *seconds: float) -> None:
-        super().__init__()
-        self._clock = clock
-        self._seconds = list(seconds)
-
-    def _wait(self) -> None:
-        self._clock.advance(seconds=self._seconds.pop(0))
-
-    def search_hits(
-        self, connection_id: str, needle: str, cuts: Sequence[str], in_time: Callable[[], None] = unlimited
-    ) -> Collection[tuple[str, str]]:
-        self._wait()
-        return super().search_hits(connection_id, needle, cuts, in_time)
-
-    def all_index_entries(self, *arguments: Any, **named: Any) -> Iterable[IndexEntry]:
-        self._wait()
-        return super().all_index_entries(*arguments, **named)
-
-
-@pytest.mark.parametrize("seconds", [(SEARCH_SECONDS,), (1, SEARCH_SECONDS - 1)])
-def test_a_search_that_takes_too_long_is_refused_with_what_to_do_instead(seconds: Sequence[float]) -> None:
-    clock = FixedClock()
-    store = SlowStore(clock, *seconds)
-    store.commit(AddConnection(a_connection()), AddRequest(a_record(), REQUEST_XML, "alpha"))
-    lists = Lists(store, clock, few_hits=0)
-
-    with pytest.raises(InvalidRequest) as caught:
-        lists.page(APP_ID, ListQuery(CONNECTION_ID, search_phrase="alpha", state=State.WAITING))
-
-    (problem,) = caught.value.problems
-    assert problem.field == "search_phrase"
-    assert f"within {SEARCH_SECONDS} seconds" in problem.message
-    assert "list by state and webhook_state" in problem.message
-
-
-def test_a_search_may_take_as_long_as_the_function_has_time() -> None:
-    clock = FixedClock()
-    store = SlowStore(clock, SEARCH_SECONDS - 1)
-    store.commit(AddConnection(a_connection()), AddRequest(record := a_record(), REQUEST_XML, "alpha"))
-
-    page = Lists(store, clock).page(APP_ID, ListQuery(CONNECTION_ID, search_phrase="alpha"))
-
-    assert [item.record for item in page.items] == [record]
-
-
-def test_anothers_connection_is_refused_before_it_is_searched() -> None:
-    clock = FixedClock()
-    store = SlowStore(clock)  # searching it fails: no answer is prepared
-    store.commit(AddConnection(a_connection()), AddRequest(a_record(), REQUEST_XML, "alpha"))
-
-    with pytest.raises(NotFound):
-        Lists(store, clock).page(OTHER_APP_ID, ListQuery(CONNECTION_ID, search_phrase="alpha"))
-
-
-@given(counted=st.lists(st.integers(1, 40_000), min_size=1, max_size=40))
-def test_what_is_read_whole_is_cut_into_parts_about_alike(counted: list[int]) -> None:
-    days = [(f"2026-03-{index + 1:02}", number) for index, number in enumerate(counted)]
-
-    found = cuts(days)
-
-    total = sum(counted)
-    assert found == sorted(set(found))
-    assert len(found) < READERS
-    if total <= MIN_PART_ENTRIES:
-        assert found == []
-    # Each hour of a day with its share: that is as even as it is cut.
-    hours = [(f"{day}T{hour:02}", number / 24) for day, number in days for hour in range(24)]
-    edges = ["0", *found, "~"]
-    parts = [
-        sum(number for hour, number in hours if low <= hour.removesuffix("T00") < high) for low, high in pairwise(edges)
-    ]
-    share = total / min(READERS, -(-total // MIN_PART_ENTRIES))
-    assert max(parts) <= 2 * share + 1
-
-
-def test_a_day_that_holds_everything_is_cut_at_its_hours() -> None:
-    found = cuts([("2026-03-14", 100_000)])
-
-    assert found == [f"2026-03-14T{hour:02}" for hour in range(3, 24, 3)]

@@ -1,11 +1,11 @@
-"""What a search compares."""
+"""A search ignores case and white space."""
 
 from __future__ import annotations
 
 import pytest
 
 from domain import qbxml
-from domain.requests.search_text import needle_of, searchable_text
+from domain.requests.search_text import normalized_phrase, searchable_text
 from tests.support.builders import a_record
 
 REQUEST = qbxml.parse_request_xml(
@@ -15,8 +15,8 @@ REQUEST = qbxml.parse_request_xml(
 
 
 @pytest.mark.parametrize("phrase", ["müller & söhne", "MÜLLER  & Söhne", " Müller\t&\nSöhne ", "customerqueryRQ"])
-def test_neither_case_nor_white_space_matters(phrase: str) -> None:
+def test_a_search_ignores_case_and_white_space(phrase: str) -> None:
     record = a_record()
 
-    assert needle_of(phrase) in searchable_text(record, REQUEST)
-    assert needle_of(record.id.upper()) in searchable_text(record, REQUEST)
+    assert normalized_phrase(phrase) in searchable_text(record, REQUEST)
+    assert normalized_phrase(record.id.upper()) in searchable_text(record, REQUEST)

@@ -1,0 +1,108 @@
+"""Searches for a phrase in the search texts of all requests of a connection.
+
+The search texts give the ids and insertion times of the hits. An index gives the filters and the order by
+`updated_at`, when there are too many hits to read their records.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, TypeAlias
+
+from domain.errors import InvalidRequest
+from domain.requests.page_range import DayTotal, index_days, locate_page, matching_days, split_points
+from domain.requests.search_text import normalized_phrase
+from domain.storage.counts import INSERTED
+from domain.storage.ports import IndexEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from domain.ports import Clock
+    from domain.requests.listing import ListQuery
+    from domain.storage.counts import DayCounts
+    from domain.storage.ports import Listing
+
+    Hits: TypeAlias = Collection[tuple[str, str]]
+
+MAX_SEARCH_SECONDS = 20
+"""The function may take 25 seconds, the gateway waits 29."""
+
+
+class Search:
+    """One search. Its methods raise InvalidRequest when MAX_SEARCH_SECONDS have passed."""
+
+    def __init__(
+        self, store: Listing, clock: Clock, query: ListQuery, counts: Sequence[DayCounts], *, min_part: int
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._query = query
+        self._counts = counts
+        self._min_part = min_part
+        self._deadline = clock() + timedelta(seconds=MAX_SEARCH_SECONDS)
+
+    def hits(self, phrase: str) -> Hits:
+        """Return (inserted_at, id) of all requests whose search text contains the phrase; filters do not apply."""
+        unfiltered = replace(self._query, sort="inserted_at", state=None, webhook_state=None)
+        points = split_points(matching_days(self._counts, unfiltered), self._min_part)
+        return self._store.search_hits(self._query.connection_id, normalized_phrase(phrase), points, self._check_time)
+
+    def page_of(self, hits: Hits) -> tuple[Sequence[IndexEntry], int]:
+        """Return the entries of the page, in order, and the number of hits that match the filters."""
+        query = self._query
+        if query.state or query.webhook_state:
+            entries = self._first_entries(query, hits, len(hits))
+            start = (query.page - 1) * query.page_size
+            return entries[start : start + query.page_size], len(entries)
+        page = locate_page([DayTotal("", len(hits))], query)
+        if page is None:
+            return [], len(hits)
+        from_nearer_end = replace(query, descending=query.descending != page.from_end)
+        entries = self._first_entries(from_nearer_end, hits, page.skip + page.limit)
+        return page.in_list_order(entries[page.skip : page.skip + page.limit]), len(hits)
+
+    def _first_entries(self, query: ListQuery, hits: Hits, number: int) -> list[IndexEntry]:
+        """Return at least the first `number` hits that match the filters, in order; all when there are fewer."""
+        if query.sort == INSERTED and not (query.state or query.webhook_state):
+            return [IndexEntry(id_, inserted_at) for inserted_at, id_ in sorted(hits, reverse=query.descending)]
+        ids = {id_ for _, id_ in hits}
+        days = matching_days(self._counts, query)
+        # Expect the hits to be spread evenly over the matching records.
+        batch = number * sum(day.records for day in days) // len(hits) + self._min_part
+        entries: dict[str, IndexEntry] = {}
+        for group in _batches(days, batch):
+            read = self._store.all_index_entries(
+                index_days(query, self._counts, *sorted((group[0].day, group[-1].day))),
+                split_points(group, self._min_part),
+                self._check_time,
+            )
+            for entry in sorted(read, key=lambda entry: (entry.moment, entry.id), reverse=query.descending):
+                if entry.id in ids:
+                    entries.setdefault(entry.id, entry)  # an index that lags can show a record twice
+            if len(entries) >= number:
+                break
+        return list(entries.values())
+
+    def _check_time(self) -> None:
+        if self._clock() >= self._deadline:
+            raise InvalidRequest.of(
+                "search_phrase",
+                f"could not be searched in all requests of this connection within {MAX_SEARCH_SECONDS} seconds. Try "
+                "again later, when fewer of them are new, or list by state and webhook_state without it",
+            )
+
+
+def _batches(days: Iterable[DayTotal], min_records: int) -> Iterator[list[DayTotal]]:
+    """Yield consecutive days in batches with at least `min_records` records."""
+    batch: list[DayTotal] = []
+    records = 0
+    for day in days:
+        batch.append(day)
+        records += day.records
+        if records >= min_records:
+            yield batch
+            batch, records = [], 0
+    if batch:
+        yield batch
