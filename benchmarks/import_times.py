@@ -36,7 +36,9 @@ ENVIRONMENT = {"AWS_DEFAULT_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "x", "AWS
 def handlers() -> list[str]:
     """Return the functions' modules."""
     return sorted(
-        f"handlers.{path.stem}" for path in (SOURCE / "handlers").glob("[!_]*.py") if path.stem != "bootstrap"
+        f"handlers.{path.stem}"
+        for path in (SOURCE / "handlers").glob("[!_]*.py")
+        if path.stem not in {"bootstrap", "settings"}
     )
 
 

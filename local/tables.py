@@ -23,16 +23,7 @@ def make_tables(client: Any, prefix: str, *, with_stream: bool = True) -> TableN
 
 def table_names(prefix: str = "") -> TableNames:
     """Return the table names: `prefix` plus the logical ID of each table."""
-    return TableNames(
-        queued_requests=f"{prefix}QueuedRequestsTable",
-        payloads=f"{prefix}PayloadsTable",
-        counts=f"{prefix}CountsTable",
-        connections=f"{prefix}ConnectionsTable",
-        sessions=f"{prefix}SessionsTable",
-        apps=f"{prefix}AppsTable",
-        idempotency_keys=f"{prefix}IdempotencyKeysTable",
-        queue=f"{prefix}QueueTable",
-    )
+    return TableNames(lambda name: f"{prefix}{name.title().replace('_', '')}Table")
 
 
 def drop_tables(client: Any, prefix: str) -> None:

@@ -25,5 +25,5 @@ class IdSource(Protocol):
 class SecretSource(Protocol):
     """A source of random bytes fit for secrets."""
 
-    def __call__(self, size: int) -> bytes:
+    def __call__(self, size: int, /) -> bytes:
         """Return `size` random bytes."""

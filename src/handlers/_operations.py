@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from domain.apps.record import Scope
 from domain.errors import InvalidRequest
-from handlers import bootstrap
+from handlers.bootstrap import services
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def create_app(*, name: str) -> dict[str, Any]:
     """Create an app; the answer holds its first webhook secret."""
-    made = bootstrap.administration().create_app(name)
+    made = services().administration.create_app(name)
     return {"app_id": made.app.id, "name": made.app.name, "webhook_secret": made.webhook_secret}
 
 
@@ -25,28 +25,28 @@ def create_key(*, app_id: str, scope: str = Scope.FULL.value) -> dict[str, Any]:
     """Create an API key, `full` or `read_only`; its text is answered this once."""
     if scope not in set(Scope):
         raise InvalidRequest.of("scope", "must be full or read_only")
-    made = bootstrap.administration().create_key(app_id, Scope(scope))
+    made = services().administration.create_key(app_id, Scope(scope))
     return _key(made.key) | {"api_key": made.text}
 
 
 def list_keys(*, app_id: str) -> dict[str, Any]:
     """List an app's keys by what is stored of them: a hash and the first characters."""
-    return {"keys": [_key(key) for key in bootstrap.administration().keys(app_id)]}
+    return {"keys": [_key(key) for key in services().administration.keys(app_id)]}
 
 
 def revoke_key(*, key_hash: str) -> dict[str, Any]:
     """Revoke a key by its hash. API Gateway may accept it for as long as it remembers credentials."""
-    return _key(bootstrap.administration().revoke_key(key_hash))
+    return _key(services().administration.revoke_key(key_hash))
 
 
 def rotate_webhook_secret(*, app_id: str) -> dict[str, Any]:
     """Make a new webhook secret; the one before signs beside it until `retire_old_webhook_secrets`."""
-    return {"app_id": app_id, "webhook_secret": bootstrap.administration().rotate_webhook_secret(app_id)}
+    return {"app_id": app_id, "webhook_secret": services().administration.rotate_webhook_secret(app_id)}
 
 
 def retire_old_webhook_secrets(*, app_id: str) -> dict[str, Any]:
     """Leave only the newest webhook secret active."""
-    bootstrap.administration().retire_old_webhook_secrets(app_id)
+    services().administration.retire_old_webhook_secrets(app_id)
     return {"app_id": app_id}
 
 
@@ -54,7 +54,7 @@ def recount_connection(*, connection_id: str, mend: str = "no") -> dict[str, Any
     """Compare a connection's counts with its records; with `mend` = `yes` make them equal."""
     if mend not in {"yes", "no"}:
         raise InvalidRequest.of("mend", "must be yes or no")
-    recounting = bootstrap.recounting()
+    recounting = services().recounting
     found = (recounting.mend if mend == "yes" else recounting.differences)(connection_id)
     differences = [
         {

@@ -8,13 +8,13 @@ from typing import Any
 
 from domain.apps.record import api_key_hash
 from domain.errors import Unauthorized
-from handlers import bootstrap
+from handlers.bootstrap import services
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     """Return a policy for the key's app, or raise what API Gateway answers with 401."""
     key = _key_in(event.get("authorizationToken", ""))
-    found = bootstrap.store().api_key(api_key_hash(key)) if key else None
+    found = services().store.api_key(api_key_hash(key)) if key else None
     if found is None or found.revoked_at:
         # API Gateway's word for 401; any other text would be a 500.
         raise Unauthorized("Unauthorized")

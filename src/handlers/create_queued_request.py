@@ -6,7 +6,7 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
 from domain.requests.service import Idempotency
-from handlers import bootstrap
+from handlers.bootstrap import services
 from handlers.rest import ConnectionId, Endpoint
 from handlers.rest.new_queued_request import NewQueuedRequest, NewRequestParameters
 from handlers.rest.queueing import queued_answer
@@ -30,7 +30,7 @@ def create(
     parameters: Annotated[NewRequestParameters, Query()],
 ) -> Response[Any]:
     """Queue what the body holds."""
-    connection = bootstrap.queueing().connection(handler.app_id, connection_id)
+    connection = services().requests.connection(handler.app_id, connection_id)
     request = body.request(parameters, connection.country)
     key = idempotency_key_of(handler.event)
     idempotency = Idempotency.of(key, connection_id, [body.model_dump(), parameters.model_dump()]) if key else None

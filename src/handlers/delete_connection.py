@@ -4,7 +4,7 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 
-from handlers import bootstrap
+from handlers.bootstrap import services
 from handlers.rest import ConnectionId, Endpoint, no_content
 
 handler = Endpoint(changes=True)
@@ -20,5 +20,5 @@ handler = Endpoint(changes=True)
 )
 def delete(connection_id: ConnectionId) -> Response[Any]:
     """Delete the connection, unless a Web Connector session is live."""
-    bootstrap.connection_removal().delete(handler.app_id, connection_id)
+    services().connection_removal.delete(handler.app_id, connection_id)
     return no_content()

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
-from handlers import bootstrap
+from handlers.bootstrap import services
 from handlers.rest import ConnectionId, Endpoint, RequestId, no_content
 from handlers.rest.models import DeleteParameters
 
@@ -22,7 +22,7 @@ ABOUT: dict[str, Any] = {
 @handler.delete("/api/v1/queued_requests/<request_id>", operation_id="delete_queued_request", **ABOUT)
 def delete(request_id: RequestId, parameters: Parameters) -> Response[Any]:
     """Delete the record; a second time does nothing."""
-    bootstrap.queueing().delete(handler.app_id, request_id, force=parameters.force)
+    services().requests.delete(handler.app_id, request_id, force=parameters.force)
     return no_content()
 
 
@@ -33,5 +33,5 @@ def delete(request_id: RequestId, parameters: Parameters) -> Response[Any]:
 )
 def delete_of_connection(connection_id: ConnectionId, request_id: RequestId, parameters: Parameters) -> Response[Any]:
     """Delete the record, if it is this connection's."""
-    bootstrap.queueing().delete(handler.app_id, request_id, connection_id, force=parameters.force)
+    services().requests.delete(handler.app_id, request_id, connection_id, force=parameters.force)
     return no_content()

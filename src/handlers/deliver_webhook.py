@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from adapters.dynamodb.images import record_from_image
 from domain.webhooks.defaults import ATTEMPT_TIMEOUT_SECONDS
 from domain.webhooks.delivery import asks_for_first_attempt, first_planned_attempt
-from handlers import bootstrap
 from handlers._delivery_batch import attempt_all
+from handlers.bootstrap import services
 
 if TYPE_CHECKING:
     from domain.requests.record import QueuedRequest
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     """Attempt the webhooks of a batch of stream records; failures are named by sequence number."""
-    deliverer, now = bootstrap.webhook_deliveries(), bootstrap.clock()()
+    deliverer, now = services().deliverer, services().clock()
 
     def attempt(entry: dict[str, Any]) -> Result | None:
         images = entry["dynamodb"]

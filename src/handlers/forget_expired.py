@@ -7,7 +7,7 @@ from typing import Any
 from aws_lambda_powertools import Logger
 
 from adapters.dynamodb.images import record_from_image
-from handlers import bootstrap
+from handlers.bootstrap import services
 
 logger = Logger()
 
@@ -17,7 +17,7 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
 
     Of a batch Lambda repeats everything from the first failure on: what was forgotten already is left alone then.
     """
-    retention = bootstrap.retention()
+    retention = services().retention
     failed = []
     forgotten = 0
     for entry in event["Records"]:

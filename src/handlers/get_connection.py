@@ -4,7 +4,7 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 
-from handlers import bootstrap
+from handlers.bootstrap import services
 from handlers.rest import ConnectionId, Endpoint
 from handlers.rest.connections import connection_answer
 
@@ -20,4 +20,4 @@ handler = Endpoint()
 )
 def get(connection_id: ConnectionId) -> Response[Any]:
     """Answer with the connection."""
-    return connection_answer(bootstrap.connections().get(handler.app_id, connection_id))
+    return connection_answer(services().connections.get(handler.app_id, connection_id))

@@ -5,7 +5,7 @@ from typing import Any
 from aws_lambda_powertools.event_handler import Response
 
 from domain.web_connector.protocol import qwc
-from handlers import bootstrap
+from handlers.bootstrap import services
 from handlers.rest import ConnectionId, Endpoint
 from handlers.rest.request_checks import base_url_of, header
 from handlers.rest.responses import file_answer, object_answer
@@ -25,8 +25,8 @@ APP_NAME = "qbxml-queue"
 @handler.post(PATH, operation_id="post_connection_qwc", **ABOUT)
 def get(connection_id: ConnectionId) -> Response[Any]:
     """Answer with the file; the password is never in it."""
-    connection = bootstrap.connections().get(handler.app_id, connection_id)
-    base_url = bootstrap.settings().base_url or base_url_of(handler.event)
+    connection = services().connections.get(handler.app_id, connection_id)
+    base_url = services().settings.base_url or base_url_of(handler.event)
     text = qwc.render(connection, base_url=base_url, app_name=APP_NAME)
     if qwc.CONTENT_TYPE in (header(handler.event, "Accept") or "").lower():
         return file_answer(text, qwc.CONTENT_TYPE, f"{connection_id}.qwc")

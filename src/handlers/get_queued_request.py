@@ -5,7 +5,7 @@ from typing import Any
 from aws_lambda_powertools.event_handler import Response
 
 from domain.requests.views import record_view
-from handlers import bootstrap
+from handlers.bootstrap import services
 from handlers.rest import ConnectionId, Endpoint, RequestId, record_answer
 
 handler = Endpoint()
@@ -33,5 +33,5 @@ def get_of_connection(connection_id: ConnectionId, request_id: RequestId) -> Res
 
 
 def _answer(request_id: str, connection_id: str | None = None) -> Response[Any]:
-    stored, waiting = bootstrap.queueing().detail(handler.app_id, request_id, connection_id)
+    stored, waiting = services().requests.detail(handler.app_id, request_id, connection_id)
     return record_answer(handler.event, record_view(stored, waiting=waiting))

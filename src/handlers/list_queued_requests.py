@@ -9,7 +9,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from domain.requests import waiting_reason
 from domain.requests.listing import ListQuery
 from domain.requests.views import list_item_view
-from handlers import bootstrap
+from handlers.bootstrap import services
 from handlers.rest import ConnectionId, Endpoint, list_answer
 from handlers.rest.models import ListParameters
 
@@ -29,9 +29,9 @@ def list_page(connection_id: ConnectionId, parameters: Annotated[ListParameters,
     query = ListQuery(connection_id, **fields, descending=parameters.sort_direction == "desc")
     # Beside the page, not after it: what its connection waits for is what its items wait for.
     with ThreadPoolExecutor(1) as beside:
-        read = beside.submit(bootstrap.store().connection, connection_id)
-        page = bootstrap.lists().page(handler.app_id, query)
-    now, connection = bootstrap.clock()(), read.result()
+        read = beside.submit(services().store.connection, connection_id)
+        page = services().lists.page(handler.app_id, query)
+    now, connection = services().clock(), read.result()
     views = [
         list_item_view(item, waiting=waiting_reason.of_request(item.record, connection, now)) for item in page.items
     ]

@@ -7,7 +7,7 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 
-from handlers import bootstrap
+from handlers.bootstrap import services
 
 logger = Logger()
 
@@ -18,7 +18,7 @@ RESERVE = timedelta(seconds=60)
 def handler(_event: dict[str, Any], context: Any) -> None:
     """Pack as long as the function has time; `context` is Lambda's. Fails at its end when a day could not be packed."""
     left = timedelta(milliseconds=context.get_remaining_time_in_millis())
-    packed = bootstrap.packer().run(bootstrap.clock()() + left - RESERVE)
+    packed = services().packer.run(services().clock() + left - RESERVE)
     for failure in packed.failures:
         ids = {"connection_id": failure.connection_id, "day": failure.day}
         logger.error("packing.not_processed", exc_info=failure.error, extra=ids)

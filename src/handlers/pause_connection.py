@@ -4,7 +4,7 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 
-from handlers import bootstrap
+from handlers.bootstrap import services
 from handlers.rest import ConnectionId, Endpoint
 from handlers.rest.connections import connection_answer
 
@@ -22,4 +22,4 @@ handler = Endpoint(changes=True)
 )
 def pause(connection_id: ConnectionId) -> Response[Any]:
     """Answer with the connection as it is now."""
-    return connection_answer(bootstrap.connections().pause(handler.app_id, connection_id))
+    return connection_answer(services().connections.pause(handler.app_id, connection_id))

@@ -5,7 +5,7 @@ from typing import Any
 from aws_lambda_powertools.event_handler import Response
 
 from domain.requests.views import record_view
-from handlers import bootstrap
+from handlers.bootstrap import services
 from handlers.rest import ConnectionId, Endpoint, RequestId, record_answer
 
 handler = Endpoint(changes=True)
@@ -34,5 +34,5 @@ def redeliver_of_connection(connection_id: ConnectionId, request_id: RequestId) 
 
 
 def _answer(request_id: str, connection_id: str | None = None) -> Response[Any]:
-    stored = bootstrap.queueing().redeliver(handler.app_id, request_id, connection_id)
+    stored = services().requests.redeliver(handler.app_id, request_id, connection_id)
     return record_answer(handler.event, record_view(stored), 202)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.sqs import ticket_of
 from domain.webhooks.defaults import ATTEMPT_TIMEOUT_SECONDS
-from handlers import bootstrap
 from handlers._delivery_batch import attempt_all
+from handlers.bootstrap import services
 
 if TYPE_CHECKING:
     from domain.webhooks.delivery import Result
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     """Attempt the webhooks of a batch of messages; failures are named by message id and come again."""
-    deliverer = bootstrap.webhook_deliveries()
+    deliverer = services().deliverer
 
     def attempt(message: dict[str, Any]) -> Result:
         return deliverer.attempt(ticket_of(message["body"]), ATTEMPT_TIMEOUT_SECONDS)

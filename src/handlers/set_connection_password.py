@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body
 
-from handlers import bootstrap
+from handlers.bootstrap import services
 from handlers.rest import ConnectionId, Endpoint, resource_answer
 from handlers.rest.models import NewPassword
 
@@ -22,5 +22,5 @@ handler = Endpoint(changes=True, body=NewPassword)
 def set_password(connection_id: ConnectionId, body: Annotated[NewPassword | None, Body()] = None) -> Response[Any]:
     """Set the password that the body holds, or make one."""
     wanted = body.password if body else None
-    password = bootstrap.connections().set_password(handler.app_id, connection_id, wanted)
+    password = services().connections.set_password(handler.app_id, connection_id, wanted)
     return resource_answer({"id": connection_id, "password": password})

@@ -8,7 +8,7 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 
-from handlers import bootstrap
+from handlers.bootstrap import services
 
 logger = Logger()
 
@@ -19,5 +19,5 @@ RESERVE = timedelta(seconds=20)
 def handler(_event: dict[str, Any], context: Any) -> None:
     """Sweep as long as the function has time; `context` is Lambda's."""
     left = timedelta(milliseconds=context.get_remaining_time_in_millis())
-    swept = bootstrap.sweeper().sweep(bootstrap.clock()() + left - RESERVE)
+    swept = services().sweeper.sweep(services().clock() + left - RESERVE)
     logger.info("sweep.done", extra=asdict(swept))

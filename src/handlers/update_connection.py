@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body
 
-from handlers import bootstrap
+from handlers.bootstrap import services
 from handlers.rest import ConnectionId, Endpoint
 from handlers.rest.connections import checked_settings, connection_answer
 from handlers.rest.models import ChangedConnection
@@ -24,4 +24,4 @@ handler = Endpoint(changes=True, body=ChangedConnection)
 def update(connection_id: ConnectionId, body: Annotated[ChangedConnection, Body()]) -> Response[Any]:
     """Change what the body gives."""
     settings = checked_settings(body)
-    return connection_answer(bootstrap.connections().update(handler.app_id, connection_id, **settings))
+    return connection_answer(services().connections.update(handler.app_id, connection_id, **settings))

@@ -9,7 +9,7 @@ from typing import Any
 from aws_lambda_powertools import Logger
 
 from domain.web_connector.protocol import qwc, wsdl
-from handlers import bootstrap
+from handlers.bootstrap import services
 
 logger = Logger()
 
@@ -21,7 +21,7 @@ GREETING = (
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     """Answer a call, the Web Connector's look at our certificate (it must get a 200), or who asks for the WSDL."""
     if event["httpMethod"] == "POST":
-        answer = bootstrap.web_connector().answer(_body(event))
+        answer = services().web_connector.answer(_body(event))
         logger.info("web_connector.called", extra={"status": answer.status, **answer.log})
         return _answer(answer.status, answer.content_type, answer.body)
     if any(name.lower() == "wsdl" for name in event.get("queryStringParameters") or {}):
@@ -39,7 +39,7 @@ def _body(event: dict[str, Any]) -> bytes | str:
 
 def _address(event: dict[str, Any]) -> str:
     """Return the URL of this endpoint: the deployment's, or else the one that was called."""
-    if base_url := bootstrap.settings().base_url:
+    if base_url := services().settings.base_url:
         return base_url + qwc.SERVICE_PATH
     context = event["requestContext"]
     headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}

@@ -40,7 +40,7 @@ def dynamodb_client(endpoint: str | None = None) -> Any:
 
 def keeping_for_a_time(client: Any, tables: TableNames) -> DynamoDBStore:
     """Return a store whose records expire."""
-    return DynamoDBStore(client, tables, Transactions(client, tables, retention_days=RETENTION_DAYS))
+    return DynamoDBStore(client, tables, Transactions(client, tables, retention_days=lambda: RETENTION_DAYS))
 
 
 @pytest.fixture

@@ -66,4 +66,4 @@ def test_every_handler_can_be_imported_and_has_a_sample_event(function: object) 
 def test_every_handler_module_is_a_function_of_the_template() -> None:
     modules = {path.stem for path in (SOURCE / "handlers").glob("*.py") if not path.stem.startswith("_")}
 
-    assert modules - {"bootstrap"} == {function.handler.split(".")[1] for function in FUNCTIONS}
+    assert modules - {"bootstrap", "settings"} == {function.handler.split(".")[1] for function in FUNCTIONS}

@@ -27,7 +27,6 @@ from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, 
 from domain.requests.service import Idempotency, RequestService
 from domain.storage.changes import AddConnection, AddRequest, ChangeConnection, ChangeRequest
 from domain.web_connector.endpoint import WebConnector
-from handlers import bootstrap
 from local.emulated_dynamodb import quick_moto
 from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
@@ -44,6 +43,7 @@ from tests.support.builders import (
     a_record,
     counting_bytes,
 )
+from tests.support.services import services_with, using
 from tests.support.web_connector.driver import CountingSecrets, hcp
 
 if TYPE_CHECKING:
@@ -211,7 +211,6 @@ def test_a_list_is_three_calls_four_over_fifty(
 
 def test_a_list_reads_its_connection_beside_the_page(filled: Bench) -> None:
     """Why its items wait: a fourth call, at the same time as the three of the page."""
-    bootstrap.use(store=filled.store, clock=filled.clock)
     event = api_event(
         "GET",
         f"/api/v1/connections/{CONNECTION_ID}/queued_requests?state=waiting",
@@ -219,9 +218,9 @@ def test_a_list_reads_its_connection_beside_the_page(filled: Bench) -> None:
     )
     filled.calls.taken()
 
-    answer = load("handlers.list_queued_requests.handler")(event, None)
+    with using(services_with(filled.store, filled.clock)):
+        answer = load("handlers.list_queued_requests.handler")(event, None)
 
-    bootstrap.use()
     assert filled.calls.taken() == 3 + 1
     assert {item["waiting_reason"]["code"] for item in json.loads(answer["body"])["data"]} == {"never_connected"}
 

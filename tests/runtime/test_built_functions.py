@@ -93,7 +93,8 @@ def test_a_built_function_does_its_work_under_lambdas_runtime(
     with receiving(WEBHOOK_SECRET, webhooks.append) as webhook_url:
         variables, store = make_resources(name.replace("_", "-"))
         fill(store, name, webhook_url)
-        with instance(TOOLS, BUILT, function, variables, tmp_path / "runtime.log") as running:
+        own = {name: value for name, value in variables.items() if name in {*function.environment, "AWS_ENDPOINT_URL"}}
+        with instance(TOOLS, BUILT, function, own, tmp_path / "runtime.log") as running:
             result, first = running.invoke(event_of(name))
             _, second = running.invoke(event_of(name))
     cold_starts[name] = first, second
@@ -141,11 +142,11 @@ def test_an_unknown_key_is_refused_in_api_gateways_own_word(tmp_path: Path) -> N
 def test_a_function_without_its_tables_names_says_which_is_missing(tmp_path: Path) -> None:
     variables, _ = make_resources("nameless")
     function = FUNCTIONS["get_queued_request"]
-    lacking = {name: value for name, value in function.environment.items() if name != "APPS_TABLE"}
+    lacking = {name: value for name, value in function.environment.items() if name != "PAYLOADS_TABLE"}
     without = replace(function, environment=lacking)
-    del variables["APPS_TABLE"]
+    del variables["PAYLOADS_TABLE"]
 
     with instance(TOOLS, BUILT, without, variables, tmp_path / "runtime.log") as running:
         result, _ = running.invoke(event_of("get_queued_request"))
 
-    assert "APPS_TABLE" in (json.dumps(result) + (tmp_path / "runtime.log").read_text(encoding="utf-8"))
+    assert "PAYLOADS_TABLE" in (json.dumps(result) + (tmp_path / "runtime.log").read_text(encoding="utf-8"))

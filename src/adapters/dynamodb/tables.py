@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
-@dataclass(frozen=True, slots=True)
+class _TableName:
+    """An attribute that looks the name of its table up."""
+
+    def __set_name__(self, _owner: type[TableNames], name: str) -> None:
+        self._table = name
+
+    def __get__(self, names: TableNames, _owner: type[TableNames]) -> str:
+        return names.name_of(self._table)
+
+
 class TableNames:
-    """The deployed tables' names: the template makes them, functions get them by environment."""
+    """The names of the deployed tables.
 
-    queued_requests: str
-    payloads: str
-    counts: str
-    connections: str
-    sessions: str
-    apps: str
-    idempotency_keys: str
-    queue: str
+    A name is looked up when it is used, because a function is told only the names of the tables that it uses.
+    """
+
+    def __init__(self, name_of: Callable[[str], str]) -> None:
+        self.name_of = name_of
+
+    queued_requests = _TableName()
+    payloads = _TableName()
+    counts = _TableName()
+    connections = _TableName()
+    sessions = _TableName()
+    apps = _TableName()
+    idempotency_keys = _TableName()
+    queue = _TableName()
 
 
 LISTING_INDEXES = {

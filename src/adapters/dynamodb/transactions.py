@@ -70,7 +70,7 @@ class Transactions:
         client: Any,
         tables: TableNames,
         *,
-        retention_days: int = 0,
+        retention_days: Callable[[], int] = lambda: 0,
         sleep: Callable[[float], None] = time.sleep,
         chance: Callable[[], float] = random.random,
     ) -> None:
@@ -96,7 +96,9 @@ class Transactions:
             if attempt:
                 longest = min(MAX_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0**attempt)
                 self._sleep(longest * self._chance())
-            counts = count_updates(self._tables.counts, counted, overflow_row(attempt, self._chance()))
+            counts = (
+                count_updates(self._tables.counts, counted, overflow_row(attempt, self._chance())) if counted else []
+            )
             try:
                 self._client.transact_write_items(
                     TransactItems=[*(operation.entry for operation in operations), *counts]
@@ -276,7 +278,7 @@ class Transactions:
         ]
 
     def _record_item(self, record: QueuedRequest) -> Item:
-        return items.record_item(record, expires_at(record, self._retention_days))
+        return items.record_item(record, expires_at(record, self._retention_days()))
 
     def _require_connection(self, change: RequireConnection) -> Operation:
         values = {":app": {"S": change.app_id}}

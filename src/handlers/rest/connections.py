@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from domain.connections.view import connection_view
 from domain.requests import waiting_reason
 from domain.webhooks.addresses import check_url
-from handlers import bootstrap
+from handlers.bootstrap import services
 from handlers.rest.responses import resource_answer
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def checked_settings(body: NewConnection) -> dict[str, Any]:
     """Return the settings that a body gives, as members of a connection. Raises InvalidRequest."""
     if body.webhook_url is not None:
-        check_url(body.webhook_url, bootstrap.url_rules())
+        check_url(body.webhook_url, services().url_rules)
     return body.settings()
 
 
@@ -31,4 +31,4 @@ def connection_answer(connection: Connection, status: int = 200) -> Response[Any
 
 def shown(connection: Connection) -> dict[str, Any]:
     """Return a connection as it is answered."""
-    return connection_view(connection, waiting_reason.of_connection(connection, bootstrap.clock()()))
+    return connection_view(connection, waiting_reason.of_connection(connection, services().clock()))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from domain.requests.views import record_view, self_link_in_connection
 from domain.webhooks.addresses import check_url
-from handlers import bootstrap
+from handlers.bootstrap import services
 from handlers.rest.responses import record_answer
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ def queued_answer(
 ) -> Response[Any]:
     """Queue a request and answer with its record: `status`, or 200 when an idempotency key found it."""
     if webhook_url is not None:
-        check_url(webhook_url, bootstrap.url_rules())
-    queueing = bootstrap.queueing()
+        check_url(webhook_url, services().url_rules)
+    queueing = services().requests
     queued = queueing.queue(endpoint.app_id, connection_id, request, webhook_url, idempotency)
     record = queued.stored.record
     own_link, waiting = self_link_in_connection(record), queueing.cached_waiting_reason(record)

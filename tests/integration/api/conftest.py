@@ -11,26 +11,15 @@ import pytest
 from domain.apps.administration import Administration
 from domain.apps.record import Scope
 from domain.storage.changes import AddConnection
-from handlers import bootstrap
-from handlers.bootstrap import Settings
 from tests.support.api_client import ApiClient
 from tests.support.builders import CONNECTION_ID, FixedClock, SequentialIds, a_connection
 from tests.support.fake_store import FakeStore
+from tests.support.services import services_with, using
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ENVIRONMENT = {
-    "QUEUED_REQUESTS_TABLE": "QueuedRequestsTable",
-    "PAYLOADS_TABLE": "PayloadsTable",
-    "COUNTS_TABLE": "CountsTable",
-    "CONNECTIONS_TABLE": "ConnectionsTable",
-    "SESSIONS_TABLE": "SessionsTable",
-    "APPS_TABLE": "AppsTable",
-    "IDEMPOTENCY_KEYS_TABLE": "IdempotencyKeysTable",
-    "QUEUE_TABLE": "QueueTable",
-    "WEBHOOK_RETRY_QUEUE_URL": "https://sqs.eu-west-1.amazonaws.com/123456789012/retries",
-}
+    from handlers.bootstrap import Services
 
 
 def random_bytes(size: int) -> bytes:
@@ -42,6 +31,7 @@ def random_bytes(size: int) -> bytes:
 class World:
     """What a test acts on."""
 
+    services: Services
     store: FakeStore
     clock: FixedClock
     administration: Administration
@@ -63,9 +53,10 @@ def make_world(store: FakeStore) -> World:
     app_id = administration.create_app("Shop").app.id
     other_id = administration.create_app("Somebody else").app.id
     store.commit(AddConnection(a_connection(app_id=app_id)))
-    settings = Settings.of(ENVIRONMENT)
-    bootstrap.use(store=store, clock=clock, new_id=ids, secrets=random_bytes, settings=settings)
+    services = services_with(store, clock)
+    services.new_id, services.secrets = ids, random_bytes
     return World(
+        services,
         store,
         clock,
         administration,
@@ -79,5 +70,6 @@ def make_world(store: FakeStore) -> World:
 @pytest.fixture
 def world() -> Iterator[World]:
     """Return a world in memory."""
-    yield make_world(FakeStore())
-    bootstrap.use()
+    world = make_world(FakeStore())
+    with using(world.services):
+        yield world

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from domain.apps.record import api_key_hash
-from handlers import bootstrap
+from handlers.settings import Settings
 from tests.support.api_client import REQUEST_ID, ApiClient, basic
 from tests.support.builders import CONNECTION_ID, REQUEST_XML
 
@@ -433,9 +433,9 @@ def test_a_read_only_key_gets_what_is_stored(world: World, path: str) -> None:
 def test_a_fault_of_ours_is_answered_with_the_request_id_and_nothing_else(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
-    bootstrap.use(settings=bootstrap.settings(), store=world.store, connections="no use cases: the fault")
+    world.services.settings = Settings({})
 
-    answer = world.api.call("POST", "/api/v1/connections")
+    answer = world.api.call("POST", "/api/v1/connections", {"webhook_url": "https://shop.example/"})
 
     assert answer.status == 500
     assert answer.json["error"] == {

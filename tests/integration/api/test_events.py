@@ -12,12 +12,9 @@ import pytest
 from domain.apps.record import ApiKey, App, Scope, api_key_hash
 from domain.requests.record import State, Tombstone, Webhook, timestamp
 from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, PutApiKey, PutApp
-from domain.webhooks.addresses import UrlRules
 from domain.webhooks.ports import HttpResponse
-from handlers import bootstrap
-from handlers.bootstrap import Settings
+from handlers.bootstrap import Services
 from local.template import Template
-from tests.integration.api.conftest import ENVIRONMENT
 from tests.support.api_client import load
 from tests.support.builders import (
     APP_ID,
@@ -31,6 +28,7 @@ from tests.support.builders import (
     counting_bytes,
 )
 from tests.support.fake_store import FakeStore
+from tests.support.services import services_with, using
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -100,18 +98,11 @@ def filled_store(function: str) -> FakeStore:
 def receiver(request: pytest.FixtureRequest) -> Iterator[Receiver]:
     """Put the functions in front of a filled store and a receiver that takes every webhook."""
     taking = Receiver()
-    bootstrap.use(
-        store=filled_store(request.node.callspec.params["function"]),
-        clock=FixedClock(NOON.replace(minute=1)),
-        new_id=SequentialIds(),
-        secrets=counting_bytes,
-        settings=Settings.of(ENVIRONMENT),
-        url_rules=UrlRules(),
-        webhook_sender=taking,
-        retry_queue=NoRetries(),
-    )
-    yield taking
-    bootstrap.use()
+    services = services_with(filled_store(request.node.callspec.params["function"]), FixedClock(NOON.replace(minute=1)))
+    services.new_id, services.secrets = SequentialIds(), counting_bytes
+    services.webhook_sender, services.retry_queue = taking, NoRetries()
+    with using(services):
+        yield taking
 
 
 def test_there_is_one_event_for_each_function() -> None:
@@ -130,7 +121,7 @@ def test_a_function_does_its_work_with_its_event(receiver: Receiver, handler: st
             assert receiver.urls == [HOOK]
         case "forget_expired":
             assert result == {"batchItemFailures": []}
-            assert isinstance(bootstrap.store().request(REQUEST_ID), Tombstone)
+            assert isinstance(Services.current.store.request(REQUEST_ID), Tombstone)
         case "authorizer":
             assert result
             assert result["context"] == {"app_id": APP_ID, "scope": "full"}

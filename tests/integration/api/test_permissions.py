@@ -1,9 +1,10 @@
-"""Each function may do what it does: its calls to DynamoDB, recorded, against the role that the template gives it."""
+"""Each function has the permissions and the settings that it uses: its recorded calls against the template."""
 
 from __future__ import annotations
 
 import json
 import secrets
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,8 @@ from xml.sax.saxutils import escape
 import pytest
 from moto import mock_aws
 
-from adapters.dynamodb import DynamoDBStore
+from adapters.dynamodb import DynamoDBStore, TableNames
+from adapters.dynamodb.transactions import Transactions
 from domain.apps.record import ApiKey, App, Scope, api_key_hash
 from domain.connections.service import ConnectionService
 from domain.maintenance.search_packing import Packer
@@ -29,14 +31,11 @@ from domain.storage.changes import (
     RemoveRequest,
 )
 from domain.web_connector.recovery.lost_response import MAX_SESSIONS
-from domain.webhooks.addresses import UrlRules
-from handlers import bootstrap
-from handlers.bootstrap import Settings
+from handlers.settings import Settings
 from local.emulated_dynamodb import quick_moto
 from local.tables import make_tables
 from local.template import Template
 from tests.contract.conftest import dynamodb_client
-from tests.integration.api.conftest import ENVIRONMENT
 from tests.integration.api.test_events import (
     ENDED,
     EVENTS,
@@ -62,9 +61,10 @@ from tests.support.builders import (
     a_session,
     counting_bytes,
 )
+from tests.support.services import services_with, using
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 TRANSACTED = {
     "Put": "PutItem",
@@ -78,6 +78,12 @@ def deployed() -> Template:
     """Return the template with the logical id of everything in place of its ARN."""
     template = Template.load()
     return template.with_references({f"{name}.Arn": name for name in template.document["Resources"]})
+
+
+def environment_of(function: str) -> Mapping[str, str]:
+    """Return the environment variables of a function."""
+    (found,) = (one for one in Template.load().functions() if one.handler == f"handlers.{function}.handler")
+    return found.environment
 
 
 def grants(function: str) -> set[tuple[str, str]]:
@@ -99,9 +105,12 @@ def _listed(value: str | list[str]) -> list[str]:
 
 
 class Recorder:
-    """Notes what a client is asked to do, as IAM sees it."""
+    """Records what a client is asked to do, as IAM sees it. `store` may use every table."""
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Any, store: DynamoDBStore) -> None:
+        self.client = client
+        self.new_id = SequentialIds()
+        self.store = store
         self.calls: set[tuple[str, str]] = set()
         client.meta.events.register("provide-client-params.dynamodb", self._note)
 
@@ -124,22 +133,24 @@ class Recorder:
 
 @pytest.fixture
 def recorder() -> Iterator[Recorder]:
-    """Yield the recorder of the database behind the functions."""
+    """Yield the recorder of a database with the template's tables."""
     with quick_moto(), mock_aws():
         client = dynamodb_client()
-        store = DynamoDBStore(client, make_tables(client, ""))
-        bootstrap.use(
-            store=store,
-            clock=FixedClock(NOON.replace(hour=15)),
-            new_id=SequentialIds(),
-            secrets=counting_bytes,
-            settings=Settings.of(ENVIRONMENT),
-            url_rules=UrlRules(),
-            webhook_sender=Receiver(),
-            retry_queue=NoRetries(),
-        )
-        yield Recorder(client)
-        bootstrap.use()
+        yield Recorder(client, DynamoDBStore(client, make_tables(client, "")))
+
+
+@contextmanager
+def deployed_as(recorder: Recorder, function: str) -> Iterator[None]:
+    """Give the functions the settings of `function`: whatever else it reads is a KeyError that names the variable."""
+    settings = Settings(environment_of(function))
+    tables = TableNames(settings.table)
+    transactions = Transactions(recorder.client, tables, retention_days=lambda: settings.retention_days)
+    store = DynamoDBStore(recorder.client, tables, transactions)
+    services = services_with(store, FixedClock(NOON.replace(hour=15)))
+    services.settings, services.new_id, services.secrets = settings, recorder.new_id, counting_bytes
+    services.webhook_sender, services.retry_queue = Receiver(), NoRetries()
+    with using(services):
+        yield
 
 
 def fill(store: DynamoDBStore, function: str) -> None:
@@ -196,14 +207,25 @@ def fill(store: DynamoDBStore, function: str) -> None:
 
 @pytest.mark.parametrize("function", FUNCTIONS.values())
 def test_a_function_is_allowed_what_its_event_makes_it_do(recorder: Recorder, function: str) -> None:
-    fill(bootstrap.store(), function)  # type: ignore[arg-type]  # the fixture put a DynamoDBStore there
+    fill(recorder.store, function)
     recorder.calls.clear()
     event = json.loads((EVENTS / f"{function}.json").read_text(encoding="utf-8"))
 
-    load(f"handlers.{function}.handler")(event, LambdaContext())
+    with deployed_as(recorder, function):
+        result = load(f"handlers.{function}.handler")(event, LambdaContext())
 
+    assert not result or result.get("statusCode", 200) < 300
     assert recorder.calls <= grants(function)
     assert recorder.calls or function in {"serve_console", "get_api_key"}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS.values())
+def test_a_function_is_told_the_names_of_the_tables_that_its_role_allows(function: str) -> None:
+    told = {value for name, value in environment_of(function).items() if name.endswith("_TABLE")}
+
+    assert told == {
+        resource.partition("/")[0] for _, resource in grants(function) if resource.partition("/")[0].endswith("Table")
+    }
 
 
 def test_nothing_is_allowed_on_everything() -> None:
@@ -231,15 +253,16 @@ def soap(method: str, **arguments: str) -> dict[str, Any]:
 
 def test_a_whole_session_is_allowed_its_calls(recorder: Recorder) -> None:
     """Two pages of an iterated query, one of them with a response that is stored in chunks; then a lost connection."""
-    store: DynamoDBStore = bootstrap.store()  # type: ignore[assignment]  # the fixture put it there
-    fill(store, "web_connector")
+    fill(recorder.store, "web_connector")
     customers = f"/api/v1/connections/{CONNECTION_ID}/customers?iterate=true"
-    load("handlers.query_customers.handler")(
-        api_event("GET", customers, authorizer={"app_id": APP_ID, "scope": "full"}), LambdaContext()
-    )
-    load("handlers.discard_queued_request.handler")(
-        json.loads((EVENTS / "discard_queued_request.json").read_text(encoding="utf-8")), LambdaContext()
-    )
+    with deployed_as(recorder, "query_customers"):
+        load("handlers.query_customers.handler")(
+            api_event("GET", customers, authorizer={"app_id": APP_ID, "scope": "full"}), LambdaContext()
+        )
+    with deployed_as(recorder, "discard_queued_request"):
+        load("handlers.discard_queued_request.handler")(
+            json.loads((EVENTS / "discard_queued_request.json").read_text(encoding="utf-8")), LambdaContext()
+        )
     recorder.calls.clear()
 
     def call(method: str, **arguments: str) -> str:
@@ -254,15 +277,16 @@ def test_a_whole_session_is_allowed_its_calls(recorder: Recorder) -> None:
         )
         return call("receiveResponseXML", ticket=ticket, response=response, hresult="", message="")
 
-    opened = call("authenticate", strUserName=CONNECTION_ID, strPassword="correct horse battery staple")
-    ticket = opened.partition("<string>")[2].partition("</string>")[0]
-    first = call("sendRequestXML", ticket=ticket, strHCPResponse="", strCompanyFileName="C:\\a.qbw")
-    half = receive(ticket, 7, secrets.token_hex(500_000))
-    second = call("sendRequestXML", ticket=ticket, strHCPResponse="", strCompanyFileName="C:\\a.qbw")
-    whole = receive(ticket, 0, "Ann")
-    call("connectionError", ticket=ticket, hresult="0x80040408", message="Could not start QuickBooks.")
-    call("getLastError", ticket=ticket)
-    call("closeConnection", ticket=ticket)
+    with deployed_as(recorder, "web_connector"):
+        opened = call("authenticate", strUserName=CONNECTION_ID, strPassword="correct horse battery staple")
+        ticket = opened.partition("<string>")[2].partition("</string>")[0]
+        first = call("sendRequestXML", ticket=ticket, strHCPResponse="", strCompanyFileName="C:\\a.qbw")
+        half = receive(ticket, 7, secrets.token_hex(500_000))
+        second = call("sendRequestXML", ticket=ticket, strHCPResponse="", strCompanyFileName="C:\\a.qbw")
+        whole = receive(ticket, 0, "Ann")
+        call("connectionError", ticket=ticket, hresult="0x80040408", message="Could not start QuickBooks.")
+        call("getLastError", ticket=ticket)
+        call("closeConnection", ticket=ticket)
 
     assert "iterator=&quot;Start" in first or 'iterator="Start' in first
     assert "Continue" in second

@@ -18,9 +18,9 @@ from domain.requests.record import (
 )
 from domain.storage.changes import ChangeConnection, ChangeRequest
 from domain.webhooks.event import event_body
-from handlers import bootstrap
 from tests.support.api_client import ApiClient
 from tests.support.builders import CONNECTION_ID, REQUEST_XML, RESPONSE_XML
+from tests.support.services import services_with, using
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -340,8 +340,8 @@ def test_a_search_that_takes_too_long_is_answered_with_what_to_do_instead(world:
     def clock() -> datetime:
         return world.clock.advance(seconds=30)
 
-    bootstrap.use(store=world.store, clock=clock, settings=bootstrap.settings())
-    answer = world.api.call("GET", f"{world.requests_url}?search_phrase=Customer")
+    with using(services_with(world.store, clock)):
+        answer = world.api.call("GET", f"{world.requests_url}?search_phrase=Customer")
 
     assert answer.status == 400
     assert answer.json["error"]["code"] == "invalid_request"

@@ -20,7 +20,7 @@ from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, 
 from domain.requests.service import RequestService
 from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, PutApp, RemoveRequest
 from domain.webhooks.delivery import Deliverer
-from handlers import bootstrap, deliver_webhook, retry_webhook
+from handlers import deliver_webhook, retry_webhook
 from local.emulated_dynamodb import quick_moto
 from local.gateway import Request
 from local.receiver import verified_schemes
@@ -36,6 +36,7 @@ from tests.support.builders import (
     a_connection,
     a_record,
 )
+from tests.support.services import services_with, using
 from tests.support.webhook_servers import ANSWER, Exchange, Receiver
 
 if TYPE_CHECKING:
@@ -59,10 +60,8 @@ class Stack:
         queue = SqsRetryQueue(self.sqs, self.queue_url, lambda: self.clock() + timedelta(days=1))
         sender = WebhookHttp(allow_loopback=True)
         self.store.commit(AddConnection(a_connection()), PutApp(None, App(APP_ID, "Shop", timestamp(NOON), (SECRET,))))
-        bootstrap.use(
-            webhook_deliveries=Deliverer(self.store, sender, queue, self.clock, lambda: 0.5),
-            clock=self.clock,
-        )
+        self.services = services_with(self.store, self.clock)
+        self.services.deliverer = Deliverer(self.store, sender, queue, self.clock, lambda: 0.5)
         self.calls: Counter[str] = Counter()
         client.meta.events.register("before-call.dynamodb", lambda model, **_: self.calls.update([model.name]))
 
@@ -96,8 +95,9 @@ class Stack:
 @pytest.fixture
 def stack() -> Iterator[Stack]:
     with quick_moto(), mock_aws():
-        yield Stack()
-    bootstrap.use()
+        stack = Stack()
+        with using(stack.services):
+            yield stack
 
 
 def hearing(heard: list[tuple[bytes, bytes]], answer: bytes = ANSWER) -> Callable[[Exchange], None]:

@@ -1,43 +1,41 @@
-"""Settings are read from the environment, once, when they are first asked for."""
+"""Settings are read when they are needed; each service is built once."""
 
 from __future__ import annotations
 
 import pytest
 
-from handlers import bootstrap
-from handlers.bootstrap import Settings
+from handlers.bootstrap import Services
+from handlers.settings import Settings
+from tests.support.services import ENVIRONMENT
 
-TABLES = {
-    "QUEUED_REQUESTS_TABLE": "requests",
-    "PAYLOADS_TABLE": "payloads",
-    "COUNTS_TABLE": "counts",
-    "CONNECTIONS_TABLE": "connections",
-    "SESSIONS_TABLE": "sessions",
-    "APPS_TABLE": "apps",
-    "IDEMPOTENCY_KEYS_TABLE": "keys",
-    "QUEUE_TABLE": "queue",
-    "WEBHOOK_RETRY_QUEUE_URL": "https://sqs.example/queue",
+VARIABLES = {
+    "WEBHOOK_RETRY_QUEUE_URL": lambda settings: settings.webhook_retry_queue_url,
+    "ALLOW_LOOPBACK_WEBHOOKS": lambda settings: settings.allow_loopback_webhooks,
+    "ALLOW_HTTP_WEBHOOKS": lambda settings: settings.allow_http_webhooks,
+    "WEBHOOK_PORTS": lambda settings: settings.webhook_ports,
+    "BASE_URL": lambda settings: settings.base_url,
+    "RETENTION_DAYS": lambda settings: settings.retention_days,
+    "QUEUED_REQUESTS_TABLE": lambda settings: settings.table("queued_requests"),
 }
 
 
-def test_what_is_not_said_is_refused_or_safe() -> None:
-    settings = Settings.of(TABLES | {"BASE_URL": ""})
+def test_the_templates_defaults_allow_https_to_port_443_only() -> None:
+    settings = Settings(ENVIRONMENT)
 
-    assert settings.queued_requests_table == "requests"
     assert settings.allow_loopback_webhooks is False
     assert settings.allow_http_webhooks is False
     assert settings.webhook_ports == {443}
     assert settings.base_url is None
 
 
-def test_what_is_said_is_taken() -> None:
-    settings = Settings.of(
-        TABLES
-        | {
+def test_values_are_read_from_the_environment() -> None:
+    settings = Settings(
+        {
             "ALLOW_LOOPBACK_WEBHOOKS": "true",
             "ALLOW_HTTP_WEBHOOKS": "1",
             "WEBHOOK_PORTS": "443,8443",
             "BASE_URL": "https://queue.example.com/",
+            "QUEUED_REQUESTS_TABLE": "requests",
         }
     )
 
@@ -45,21 +43,21 @@ def test_what_is_said_is_taken() -> None:
     assert settings.allow_http_webhooks
     assert settings.webhook_ports == {443, 8443}
     assert settings.base_url == "https://queue.example.com"
+    assert settings.table("queued_requests") == "requests"
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_a_name_that_is_missing_is_named(name: str) -> None:
+@pytest.mark.parametrize("name", VARIABLES)
+def test_a_missing_variable_is_named_when_it_is_needed(name: str) -> None:
     with pytest.raises(KeyError, match=name):
-        Settings.of({one: value for one, value in TABLES.items() if one != name})
+        VARIABLES[name](Settings({}))
 
 
 def test_a_switch_is_true_or_false() -> None:
     with pytest.raises(ValueError, match="ALLOW_LOOPBACK_WEBHOOKS must be true or false"):
-        Settings.of(TABLES | {"ALLOW_LOOPBACK_WEBHOOKS": "perhaps"})
+        _ = Settings({"ALLOW_LOOPBACK_WEBHOOKS": "perhaps"}).allow_loopback_webhooks
 
 
-def test_each_part_is_built_once() -> None:
-    bootstrap.use(settings=Settings.of(TABLES))
+def test_each_service_is_built_once() -> None:
+    services = Services(Settings(ENVIRONMENT))
 
-    assert bootstrap.url_rules() is bootstrap.url_rules()
-    bootstrap.use()
+    assert services.url_rules is services.url_rules

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from domain.maintenance.search_packing import DAYS_A_RUN, Packed, Packer
-from handlers import bootstrap, pack_search_texts
+from handlers import pack_search_texts
+from handlers.bootstrap import Services
 from tests.support.builders import NOON, FixedClock
+from tests.support.services import using
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,9 +92,10 @@ class Context:
 def test_the_function_uses_the_time_that_it_has_left(caplog: pytest.LogCaptureFixture) -> None:
     clock = FixedClock()
     days = Days(clock, 3)
-    bootstrap.use(packer=Packer(days, clock), clock=clock)
 
-    pack_search_texts.handler({}, Context())
+    with using(Services(clock=clock)) as services:
+        services.packer = Packer(days, clock)
+        pack_search_texts.handler({}, Context())
 
     assert len(days.steps) == 3  # half a minute, less than two days
     (line,) = (vars(record) for record in caplog.records)
@@ -103,10 +106,11 @@ def test_the_function_names_what_could_not_be_packed_and_fails(caplog: pytest.Lo
     """Its failures are what the alarm counts."""
     clock = FixedClock()
     days = Days(clock, 1, bad="day 0")
-    bootstrap.use(packer=Packer(days, clock), clock=clock)
 
-    with pytest.raises(OSError, match="day 0"):
-        pack_search_texts.handler({}, Context())
+    with using(Services(clock=clock)) as services:
+        services.packer = Packer(days, clock)
+        with pytest.raises(OSError, match="day 0"):
+            pack_search_texts.handler({}, Context())
 
     bad, done = (vars(record) for record in caplog.records)
     assert (bad["message"], bad["connection_id"], bad["day"]) == ("packing.not_processed", "connection", "day 0")

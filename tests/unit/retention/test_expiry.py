@@ -12,9 +12,10 @@ from domain.errors import TooManyRequests
 from domain.maintenance.retention import SECONDS_A_DAY, Retention, expires_at
 from domain.requests.record import ENDED, QueuedRequest, State, Tombstone, Webhook, WebhookState, timestamp
 from domain.storage.changes import AddRequest
-from handlers import bootstrap, forget_expired
+from handlers import forget_expired
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, FixedClock, a_record
 from tests.support.fake_store import FakeStore
+from tests.support.services import services_with, using
 
 LATER = NOON + timedelta(days=40)
 
@@ -83,13 +84,12 @@ def test_a_record_that_is_there_is_not_forgotten() -> None:
 def test_a_record_that_cannot_be_forgotten_is_named_and_keeps_no_other_one() -> None:
     store = FakeStore(retention_days=30)
     records = [an_expired_record(store) for _ in range(3)]
-    bootstrap.use(retention=Retention(store, FixedClock(LATER)))
     entries = [removal(record, number) for number, record in enumerate(records)]
     del entries[1]["dynamodb"]["OldImage"]["state"]
 
-    answer = forget_expired.handler({"Records": entries}, None)
+    with using(services_with(store, FixedClock(LATER))):
+        answer = forget_expired.handler({"Records": entries}, None)
 
-    bootstrap.use()
     assert answer == {"batchItemFailures": [{"itemIdentifier": "1"}]}
     assert set(store.bodies) == {records[1].id}
 
@@ -99,9 +99,7 @@ def test_contention_has_the_record_come_again() -> None:
         def commit(self, *changes: object) -> None:
             raise TooManyRequests(f"busy: {changes}")
 
-    bootstrap.use(retention=Retention(Contended(), FixedClock()))
+    with using(services_with(Contended(), FixedClock())):
+        answer = forget_expired.handler({"Records": [removal(a_record(state=State.ERROR), 7)]}, None)
 
-    answer = forget_expired.handler({"Records": [removal(a_record(state=State.ERROR), 7)]}, None)
-
-    bootstrap.use()
     assert answer == {"batchItemFailures": [{"itemIdentifier": "7"}]}

@@ -5,21 +5,21 @@ from __future__ import annotations
 import base64
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.maintenance.sweep import Sweeper
-from handlers import bootstrap, sweep, web_connector
+from handlers import sweep, web_connector
+from handlers.bootstrap import Services
+from handlers.settings import Settings
+from tests.support.services import ENVIRONMENT, services_with, using
 from tests.support.web_connector.driver import PASSWORD, Desk
 from tests.unit.web_connector.test_soap import CLOSE, envelope
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SETTINGS = bootstrap.Settings("", "", "", "", "", "", "", "", "")
 SOURCE = Path(web_connector.__file__).parent.parent
 
 
@@ -28,15 +28,10 @@ def desk() -> Iterator[Desk]:
     """Return a desk whose endpoint and sweeper the handlers use."""
     desk = Desk()
     desk.connect()
-    store = desk.store
-    bootstrap.use(
-        web_connector=desk.connector,
-        sweeper=Sweeper(store, desk.clock),
-        clock=desk.clock,
-        settings=SETTINGS,
-    )
-    yield desk
-    bootstrap.use()
+    services = services_with(desk.store, desk.clock)
+    services.web_connector = desk.connector
+    with using(services):
+        yield desk
 
 
 def event(method: str, body: str | None = None, **fields: Any) -> dict[str, Any]:
@@ -70,7 +65,7 @@ def test_get_wsdl_describes_the_service_at_the_address_that_was_called(desk: Des
 
 
 def test_the_wsdl_names_the_deployment_s_own_address_when_it_has_one(desk: Desk) -> None:  # noqa: ARG001 - it sets the parts up
-    bootstrap.use(settings=replace(SETTINGS, base_url="https://qb.example.com"))
+    Services.current.settings = Settings(ENVIRONMENT | {"BASE_URL": "https://qb.example.com"})
 
     answered = web_connector.handler(event("GET", queryStringParameters={"wsdl": ""}), None)
 

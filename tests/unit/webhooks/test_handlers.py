@@ -15,8 +15,10 @@ from domain.errors import TooManyRequests
 from domain.requests.record import QueuedRequest, State, WebhookState, timestamp
 from domain.webhooks.delivery import first_planned_attempt
 from domain.webhooks.ports import DeliveryFailed, HttpResponse
-from handlers import _delivery_batch, bootstrap, deliver_webhook, retry_webhook
+from handlers import _delivery_batch, deliver_webhook, retry_webhook
+from handlers.bootstrap import Services
 from tests.support.builders import NOON
+from tests.support.services import using
 from tests.support.webhooks import URL, World, a_webhook
 
 if TYPE_CHECKING:
@@ -47,15 +49,15 @@ def lines() -> Iterator[list[logging.LogRecord]]:
 
 
 @pytest.fixture(autouse=True)
-def _no_parts_left() -> Iterator[None]:
-    yield
-    bootstrap.use()
+def _services() -> Iterator[None]:
+    with using(Services()):
+        yield
 
 
 def a_world(*answers: HttpResponse | DeliveryFailed) -> World:
     """Return a world that the functions live in."""
     world = World(*answers)
-    bootstrap.use(webhook_deliveries=world.deliverer, clock=world.clock)
+    Services.current.deliverer, Services.current.clock = world.deliverer, world.clock
     return world
 
 

@@ -1,0 +1,59 @@
+"""The settings of a function: the environment variables that `template.yaml` gives it.
+
+Each function has only the variables that it uses, so each one is read when it is first needed. A missing variable is a
+KeyError with its name. `tests/infrastructure/test_settings.py` compares the template with what the functions read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Settings:
+    """Reads environment variables."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+
+    def table(self, name: str) -> str:
+        """Return the deployed name of a table, such as `queued_requests`."""
+        return self._environment[f"{name.upper()}_TABLE"]
+
+    @property
+    def webhook_retry_queue_url(self) -> str:
+        """URL of the SQS queue of planned webhook attempts."""
+        return self._environment["WEBHOOK_RETRY_QUEUE_URL"]
+
+    @property
+    def allow_loopback_webhooks(self) -> bool:
+        """Whether webhooks may go to loopback addresses, over http and to any port."""
+        return self._switch("ALLOW_LOOPBACK_WEBHOOKS")
+
+    @property
+    def allow_http_webhooks(self) -> bool:
+        """Whether webhooks may go over plain http."""
+        return self._switch("ALLOW_HTTP_WEBHOOKS")
+
+    @property
+    def webhook_ports(self) -> frozenset[int]:
+        """Ports that webhooks may go to."""
+        return frozenset(int(port) for port in self._environment["WEBHOOK_PORTS"].split(","))
+
+    @property
+    def base_url(self) -> str | None:
+        """URL under which clients reach the API, without a slash at the end; None: the URL of the call."""
+        return self._environment["BASE_URL"].rstrip("/") or None
+
+    @property
+    def retention_days(self) -> int:
+        """Days for which an ended request is kept; 0: for good."""
+        return int(self._environment["RETENTION_DAYS"])
+
+    def _switch(self, name: str) -> bool:
+        value = self._environment[name].lower()
+        if value not in {"", "0", "1", "false", "true"}:
+            raise ValueError(f"{name} must be true or false, not {value!r}")
+        return value in {"1", "true"}

@@ -1,0 +1,40 @@
+"""Services for the functions that a test calls."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from handlers.bootstrap import Services
+from handlers.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from domain.ports import Clock
+    from domain.storage.ports import Database
+
+ENVIRONMENT = {
+    "ALLOW_LOOPBACK_WEBHOOKS": "false",
+    "ALLOW_HTTP_WEBHOOKS": "false",
+    "WEBHOOK_PORTS": "443",
+    "BASE_URL": "",
+}
+"""The template's defaults."""
+
+
+def services_with(store: Database, clock: Clock) -> Services:
+    """Return services over this store and clock, with the template's default settings."""
+    services = Services(Settings(ENVIRONMENT), clock)
+    services.store = store
+    return services
+
+
+@contextmanager
+def using(services: Services) -> Iterator[Services]:
+    """Let every function use these services while the block runs."""
+    former, Services.current = Services.current, services
+    try:
+        yield services
+    finally:
+        Services.current = former
