@@ -45,7 +45,7 @@ def test_a_write_whose_answer_is_lost_is_done_once_and_its_webhook_arrives(tmp_p
     assert record["state"] == "response_received"
     assert webhooks.empty()
     assert "Fault          the answer is lost" in run.output
-    assert "Not as the script expects" not in run.output
+    assert "The script expected something else" not in run.output
 
 
 def test_what_the_script_expects_in_vain_is_told_at_the_end(tmp_path: Path) -> None:
@@ -55,4 +55,4 @@ def test_what_the_script_expects_in_vain_is_told_at_the_end(tmp_path: Path) -> N
     with running(tmp_path, QUICKBOOKS_SCRIPT=str(script)) as run:
         pass
 
-    assert "Not as the script expects: CustomerAddRq was to be executed once, and was never" in run.output
+    assert "The script expected something else: CustomerAddRq was to be executed once, and was never" in run.output
