@@ -44,7 +44,7 @@ def test_a_write_whose_answer_is_lost_is_done_once_and_its_webhook_arrives(tmp_p
     assert (webhook.id, webhook.body["state"]) == (queued, "completed")
     assert record["state"] == "response_received"
     assert webhooks.empty()
-    assert "Fault          the answer is lost" in run.output
+    assert "Fault       the answer is lost" in run.output
     assert "The script expected something else" not in run.output
 
 
