@@ -1,9 +1,9 @@
-"""How fast requests are checked and responses read, beside lxml and xmltodict in the same run.
+"""How fast requests are checked and responses read, compared with lxml and xmltodict in the same run.
 
     python benchmarks/qbxml_speed.py --xsd FOLDER
 
-FOLDER holds QBXML 13.0's XSD files, which Intuit publishes with its SDK. Every figure is the best of
-many runs in milliseconds, but the cold start: the median of nine fresh processes.
+FOLDER contains the XSD files of QBXML 13.0, which Intuit publishes with its SDK. Figures are in milliseconds, the
+best of many runs; a cold start is the median of nine new processes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lxml import etree
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 from domain.qbxml import Element, parse_request_json, parse_request_xml, parse_response, response_to_json
-from domain.qbxml.request.checking import schema_problems
+from domain.qbxml.request.schema_check import schema_problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,10 +90,10 @@ UNCHECKED = """
 from types import ModuleType
 nothing = lambda *_, **__: True
 for name, functions in {
-    "request.acceptance": {"accepted": lambda request, *_, **__: request, "check_version": nothing},
-    "request.fitting": {"fitted": nothing},
-    "schema.models": {"request_model": nothing, "version_number": nothing},
-    "request.quick_check": {"node_fits": nothing, "is_blank": lambda text: not text or text.isspace()},
+    "request.validation": {"validated": lambda request, *_, **__: request, "check_version": nothing},
+    "request.normalization": {"normalized": nothing},
+    "schema.content_models": {"request_model": nothing, "version_number": nothing},
+    "request.fast_schema_check": {"node_is_valid": nothing, "is_blank": lambda text: not text or text.isspace()},
 }.items():
     module = sys.modules["domain.qbxml." + name] = ModuleType(name)
     vars(module).update(functions)
@@ -139,19 +139,19 @@ def main() -> None:
     show("here: the status", lambda: parse_response(response), 5)
 
     print("\nA cold start: import and first request")
-    print(f"{cold(UNCHECKED, text):10.2f}  read, with nothing in the place of the check")
+    print(f"{cold(UNCHECKED, text):10.2f}  read, without the check")
     print(f"{cold(CHECKED, text):10.2f}  read and checked")
 
 
 def validated(schema: etree.XMLSchema, data: bytes) -> etree._Element:
-    """Return the tree of a valid text."""
+    """Return the tree of a valid request."""
     document = etree.fromstring(data)
     assert schema.validate(document)
     return document
 
 
 def elements(node: etree._Element) -> Element:
-    """Return what the check of this project returns, made from a tree of lxml."""
+    """Return our elements for a tree of lxml."""
     return Element(node.tag, dict(node.attrib), tuple(map(elements, node)), node.text)
 
 
@@ -167,7 +167,7 @@ def show(name: str, run: Callable[[], object], runs: int = 200) -> float:
 
 
 def cold(code: str, text: str) -> float:
-    """Return the median time of fresh processes in milliseconds."""
+    """Return the median time of new processes in milliseconds."""
     command = [sys.executable, "-c", COLD.format(code=code), str(SOURCE)]
     return median(
         float(subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout)  # noqa: S603 - our own code
@@ -176,7 +176,7 @@ def cold(code: str, text: str) -> float:
 
 
 def invoice() -> str:
-    """Return an InvoiceAddRq as an integration sends it: one tag a line."""
+    """Return an InvoiceAddRq with one tag a line, as integrations send it."""
     lines = "".join(LINE.format(number=number) for number in range(LINES))
     return (
         '<?xml version="1.0" encoding="utf-8"?>\n<?qbxml version="13.0"?>\n'
@@ -188,7 +188,7 @@ def invoice() -> str:
 
 
 def customers() -> str:
-    """Return the answer to a CustomerQueryRq."""
+    """Return a response to a CustomerQueryRq."""
     count = RESPONSE_BYTES // len(CUSTOMER.format(number=1000))
     objects = "".join(CUSTOMER.format(number=number) for number in range(count))
     return (

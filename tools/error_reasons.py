@@ -1,11 +1,12 @@
-"""Writes `docs/quickbooks-errors.md` from the tables in the code: `PYTHONPATH=src python -m tools.error_reasons`."""
+"""Generates `docs/quickbooks-errors.md` from the tables in the code: `PYTHONPATH=src python -m tools.error_reasons`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from domain.qbxml.codes import hresults, statuses
+from domain.qbxml.codes.hresults import HRESULTS
+from domain.qbxml.codes.statuses import STATUSES
 from domain.web_connector.error_reasons import MEANINGS
 
 if TYPE_CHECKING:
@@ -13,52 +14,56 @@ if TYPE_CHECKING:
 
 TARGET = Path(__file__).parents[1] / "docs" / "quickbooks-errors.md"
 
-_HEAD = """# What went wrong, by name
+_HEAD = """# Errors by name
 
-When a request ends in `error`, `error.code` says what kind of end it was, `error.message` has QuickBooks' own words and
-`error.details.reason` a name that stays the same, whatever language QuickBooks speaks. `error.details.hint` says in a
-user's words what to do. A connection's `last_error` has `reason` and `hint` too. The tables are made from the code
-(`python -m tools.error_reasons`).
+When a request ends in `error`, `error.code` is the kind of error, `error.message` has QuickBooks' own words, and
+`error.details.reason` is a stable name, whatever language QuickBooks uses. `error.details.hint` says what to do. A
+connection's `last_error` has `reason` and `hint` too. This page is generated (`python -m tools.error_reasons`).
 
-A code that is in no table is passed on as it came, with its message: its reason is `unknown_hresult` or
-`unknown_status`, and it has no hint.
+A code that is not listed here is passed on with its message. Its reason is `unknown_hresult` or `unknown_status`, and
+it has no hint.
 
-`details.retryable` is true where QuickBooks answered that it did not do it and what stood in the way passes by itself:
-a lock, another user's change. The service does not queue such a request again, since it cannot know whether it is still
-wanted; you can.
+`details.retryable` is true when QuickBooks did not execute the request and the obstacle, such as a lock or another
+user's change, resolves itself. The service does not queue such a request again, because it cannot know whether it is
+still wanted. You can.
+"""
+
+_HRESULTS = """
+## HRESULTs: QuickBooks did not respond
+
+`details.hresult` has the code. The kind is `invalid_request` when this request can never succeed, `unavailable` when
+QuickBooks is busy, closed or out of reach, so that every request would fail now, and `unknown` otherwise. When a write
+may have been executed, the next session asks QuickBooks ([why](decisions/0005-recovery-of-lost-responses.md)).
+"""
+
+_STATUSES = """
+## Status codes: QuickBooks responded
+
+`details.status_code` has the code. Codes below 1000 are not errors. 9100 to 9199 are `macro_error`. 3170 and 3180 are
+`save_refused`, and not retryable, when their message names neither another user nor a lock.
 """
 
 
 def document() -> str:
     """Return the page."""
-    own = [(f"`{reason}`", message, hint) for reason, (message, hint) in MEANINGS.items()]
-    of_quickbooks = [
-        (f"`{facts.code}`", f"`{facts.reason}`", facts.message, facts.executed, facts.hint or "")
-        for facts in sorted(hresults.HRESULTS.values(), key=lambda facts: facts.code)
-    ]
+    reasons = [(f"`{reason}`", message, hint) for reason, (message, hint) in MEANINGS.items()]
     codes = [
-        (
-            str(facts.code),
-            f"`{facts.reason}`",
-            facts.message or "",
-            "yes" if facts.retryable else "",
-            facts.hint or "",
-        )
-        for facts in statuses.STATUSES.values()
+        (f"`{code}`", f"`{entry.reason}`", entry.message, f"`{entry.kind}`", entry.executed, entry.hint or "")
+        for code, entry in sorted(HRESULTS.items())
+    ]
+    status_codes = [
+        (str(code), f"`{entry.reason}`", entry.message or "", "yes" if entry.retryable else "", entry.hint or "")
+        for code, entry in STATUSES.items()
     ]
     return "\n".join(
         (
             _HEAD,
-            "## The service's own reasons\n",
-            _table(("reason", "what it means", "what to do"), own),
-            "\n## HRESULTs: QuickBooks did not answer\n",
-            "`details.hresult` has the code. Where it cannot be told whether QuickBooks executed a write, the next",
-            "session asks QuickBooks ([why so](decisions/0005-recovery-of-lost-responses.md)).\n",
-            _table(("hresult", "reason", "what it means", "executed", "what to do"), of_quickbooks),
-            "\n## Status codes: QuickBooks answered\n",
-            "`details.status_code` has the code. Those below 1000 are no errors. 9100 to 9199 are `macro_error`.",
-            "3170 and 3180 that speak of neither another user nor a lock are `save_refused`, not retryable.\n",
-            _table(("status_code", "reason", "what it means", "retryable", "what to do"), codes),
+            "## Reasons of the service\n",
+            _table(("reason", "meaning", "what to do"), reasons),
+            _HRESULTS,
+            _table(("hresult", "reason", "meaning", "kind", "executed", "what to do"), codes),
+            _STATUSES,
+            _table(("status_code", "reason", "meaning", "retryable", "what to do"), status_codes),
             "",
         )
     )

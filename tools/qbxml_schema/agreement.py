@@ -1,11 +1,10 @@
-"""Compare this project's check with a validating XML parser on the XSD files.
+"""Compare the schema check with lxml's XMLSchema on the XSD files.
 
     python -m tools.qbxml_schema.agreement --xsd FOLDER [--count 10000] [--queries 20000] [--seed 1]
 
-Requests are made from the XSD files, valid and mutated ones; each is judged by lxml's XMLSchema and
-by the check. Prints how often the verdicts agree, and every request about which they do not. Sets of
-parameters for the convenience queries, right and wrong ones, make requests that lxml accepts, or are
-refused.
+Generates valid and mutated requests from the XSD files, prints how often the verdicts agree, and prints every request
+about which they do not. Also builds convenience queries from valid and invalid parameters: every request that they
+build must be valid.
 """
 
 from __future__ import annotations
@@ -23,37 +22,51 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 
 from domain.errors import InvalidRequest
 from domain.qbxml import parse_request_xml
-from domain.qbxml.request.checking import schema_problems
+from domain.qbxml.request.schema_check import schema_problems
 from domain.queries import QUERIES, values
 from tools.qbxml_schema.generate import mutated, valid
 from tools.qbxml_schema.xsd import Schema
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from domain.queries import Parameter
 
 _MAIN = "qbxmlops130.xsd"
 
-_SHARE_OF_ODD_VALUES = 0.02
-_ODD_VALUES = ("", " ", "0", "-1", "yes", "All", "2026-02-30", "31.01.2026", "日", "x" * 60, "\x01", "1e3", "ListID")
+_INVALID_SHARE = 0.02
+_INVALID_VALUES = (
+    "",
+    " ",
+    "0",
+    "-1",
+    "yes",
+    "All",
+    "2026-02-30",
+    "31.01.2026",
+    "日",
+    "x" * 60,
+    "\x01",
+    "1e3",
+    "ListID",
+)
 _TEXTS = ("a", "A & B <c>", "é", "x" * 31, "two  words")
-_VALUES: dict[Callable[[str], str], Sequence[str]] = {
-    values.count: ("1", "100", "500"),
-    values.boolean: ("true", "false", "1", "0"),
-    values.moment: ("2026-01-31", "2026-01-31T13:30:00Z", "2026-01-31T13:30:00.5-08:00", "2026-01-31T13:30:00"),
-    values.day: ("2026-01-31", "2024-02-29"),
-    values.list_id: ("80000001-1324068882", "8-1"),
-    values.label: ("a label", "x" * 50),
-}
+_VALUES: Sequence[tuple[values.ValueKind, Sequence[str]]] = (
+    (values.COUNT, ("1", "100", "500")),
+    (values.BOOLEAN, ("true", "false", "1", "0")),
+    (values.MOMENT, ("2026-01-31", "2026-01-31T13:30:00Z", "2026-01-31T13:30:00.5-08:00", "2026-01-31T13:30:00")),
+    (values.DAY, ("2026-01-31", "2024-02-29")),
+    (values.LIST_ID, ("80000001-1324068882", "8-1")),
+    (values.LABEL, ("a label", "x" * 50)),
+)
 
 
 def main() -> int:
     """Return 0 when all verdicts agree."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--xsd", type=Path, required=True, help=f"folder with {_MAIN} and what it includes")
-    parser.add_argument("--count", type=int, default=10_000, help="how many valid and how many mutated requests")
-    parser.add_argument("--queries", type=int, default=20_000, help="how many sets of query parameters")
+    parser.add_argument("--xsd", type=Path, required=True, help=f"folder with {_MAIN} and the files it includes")
+    parser.add_argument("--count", type=int, default=10_000, help="number of valid and of mutated requests")
+    parser.add_argument("--queries", type=int, default=20_000, help="number of convenience queries")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
 
@@ -72,35 +85,35 @@ def main() -> int:
         if theirs != ours:
             _say(f"XSD {theirs}, check {ours}, changes {done}: {text[:2000]}\n  {judge.error_log.last_error}")
     for (kind, theirs, ours), count in sorted(verdicts.items()):
-        _say(f"{kind}: XSD {'accepts' if theirs else 'refuses'}, check {'accepts' if ours else 'refuses'}: {count}")
-    made = Counter(_query(judge, random) for _ in range(arguments.queries))
-    for verdict, count in sorted(made.items()):
+        _say(f"{kind}: XSD {'accepts' if theirs else 'rejects'}, check {'accepts' if ours else 'rejects'}: {count}")
+    results = Counter(_query_verdict(judge, random) for _ in range(arguments.queries))
+    for verdict, count in sorted(results.items()):
         _say(f"query parameters: {verdict}: {count}")
-    return int(made["XSD refuses"] > 0 or any(theirs != ours for _, theirs, ours in verdicts))
+    return int(results["XSD rejects"] > 0 or any(theirs != ours for _, theirs, ours in verdicts))
 
 
-def _query(judge: etree.XMLSchema, random: Random) -> str:
-    """Return what becomes of a set of parameters."""
+def _query_verdict(judge: etree.XMLSchema, random: Random) -> str:
+    """Return the verdict on the request for random parameters."""
     query = random.choice(list(QUERIES.values()))
     share = random.choice((0.1, 0.3, 0.6, 1))
     parameters = {each.name: [_value(each, random)] for each in query.parameters if random.random() < share}
     try:
         request, _ = query.build(parameters)
     except InvalidRequest:
-        return "refused by a 400"
+        return "rejected with 400"
     if judge.validate(etree.fromstring(request.to_xml())):
         return "XSD accepts"
-    _say(f"XSD refuses what {query.name} makes of {parameters}: {request.to_xml()}\n  {judge.error_log.last_error}")
-    return "XSD refuses"
+    _say(f"XSD rejects the {query.name} query for {parameters}: {request.to_xml()}\n  {judge.error_log.last_error}")
+    return "XSD rejects"
 
 
 def _value(parameter: Parameter, random: Random) -> str:
-    """Return a value for a parameter: most often one of its own kind."""
-    if random.random() < _SHARE_OF_ODD_VALUES:
-        return random.choice(_ODD_VALUES)
+    """Return a value for a parameter, usually a valid one."""
+    if random.random() < _INVALID_SHARE:
+        return random.choice(_INVALID_VALUES)
     if choices := parameter.schema.get("items", parameter.schema).get("enum"):
         return ",".join(random.choices(choices, k=random.randint(1, 3) if parameter.is_list else 1))
-    return random.choice(_VALUES.get(parameter.read, _TEXTS))
+    return random.choice(next((texts for kind, texts in _VALUES if kind is parameter.kind), _TEXTS))
 
 
 def _say(line: str) -> None:
@@ -108,7 +121,7 @@ def _say(line: str) -> None:
 
 
 def _accepts(text: str) -> bool:
-    """Return the check's verdict, without the rules that go beyond the schema."""
+    """Return the verdict of the schema check alone."""
     try:
         request = parse_request_xml(text, validate=False)
     except InvalidRequest:

@@ -1,17 +1,17 @@
-"""Fuzz all that reads QBXML with broken requests, responses and query parameters.
+"""Fuzz everything that reads QBXML with corrupted requests, responses and query parameters.
 
     python -m tools.qbxml_schema.fuzz --xsd FOLDER [--seconds 3600] [--seed 1]
 
-Requests are made from the XSD files, then broken; responses are those of the simulated QuickBooks,
-broken. A round fails when anything but the declared errors is raised, when a request that was taken
-is not the same after being stored, sent or shown as JSON, when a quick way of reading finds something
-else than the slow one, or when a problem says nothing. Prints each failure with what caused it, and
-how many rounds there were.
+Requests are generated from the XSD files and corrupted, responses are those of the simulated QuickBooks, corrupted. A
+round fails when an undeclared error is raised, when an accepted request changes by being stored, sent or shown as
+JSON, when a fast reader and its slow counterpart disagree, or when a problem has no message. Prints each failure with
+its input, and the number of rounds.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
 import time
@@ -22,14 +22,12 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 
-import contextlib
-
 from domain import qbxml
 from domain.errors import InvalidRequest
-from domain.qbxml.request.checking import every_problem
-from domain.qbxml.request.placed_reader import read_with_places
-from domain.qbxml.request.quick_reader import read_fitting, read_quickly
-from domain.qbxml.xml_parser import DefusedXmlException, ExpatError, armed_tree, readable, tree
+from domain.qbxml.request.fast_xml_reader import read_valid_xml_fast, read_xml_fast
+from domain.qbxml.request.schema_check import all_problems
+from domain.qbxml.request.xml_reader import read_xml
+from domain.qbxml.xml_parser import XML_ERRORS, defused_tree, normalize_prologue, parse_tree
 from domain.queries import QUERIES
 from simulator.company import Company
 from tools.qbxml_schema.generate import mutated, valid
@@ -70,7 +68,7 @@ _QUERIES = (
 
 
 class Fuzzer:
-    """Breaks things and sees what is made of them."""
+    """Corrupts inputs and checks the results."""
 
     def __init__(self, requests: Sequence[ElementParticle], responses: Sequence[str], random: Random) -> None:
         self._requests = requests
@@ -78,7 +76,7 @@ class Fuzzer:
         self._random = random
 
     def round(self) -> list[str]:
-        """Try a request, a response and a query; return what caused failures, none when all is well."""
+        """Try a request, a response and a query. Return the failures with their input."""
         particle = self._random.choice(self._requests)
         node = valid(particle, self._random)
         if self._often(0.6):
@@ -87,13 +85,13 @@ class Fuzzer:
             f'<?qbxml version="13.0"?><QBXML><QBXMLMsgsRq onError="stopOnError">{node.write()}</QBXMLMsgsRq></QBXML>'
         )
         if self._often(0.7):
-            request = self._broken(request)
-        response = self._broken(self._random.choice(self._responses))
+            request = self._corrupted(request)
+        response = self._corrupted(self._random.choice(self._responses))
         failed = []
         for attempt, material in ((self._request, request), (self._response, response), (self._query, "")):
             try:
                 attempt(material)
-            except Exception:  # noqa: BLE001 - to see any is what this program is for
+            except Exception:  # noqa: BLE001 - this program looks for any exception
                 failed.append(f"{traceback.format_exc()}{material!r}")
         return failed
 
@@ -102,19 +100,21 @@ class Fuzzer:
         validate, transliterate = self._often(0.7), self._often(0.5)
         try:
             request = qbxml.parse_request_xml(text, validate=validate, transliterate=transliterate)
-            wire = qbxml.wire(request)
-            _require(wire.isascii(), "what is sent is ASCII")
-            _require(qbxml.stored_request(request.to_xml(), request.version) == request, "stored, it is the same")
-            _require(qbxml.stored_request(wire, request.version) == request, "sent, it is the same")
+            wire = request.to_wire()
+            _require(wire.isascii(), "the wire form is ASCII")
+            _require(
+                qbxml.stored_request(request.to_xml(), request.version) == request, "the stored request is the same"
+            )
+            _require(qbxml.stored_request(wire, request.version) == request, "the sent request is the same")
             qbxml.search_text(request, self._random.choice(self._responses))
             tree = json.loads(json.dumps(request.to_json()))
             shown = qbxml.parse_request_json(tree, validate=False)
-            _require(not validate or shown.element == request.element, "shown as JSON, it is the same")
-            qbxml.parse_request_json(self._odd(tree), validate=validate, transliterate=transliterate)
+            _require(not validate or shown.element == request.element, "the request in JSON is the same")
+            qbxml.parse_request_json(self._altered(tree), validate=validate, transliterate=transliterate)
         except InvalidRequest as error:
             json.dumps(error.details)
             for problem in error.problems:
-                _require(bool(problem.message) and (problem.line or 1) > 0, "a problem says what and where")
+                _require(bool(problem.message) and (problem.line or 1) > 0, "a problem has a message and a location")
 
     def _response(self, text: str) -> None:
         qbxml.host_facts(text)
@@ -128,15 +128,15 @@ class Fuzzer:
     def _query(self, _: str) -> None:
         query = self._random.choice(list(QUERIES.values()))
         chosen = [parameter.name for parameter in query.parameters if self._often(0.4)]
-        names = [name if self._often(0.95) else self._broken(name) for name in chosen]
+        names = [name if self._often(0.95) else self._corrupted(name) for name in chosen]
         with contextlib.suppress(InvalidRequest):
-            query.build({name: [self._broken(self._random.choice(_PARAMETERS))] for name in names})
+            query.build({name: [self._corrupted(self._random.choice(_PARAMETERS))] for name in names})
 
     def _often(self, share: float) -> bool:
         return self._random.random() < share
 
-    def _broken(self, text: str) -> str:
-        """Return the text with pieces put in, taken out or repeated elsewhere."""
+    def _corrupted(self, text: str) -> str:
+        """Return the text with pieces inserted, removed or repeated."""
         pieces = list(text)
         for _ in range(self._random.choice((1, 1, 2, 3, 8))):
             place, other = (self._random.randrange(len(pieces) + 1) for _ in range(2))
@@ -150,44 +150,46 @@ class Fuzzer:
                     pieces[place:place] = pieces[start : start + 30]
         return "".join(pieces)
 
-    def _odd(self, tree: Any) -> Any:
-        """Return a JSON tree with odd names and values in it."""
+    def _altered(self, tree: Any) -> Any:
+        """Return a JSON tree with some names and values replaced."""
         if self._often(0.04):
             return self._random.choice(_VALUES)
         if isinstance(tree, dict):
             names = ("name", "text", "children", "attributes", "a/~b", "")
-            return {name if self._often(0.98) else self._random.choice(names): self._odd(tree[name]) for name in tree}
+            return {
+                name if self._often(0.98) else self._random.choice(names): self._altered(tree[name]) for name in tree
+            }
         if isinstance(tree, list):
-            return [self._odd(child) for child in tree]
+            return [self._altered(child) for child in tree]
         return tree
 
 
 def _compare_readers(text: str) -> None:
-    """See that what is read quickly is what is read slowly, and that the quick check allows nothing more."""
+    """Check that the fast readers agree with the full one, and the fast check with the complete one."""
     _compare_trees(text)
-    fitting = read_fitting(text, "13.0")
-    for quick in (read_quickly(text), fitting):
-        _require(quick is None or quick == read_with_places(text, "request_xml"), "quick and slow reader agree")
-    if fitting is not None:
-        root, version = fitting
+    valid_request = read_valid_xml_fast(text, "13.0")
+    for fast in (read_xml_fast(text), valid_request):
+        _require(fast is None or fast == read_xml(text, "request_xml"), "fast and full reader agree")
+    if valid_request is not None:
+        root, version = valid_request
         request = qbxml.Request(version or "13.0", "stopOnError", root.children[0].children[0])
-        _require(not every_problem(request, "request_xml"), "quick and whole check agree")
+        _require(not all_problems(request, "request_xml"), "fast and complete check agree")
 
 
 def _compare_trees(text: str) -> None:
-    """See that expat without defusedxml reads what expat with it reads, and nothing else."""
-    _require(_outcome(tree, text) == _outcome(armed_tree, readable(text)), "both ways into expat agree")
+    """Check that the parsers with and without defusedxml agree."""
+    _require(_outcome(parse_tree, text) == _outcome(defused_tree, normalize_prologue(text)), "both parsers agree")
 
 
 def _outcome(read: Callable[[str], Any], text: str) -> Any:
-    """Return what the nodes say, or the kind of the refusal."""
+    """Return the content of the nodes, or the type of the error."""
     try:
-        # The names of namespaces are written in two ways; QBXML has none.
+        # The parsers write namespaces differently; QBXML has none.
         return [
             (node.tag.lstrip("{"), [(name.lstrip("{"), value) for name, value in node.items()], node.text, node.tail)
             for node in read(text).iter()
         ]
-    except (ExpatError, DefusedXmlException, UnicodeEncodeError) as error:
+    except XML_ERRORS as error:
         return type(error)
 
 
@@ -211,7 +213,7 @@ def _simulated_responses() -> list[str]:
 def main() -> int:
     """Return 0 when no round failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--xsd", type=Path, required=True, help="folder with qbxmlops130.xsd and what it includes")
+    parser.add_argument("--xsd", type=Path, required=True, help="folder with qbxmlops130.xsd and the files it includes")
     parser.add_argument("--seconds", type=float, default=3600)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()

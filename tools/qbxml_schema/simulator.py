@@ -38,7 +38,7 @@ def main(command_line: Sequence[str] | None = None) -> None:
         for part, message_set in (("requests", "QBXMLMsgsRq"), ("responses", "QBXMLMsgsRs"))
     }
     parts = [*((part, entries) for part, entries in elements.items()), ("types", compiler.types)]
-    # One entry per line keeps a change to the schema readable as a difference.
+    # One entry per line keeps a change to the schema normalize_prologue as a difference.
     text = ",\n".join(f'"{part}":[\n{_lines(entries)}\n]' for part, entries in parts)
     arguments.output.write_text(f"{{\n{text}\n}}\n", encoding="ascii")
 

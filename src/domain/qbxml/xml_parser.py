@@ -1,8 +1,8 @@
-"""The ways into expat. defusedxml decides about every text that could declare something.
+"""XML parsers that reject DTDs and entities.
 
-defusedxml's `ElementTree` parser is the pure Python one; its expat parser is reachable, keeps the
-refusal of DTDs and entities, and calls our handlers directly. `tree` goes past it only with a text
-in which nothing can be declared (decision 0013).
+defusedxml parses every text that could declare something. Its `ElementTree` parser is pure Python, so we attach
+handlers to its expat parser instead. `parse_tree` uses the standard parser for a text that cannot declare anything
+(docs/decisions/0013-text-without-declarations.md).
 """
 
 from __future__ import annotations
@@ -18,29 +18,18 @@ from defusedxml.ElementTree import DefusedXMLParser
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element as Node
 
-__all__ = [
-    "DefusedXmlException",
-    "ExpatError",
-    "armed_parser",
-    "armed_tree",
-    "explain",
-    "has_references",
-    "is_character_error",
-    "is_tag_mismatch",
-    "readable",
-    "tree",
-]
+XML_ERRORS = (ExpatError, DefusedXmlException, UnicodeEncodeError)
+"""What the parsers raise: malformed XML, a DTD, half of a surrogate pair."""
 
-
-_declaration = re.compile(r"\s+<\?xml\s[^<>]*\?>").match
+_declaration_after_space = re.compile(r"\s+<\?xml\s[^<>]*\?>").match
 _not_a_line_end = re.compile(r"[^\r\n]")
 
 
-def armed_parser() -> Any:
+def defused_parser() -> Any:
     """Return an expat parser without handlers that raises DefusedXmlException at a DTD.
 
-    A DTD is where entities come from, so that none can be declared. Names in a namespace come as
-    `uri}name`. A `str` is parsed whatever encoding it declares.
+    Entities are declared in a DTD, so there are none. A namespaced name is reported as `uri}name`. The encoding that
+    a `str` declares is ignored.
     """
     parser = DefusedXMLParser(target=object(), forbid_dtd=True).parser
     parser.DefaultHandlerExpand = None
@@ -49,40 +38,24 @@ def armed_parser() -> Any:
     return parser
 
 
-def tree(text: str) -> Node:
-    """Return the root of the tree that a text holds, without comments and processing instructions.
-
-    Text is in pieces, as `text` and `tail` of the nodes. Raises ExpatError, DefusedXmlException, and
-    UnicodeEncodeError for half of a surrogate pair.
-    """
-    text = readable(text)
-    # DOCTYPE and ENTITY begin with `<!`. A `str` is parsed as what it is, so that no encoding hides that.
-    if not _holds(text, "<!"):
-        parser = XMLParser()  # noqa: S314 - without a declaration there is nothing to defuse
+def parse_tree(text: str) -> Node:
+    """Return the root node of `text`, without comments and processing instructions. Raises XML_ERRORS."""
+    text = normalize_prologue(text)
+    # DOCTYPE and ENTITY start with `<!`. The encoding is fixed because the text is a `str`, so nothing can hide that.
+    if not _contains(text, "<!"):
+        parser = XMLParser()  # noqa: S314 - a text without declarations needs no defusing
         try:
             parser.feed(text)
             return parser.close()
         except (ParseError, UnicodeEncodeError):
-            # The parser below says what is wrong.
-            pass
-    return armed_tree(text)
+            pass  # The parser below raises the precise error.
+    return defused_tree(text)
 
 
-def has_references(text: str) -> bool:
-    """Whether a text may hold numeric references to characters."""
-    return _holds(text, "&#")
-
-
-def _holds(text: str, pair: str) -> bool:
-    # In XML, one character that is rare is found many times faster than two that begin with a frequent one.
-    return pair[1] in text and pair in text
-
-
-def armed_tree(text: str) -> Node:
-    """Return the same for a readable text, whatever it holds, by way of defusedxml."""
-    parser = armed_parser()
-    builder = TreeBuilder()
-    # expat's calls to these enter no Python code.
+def defused_tree(text: str) -> Node:
+    """Return what `parse_tree` returns, always with defusedxml. Expects a normalized prologue."""
+    parser, builder = defused_parser(), TreeBuilder()
+    # These handlers are written in C, so expat never calls into Python.
     parser.StartElementHandler = builder.start
     parser.EndElementHandler = builder.end
     parser.CharacterDataHandler = builder.data
@@ -90,28 +63,38 @@ def armed_tree(text: str) -> Node:
     return builder.close()
 
 
-def readable(text: str) -> str:
-    """Return a text that XML allows to begin so, every character in its place.
+def has_character_references(text: str) -> bool:
+    """Return whether `text` may contain numeric character references."""
+    return _contains(text, "&#")
 
-    A byte order mark is no content. White space before `<?xml?>` is malformed, but usual where
-    requests are pasted together; the declaration says nothing that a `str` needs, so it is blanked out.
+
+def _contains(text: str, pair: str) -> bool:
+    # Searching for one rare character is many times faster than searching for a pair that starts with a common one.
+    return pair[1] in text and pair in text
+
+
+def normalize_prologue(text: str) -> str:
+    """Return `text` without a byte order mark and without white space before the XML declaration.
+
+    Pasted requests often start with white space, which XML forbids before `<?xml?>`. The declaration is replaced by
+    spaces, so that line and column numbers stay the same.
     """
     text = text.removeprefix("\N{BOM}")
-    if text[:1].isspace() and (declaration := _declaration(text)):
+    if text[:1].isspace() and (declaration := _declaration_after_space(text)):
         return _not_a_line_end.sub(" ", declaration.group()) + text[declaration.end() :]
     return text
 
 
-def explain(error: ExpatError) -> str:
-    """Return what expat says is wrong."""
+def error_text(error: ExpatError) -> str:
+    """Return expat's description of an error."""
     return str(ErrorString(error.code))
 
 
 def is_character_error(error: ExpatError) -> bool:
-    """Whether a character or a reference to one that XML 1.0 forbids may be the reason."""
-    return explain(error) in {errors.XML_ERROR_BAD_CHAR_REF, errors.XML_ERROR_INVALID_TOKEN}
+    """Return whether the cause may be a character, or a reference to one, that XML 1.0 forbids."""
+    return error_text(error) in {errors.XML_ERROR_BAD_CHAR_REF, errors.XML_ERROR_INVALID_TOKEN}
 
 
 def is_tag_mismatch(error: ExpatError) -> bool:
-    """Whether an element is closed by the end of another."""
-    return explain(error) == errors.XML_ERROR_TAG_MISMATCH
+    """Return whether an end tag does not match the open element."""
+    return error_text(error) == errors.XML_ERROR_TAG_MISMATCH

@@ -1,6 +1,6 @@
-"""The convenience queries of contract §7: tables of parameters, each with its place in a QBXML query.
+"""The convenience queries: GET endpoints that build a QBXML query from URL parameters.
 
-A new query is a new table in `tables`; how a value is read and where it goes is said there.
+`tables` lists the queries and their parameters; a new query is a new entry there.
 """
 
 from domain.queries.query import Parameter, Query

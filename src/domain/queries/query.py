@@ -1,86 +1,79 @@
-"""A convenience query: from a URL's parameters to a QBXML request."""
+"""A convenience query: builds a QBXML request from the parameters of a URL."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from domain.errors import InvalidRequest, Problem
 from domain.qbxml import Element, Request
-from domain.qbxml.request import limits
 from domain.qbxml.request.document import DEFAULT_ON_ERROR, DEFAULT_VERSION
-from domain.qbxml.request.fitting import fitted
+from domain.qbxml.request.normalization import normalized
+from domain.qbxml.request.problems import did_you_mean
 from domain.qbxml.schema.facts import return_elements
 from domain.queries import values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 INCLUDE = "include[]"
 
 PAGE_SIZE = "100"
-"""Objects per page of an iterated query that names no `max_returned` (contract §7)."""
+"""Objects in a page of an iterated query without `max_returned`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter: how its text is read, and the element that its value becomes.
+    """A parameter: its kind of value, and the path from the request to the element that the value becomes.
 
-    `path` leads there from the request element (`NameFilter/Name`); it is empty where the query
-    itself knows what to do. `beside` are fixed elements that belong to it. With `choices` the
-    value is one of them.
+    `path` is empty when the query itself handles the parameter. `also` is an element with a fixed text that belongs
+    to it. With `choices` the value must be one of them.
     """
 
     name: str
-    read: Callable[[str], str]
+    kind: values.ValueKind
     path: str
     description: str
     default: str | None = None
     choices: tuple[str, ...] = ()
-    beside: tuple[tuple[str, str], ...] = ()
+    also: tuple[str, str] | None = None
     is_list: bool = False
 
     @property
     def schema(self) -> dict[str, Any]:
-        """What OpenAPI says of its value."""
-        schema = dict(values.SCHEMAS[self.read])
+        """The JSON schema of the value, for OpenAPI."""
+        schema = dict(self.kind.schema)
         if self.choices:
             schema["enum"] = list(self.choices)
         if self.is_list:
             return {"type": "array", "items": schema}
-        match schema["type"], self.default:
-            case _, None:
-                pass
-            case "boolean", default:
-                schema["default"] = default == "true"
-            case "integer", default:
-                schema["default"] = int(default)
-            case _, default:
-                schema["default"] = default
+        if self.default is not None:
+            schema["default"] = self.default if schema["type"] == "string" else json.loads(self.default)
         return schema
 
 
 COMMON = (
-    Parameter("request_id", values.label, "", "A label of your own; QuickBooks echoes it as `requestID`."),
+    Parameter("request_id", values.LABEL, "", "A label of your own, which QuickBooks returns as `requestID`."),
     Parameter(
         "iterate",
-        values.boolean,
+        values.BOOLEAN,
         "",
-        f"Fetch everything, {PAGE_SIZE} or `max_returned` objects a page; every page is a request of its own.",
+        f"Fetch all objects in pages of `max_returned`, or of {PAGE_SIZE}. Each page is a request of its own.",
         default="false",
     ),
-    Parameter("webhook_url", values.text, "", "Where the answer is posted to; else the connection's default."),
+    Parameter("webhook_url", values.TEXT, "", "Where to post the result. The default is the connection's webhook URL."),
 )
-"""What every query takes (contract §7); `max_returned` comes with each table, because its default differs."""
+"""The parameters of every query. `max_returned` is in the tables, because its default differs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query by name (`customers`), the QBXML request that it makes and the parameters it takes.
+    """A query by its name in the URL (`customers`), with its QBXML request and its parameters.
 
-    `returns` is the kind of object whose elements `include[]` may name, None where it cannot be
-    given. `exclusive` are pairs of groups of parameters that QBXML cannot combine.
+    `returns` is the kind of object whose elements `include[]` may name, None when the query has no `include[]`.
+    `exclusive` are pairs of groups of parameters that QBXML cannot combine.
     """
 
     name: str
@@ -92,117 +85,90 @@ class Query:
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """All parameters, the common ones last."""
-        include: tuple[Parameter, ...] = ()
-        if self.returns is not None:
-            include = (
-                Parameter(
-                    INCLUDE,
-                    values.text,
-                    "IncludeRetElement",
-                    "Return these elements only. Repeat it, or separate names by commas.",
-                    choices=tuple(return_elements(self.request_name)[self.returns]),
-                    is_list=True,
-                ),
-            )
-        return (*self.own_parameters, *include, *COMMON)
+        if self.returns is None:
+            return (*self.own_parameters, *COMMON)
+        include = Parameter(
+            INCLUDE,
+            values.TEXT,
+            "IncludeRetElement",
+            "Return only these elements. Repeat the parameter, or separate names by commas.",
+            choices=tuple(return_elements(self.request_name)[self.returns]),
+            is_list=True,
+        )
+        return (*self.own_parameters, include, *COMMON)
 
     def build(self, parameters: Mapping[str, Sequence[str]]) -> tuple[Request, str | None]:
-        """Return the request and the webhook URL of a URL's parameters, each with all values given.
+        """Return the request and the webhook URL for the parameters of a URL, each with all its values.
 
-        Raises InvalidRequest with a problem for every parameter that is unknown or wrong.
+        Raises InvalidRequest with a problem for every unknown or wrong parameter.
         """
         known = {parameter.name: parameter for parameter in self.parameters}
         problems: list[Problem] = []
-        given: dict[str, list[str]] = {}
+        read: dict[str, list[str]] = {}
         for name, texts in parameters.items():
-            parameter = known.get(name)
-            if parameter is None:
-                message = f"There is no parameter {name}."
-                problems.append(Problem(name, message, suggestion=limits.nearest(name, known)))
+            if (parameter := known.get(name)) is None:
+                problems.append(Problem(name, "There is no such parameter.", suggestion=did_you_mean(name, known)))
             else:
-                given[name] = list(_read(parameter, texts, problems))
-        problems.extend(self._contradictions(given))
+                read[name] = list(_read(parameter, texts, problems))
+        for group, others in self.exclusive:
+            for one, other in product(group, others):
+                if one in read and other in read:
+                    problems.append(Problem(other, f"QBXML cannot combine {other} with {one}; remove one of them."))
         if problems:
             raise InvalidRequest(problems)
-        return self._request(known, given), next(iter(given.get("webhook_url", ())), None)
+        return self._request(known, read), next(iter(read.get("webhook_url", ())), None)
 
-    def _contradictions(self, given: Mapping[str, object]) -> Iterable[Problem]:
-        for group, others in self.exclusive:
-            for name, other in product(group, others):
-                if name in given and other in given:
-                    yield Problem(other, f"{other} cannot be combined with {name}: QBXML takes one or the other.")
-
-    def _request(self, known: Mapping[str, Parameter], given: Mapping[str, list[str]]) -> Request:
-        iterates = given.get("iterate") == ["true"]
-        tree = _Tree()
+    def _request(self, known: Mapping[str, Parameter], read: Mapping[str, list[str]]) -> Request:
+        iterates = read.get("iterate") == ["true"]
+        leaves: list[tuple[str, str]] = []
         for name, parameter in known.items():
-            texts = given.get(name)
-            if texts is None:
-                default = PAGE_SIZE if iterates and name == "max_returned" else parameter.default
-                texts = [] if default is None else [default]
-            if parameter.path:
-                for text in texts:
-                    tree.add(parameter.path, text, repeats=parameter.is_list)
-                for path, text in parameter.beside if texts else ():
-                    tree.add(path, text)
-        if "DataExtRet" in given.get(INCLUDE, ()):
-            # Without an owner QuickBooks leaves custom fields out; 0 owns the public ones (`qbxml.md` §6).
-            tree.add("OwnerID", "0")
+            default = PAGE_SIZE if iterates and name == "max_returned" else parameter.default
+            texts = read.get(name, [] if default is None else [default])
+            if parameter.path and texts:
+                leaves += [(parameter.path, text) for text in texts]
+                leaves += [] if parameter.also is None else [parameter.also]
+        if "DataExtRet" in read.get(INCLUDE, ()):
+            # QuickBooks returns custom fields only for a named owner; 0 is the owner of the public ones.
+            leaves.append(("OwnerID", "0"))
         attributes = {}
-        if label := given.get("request_id"):
+        if label := read.get("request_id"):
             attributes["requestID"] = label[0]
         if iterates:
             attributes["iterator"] = "Start"
-        element = fitted(Element(self.request_name, attributes, tree.elements()))
-        return Request(DEFAULT_VERSION, DEFAULT_ON_ERROR, element)
+        element = Element(self.request_name, attributes, _elements(leaves))
+        return Request(DEFAULT_VERSION, DEFAULT_ON_ERROR, normalized(element))
+
+
+def _elements(leaves: Iterable[tuple[str, str]]) -> tuple[Element, ...]:
+    """Return elements for texts by path. A path has one step or two."""
+    by_parent: dict[str, list[Element]] = {"": []}
+    for path, text in leaves:
+        parent, _, name = path.rpartition("/")
+        by_parent.setdefault(parent, []).append(Element(name, text=text))
+    direct = by_parent.pop("")
+    return (*direct, *(Element(parent, children=tuple(children)) for parent, children in by_parent.items()))
 
 
 def _read(parameter: Parameter, texts: Sequence[str], problems: list[Problem]) -> Iterable[str]:
-    """Yield the values of a parameter; what is wrong goes to `problems`."""
+    """Yield the values of a parameter, and add what is wrong to `problems`."""
+    name = parameter.name
     if parameter.is_list:
-        texts = [name.strip() for text in texts for name in text.split(",")]
-        texts = [*dict.fromkeys(texts)]
+        texts = [*dict.fromkeys(item.strip() for text in texts for item in text.split(","))]
     elif len(texts) > 1:
-        problems.append(Problem(parameter.name, f"{parameter.name} is given {len(texts)} times; give it once."))
+        problems.append(Problem(name, f"It occurs {len(texts)} times; send it once."))
         return
     for text in texts:
         if not text:
-            problems.append(Problem(parameter.name, f"{parameter.name} is empty; leave it out or give a value."))
+            problems.append(Problem(name, "It is empty; give it a value or leave it out."))
             continue
         try:
-            value = parameter.read(text)
+            value = parameter.kind.read(text)
         except ValueError as error:
-            problems.append(Problem(parameter.name, str(error)))
+            problems.append(Problem(name, str(error)))
             continue
         if parameter.choices and value not in parameter.choices:
-            problems.append(_no_choice(parameter, value))
+            choices = "an element of the result" if parameter.is_list else f"one of {', '.join(parameter.choices)}"
+            suggestion = did_you_mean(value, parameter.choices)
+            problems.append(Problem(name, f"{value} is not {choices}.", suggestion=suggestion))
             continue
         yield value
-
-
-def _no_choice(parameter: Parameter, value: str) -> Problem:
-    suggestion = limits.nearest(value, parameter.choices)
-    if parameter.is_list:
-        return Problem(parameter.name, f"{value} is not returned here.", suggestion=suggestion)
-    return Problem(parameter.name, f"It is one of {', '.join(parameter.choices)}.", suggestion=suggestion)
-
-
-class _Tree:
-    """Elements by path, while they are collected."""
-
-    def __init__(self) -> None:
-        self._children: dict[str, _Tree] = {}
-        self._texts: dict[str, list[str]] = {}
-
-    def add(self, path: str, text: str, *, repeats: bool = False) -> None:
-        name, _, rest = path.partition("/")
-        if rest:
-            self._children.setdefault(name, _Tree()).add(rest, text)
-        elif repeats:
-            self._texts.setdefault(name, []).append(text)
-        else:
-            self._texts[name] = [text]
-
-    def elements(self) -> tuple[Element, ...]:
-        leaves = [Element(name, text=text) for name, texts in self._texts.items() for text in texts]
-        return (*leaves, *(Element(name, children=child.elements()) for name, child in self._children.items()))

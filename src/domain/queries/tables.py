@@ -1,4 +1,4 @@
-"""The tables of the convenience queries (contract §7)."""
+"""The convenience queries and their parameters (docs/reference/service-contract.md, Convenience queries)."""
 
 from __future__ import annotations
 
@@ -10,31 +10,37 @@ from domain.queries.query import Parameter, Query
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_MODIFIED = ("from_modified_date", "to_modified_date")
-_TRANSACTION = ("from_transaction_date", "to_transaction_date")
-
 
 def _max_returned(default: str | None = None) -> Parameter:
-    return Parameter("max_returned", values.count, "MaxReturned", "Return this many objects at most.", default)
+    return Parameter("max_returned", values.COUNT, "MaxReturned", "Return at most this many objects.", default)
 
 
-_LIST_FILTERS = (
+def _date_range(
+    name: str, kind: values.ValueKind, path: str, verb: str, *, day: str = "moment"
+) -> tuple[Parameter, Parameter]:
+    """Return `from_<name>` and `to_<name>`. `{}` in the path is `From` or `To`."""
+    return (
+        Parameter(f"from_{name}", kind, path.format("From"), f"{verb} at this {day} or later."),
+        Parameter(f"to_{name}", kind, path.format("To"), f"{verb} at this {day} or earlier."),
+    )
+
+
+_LIST_PARAMETERS = (
     Parameter(
         "name",
-        values.text,
+        values.TEXT,
         "NameFilter/Name",
-        "Names that contain this text.",
-        beside=(("NameFilter/MatchCriterion", "Contains"),),
+        "Objects whose name contains this text.",
+        also=("NameFilter/MatchCriterion", "Contains"),
     ),
-    Parameter("from_name", values.text, "NameRangeFilter/FromName", "Names from this one on, in alphabetical order."),
-    Parameter("to_name", values.text, "NameRangeFilter/ToName", "Names up to this one."),
-    Parameter("from_modified_date", values.moment, "FromModifiedDate", "Changed at this moment or later."),
-    Parameter("to_modified_date", values.moment, "ToModifiedDate", "Changed at this moment or earlier."),
+    Parameter("from_name", values.TEXT, "NameRangeFilter/FromName", "Names from this one on, in alphabetical order."),
+    Parameter("to_name", values.TEXT, "NameRangeFilter/ToName", "Names up to this one, in alphabetical order."),
+    *_date_range("modified_date", values.MOMENT, "{}ModifiedDate", "Changed"),
     Parameter(
         "active",
-        values.text,
+        values.TEXT,
         "ActiveStatus",
-        "Active ones, inactive ones or all.",
+        "Active objects, inactive objects or all.",
         default="ActiveOnly",
         choices=("ActiveOnly", "InactiveOnly", "All"),
     ),
@@ -42,56 +48,45 @@ _LIST_FILTERS = (
 )
 _LIST_EXCLUSIVE = ((("name",), ("from_name", "to_name")),)
 
-_TRANSACTION_FILTERS = (
+_TRANSACTION_PARAMETERS = (
+    *_date_range("modified_date", values.MOMENT, "ModifiedDateRangeFilter/{}ModifiedDate", "Changed"),
+    *_date_range("transaction_date", values.DAY, "TxnDateRangeFilter/{}TxnDate", "Dated", day="day"),
     Parameter(
-        "from_modified_date",
-        values.moment,
-        "ModifiedDateRangeFilter/FromModifiedDate",
-        "Changed on this day or at this moment, or later.",
+        "customer_list_id", values.LIST_ID, "EntityFilter/ListID", "Transactions of the customer with this ListID."
     ),
-    Parameter(
-        "to_modified_date",
-        values.moment,
-        "ModifiedDateRangeFilter/ToModifiedDate",
-        "Changed on this day or at this moment, or earlier.",
-    ),
-    Parameter("from_transaction_date", values.day, "TxnDateRangeFilter/FromTxnDate", "Dated this day or later."),
-    Parameter("to_transaction_date", values.day, "TxnDateRangeFilter/ToTxnDate", "Dated this day or earlier."),
-    Parameter("customer_list_id", values.list_id, "EntityFilter/ListID", "Of the customer with this ListID."),
-    Parameter("include_line_items", values.boolean, "IncludeLineItems", "Return the lines too.", default="false"),
+    Parameter("include_line_items", values.BOOLEAN, "IncludeLineItems", "Return the lines too.", default="false"),
 )
-_TRANSACTION_EXCLUSIVE = ((_MODIFIED, _TRANSACTION),)
+_TRANSACTION_EXCLUSIVE = (
+    (("from_modified_date", "to_modified_date"), ("from_transaction_date", "to_transaction_date")),
+)
+_STATUS = Parameter(
+    "status",
+    values.TEXT,
+    "PaidStatus",
+    "Paid invoices, unpaid invoices or all.",
+    choices=("All", "PaidOnly", "NotPaidOnly"),
+)
 
 QUERIES: Mapping[str, Query] = {
     query.name: query
     for query in (
-        Query("customers", "CustomerQueryRq", _LIST_FILTERS, "CustomerRet", _LIST_EXCLUSIVE),
-        Query("vendors", "VendorQueryRq", _LIST_FILTERS, "VendorRet", _LIST_EXCLUSIVE),
-        Query("items", "ItemQueryRq", _LIST_FILTERS, None, _LIST_EXCLUSIVE),
+        Query("customers", "CustomerQueryRq", _LIST_PARAMETERS, "CustomerRet", _LIST_EXCLUSIVE),
+        Query("vendors", "VendorQueryRq", _LIST_PARAMETERS, "VendorRet", _LIST_EXCLUSIVE),
+        Query("items", "ItemQueryRq", _LIST_PARAMETERS, None, _LIST_EXCLUSIVE),
         Query(
             "sales_orders",
             "SalesOrderQueryRq",
-            (*_TRANSACTION_FILTERS, _max_returned("100")),
+            (*_TRANSACTION_PARAMETERS, _max_returned("100")),
             "SalesOrderRet",
             _TRANSACTION_EXCLUSIVE,
         ),
         Query(
             "invoices",
             "InvoiceQueryRq",
-            (
-                *_TRANSACTION_FILTERS,
-                Parameter(
-                    "status",
-                    values.text,
-                    "PaidStatus",
-                    "Paid ones, unpaid ones or all.",
-                    choices=("All", "PaidOnly", "NotPaidOnly"),
-                ),
-                _max_returned(),
-            ),
+            (*_TRANSACTION_PARAMETERS, _STATUS, _max_returned()),
             "InvoiceRet",
             _TRANSACTION_EXCLUSIVE,
         ),
     )
 }
-"""Every query by the last part of its path."""
+"""Every query by its name in the URL."""

@@ -1,1 +1,1 @@
-"""QBXML: reading, writing, the facts of the schema, responses."""
+"""Tests of `domain.qbxml` and of the tools that generate its data."""

@@ -1,6 +1,6 @@
-"""Characters: what QuickBooks keeps, what is refused, what is replaced when that is asked for."""
+"""Characters that QuickBooks cannot store are rejected, or replaced on request."""
 
-# ruff: noqa: RUF001 - characters that look alike are what this is about
+# ruff: noqa: RUF001 - this module is about characters that look alike
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from domain.errors import InvalidRequest, Problem
 from domain.qbxml import parse_request_json, parse_request_xml
-from domain.qbxml.request.characters import is_kept, replaced
+from domain.qbxml.request.characters import is_storable, transliterated_text
 from tests.support.qbxml_samples import request_xml
 
 
@@ -28,27 +28,27 @@ def problem_of(text: str, *, validate: bool = True) -> Problem:
 
 
 @pytest.mark.parametrize("name", ["Zoë", "“Ünï” – €", "ŠšŽžŒœŸ", "½ ©"])
-def test_windows_1252_is_kept(name: str) -> None:
+def test_characters_of_windows_1252_are_accepted(name: str) -> None:
     assert parse_request_xml(customer(name)).element.children[0].children[0].text == name
 
 
-def test_other_characters_are_refused_with_their_field_and_a_proposal() -> None:
+def test_other_characters_are_rejected_with_a_replacement_as_suggestion() -> None:
     problem = problem_of(customer("Łódź"))
 
-    assert problem.message == "QuickBooks cannot keep Ł (U+0141), ź (U+017A)."
+    assert problem.message == "QuickBooks cannot store Ł (U+0141), ź (U+017A)."
     assert problem.path == "CustomerAddRq/CustomerAdd/Name"
     assert problem.suggestion == "Write 'Lódz', or add transliterate=true."
 
 
-def test_they_are_refused_without_validation_too() -> None:
+def test_other_characters_are_rejected_without_validation_too() -> None:
     assert problem_of(customer("Ł"), validate=False).path == "CustomerAddRq/CustomerAdd/Name"
 
 
-def test_what_has_no_replacement_is_to_be_removed() -> None:
+def test_the_suggestion_is_to_remove_a_character_without_a_replacement() -> None:
     assert problem_of(customer("日本")).suggestion == "Remove it."
 
 
-def test_attributes_are_looked_at_too() -> None:
+def test_characters_in_attributes_are_checked_too() -> None:
     assert problem_of(request_xml('<HostQueryRq requestID="Ł"/>')).path == "HostQueryRq/@requestID"
 
 
@@ -61,23 +61,23 @@ def test_json_problems_have_pointers() -> None:
     assert raised.value.problems[0].path == "/request/children/0"
 
 
-def test_transliteration_replaces_them() -> None:
+def test_transliteration_replaces_characters() -> None:
     request = parse_request_xml(customer("Łódź"), transliterate=True)
 
     assert request.element.children[0].children[0].text == "Lódz"
 
 
-def test_transliteration_leaves_alone_what_is_kept() -> None:
+def test_transliteration_keeps_characters_that_quickbooks_can_store() -> None:
     assert parse_request_xml(customer("Zoë ½"), transliterate=True).element.children[0].children[0].text == "Zoë ½"
 
 
-def test_transliteration_replaces_attributes_too() -> None:
+def test_transliteration_replaces_characters_in_attributes() -> None:
     request = parse_request_xml(request_xml('<HostQueryRq requestID="Ł"/>'), transliterate=True)
 
     assert request.request_id == "L"
 
 
-def test_what_transliteration_cannot_replace_is_refused() -> None:
+def test_a_character_without_a_replacement_is_rejected_despite_transliteration() -> None:
     with pytest.raises(InvalidRequest):
         parse_request_xml(customer("日本"), transliterate=True)
 
@@ -94,11 +94,11 @@ def test_what_transliteration_cannot_replace_is_refused() -> None:
         ("ẞ", "SS"),
     ],
 )
-def test_replacements_read_alike(text: str, plain: str) -> None:
-    assert replaced(text) == plain
+def test_a_replacement_resembles_the_character(text: str, plain: str) -> None:
+    assert transliterated_text(text) == plain
 
 
 @given(st.text(st.characters(codec="cp1252")))
-def test_a_replacement_changes_nothing_that_is_kept(text: str) -> None:
-    assert is_kept(text)
-    assert replaced(normalize("NFC", text)) == normalize("NFC", text)
+def test_storable_text_is_never_transliterated(text: str) -> None:
+    assert is_storable(text)
+    assert transliterated_text(normalize("NFC", text)) == normalize("NFC", text)

@@ -1,4 +1,4 @@
-"""The forms in which a request is written, and the pages of an iteration."""
+"""The forms in which a request is written, and the pages of an iterator."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from functools import partial
 from hypothesis import given
 
 from domain import qbxml
-from domain.qbxml import Request, iteration, next_page, stored_request, wire
+from domain.qbxml import Request, stored_request
 from tests.support.qbxml_samples import kept_texts, request_xml, requests, requests_with
 
-# The names in these requests are made up, and QuickBooks would not keep all their characters.
+# The names in these requests are invented, and QuickBooks cannot store all their characters.
 parse_request_xml = partial(stored_request, version="13.0")
 
 
 @given(requests)
-def test_a_request_survives_its_xml(request: Request) -> None:
+def test_a_request_round_trips_through_xml(request: Request) -> None:
     assert stored_request(request.to_xml(), request.version) == request
 
 
 @given(requests)
-def test_a_request_survives_its_wire_form(request: Request) -> None:
-    assert stored_request(wire(request), request.version) == request
+def test_a_request_round_trips_through_its_wire_form(request: Request) -> None:
+    assert stored_request(request.to_wire(), request.version) == request
 
 
 @given(requests_with(kept_texts))
-def test_a_request_survives_its_json_but_for_the_rule_of_its_message_set(request: Request) -> None:
+def test_a_request_round_trips_through_json_except_on_error(request: Request) -> None:
     tree = request.to_json()
 
     again = qbxml.parse_request_json(tree, validate=False)
@@ -35,8 +35,8 @@ def test_a_request_survives_its_json_but_for_the_rule_of_its_message_set(request
 
 
 @given(requests)
-def test_the_wire_form_is_pure_ascii_with_its_prologue(request: Request) -> None:
-    text = wire(request)
+def test_the_wire_form_is_ascii_with_a_prologue(request: Request) -> None:
+    text = request.to_wire()
 
     assert text.isascii()
     prologue = f'<?xml version="1.0" encoding="utf-8"?>\n<?qbxml version="{request.version}"?>\n<QBXML>'
@@ -46,13 +46,13 @@ def test_the_wire_form_is_pure_ascii_with_its_prologue(request: Request) -> None
 def test_the_wire_form_writes_decimal_references() -> None:
     request = parse_request_xml(request_xml("<ThingAddRq><Name>Zoë €</Name></ThingAddRq>"))
 
-    assert "<Name>Zo&#235; &#8364;</Name>" in wire(request)
+    assert "<Name>Zo&#235; &#8364;</Name>" in request.to_wire()
 
 
-def test_the_message_set_id_stands_on_the_message_set() -> None:
+def test_the_message_set_id_is_an_attribute_of_the_message_set() -> None:
     request = parse_request_xml(request_xml("<ThingAddRq/>"))
 
-    assert '<QBXMLMsgsRq onError="stopOnError" newMessageSetID="0123456789ab">' in wire(request, "0123456789ab")
+    assert '<QBXMLMsgsRq onError="stopOnError" newMessageSetID="0123456789ab">' in request.to_wire("0123456789ab")
     assert "newMessageSetID" not in request.to_xml()
 
 
@@ -62,7 +62,7 @@ def test_response_data_is_kept() -> None:
     assert parse_request_xml(text).to_xml() == text
 
 
-def test_a_label_is_set_in_its_usual_place() -> None:
+def test_a_label_is_the_first_attribute() -> None:
     request = parse_request_xml(request_xml('<CustomerQueryRq iterator="Start"></CustomerQueryRq>'))
 
     assert request.with_request_id("a&b").to_xml() == request_xml(
@@ -71,7 +71,7 @@ def test_a_label_is_set_in_its_usual_place() -> None:
     assert request.request_id is None
 
 
-def test_an_empty_label_is_none() -> None:
+def test_an_empty_label_is_like_no_label() -> None:
     assert parse_request_xml(request_xml('<HostQueryRq requestID=""/>')).request_id is None
 
 
@@ -80,17 +80,17 @@ def test_only_queries_are_reads() -> None:
     assert not parse_request_xml(request_xml("<CustomerAddRq/>")).is_read
 
 
-def test_the_next_page_continues_the_same_filters() -> None:
+def test_the_next_page_has_the_same_filters() -> None:
     first = parse_request_xml(
         request_xml('<CustomerQueryRq requestID="1" iterator="Start"><MaxReturned>5</MaxReturned></CustomerQueryRq>')
     )
 
-    second = next_page(first, "{abc}", "2")
+    second = first.next_page("{abc}", "2")
 
-    assert iteration(first) == "Start"
-    assert iteration(second) == "Continue"
+    assert first.iterator == "Start"
+    assert second.iterator == "Continue"
     assert second.to_xml() == request_xml(
         '<CustomerQueryRq requestID="2" iterator="Continue" iteratorID="{abc}">'
         "<MaxReturned>5</MaxReturned></CustomerQueryRq>"
     )
-    assert iteration(parse_request_xml(request_xml("<HostQueryRq/>"))) is None
+    assert parse_request_xml(request_xml("<HostQueryRq/>")).iterator is None

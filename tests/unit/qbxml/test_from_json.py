@@ -1,4 +1,4 @@
-"""What is read from a request's JSON tree, and what is refused with its JSON pointer."""
+"""Reading a request from JSON: what is accepted, and where an error is located."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from domain import qbxml
 from domain.errors import InvalidRequest, Problem
 from tests.support.qbxml_samples import request_xml
 
-# These rules hold before any schema; the names in the requests are made up.
+# These rules do not depend on the schema; the names in the requests are invented.
 parse_request_json = partial(qbxml.parse_request_json, validate=False)
 
 
@@ -36,7 +36,7 @@ def text_of(value: object) -> str | None:
     return parse_request_json(with_child({"name": "A", "text": value})).element.children[0].text
 
 
-def test_the_form_of_the_contract_is_the_same_request_as_its_xml() -> None:
+def test_json_and_xml_give_the_same_request() -> None:
     tree = {
         "version": "13.0",
         "request": {
@@ -54,7 +54,7 @@ def test_the_form_of_the_contract_is_the_same_request_as_its_xml() -> None:
     assert request.to_json() == tree
 
 
-def test_the_whole_tree_from_the_envelope_down_is_accepted() -> None:
+def test_the_tree_may_include_the_envelope() -> None:
     request = parse_request_json(
         {
             "version": "16.0",
@@ -76,7 +76,7 @@ def test_the_whole_tree_from_the_envelope_down_is_accepted() -> None:
     assert (request.version, request.on_error, request.request_id) == ("16.0", "continueOnError", "7")
 
 
-def test_an_array_may_hold_the_request_alone() -> None:
+def test_the_request_may_be_in_an_array_of_one() -> None:
     assert parse_request_json({"request": [{"name": "HostQueryRq"}]}).name == "HostQueryRq"
 
 
@@ -112,11 +112,11 @@ def test_text_may_be_a_string_a_number_or_a_boolean(value: object, text: str | N
 
 
 @pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan"), Decimal("NaN"), [], {}])
-def test_other_texts_are_refused(value: object) -> None:
+def test_text_of_another_type_is_rejected(value: object) -> None:
     assert problem_of(with_child({"name": "A", "text": value})).path == "/request/children/0/text"
 
 
-def test_empty_children_and_null_members_are_like_none() -> None:
+def test_empty_children_and_null_members_are_like_absent_ones() -> None:
     request = parse_request_json(with_child({"name": "A", "text": "x", "children": [], "attributes": None}))
 
     assert request.element.children[0].text == "x"
@@ -164,19 +164,19 @@ def test_empty_children_and_null_members_are_like_none() -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_named_by_its_json_pointer(tree: object, pointer: str) -> None:
+def test_an_error_is_located_by_its_json_pointer(tree: object, pointer: str) -> None:
     assert problem_of(tree).path == pointer
 
 
-def test_elements_nest_20_deep_at_most() -> None:
+def test_elements_may_be_nested_20_levels_deep() -> None:
     def nested(depth: int) -> dict[str, Any]:
         return {"name": "A", "children": [nested(depth - 1)] if depth > 1 else []}
 
     assert parse_request_json(with_child(nested(19))).name == "ThingAddRq"
-    assert "20 deep" in problem_of(with_child(nested(20))).message
+    assert "at most 20 levels" in problem_of(with_child(nested(20))).message
 
 
-def test_message_set_ids_belong_to_the_service() -> None:
+def test_message_set_ids_are_reserved_for_the_service() -> None:
     tree = {
         "request": [
             {
@@ -192,10 +192,10 @@ def test_message_set_ids_belong_to_the_service() -> None:
         ]
     }
 
-    assert problem_of(tree).message.startswith("newMessageSetID is set by this service")
+    assert problem_of(tree).message.startswith("Remove newMessageSetID")
 
 
-def test_children_come_in_any_order_and_are_put_into_the_schemas() -> None:
+def test_children_are_put_in_schema_order() -> None:
     request = parse_request_json(
         {
             "request": {
@@ -215,7 +215,7 @@ def test_children_come_in_any_order_and_are_put_into_the_schemas() -> None:
     assert [child.name for child in request.element.children[2].children] == ["MatchCriterion", "Name"]
 
 
-def test_lines_and_line_groups_keep_the_order_in_which_they_were_given() -> None:
+def test_lines_and_line_groups_keep_their_order() -> None:
     def line(name: str, item: str) -> dict[str, Any]:
         return {"name": name, "children": [{"name": "Desc", "text": item}]}
 
@@ -242,7 +242,7 @@ def test_lines_and_line_groups_keep_the_order_in_which_they_were_given() -> None
     assert names == ["CustomerRef", "InvoiceLineAdd", "InvoiceLineGroupAdd", "InvoiceLineAdd"]
 
 
-def test_an_element_that_the_schema_does_not_know_stays_behind_its_neighbour() -> None:
+def test_an_unknown_element_stays_after_the_element_it_follows() -> None:
     request = parse_request_json(
         {
             "request": {
@@ -255,11 +255,11 @@ def test_an_element_that_the_schema_does_not_know_stays_behind_its_neighbour() -
     assert [child.name for child in request.element.children] == ["MaxReturned", "New", "ActiveStatus", "OwnerID"]
 
 
-def test_a_request_type_without_children_has_nothing_to_order() -> None:
+def test_a_request_type_without_children_is_accepted() -> None:
     assert parse_request_json({"request": {"name": "AccountTaxLineInfoQueryRq"}}).element.children == ()
 
 
-def test_json_from_text_with_exact_decimals_keeps_them() -> None:
+def test_decimals_keep_their_exact_digits() -> None:
     tree = json.loads(
         '{"request": {"name": "ThingAddRq", "children": [{"name": "A", "text": 97.50}]}}', parse_float=Decimal
     )
@@ -295,11 +295,11 @@ trees = st.fixed_dictionaries(
 
 
 @given(json_values | trees)
-def test_no_tree_raises_anything_else(tree: object) -> None:
+def test_any_json_is_accepted_or_raises_invalid_request(tree: object) -> None:
     with suppress(InvalidRequest):
         qbxml.parse_request_json(tree)
 
 
-def test_numbers_that_would_fill_pages_are_refused() -> None:
+def test_numbers_with_too_many_digits_are_rejected() -> None:
     assert problem_of(with_child({"name": "A", "text": Decimal("1e999999")})).path == "/request/children/0/text"
     assert problem_of({"version": 10**400, "request": {"name": "HostQueryRq"}}).path == "/version"

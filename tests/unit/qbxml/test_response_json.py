@@ -1,4 +1,4 @@
-"""Responses as JSON: arrays, booleans and numbers by the schema."""
+"""Responses as JSON: the schema decides about arrays and booleans."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ def answer(body: str, name: str = "CustomerQueryRs", attributes: str = "") -> An
     return message_set["QBXMLMsgsRs"][name]
 
 
-def test_what_the_schema_lets_repeat_is_an_array_even_when_there_is_one() -> None:
+def test_an_element_that_can_repeat_is_an_array_even_when_it_occurs_once() -> None:
     body = "<CustomerRet>\n<ListID>8-1</ListID>\n<DataExtRet>\n<OwnerID>0</OwnerID>\n</DataExtRet>\n</CustomerRet>"
 
     assert answer(body) == {**OK, "CustomerRet": [{"ListID": "8-1", "DataExtRet": [{"OwnerID": "0"}]}]}
 
 
-def test_an_added_object_is_no_array() -> None:
+def test_an_added_object_is_not_an_array() -> None:
     assert answer("<CustomerRet><ListID>8-1</ListID></CustomerRet>", "CustomerAddRs")["CustomerRet"] == {
         "ListID": "8-1"
     }
 
 
 @pytest.mark.parametrize(("text", "value"), [("true", True), ("false", False), ("1", True), ("0", False), ("", "")])
-def test_elements_of_boolean_type_are_booleans(text: str, value: object) -> None:
+def test_boolean_elements_are_booleans(text: str, value: object) -> None:
     assert answer(f"<CustomerRet><IsActive>{text}</IsActive></CustomerRet>")["CustomerRet"] == [{"IsActive": value}]
 
 
-def test_every_other_leaf_is_a_string_so_that_amounts_stay_exact() -> None:
+def test_every_other_leaf_is_a_string() -> None:
     body = "<CustomerRet><Sublevel>0</Sublevel><Balance>10.00</Balance><Notes> a\nb </Notes></CustomerRet>"
 
     assert answer(body)["CustomerRet"] == [{"Sublevel": "0", "Balance": "10.00", "Notes": " a\nb "}]
 
 
-def test_three_attributes_are_numbers() -> None:
+def test_counts_are_numbers() -> None:
     attributes = ' requestID="7" retCount="3" iteratorRemainingCount="18" iteratorID="{x}"'
 
     assert answer("", attributes=attributes) == {
@@ -52,17 +52,17 @@ def test_three_attributes_are_numbers() -> None:
     }
 
 
-def test_a_number_that_is_none_stays_text() -> None:
+def test_an_attribute_that_is_not_a_number_stays_text() -> None:
     assert answer("", attributes=' retCount="many"')["@retCount"] == "many"
 
 
-def test_unknown_elements_become_arrays_when_they_repeat() -> None:
+def test_an_unknown_element_becomes_an_array_when_it_repeats() -> None:
     body = "<CustomerRet><New>1</New><Newer>1</Newer><Newer>2</Newer><Newer>3</Newer></CustomerRet>"
 
     assert answer(body)["CustomerRet"] == [{"New": "1", "Newer": ["1", "2", "3"]}]
 
 
-def test_an_unknown_element_may_hold_elements() -> None:
+def test_an_unknown_element_may_contain_elements() -> None:
     assert answer("<CustomerRet><New><A>1</A></New></CustomerRet>")["CustomerRet"] == [{"New": {"A": "1"}}]
 
 
@@ -76,7 +76,7 @@ def test_empty_elements_are_empty_text_or_an_empty_object() -> None:
     ]
 
 
-def test_text_beside_attributes_has_a_name() -> None:
+def test_text_beside_attributes_is_named_text() -> None:
     body = '<ReportRet><ColDesc colID="1" dataType="STRTYPE">a</ColDesc></ReportRet>'
 
     assert answer(body, "JobReportQueryRs")["ReportRet"]["ColDesc"] == [
@@ -101,7 +101,7 @@ REPORT = """<ReportRet>
 </ReportRet>"""
 
 
-def test_the_rows_of_a_report_keep_their_number() -> None:
+def test_report_rows_keep_their_number() -> None:
     rows = answer(REPORT, "GeneralSummaryReportQueryRs")["ReportRet"]["ReportData"]
 
     assert rows["TextRow"] == [{"@rowNumber": 1, "@value": "Income"}, {"@rowNumber": 4, "@value": "Expense"}]
@@ -115,7 +115,7 @@ def test_the_rows_of_a_report_keep_their_number() -> None:
     }
 
 
-def test_by_their_numbers_the_rows_of_a_report_are_in_their_order_again() -> None:
+def test_row_numbers_restore_the_order_of_a_report() -> None:
     by_kind = answer(REPORT, "GeneralSummaryReportQueryRs")["ReportRet"]["ReportData"]
 
     rows = sorted(((row["@rowNumber"], kind) for kind, rows in by_kind.items() for row in rows))
@@ -124,20 +124,20 @@ def test_by_their_numbers_the_rows_of_a_report_are_in_their_order_again() -> Non
 
 
 @pytest.mark.parametrize("name", ["TextRow", "DataRow", "SubtotalRow", "TotalRow"])
-def test_a_single_row_of_a_report_is_an_array_too(name: str) -> None:
+def test_a_single_report_row_is_an_array(name: str) -> None:
     body = f'<ReportRet><ReportData><{name} rowNumber="1"/></ReportData></ReportRet>'
 
     assert answer(body, "JobReportQueryRs")["ReportRet"]["ReportData"] == {name: [{"@rowNumber": 1}]}
 
 
-def test_a_comment_or_a_section_of_text_changes_nothing() -> None:
+def test_comments_and_cdata_change_nothing() -> None:
     body = "<CustomerRet><Name>a &lt; b</Name><IsActive>true</IsActive></CustomerRet>"
     other = "<CustomerRet><Name><![CDATA[a < b]]></Name><!-- c --><IsActive>tr<!-- d -->ue</IsActive></CustomerRet>"
 
     assert answer(other) == answer(body)
 
 
-def test_a_response_with_a_document_type_is_unreadable() -> None:
+def test_a_response_with_a_doctype_is_unreadable() -> None:
     with pytest.raises(UnreadableResponse, match="DOCTYPE"):
         response_to_json('<!DOCTYPE a [<!ENTITY b "c">]>' + response_xml(f"<AQueryRs {STATUS_OK}>&b;</AQueryRs>"))
 
@@ -148,35 +148,35 @@ def test_text_beside_elements_is_kept() -> None:
     ]
 
 
-def test_several_answers_of_one_kind_are_an_array() -> None:
+def test_several_responses_of_one_kind_are_an_array() -> None:
     text = response_xml(f"<AQueryRs {STATUS_OK}/><AQueryRs {STATUS_OK}/><BQueryRs {STATUS_OK}/>")
 
     assert response_to_json(text) == [{"QBXMLMsgsRs": {"AQueryRs": [OK, OK], "BQueryRs": OK}}]
 
 
-def test_the_message_set_has_attributes_of_its_own() -> None:
+def test_attributes_of_the_message_set_are_kept() -> None:
     assert response_to_json(response_xml("", ' messageSetStatusCode="600"')) == [
         {"QBXMLMsgsRs": {"@messageSetStatusCode": "600"}}
     ]
 
 
-def test_there_is_one_object_for_each_message_set() -> None:
+def test_each_message_set_is_an_object() -> None:
     text = "<QBXML><SignonMsgsRs/><QBXMLMsgsRs>\n</QBXMLMsgsRs></QBXML>"
 
     assert response_to_json(text) == [{"SignonMsgsRs": {}}, {"QBXMLMsgsRs": {}}]
 
 
-def test_forbidden_references_are_marked_and_the_rest_is_read() -> None:
+def test_forbidden_references_become_replacement_characters() -> None:
     assert answer("<CustomerRet><Name>a&#x1F;b</Name></CustomerRet>")["CustomerRet"] == [
         {"Name": "a\N{REPLACEMENT CHARACTER}b"}
     ]
 
 
-def test_a_response_that_is_nested_without_end_is_unreadable() -> None:
+def test_a_response_nested_too_deeply_is_unreadable() -> None:
     with pytest.raises(UnreadableResponse, match="deep"):
         answer("<A>" * 200 + "</A>" * 200)
 
 
-def test_malformed_text_is_unreadable() -> None:
+def test_malformed_xml_is_unreadable() -> None:
     with pytest.raises(UnreadableResponse):
         response_to_json("<QBXML>")

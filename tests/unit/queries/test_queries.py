@@ -1,4 +1,4 @@
-"""The convenience queries: from parameters to QBXML."""
+"""The convenience queries build QBXML from parameters."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ def problems_of(query: str, **parameters: str | list[str]) -> dict[str, Problem]
 
 
 def leaves(element: Element) -> dict[str, str | None]:
-    found: dict[str, str | None] = {}
+    texts: dict[str, str | None] = {}
     for child in element.children:
         if child.children:
-            found |= {f"{child.name}/{path}": text for path, text in leaves(child).items()}
+            texts |= {f"{child.name}/{path}": text for path, text in leaves(child).items()}
         else:
-            found[child.name] = child.text
-    return found
+            texts[child.name] = child.text
+    return texts
 
 
 @pytest.mark.parametrize("query", ["customers", "vendors", "items"])
-def test_a_list_without_parameters_is_its_active_objects(query: str) -> None:
+def test_a_list_without_parameters_returns_active_objects(query: str) -> None:
     assert leaves(built(query)) == {"ActiveStatus": "ActiveOnly"}
 
 
-def test_sales_orders_without_parameters_are_a_hundred_without_lines() -> None:
+def test_sales_orders_without_parameters_return_100_without_lines() -> None:
     assert leaves(built("sales_orders")) == {"MaxReturned": "100", "IncludeLineItems": "false"}
 
 
@@ -102,13 +102,11 @@ def test_sales_orders_without_parameters_are_a_hundred_without_lines() -> None:
         ),
     ],
 )
-def test_each_parameter_has_its_place(query: str, parameters: dict[str, str], expected: dict[str, str]) -> None:
-    found = leaves(built(query, **parameters))
-
-    assert expected.items() <= found.items()
+def test_each_parameter_sets_its_element(query: str, parameters: dict[str, str], expected: dict[str, str]) -> None:
+    assert expected.items() <= leaves(built(query, **parameters)).items()
 
 
-def test_elements_stand_in_the_order_that_qbxml_prescribes() -> None:
+def test_elements_are_in_schema_order() -> None:
     element = built(
         "invoices", status="All", customer_list_id="8-1", from_transaction_date="2026-01-01", max_returned="5"
     )
@@ -118,17 +116,17 @@ def test_elements_stand_in_the_order_that_qbxml_prescribes() -> None:
 
 
 @pytest.mark.parametrize("include", [["ListID,Name"], ["ListID", "Name"], ["ListID , Name", "ListID"]])
-def test_include_is_repeated_or_separated_by_commas(include: list[str]) -> None:
+def test_include_may_be_repeated_or_separated_by_commas(include: list[str]) -> None:
     element = built("customers", include=include)
 
     assert [child.text for child in element.children if child.name == "IncludeRetElement"] == ["ListID", "Name"]
 
 
-def test_custom_fields_come_with_the_owner_without_whom_quickbooks_leaves_them_out() -> None:
+def test_custom_fields_are_requested_with_their_owner() -> None:
     assert leaves(built("vendors", include="DataExtRet"))["OwnerID"] == "0"
 
 
-def test_an_iteration_has_a_hundred_objects_a_page_unless_it_says_otherwise() -> None:
+def test_a_page_has_100_objects_by_default() -> None:
     by_default = built("customers", iterate="true")
     by_choice = built("customers", iterate="true", max_returned="5")
 
@@ -137,14 +135,14 @@ def test_an_iteration_has_a_hundred_objects_a_page_unless_it_says_otherwise() ->
     assert leaves(by_choice)["MaxReturned"] == "5"
 
 
-def test_the_label_and_the_webhook_are_handed_on() -> None:
+def test_label_and_webhook_url_are_passed_on() -> None:
     request, webhook_url = QUERIES["customers"].build({"request_id": ["mine"], "webhook_url": ["https://example.com"]})
 
     assert request.request_id == "mine"
     assert webhook_url == "https://example.com"
 
 
-def test_without_them_there_is_neither() -> None:
+def test_label_and_webhook_url_are_optional() -> None:
     request, webhook_url = QUERIES["customers"].build({})
 
     assert (request.request_id, webhook_url) == (None, None)
@@ -179,40 +177,40 @@ def test_without_them_there_is_neither() -> None:
         ("customers", {"webhook_url": ""}),
     ],
 )
-def test_what_a_parameter_cannot_be_is_refused_by_its_name(query: str, parameters: dict[str, str | list[str]]) -> None:
+def test_a_wrong_value_is_rejected_with_the_parameters_name(query: str, parameters: dict[str, str | list[str]]) -> None:
     assert list(problems_of(query, **parameters)) == list(parameters)
 
 
-def test_a_typo_is_answered_with_the_nearest_name() -> None:
+def test_a_typo_has_a_similar_name_as_suggestion() -> None:
     problems = problems_of("customers", nmae="x", include="Nmae,Name")
 
     assert "name" in (problems["nmae"].suggestion or "")
     assert problems["include[]"].suggestion == "Did you mean Name?"
 
 
-def test_all_problems_come_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     assert set(problems_of("customers", active="x", max_returned="x", foo="x")) == {"active", "max_returned", "foo"}
 
 
 @pytest.mark.parametrize("other", ["from_name", "to_name"])
-def test_a_name_is_not_combined_with_a_range_of_names(other: str) -> None:
+def test_a_name_cannot_be_combined_with_a_range_of_names(other: str) -> None:
     assert list(problems_of("customers", **{"name": "x", other: "y"})) == [other]
 
 
 @pytest.mark.parametrize("modified", ["from_modified_date", "to_modified_date"])
 @pytest.mark.parametrize("dated", ["from_transaction_date", "to_transaction_date"])
-def test_modified_dates_are_not_combined_with_transaction_dates(modified: str, dated: str) -> None:
+def test_modified_dates_cannot_be_combined_with_transaction_dates(modified: str, dated: str) -> None:
     assert list(problems_of("sales_orders", **{modified: "2026-01-01", dated: "2026-01-01"})) == [dated]
 
 
 @pytest.mark.parametrize("query", list(QUERIES))
-def test_every_parameter_says_what_it_is(query: str) -> None:
+def test_every_parameter_has_a_description_and_a_type(query: str) -> None:
     for parameter in QUERIES[query].parameters:
         assert parameter.description.endswith(".")
         assert parameter.schema["type"] in {"string", "boolean", "integer", "array"}
 
 
-def test_defaults_are_described_in_their_own_type() -> None:
+def test_a_default_has_the_type_of_its_parameter() -> None:
     schemas = {parameter.name: parameter.schema for parameter in QUERIES["sales_orders"].parameters}
 
     assert schemas["max_returned"] == {"type": "integer", "minimum": 1, "default": 100}
@@ -230,7 +228,7 @@ DEFAULT_VALUES = ["All", "ActiveOnly", "true", "2026-01-31", "8-1"]
 
 
 @given(st.data())
-def test_every_combination_of_parameters_is_a_valid_request_or_refused(data: st.DataObject) -> None:
+def test_any_combination_of_parameters_is_valid_or_rejected(data: st.DataObject) -> None:
     query = data.draw(st.sampled_from(list(QUERIES.values())))
     names = data.draw(st.lists(st.sampled_from([parameter.name for parameter in query.parameters]), unique=True))
     parameters = {name: [data.draw(st.sampled_from(VALUES.get(name, DEFAULT_VALUES)))] for name in names}

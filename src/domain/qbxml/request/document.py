@@ -12,46 +12,43 @@ ENVELOPE = "QBXML"
 MESSAGE_SET = "QBXMLMsgsRq"
 
 DEFAULT_VERSION = "13.0"
-"""What QuickBooks 2014 and everything later serves (`qbxml.md` §1)."""
+"""QuickBooks 2014 and later support it."""
 
 DEFAULT_ON_ERROR = "stopOnError"
 
-ITERATOR_ATTRIBUTES = ("requestID", "metaData", "iterator", "iteratorID")
+_REQUEST_ATTRIBUTES = ("requestID", "metaData", "iterator", "iteratorID")
 
-Place: TypeAlias = tuple[int, int] | str | None
-"""Where an element was written: line and column from 1, or a JSON pointer."""
+Location: TypeAlias = tuple[int, int] | str | None
+"""Where the author wrote an element: line and column from 1, or a JSON pointer."""
 
 
-class Element(NamedTuple):  # noqa: PLW1641 - nothing hashes elements: their attributes are dicts
-    """An element with either children or text; `text` is None when there is neither.
-
-    `place` is where its author wrote it. It is left out of comparisons.
-    """
+class Element(NamedTuple):  # noqa: PLW1641 - elements are never hashed: their attributes are dicts
+    """An element with either children or text. `location` is ignored in comparisons."""
 
     name: str
-    attributes: dict[str, str] = {}  # noqa: RUF012 - nobody changes it: every writer makes a new one
+    attributes: dict[str, str] = {}  # noqa: RUF012 - never changed: every writer makes a new dict
     children: Sequence[Element] = ()
     text: str | None = None
-    place: Place = None
+    location: Location = None
 
     def __eq__(self, other: object) -> bool:
-        """Compare what the elements say, not where they were written."""
+        """Compare everything but the location."""
         return isinstance(other, Element) and self[:4] == other[:4]
 
     def __ne__(self, other: object) -> bool:
-        """Compare what the elements say, not where they were written."""
+        """Compare everything but the location."""
         return not self == other
 
     def child(self, name: str) -> Element | None:
-        """Return the first child of this name."""
+        """Return the first child with this name."""
         return next((child for child in self.children if child.name == name), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request element with the version and the `onError` rule of its message set.
+    """One request element, with the QBXML version and the attributes of its message set.
 
-    `response_data` is the message set's `responseData` when it was given.
+    `response_data` is the message set's `responseData`, None when absent.
     """
 
     version: str
@@ -61,76 +58,70 @@ class Request:
 
     @property
     def name(self) -> str:
-        """The name of the request element: `CustomerQueryRq`."""
+        """The name of the request element, for example `CustomerQueryRq`."""
         return self.element.name
 
     @property
     def request_id(self) -> str | None:
-        """The label that QuickBooks echoes; None when it is missing or empty."""
+        """The request label, which QuickBooks returns with the response; None when missing or empty."""
         return self.element.attributes.get("requestID") or None
 
     @property
+    def iterator(self) -> str | None:
+        """`Start`, `Continue` or `Stop` for a query that iterates, otherwise None."""
+        return self.element.attributes.get("iterator")
+
+    @property
     def is_read(self) -> bool:
-        """Whether sending it twice does no harm (contract §8)."""
+        """Whether QuickBooks can execute the request twice without harm."""
         return self.name.endswith("QueryRq")
 
     def with_request_id(self, label: str) -> Request:
-        """Return the request with `requestID` set to `label`."""
-        return self.with_attributes({"requestID": label})
+        """Return the request with this label."""
+        return self._with_attributes({"requestID": label})
 
-    def with_attributes(self, attributes: Mapping[str, str | None]) -> Request:
-        """Return the request with attributes of its element set, or removed where the value is None."""
+    def next_page(self, iterator_id: str, label: str) -> Request:
+        """Return the request for the page after this one, with the same filters."""
+        return self._with_attributes({"requestID": label, "iterator": "Continue", "iteratorID": iterator_id})
+
+    def _with_attributes(self, attributes: Mapping[str, str]) -> Request:
         merged = {**self.element.attributes, **attributes}
-        # The usual order first, so that one request has one text.
-        names = [*(name for name in ITERATOR_ATTRIBUTES if name in merged), *merged]
-        kept = {name: value for name in names if (value := merged[name]) is not None}
-        return replace(self, element=self.element._replace(attributes=kept))
+        # A fixed order gives equal requests equal texts.
+        ordered = {name: merged[name] for name in (*_REQUEST_ATTRIBUTES, *merged) if name in merged}
+        return replace(self, element=self.element._replace(attributes=ordered))
 
-    def to_xml(self) -> str:
-        """Return the canonical XML: one tag after another, no prologue, no white space between elements."""
-        return self._write({})
+    def to_xml(self, message_set_id: str | None = None) -> str:
+        """Return the canonical XML: no prologue, no white space between elements."""
+        attributes = {
+            "onError": self.on_error,
+            "responseData": self.response_data,
+            "newMessageSetID": message_set_id,
+        }
+        written = _attributes({name: value for name, value in attributes.items() if value is not None})
+        parts = [f"<{ENVELOPE}><{MESSAGE_SET}{written}>"]
+        _write(self.element, parts.append)
+        parts.append(f"</{MESSAGE_SET}></{ENVELOPE}>")
+        return "".join(parts)
+
+    def to_wire(self, message_set_id: str | None = None) -> str:
+        """Return the text for QuickBooks: the XML with a prologue, in ASCII with decimal references.
+
+        With `message_set_id` QuickBooks stores its response (docs/reference/qbxml-rules.md, Error recovery).
+        """
+        prologue = f'<?xml version="1.0" encoding="utf-8"?>\n<?qbxml version="{self.version}"?>\n'
+        return f"{prologue}{self.to_xml(message_set_id)}".encode("ascii", "xmlcharrefreplace").decode("ascii")
 
     def to_json(self) -> dict[str, Any]:
-        """Return the tree of contract §5: `{"version", "request": {"name", "attributes", "children"}}`."""
+        """Return the JSON form, `{"version", "request": {"name", "attributes", "children"}}`."""
         request = _json_node(self.element)
         request.setdefault("children", [])
         if not self.element.text:
             request.pop("text", None)
         return {"version": self.version, "request": request}
 
-    def _write(self, message_set_attributes: Mapping[str, str]) -> str:
-        attributes = {"onError": self.on_error}
-        if self.response_data is not None:
-            attributes["responseData"] = self.response_data
-        attributes.update(message_set_attributes)
-        parts = [f"<{ENVELOPE}><{MESSAGE_SET}{_attributes(attributes)}>"]
-        _write(self.element, parts.append)
-        parts.append(f"</{MESSAGE_SET}></{ENVELOPE}>")
-        return "".join(parts)
-
-
-def wire(request: Request, message_set_id: str | None = None) -> str:
-    """Return what is handed to QuickBooks: prologue and pure ASCII with decimal references.
-
-    With `message_set_id` (at most 24 characters) QuickBooks keeps the answer under it (`qbxml.md` §4).
-    """
-    body = request._write({} if message_set_id is None else {"newMessageSetID": message_set_id})  # noqa: SLF001 - same room
-    text = f'<?xml version="1.0" encoding="utf-8"?>\n<?qbxml version="{request.version}"?>\n{body}'
-    return text.encode("ascii", "xmlcharrefreplace").decode("ascii")
-
-
-def iteration(request: Request) -> str | None:
-    """Return `Start`, `Continue` or `Stop` for a query that iterates, else None."""
-    return request.element.attributes.get("iterator")
-
-
-def next_page(request: Request, iterator_id: str, request_id: str) -> Request:
-    """Return the request for the page after `request`: the same filters, continued (`qbxml.md` §5)."""
-    return request.with_attributes({"requestID": request_id, "iterator": "Continue", "iteratorID": iterator_id})
-
 
 _TEXT_ESCAPES = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;", ord("\r"): "&#13;"}
-# A parser turns bare line ends and tabs of an attribute into spaces (XML 1.0, 3.3.3).
+# XML parsers read an unescaped line end or tab in an attribute as a space.
 _ATTRIBUTE_ESCAPES = {**_TEXT_ESCAPES, ord('"'): "&quot;", ord("\n"): "&#10;", ord("\t"): "&#9;"}
 
 

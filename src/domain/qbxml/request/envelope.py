@@ -1,116 +1,101 @@
-"""The envelope around a request, read from a tree of either source."""
+"""The envelope of a request: `QBXML`, `QBXMLMsgsRq` and exactly one request."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
-from domain.errors import InvalidRequest, Problem
 from domain.qbxml.request import limits
 from domain.qbxml.request.document import DEFAULT_ON_ERROR, ENVELOPE, MESSAGE_SET, Element, Request
+from domain.qbxml.request.problems import did_you_mean, quoted, refuse
 
 if TYPE_CHECKING:
-    from domain.qbxml.request.document import Place
+    from collections.abc import Sequence
+
+    from domain.qbxml.request.document import Location
 
 ENVELOPE_DEPTH = 2
 """Elements around the request element."""
 
-_SET_PATH = f"{ENVELOPE}/{MESSAGE_SET}"
+_MESSAGE_SET_PATH = f"{ENVELOPE}/{MESSAGE_SET}"
 
-_ONE_BY_ONE = "Queue each request by itself; they are sent in the order in which they were queued."
+_QUEUE_SEPARATELY = "Queue each request separately. Requests are sent in the order in which they are queued."
 
-
-def refuse(
-    field: str, message: str, place: Place = None, path: str | None = None, suggestion: str | None = None
-) -> NoReturn:
-    """Raise InvalidRequest for one problem. A JSON pointer is its own path."""
-    raise InvalidRequest([problem(field, message, place, path, suggestion)])
+_ATTRIBUTE_VALUES = {"onError": limits.ON_ERROR, "responseData": limits.RESPONSE_DATA}
+_RESERVED_ATTRIBUTES = ("newMessageSetID", "oldMessageSetID")
 
 
-def problem(
-    field: str, message: str, place: Place = None, path: str | None = None, suggestion: str | None = None
-) -> Problem:
-    """Return the problem with its place in XML (line, column, path) or in JSON (pointer)."""
-    if isinstance(place, str):
-        return Problem(field, message, path=place, suggestion=suggestion)
-    line, column = place or (None, None)
-    return Problem(field, message, line, column, path, suggestion)
+def request_in_envelope(root: Element, version: str, field: str) -> Request:
+    """Return the request in a tree that starts at `QBXML`.
 
-
-def request_of(root: Element, version: str, field: str) -> Request:
-    """Return the request in a tree from `QBXML` down.
-
-    Raises InvalidRequest unless it holds one message set with one request, and nothing that this
-    service sets itself.
+    Raises InvalidRequest unless the tree holds one message set with one request and sets nothing that the service
+    sets itself.
     """
     if root.name != ENVELOPE:
-        suggestion = _envelope_of(root) if root.name.endswith("Rq") else limits.nearest(root.name, [ENVELOPE])
-        refuse(field, f"The outermost element is {ENVELOPE}, not {root.name}.", root.place, root.name, suggestion)
+        suggestion = _how_to_write(root) if root.name.endswith("Rq") else did_you_mean(root.name, [ENVELOPE])
+        message = f"The outermost element must be {ENVELOPE}, not {root.name}."
+        refuse(field, message, root.location, root.name, suggestion)
     if root.attributes or (root.text or "").strip():
-        refuse(field, f"{ENVELOPE} has neither attributes nor text.", root.place, ENVELOPE)
+        refuse(field, f"{ENVELOPE} must not have attributes or text.", root.location, ENVELOPE)
     for child in root.children:
         if child.name != MESSAGE_SET:
             _refuse_in_envelope(child, field)
     if len(root.children) != 1:
-        place = root.children[1].place if root.children else root.place
-        suggestion = _ONE_BY_ONE if root.children else _envelope_of(None)
-        refuse(field, f"{ENVELOPE} holds exactly one {MESSAGE_SET}.", place, ENVELOPE, suggestion)
+        suggestion = _QUEUE_SEPARATELY if root.children else _how_to_write(None)
+        message = f"{ENVELOPE} must contain exactly one {MESSAGE_SET}."
+        refuse(field, message, _second_location(root), ENVELOPE, suggestion)
     message_set = root.children[0]
-    on_error, response_data = _message_set_attributes(message_set, field)
+    attributes = _message_set_attributes(message_set, field)
     if (message_set.text or "").strip():
-        refuse(field, f"{MESSAGE_SET} holds a request, not text.", message_set.place, _SET_PATH)
-    if len(message_set.children) != 1:
-        place = message_set.children[1].place if message_set.children else message_set.place
-        count = len(message_set.children)
-        refuse(
-            field,
-            f"{MESSAGE_SET} holds exactly one request; here are {count}.",
-            place,
-            _SET_PATH,
-            _ONE_BY_ONE if count else None,
-        )
-    return Request(version, on_error, _checked(message_set.children[0], field), response_data)
+        message = f"{MESSAGE_SET} must contain a request, not text."
+        refuse(field, message, message_set.location, _MESSAGE_SET_PATH)
+    if (count := len(message_set.children)) != 1:
+        message = f"{MESSAGE_SET} must contain exactly one request, not {count}."
+        suggestion = _QUEUE_SEPARATELY if count else None
+        refuse(field, message, _second_location(message_set), _MESSAGE_SET_PATH, suggestion)
+    element = message_set.children[0]
+    if not element.name.endswith("Rq"):
+        message = f"{element.name} is not a request. The name of a request ends in Rq."
+        refuse(field, message, element.location, element.name)
+    if (element.text or "").strip():
+        refuse(field, f"{element.name} must contain elements, not text.", element.location, element.name)
+    return Request(version, attributes["onError"], element._replace(text=None), attributes.get("responseData"))
+
+
+def _second_location(parent: Element) -> Location:
+    """Return where the second child is, or the parent when there is none."""
+    children: Sequence[Element] = parent.children
+    return children[1].location if children else parent.location
 
 
 def _refuse_in_envelope(child: Element, field: str) -> NoReturn:
     path = f"{ENVELOPE}/{child.name}"
     if child.name == "SignonMsgsRq":
-        message = "SignonMsgsRq is for the old online edition; the Web Connector signs on by itself."
-        refuse(field, message, child.place, path, "Remove SignonMsgsRq.")
-    suggestion = _envelope_of(child) if child.name.endswith("Rq") else None
-    refuse(field, f"{ENVELOPE} holds {MESSAGE_SET}, not {child.name}.", child.place, path, suggestion)
+        message = "SignonMsgsRq is for the former online edition. The Web Connector signs on by itself."
+        refuse(field, message, child.location, path, "Remove SignonMsgsRq.")
+    suggestion = _how_to_write(child) if child.name.endswith("Rq") else None
+    refuse(field, f"{ENVELOPE} must contain {MESSAGE_SET}, not {child.name}.", child.location, path, suggestion)
 
 
-def _envelope_of(element: Element | None) -> str:
-    """Return how a request is written, that of the element itself if it is one."""
+def _how_to_write(element: Element | None) -> str:
+    """Return how to write a request, with the element's own name if it is one."""
     if element is not None and element.name == MESSAGE_SET:
         return f"Write <{ENVELOPE}> around it."
     name = "CustomerQueryRq" if element is None else element.name
-    return (
-        f'A request is written as <{ENVELOPE}><{MESSAGE_SET} onError="{DEFAULT_ON_ERROR}"><{name}>…</{name}>'
-        f"</{MESSAGE_SET}></{ENVELOPE}>."
-    )
+    start = f'<{ENVELOPE}><{MESSAGE_SET} onError="{DEFAULT_ON_ERROR}">'
+    return f"Write {start}<{name}>…</{name}></{MESSAGE_SET}></{ENVELOPE}>."
 
 
-def _message_set_attributes(message_set: Element, field: str) -> tuple[str, str | None]:
-    given = {"onError": DEFAULT_ON_ERROR, **message_set.attributes}
-    allowed = {"onError": limits.ON_ERROR, "responseData": limits.RESPONSE_DATA}
-    for name, value in given.items():
-        path = f"{_SET_PATH}/@{name}"
-        if name in limits.MESSAGE_SET_IDS:
-            refuse(field, f"{name} {limits.MESSAGE_SET_IDS_RESERVED}", message_set.place, path)
-        if name not in allowed:
+def _message_set_attributes(message_set: Element, field: str) -> dict[str, str]:
+    attributes = {"onError": DEFAULT_ON_ERROR, **message_set.attributes}
+    for name, value in attributes.items():
+        location, path = message_set.location, f"{_MESSAGE_SET_PATH}/@{name}"
+        if name in _RESERVED_ATTRIBUTES:
+            message = f"Remove {name}: the service sets it to recover lost responses."
+            refuse(field, message, location, path)
+        if (values := _ATTRIBUTE_VALUES.get(name)) is None:
             message = f"{MESSAGE_SET} has no attribute {name}."
-            refuse(field, message, message_set.place, path, limits.nearest(name, allowed))
-        if value not in allowed[name]:
-            message = f"{name} is one of {', '.join(allowed[name])}, not {limits.shown(value)}."
-            refuse(field, message, message_set.place, path, limits.nearest(value, allowed[name]))
-    return given["onError"], given.get("responseData")
-
-
-def _checked(element: Element, field: str) -> Element:
-    name = element.name
-    if not name.endswith("Rq"):
-        refuse(field, f"{name} is no request: the name of a request ends in Rq.", element.place, name)
-    if (element.text or "").strip():
-        refuse(field, f"{name} holds elements, not text.", element.place, name)
-    return element._replace(text=None)
+            refuse(field, message, location, path, did_you_mean(name, _ATTRIBUTE_VALUES))
+        if value not in values:
+            message = f"{name} must be one of {', '.join(values)}, not {quoted(value)}."
+            refuse(field, message, location, path, did_you_mean(value, values))
+    return attributes

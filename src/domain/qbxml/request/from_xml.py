@@ -1,16 +1,17 @@
-"""From the XML of a request to the request. Nothing is repaired: what is wrong is a problem with its place."""
+"""Reads a request from XML. Nothing is corrected: every error is a problem with its location."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from domain.errors import InvalidRequest
-from domain.qbxml.request.acceptance import accepted
 from domain.qbxml.request.document import DEFAULT_ON_ERROR, DEFAULT_VERSION, ENVELOPE, MESSAGE_SET
-from domain.qbxml.request.envelope import problem, request_of
-from domain.qbxml.request.placed_reader import read_with_places
-from domain.qbxml.request.quick_reader import read_fitting, read_quickly
-from domain.qbxml.xml_parser import has_references
+from domain.qbxml.request.envelope import request_in_envelope
+from domain.qbxml.request.fast_xml_reader import read_valid_xml_fast, read_xml_fast
+from domain.qbxml.request.problems import problem
+from domain.qbxml.request.validation import validated
+from domain.qbxml.request.xml_reader import read_xml
+from domain.qbxml.xml_parser import has_character_references
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,45 +30,44 @@ def parse_request_xml(
     transliterate: bool = False,
     country: str | None = None,
 ) -> Request:
-    """Return the request that `text` holds; `default_version` is for a text without `<?qbxml version?>`.
+    """Return the request in `text`. `default_version` applies when the text has no `<?qbxml version?>`.
 
-    Comments and the white space between elements are dropped; text is kept exactly. Without
-    `validate` the schema is not asked; with `transliterate` characters that QuickBooks cannot keep
-    are replaced; `country` is that of the connection's QuickBooks. Raises InvalidRequest with line,
-    column and path of all that is wrong.
+    Comments and white space between elements are dropped; text is kept exactly. Without `validate` the schema is not
+    checked. With `transliterate` characters that QuickBooks cannot store are replaced. `country` is the country of the
+    connection's QuickBooks. Raises InvalidRequest with the line, column and path of everything that is wrong.
     """
 
-    def request_in(root: Element, version: str | None, *, fits: bool = False) -> Request:
-        return accepted(
-            request_of(root, version or default_version, FIELD),
+    def request_in(root: Element, version: str | None, *, is_valid: bool = False) -> Request:
+        return validated(
+            request_in_envelope(root, version or default_version, FIELD),
             FIELD,
             validate=validate,
-            fits=fits,
             transliterate=transliterate,
             country=country,
-            found=_missing_rule(root) if validate else (),
-            is_ascii=text.isascii() and not has_references(text),
+            is_valid=is_valid,
+            is_ascii=text.isascii() and not has_character_references(text),
+            problems=_missing_on_error(root) if validate else (),
         )
 
-    quick = read_fitting(text, default_version) if validate else read_quickly(text)
-    if quick is not None:
+    fast = read_valid_xml_fast(text, default_version) if validate else read_xml_fast(text)
+    if fast is not None:
         try:
-            return request_in(*quick, fits=validate)
+            return request_in(*fast, is_valid=validate)
         except InvalidRequest:
-            # Read once more, for the places: they cost most of the time, and few requests need any.
-            pass
-    return request_in(*read_with_places(text, FIELD))
+            pass  # Read it again for the locations, which take most of the time and are rarely needed.
+    return request_in(*read_xml(text, FIELD))
 
 
 def stored_request(text: str, version: str) -> Request:
-    """Return a request that was accepted before from its `to_xml`: nothing is checked again."""
-    root, _ = read_quickly(text) or read_with_places(text, FIELD)
-    return request_of(root, version, FIELD)
+    """Return a stored request from its `to_xml`. It was checked before it was stored."""
+    root, _ = read_xml_fast(text) or read_xml(text, FIELD)
+    return request_in_envelope(root, version, FIELD)
 
 
-def _missing_rule(root: Element) -> Iterable[Problem]:
-    """Yield the problem of a message set that QuickBooks would refuse: its `onError` is required."""
+def _missing_on_error(root: Element) -> Iterable[Problem]:
+    """Yield a problem when the message set lacks `onError`, which QuickBooks requires."""
     message_set = root.children[0]
     if "onError" not in message_set.attributes:
         suggestion = f'Write <{MESSAGE_SET} onError="{DEFAULT_ON_ERROR}">.'
-        yield problem(FIELD, "onError is missing.", message_set.place, f"{ENVELOPE}/{MESSAGE_SET}", suggestion)
+        path = f"{ENVELOPE}/{MESSAGE_SET}"
+        yield problem(FIELD, "onError is missing.", message_set.location, path, suggestion)

@@ -1,7 +1,6 @@
-"""What QuickBooks answers: the statuses in a response.
+"""Reads the statuses of a response.
 
-Responses are read as they come: newer versions add elements, so that nothing is validated
-(`qbxml.md` §1.1).
+Responses are not validated: newer versions of QuickBooks add elements.
 """
 
 from __future__ import annotations
@@ -9,16 +8,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
+from xml.parsers.expat import ExpatError
 
-from domain.qbxml.xml_parser import (
-    DefusedXmlException,
-    ExpatError,
-    armed_parser,
-    explain,
-    is_character_error,
-    readable,
-    tree,
-)
+from defusedxml.common import DefusedXmlException
+
+from domain.qbxml.xml_parser import defused_parser, error_text, is_character_error, normalize_prologue, parse_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,18 +22,16 @@ _Read = TypeVar("_Read")
 
 MESSAGE_SET = "QBXMLMsgsRs"
 
-ERROR = "Error"
-
 
 class UnreadableResponse(Exception):
-    """The text is no QBXML response; the message says why."""
+    """The text is not a QBXML response; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseStatus:
-    """The outcome of one request: `name` is the response element, `severity` Info, Warn or Error.
+    """The result of one request. `name` is the response element, `severity` is Info, Warn or Error.
 
-    `iterator_remaining` and `iterator_id` are there for a page of an iterated query.
+    `iterator_remaining` and `iterator_id` are set for a page of an iterated query.
     """
 
     name: str
@@ -52,15 +44,15 @@ class ResponseStatus:
 
     @property
     def is_error(self) -> bool:
-        """Whether QuickBooks did not do it."""
-        return self.severity == ERROR
+        """Whether QuickBooks did not execute the request."""
+        return self.severity == "Error"
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """The statuses of a response, in the order of the requests.
+    """The statuses in a response, in the order of the requests.
 
-    `message_set_status` is `messageSetStatusCode`, there only with error recovery (`qbxml.md` §4).
+    `message_set_status` is `messageSetStatusCode`, which is set only with error recovery.
     """
 
     statuses: tuple[ResponseStatus, ...]
@@ -70,14 +62,13 @@ class Response:
 def parse_response(text: str) -> Response:
     """Return the statuses in `text`.
 
-    Raises UnreadableResponse when it is no well-formed XML, has no message set or a status
-    without a number.
+    Raises UnreadableResponse when the XML is malformed, has no message set, or has a status without a number.
     """
     reader = _StatusReader()
-    parse(text, reader.start)
+    parse_events(text, reader.start)
     if not reader.message_sets:
-        raise UnreadableResponse(f"There is no {MESSAGE_SET} in it.")
-    codes = [_number(found, "messageSetStatusCode") for found in reader.message_sets]
+        raise UnreadableResponse(f"The response has no {MESSAGE_SET}.")
+    codes = [_number(attributes, "messageSetStatusCode") for attributes in reader.message_sets]
     return Response(
         tuple(_status(name, attributes) for name, attributes in reader.statuses),
         next((code for code in codes if code is not None), None),
@@ -92,12 +83,10 @@ class _StatusReader:
         self.statuses: list[tuple[str, dict[str, str]]] = []
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        # Only responses end so: what they return ends in Ret. This spares counting the depth.
-        if not name.endswith("Rs"):
-            return
+        # Only response elements end in Rs; what they contain ends in Ret. So there is no need to track the depth.
         if name.endswith("MsgsRs"):
             self.message_sets.append(attributes)
-        else:
+        elif name.endswith("Rs"):
             self.statuses.append((name, attributes))
 
 
@@ -123,23 +112,31 @@ def _number(attributes: dict[str, str], name: str) -> int | None:
     try:
         return int(text)
     except ValueError:
-        raise UnreadableResponse(f"{name} is no number: {text[:40]!r}.") from None
+        raise UnreadableResponse(f"{name} is not a number: {text[:40]!r}.") from None
 
 
-def parse(text: str, start: Any, end: Any = None, characters: Any = None) -> None:
-    """Parse a response with expat handlers, past characters that XML 1.0 forbids.
+def parse_events(text: str, start: Any, end: Any = None, characters: Any = None) -> None:
+    """Parse a response with expat handlers. Raises UnreadableResponse.
 
-    After such a character the handlers are called again from the beginning. Raises UnreadableResponse.
+    Characters that XML 1.0 forbids are replaced. At the first one, parsing starts again from the beginning.
     """
-    _past_forbidden(lambda given: _parse(given, start, end, characters), text)
+
+    def parse(text: str) -> None:
+        parser = defused_parser()
+        parser.StartElementHandler = start
+        parser.EndElementHandler = end
+        parser.CharacterDataHandler = characters
+        parser.Parse(normalize_prologue(text), True)
+
+    _read_with_repair(parse, text)
 
 
 def response_tree(text: str) -> Node:
-    """Return the root of a response, past characters that XML 1.0 forbids. Raises UnreadableResponse."""
-    return _past_forbidden(tree, text)
+    """Return the root of a response. Characters that XML 1.0 forbids are replaced. Raises UnreadableResponse."""
+    return _read_with_repair(parse_tree, text)
 
 
-def _past_forbidden(read: Callable[[str], _Read], text: str) -> _Read:
+def _read_with_repair(read: Callable[[str], _Read], text: str) -> _Read:
     try:
         try:
             return read(text)
@@ -149,17 +146,9 @@ def _past_forbidden(read: Callable[[str], _Read], text: str) -> _Read:
             return read(_repaired(text))
     except ExpatError as error:
         place = f"line {error.lineno}, column {error.offset + 1}"
-        raise UnreadableResponse(f"The response is malformed XML: {explain(error)} at {place}.") from None
+        raise UnreadableResponse(f"The response is malformed XML: {error_text(error)} at {place}.") from None
     except DefusedXmlException:
         raise UnreadableResponse("The response declares a DOCTYPE.") from None
-
-
-def _parse(text: str, start: Any, end: Any, characters: Any) -> None:
-    parser = armed_parser()
-    parser.StartElementHandler = start
-    parser.EndElementHandler = end
-    parser.CharacterDataHandler = characters
-    parser.Parse(readable(text), True)
 
 
 _forbidden = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -167,16 +156,14 @@ _reference = re.compile(r"&#(?:x([0-9A-Fa-f]+)|([0-9]+));")
 
 
 def _repaired(text: str) -> str:
-    """Return the text with every forbidden character or reference as U+FFFD: QuickBooks writes them."""
-    return _forbidden.sub("\N{REPLACEMENT CHARACTER}", _reference.sub(_allowed, text))
+    """Return the text with U+FFFD for every forbidden character and reference. QuickBooks does write them."""
+    return _forbidden.sub("\N{REPLACEMENT CHARACTER}", _reference.sub(_legal_reference, text))
 
 
-def _allowed(reference: re.Match[str]) -> str:
+def _legal_reference(reference: re.Match[str]) -> str:
     hexadecimal, decimal = reference.groups()
     digits = (hexadecimal or decimal).lstrip("0") or "0"
-    if len(digits) > len("1114111"):
-        return "\N{REPLACEMENT CHARACTER}"
-    code = int(digits, 16 if hexadecimal else 10)
-    if code > 0x10FFFF or _forbidden.match(chr(code)):  # noqa: PLR2004 - the last character of Unicode
+    code = int(digits, 16 if hexadecimal else 10) if len(digits) <= len("1114111") else -1
+    if not 0 <= code <= 0x10FFFF or _forbidden.match(chr(code)):  # noqa: PLR2004 - the last character of Unicode
         return "\N{REPLACEMENT CHARACTER}"
     return reference.group()

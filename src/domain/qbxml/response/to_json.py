@@ -1,4 +1,4 @@
-"""A response as JSON (contract §6), by what the schema says of repeats and booleans."""
+"""Converts a response to JSON (docs/reference/service-contract.md, Responses as JSON)."""
 
 from __future__ import annotations
 
@@ -14,25 +14,23 @@ if TYPE_CHECKING:
     from domain.qbxml.schema.facts import Returned
 
 _NUMBERS = frozenset({"statusCode", "iteratorRemainingCount", "retCount", "rowNumber"})
-"""Attributes that are numbers (contract §6); the rows of a report are in their order again when sorted by the last."""
+"""Attributes that become numbers. `rowNumber` restores the order of a report's rows."""
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 _NO_FACTS: Mapping[str, Returned] = {}
 
-_SET_DEPTH = 3
+_RESPONSE_DEPTH = 3
 
 _MAX_DEPTH = 100
-"""QuickBooks nests 8 deep; writing JSON that is nested much deeper would fail later."""
+"""QuickBooks nests about 8 levels. Far deeper JSON cannot be written."""
 
 
 def response_to_json(text: str) -> list[dict[str, Any]]:
-    """Return one object per message set of a response.
+    """Return one object for each message set of a response. Raises UnreadableResponse.
 
-    Attributes carry `@`; what the schema lets repeat is an array, boolean elements are booleans,
-    every other leaf is a string; text beside attributes is `#text`. Each name of a parent stands
-    once, so that the order of different names is lost: that of a report's rows is in `@rowNumber`.
-    Raises UnreadableResponse.
+    Attributes start with `@`. An element that can repeat is an array, a boolean element a boolean, every other leaf a
+    string. Text beside attributes or elements is `#text`. The order of elements with different names is lost.
     """
     return [{message_set.tag: _message_set(message_set)} for message_set in response_tree(text)]
 
@@ -40,19 +38,21 @@ def response_to_json(text: str) -> list[dict[str, Any]]:
 def _message_set(node: Node) -> dict[str, Any]:
     members = _attributes(node.attrib)
     for child in node:
-        answer = _attributes(child.attrib)
-        _add_members(answer, child, response_facts(child.tag), _SET_DEPTH)
-        _put(members, child.tag, answer)
+        response = _attributes(child.attrib)
+        _add_members(response, child, response_facts(child.tag), _RESPONSE_DEPTH)
+        _put(members, child.tag, response)
     return members
 
 
-def _add_members(members: dict[str, Any], node: Node, facts: Mapping[str, Returned], depth: int) -> None:
-    """Add what a node holds, by what the schema says of it; this loop runs for every element of a response."""
+def _add_members(  # noqa: C901 - this loop runs for every element of a response
+    members: dict[str, Any], node: Node, facts: Mapping[str, Returned], depth: int
+) -> None:
+    """Add the content of a node by its facts."""
     if depth > _MAX_DEPTH:
-        raise UnreadableResponse(f"Its elements nest more than {_MAX_DEPTH} deep.")
-    _add_text(members, node.text)
+        raise UnreadableResponse(f"Elements are nested more than {_MAX_DEPTH} levels deep.")
+    texts = [node.text] if node.text and not node.text.isspace() else []
     for child in node:
-        name, text = child.tag, child.text
+        name, text, tail = child.tag, child.text, child.tail
         fact: Any = facts.get(name)
         is_array = fact.__class__ is list
         if is_array:
@@ -73,17 +73,14 @@ def _add_members(members: dict[str, Any], node: Node, facts: Mapping[str, Return
             _put(members, name, value)
         else:
             members[name] = value
-        if child.tail is not None:
-            _add_text(members, child.tail)
-
-
-def _add_text(members: dict[str, Any], text: str | None) -> None:
-    if text and not text.isspace():
-        members["#text"] = members.get("#text", "") + text
+        if tail is not None and not tail.isspace():
+            texts.append(tail)
+    if texts:
+        members["#text"] = "".join(texts)
 
 
 def _put(members: dict[str, Any], name: str, value: Any) -> None:
-    """Add a member; what the schema does not know becomes an array when it repeats."""
+    """Add a member. An element that the schema does not have becomes an array when it repeats."""
     if name not in members:
         members[name] = value
     elif isinstance(members[name], list):

@@ -1,21 +1,20 @@
-"""The facts of QBXML's schema, read from the data files beside this module, each only when it is wanted.
+"""The schema of QBXML as data: one file for each request and response type, read when first needed.
 
-`schema/requests/<name>.json` holds one request type:
-`{"since", "attributes": {name: kind}, "content": group, "types": [kind…]}`.
+`data/requests/<name>.json`: `{"since", "attributes": {name: type}, "content": group, "types": [entry, …]}`
 
-* A group is `{"sequence" | "choice": [particle…], "times"}`; a particle is a group or an element
-  `[name, times, kind, facts]`. `times` is `1` (also when it is missing), `?`, `*`, `+` or `0..8`.
-* A kind is the name of a base type (`AMTTYPE`) or the number of an entry in `types`: an array is an
-  enumeration, an object the group of an element's children.
-* `facts` may hold `since` (QBXML version), `length` (characters; `length_abroad` where an edition outside
-  the US allows more), `least` and `most` (numbers), `default` (what an empty text means), `added`
-  (values of an enumeration that came later, with their version) and `attributes`.
-* Within one content model every name stands once.
+* A group is `{"sequence" | "choice": [particle, …], "times"}`. A particle is a group or an element
+  `[name, times, type, facts]`. `times` is `1` (the default), `?`, `*`, `+` or a range such as `0..8`.
+* A type is the name of a base type (`AMTTYPE`) or the number of an entry in `types`. An entry is an array with the
+  values of an enumeration, or the group of an element's children.
+* `facts` may contain `since` (QBXML version), `length` (characters), `length_abroad` (where an edition outside the
+  US allows more), `least` and `most` (numbers), `default` (the meaning of an empty text), `added` (values of an
+  enumeration that were added later, with their version) and `attributes`.
+* A name occurs only once in a content model.
 
-`schema/responses/<name>.json` holds what a response element returns, in order: `{name: value}` with
-0 for text, 1 for a boolean, an object for children, each in an array of one if it can repeat.
+`data/responses/<name>.json`: the children of a response element, in order, as `{name: value}`. A value is 0 for text,
+1 for a boolean, or an object with children; it is wrapped in an array when the element can repeat.
 
-`schema/index.json` lists the request types. `tools/qbxml_schema` writes all of them.
+`data/index.json`: the names of all request types. `tools/qbxml_schema` writes these files.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_SCHEMA = Path(__file__).with_name("data")
+_DATA = Path(__file__).with_name("data")
 
 Returned: TypeAlias = Any
-"""0, 1, an object of these, or an array with one of these."""
+"""A value in the facts of a response: 0, 1, an object of values, or an array with one value."""
 
 
 @cache
@@ -41,41 +40,25 @@ def request_names() -> frozenset[str]:
 
 
 def request_facts(name: str) -> Mapping[str, Any] | None:
-    """Return the facts of a request type; None when the schema does not know it."""
-    return _request(name) if name in request_names() else None
+    """Return the facts of a request type, None when the schema does not have it."""
+    return _cached(f"requests/{name}.json") if name in request_names() else None
 
 
 def response_facts(name: str) -> Mapping[str, Returned]:
-    """Return what a response element holds; nothing when the schema does not know it."""
+    """Return the facts of a response element, empty when the schema does not have it."""
     is_known = name.endswith("Rs") and f"{name.removesuffix('Rs')}Rq" in request_names()
-    return _response(name) if is_known else {}
-
-
-@cache
-def _request(name: str) -> Mapping[str, Any]:
-    facts: Mapping[str, Any] = _load(f"requests/{name}.json")
-    return facts
-
-
-@cache
-def _response(name: str) -> Mapping[str, Returned]:
-    facts: Mapping[str, Returned] = _load(f"responses/{name}.json")
-    return facts
+    return _cached(f"responses/{name}.json") if is_known else {}
 
 
 def return_elements(request_name: str) -> Mapping[str, Sequence[str]]:
-    """Return the elements that each kind of object in a request's answer can have, in order.
-
-    They are what `IncludeRetElement` may name.
-    """
-    returned = response_facts(f"{request_name.removesuffix('Rq')}Rs")
-    return {name: tuple(children_of(value)) for name, value in returned.items()}
+    """Return the children of each kind of object in a response, in order: what `IncludeRetElement` may name."""
+    facts = response_facts(f"{request_name.removesuffix('Rq')}Rs")
+    return {name: tuple(_children(value)) for name, value in facts.items()}
 
 
-def children_of(value: Returned) -> Mapping[str, Returned]:
-    """Return the children in an entry of the response facts; none for text."""
+def _children(value: Returned) -> Mapping[str, Returned]:
     if isinstance(value, list):
-        value = value[0]
+        (value,) = value
     return value if isinstance(value, dict) else {}
 
 
@@ -85,5 +68,11 @@ def particles_of(group: Mapping[str, Any]) -> Sequence[Any]:
     return particles
 
 
+@cache
+def _cached(name: str) -> Mapping[str, Any]:
+    facts: Mapping[str, Any] = _load(name)
+    return facts
+
+
 def _load(name: str) -> Any:
-    return json.loads((_SCHEMA / name).read_bytes())
+    return json.loads((_DATA / name).read_bytes())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from domain.qbxml.codes.hresults import PARSE_ERROR, describe
+from domain.qbxml.codes.hresults import PARSE_ERROR, describe_hresult
 from domain.requests.record import State
 from domain.web_connector.error_reasons import Reason, hint
 from domain.web_connector.responses.pages import smaller_page
@@ -91,6 +91,6 @@ def unknown(record: QueuedRequest, now: datetime, message: str, details: dict[st
 
 def not_parsed(record: QueuedRequest, words: str, now: datetime) -> QueuedRequest:
     """End a request that QuickBooks could not parse: it will never do so."""
-    facts = describe(PARSE_ERROR)
+    facts = describe_hresult(PARSE_ERROR)
     details = {"hresult": facts.code, "reason": facts.reason, "hint": facts.hint}
     return record.failed(now, "qbxml_parse_error", words, details)

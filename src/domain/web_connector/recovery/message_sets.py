@@ -13,10 +13,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from domain import qbxml
 from domain.web_connector.responses.pages import of_size
 
 if TYPE_CHECKING:
+    from domain import qbxml
     from domain.requests.record import QueuedRequest
 
 NEVER_EXECUTED = frozenset({600, 9002})
@@ -37,8 +37,8 @@ def written(record: QueuedRequest, request: qbxml.Request, forget: str | None) -
     A page that was too large, or was lost often, is asked for with fewer objects.
     """
     if record.is_read:
-        return qbxml.wire(of_size(request, record.paging.page_size))
-    text = qbxml.wire(request, record.message_set_id)
+        return of_size(request, record.paging.page_size).to_wire()
+    text = request.to_wire(record.message_set_id)
     if forget is None:
         return text
     # The first one: values cannot hold a bare quotation mark, and the message set comes before them.

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from domain import qbxml
 from domain.requests.record import FIRST_IN_LINE, Paging, QueuedRequest, State, Webhook, timestamp
 from domain.requests.search_text import searchable_text
 from domain.storage.changes import AddRequest
@@ -16,6 +15,7 @@ from domain.storage.changes import AddRequest
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from domain import qbxml
     from domain.ports import IdSource
 
 SIZE = "MaxReturned"
@@ -24,7 +24,7 @@ SIZE = "MaxReturned"
 def page_size(record: QueuedRequest, request: qbxml.Request) -> int | None:
     """Return how many objects `record` asks for; None for what does not iterate, or begins in the middle."""
     begins = "Start" if record.paging.page == 1 else "Continue"
-    if qbxml.iteration(request) != begins:
+    if request.iterator != begins:
         return None
     return record.paging.page_size or _asked_for(request)
 
@@ -50,9 +50,9 @@ def next_page(
     record: QueuedRequest, request: qbxml.Request, iterator_id: str, *, ticket: str, new_id: IdSource, now: datetime
 ) -> AddRequest | None:
     """Return the record of the page after `record`, already claimed; None when the query does not iterate."""
-    if qbxml.iteration(request) not in {"Start", "Continue"}:
+    if request.iterator not in {"Start", "Continue"}:
         return None
-    request = qbxml.next_page(request, iterator_id, record.request_label)
+    request = request.next_page(iterator_id, record.request_label)
     moment = timestamp(now)
     page = QueuedRequest(
         id=new_id(),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from domain.qbxml.codes.hresults import PARSE_ERROR, describe
+from domain.qbxml.codes.hresults import PARSE_ERROR, describe_hresult
 from domain.requests.record import FIRST_IN_LINE, State
 from domain.web_connector.error_reasons import Reason
 from domain.web_connector.recovery.lost_response import (
@@ -25,7 +25,7 @@ from domain.web_connector.session.connection_error import reported
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from domain.qbxml.codes.hresults import HresultFacts
+    from domain.qbxml.codes.hresults import Hresult
     from domain.requests.record import QueuedRequest
     from domain.web_connector.session.record import Session
 
@@ -45,7 +45,7 @@ def of_exception(  # noqa: PLR0917 - the parameters of the call
 
     There is no response then; should there be one all the same, it is kept.
     """
-    facts = describe(hresult)
+    facts = describe_hresult(hresult)
     words = message.strip() or facts.message
     trouble = f"{hresult}: {words}"
     if facts.code == PARSE_ERROR:
@@ -65,7 +65,7 @@ def of_exception(  # noqa: PLR0917 - the parameters of the call
 
 
 def _of_parse_error(session: Session, record: QueuedRequest, words: str, now: datetime) -> Outcome:
-    details = _details(PARSE_ERROR, describe(PARSE_ERROR))
+    details = _details(PARSE_ERROR, describe_hresult(PARSE_ERROR))
     if record.recovering and session.met_exception:
         return Outcome(asked_in_vain(record, now, words, details))
     if record.recovering:
@@ -81,5 +81,5 @@ def _of_parse_error(session: Session, record: QueuedRequest, words: str, now: da
     return Outcome(asked, suspicion=words)
 
 
-def _details(hresult: str, facts: HresultFacts) -> dict[str, str | None]:
+def _details(hresult: str, facts: Hresult) -> dict[str, str | None]:
     return {"hresult": hresult, "reason": facts.reason, "hint": facts.hint}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from domain.qbxml.codes.hresults import describe
+from domain.qbxml.codes.hresults import describe_hresult
 from domain.requests.record import timestamp
 from domain.web_connector.session.login import CURRENT_COMPANY_FILE, company_file
 
@@ -28,7 +28,7 @@ class NoQuickBooks:
 
     def __init__(self, call: Call) -> None:
         self._hresult = call["hresult"].strip()
-        self._facts = describe(self._hresult)
+        self._facts = describe_hresult(self._hresult)
         self._message = call["message"].strip() or self._facts.message
 
     @property
@@ -52,7 +52,7 @@ class NoQuickBooks:
 
 def reported(hresult: str, message: str, now: datetime) -> dict[str, Any]:
     """Return the `last_error` of a connection whose QuickBooks could not work, in the words that it gave for it."""
-    facts = describe(hresult)
+    facts = describe_hresult(hresult)
     return {
         "code": "quickbooks_connection_error",
         "message": message,

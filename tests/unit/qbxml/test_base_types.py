@@ -1,4 +1,4 @@
-"""The base types: which texts they accept."""
+"""Which texts the base types accept."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in ACCEPTED.items() for text in texts])
-def test_what_a_type_accepts(name: str, text: str) -> None:
+def test_a_base_type_accepts_its_forms(name: str, text: str) -> None:
     accepts = BASE_TYPES[name].accepts
 
     assert accepts is not None
@@ -45,7 +45,7 @@ def test_what_a_type_accepts(name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in REFUSED.items() for text in texts])
-def test_what_a_type_refuses(name: str, text: str) -> None:
+def test_a_base_type_rejects_other_forms(name: str, text: str) -> None:
     accepts = BASE_TYPES[name].accepts
 
     assert accepts is not None
@@ -53,6 +53,6 @@ def test_what_a_type_refuses(name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["STRTYPE", "MACROTYPE", "UUIDTYPE"])
-def test_texts_are_free(name: str) -> None:
+def test_text_types_accept_any_text(name: str) -> None:
     assert BASE_TYPES[name].accepts is None
     assert BASE_TYPES[name].converted("x") is None

@@ -1,4 +1,4 @@
-"""The facts of the schema are complete, well formed and read one at a time."""
+"""The schema facts are complete and well formed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def elements(group: dict[str, Any]) -> Iterator[list[Any]]:
             yield particle
 
 
-def test_every_request_of_the_message_set_is_there() -> None:
+def test_every_request_of_the_message_set_is_present() -> None:
     assert len(facts.request_names()) == 232
 
 
@@ -65,7 +65,7 @@ def test_a_request_type_is_complete_in_its_own_file(name: str) -> None:
             }
 
 
-def test_46_requests_iterate() -> None:
+def test_46_requests_support_iterators() -> None:
     iterating = [
         name for name in facts.request_names() if "iterator" in (facts.request_facts(name) or {})["attributes"]
     ]
@@ -81,7 +81,7 @@ def test_an_unknown_request_type_has_no_facts() -> None:
     assert facts.response_facts("x" * 5000 + "Rs") == {}
 
 
-def test_return_elements_are_the_children_of_what_is_returned() -> None:
+def test_return_elements_are_the_children_of_the_returned_object() -> None:
     returned = facts.return_elements("CustomerQueryRq")
 
     assert list(returned) == ["CustomerRet"]

@@ -1,4 +1,4 @@
-"""The text that a search looks in."""
+"""The text that a search covers."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ REQUEST = parse_request_xml(
 )
 
 
-def test_a_request_is_found_by_its_name_its_label_and_its_texts() -> None:
+def test_a_request_is_searched_by_name_label_and_texts() -> None:
     assert search_text(REQUEST).split("\n") == ["CustomerQueryRq", "my label", "Ann & Bob"]
 
 
-def test_a_response_is_found_by_its_names_ids_and_messages() -> None:
+def test_a_response_is_searched_by_names_ids_and_messages() -> None:
     body = (
         "<CustomerRet>\n<ListID>8-1</ListID>\n<Name>Cy</Name>\n<Balance>1.00</Balance>\n"
         "<RefNumber>17</RefNumber>\n</CustomerRet>"
@@ -25,7 +25,7 @@ def test_a_response_is_found_by_its_names_ids_and_messages() -> None:
     assert lines[3:] == ["Status OK", "8-1", "Cy", "17"]
 
 
-def test_each_text_stands_once() -> None:
+def test_each_text_occurs_once() -> None:
     body = "<CustomerRet><Name>Ann &amp; Bob</Name><FullName>Cy</FullName><Name>Cy</Name></CustomerRet>"
 
     text = search_text(REQUEST, response_xml(f"<CustomerQueryRs>{body}</CustomerQueryRs>"))
@@ -43,7 +43,7 @@ def test_two_kib_of_a_response_are_searched() -> None:
     assert 2000 < len(found.encode()) <= 2048
 
 
-def test_a_long_message_alone_may_fill_them() -> None:
+def test_a_long_message_may_fill_the_limit() -> None:
     text = search_text(
         REQUEST, response_xml(f'<CustomerQueryRs statusMessage="{"x" * 5000}"><Name>Cy</Name></CustomerQueryRs>')
     )
@@ -58,5 +58,5 @@ def test_the_texts_of_nested_elements_are_searched() -> None:
     assert search_text(parse_request_xml(request_xml(f"<InvoiceAddRq>{invoice}</InvoiceAddRq>"))) == "InvoiceAddRq\nCy"
 
 
-def test_of_a_broken_response_what_came_before_is_searched() -> None:
+def test_a_malformed_response_is_searched_up_to_the_error() -> None:
     assert "Cy" in search_text(REQUEST, "<QBXML><QBXMLMsgsRs><Name>Cy</Name>")

@@ -1,4 +1,4 @@
-"""Status codes and HRESULTs: a stable name, what they mean and what to do."""
+"""Status codes and HRESULTs have a stable name, a meaning and a hint."""
 
 from __future__ import annotations
 
@@ -8,50 +8,50 @@ from typing import TYPE_CHECKING
 import pytest
 
 from domain.qbxml.codes import hresults, statuses
-from domain.qbxml.codes.hresults import describe
+from domain.qbxml.codes.hresults import describe_hresult
 from domain.qbxml.codes.statuses import describe_status
 from domain.web_connector.error_reasons import MEANINGS, Reason
 from tools.error_reasons import TARGET, document
 
 if TYPE_CHECKING:
-    from domain.qbxml.codes.hresults import HresultFacts
-    from domain.qbxml.codes.statuses import StatusFacts
+    from domain.qbxml.codes.hresults import Hresult
+    from domain.qbxml.codes.statuses import Status
 
 
 def test_a_known_status_has_a_hint() -> None:
     assert "EditSequence" in (describe_status(3200).hint or "")
 
 
-def test_an_unknown_status_has_none() -> None:
+def test_an_unknown_status_has_no_hint() -> None:
     assert describe_status(4711).hint is None
 
 
 @pytest.mark.parametrize("written", ["0x80040400", "0X80040400", " 80040400 "])
-def test_a_parse_error_was_not_executed_however_it_is_written(written: str) -> None:
-    facts = describe(written)
+def test_a_parse_error_is_recognized_in_any_notation_and_was_not_executed(written: str) -> None:
+    facts = describe_hresult(written)
 
     assert (facts.code, facts.executed) == ("0x80040400", "no")
 
 
-def test_a_code_is_found_in_either_case() -> None:
-    assert describe("0x8004040a") == describe("0x8004040A")
-    assert describe("0x8004040a").code == "0x8004040A"
+def test_an_hresult_is_not_case_sensitive() -> None:
+    assert describe_hresult("0x8004040a") == describe_hresult("0x8004040A")
+    assert describe_hresult("0x8004040a").code == "0x8004040A"
 
 
 @pytest.mark.parametrize("code", ["0x80010105", "0x800706BA", "0x800706BE", "0x80040402"])
-def test_when_quickbooks_fails_at_work_the_outcome_is_unknown(code: str) -> None:
-    assert describe(code).executed == "unknown"
+def test_a_failure_during_processing_may_have_executed_the_request(code: str) -> None:
+    assert describe_hresult(code).executed == "unknown"
 
 
-def test_of_an_unknown_code_the_outcome_is_unknown() -> None:
-    facts = describe("0x12345678")
+def test_an_unknown_hresult_may_have_executed_the_request() -> None:
+    facts = describe_hresult("0x12345678")
 
     assert (facts.executed, facts.hint) == ("unknown", None)
     assert "0x12345678" in facts.message
 
 
-def test_no_code_is_described_too() -> None:
-    assert describe("").message == "QuickBooks reported an error."
+def test_an_empty_hresult_is_described_too() -> None:
+    assert describe_hresult("").message == "QuickBooks reported an error."
 
 
 # --- the tables
@@ -71,7 +71,7 @@ LISTED_STATUSES = (
 )
 """Status codes that are documented or were seen in the field."""
 
-EVERYTHING_REPORTED: tuple[HresultFacts | StatusFacts, ...] = (
+EVERYTHING_REPORTED: tuple[Hresult | Status, ...] = (
     *hresults.HRESULTS.values(),
     *statuses.STATUSES.values(),
 )
@@ -79,7 +79,7 @@ EVERYTHING_REPORTED: tuple[HresultFacts | StatusFacts, ...] = (
 
 @pytest.mark.parametrize("code", LISTED_HRESULTS)
 def test_every_known_hresult_has_reason_message_and_hint(code: int) -> None:
-    facts = describe(f"0x{code:08x}")
+    facts = describe_hresult(f"0x{code:08x}")
 
     assert facts.reason != hresults.UNKNOWN
     assert facts.message
@@ -95,7 +95,7 @@ def test_every_known_status_has_reason_message_and_hint(code: int) -> None:
     assert facts.hint
 
 
-def test_a_reason_means_one_thing_wherever_it_comes_from() -> None:
+def test_codes_that_share_a_reason_share_a_hint() -> None:
     """Codes that share a reason share what is to be done about it."""
     hints: dict[str, set[str | None]] = {}
     for facts in EVERYTHING_REPORTED:
@@ -106,23 +106,23 @@ def test_a_reason_means_one_thing_wherever_it_comes_from() -> None:
     assert {reason: found for reason, found in hints.items() if len(found) > 1} == {}
 
 
-def test_every_reason_of_the_service_is_explained() -> None:
+def test_every_reason_of_the_service_has_a_meaning() -> None:
     assert set(MEANINGS) == set(Reason)
 
 
-def test_reasons_are_names() -> None:
+def test_reasons_are_in_snake_case() -> None:
     reasons = [facts.reason for facts in EVERYTHING_REPORTED]
 
     assert [reason for reason in (*reasons, *Reason) if not re.fullmatch(r"[a-z]+(_[a-z]+)*", reason)] == []
 
 
 @pytest.mark.parametrize("code", [1010, 3170, 3175, 3176, 3180])
-def test_what_passes_by_itself_is_retryable(code: int) -> None:
+def test_statuses_that_resolve_themselves_are_retryable(code: int) -> None:
     assert describe_status(code).retryable
 
 
-def test_unknown_codes_are_passed_on() -> None:
-    assert describe("0x12345678").reason == "unknown_hresult"
+def test_an_unknown_code_has_a_reason_that_says_so() -> None:
+    assert describe_hresult("0x12345678").reason == "unknown_hresult"
     assert describe_status(4711).reason == "unknown_status"
 
 
@@ -137,7 +137,7 @@ def test_unknown_codes_are_passed_on() -> None:
         (None, "changed_meanwhile", True),
     ],
 )
-def test_a_refusal_to_save_passes_by_itself_only_where_quickbooks_says_so(
+def test_a_refusal_to_save_is_retryable_only_for_a_lock_or_another_user(
     code: int, message: str | None, reason: str, *, retryable: bool
 ) -> None:
     facts = describe_status(code, message)
@@ -145,20 +145,20 @@ def test_a_refusal_to_save_passes_by_itself_only_where_quickbooks_says_so(
     assert (facts.reason, facts.retryable) == (reason, retryable)
 
 
-def test_the_message_does_not_change_what_other_codes_mean() -> None:
+def test_the_message_does_not_change_the_meaning_of_other_codes() -> None:
     assert describe_status(3175, "As QuickBooks says.").retryable
     assert not describe_status(3200, "This list has been modified by another user.").retryable
 
 
 @pytest.mark.parametrize("code", ["0x80040403", "0x80040406", "0x8004040A"])
-def test_another_company_file_may_help_when_the_failure_was_about_the_file(code: str) -> None:
-    assert describe(code).other_file_may_help
+def test_another_company_file_may_help_when_the_file_could_not_be_opened(code: str) -> None:
+    assert describe_hresult(code).other_file_may_help
 
 
 @pytest.mark.parametrize("code", ["0x80040414", "0x80040418", "0x8004041A", "0x80040408", "0x12345678"])
-def test_another_company_file_does_not_help_against_anything_else(code: str) -> None:
-    assert not describe(code).other_file_may_help
+def test_another_company_file_does_not_help_with_other_hresults(code: str) -> None:
+    assert not describe_hresult(code).other_file_may_help
 
 
-def test_the_page_in_the_documentation_is_what_the_tables_say() -> None:
+def test_the_documentation_matches_the_tables() -> None:
     assert TARGET.read_text(encoding="utf-8") == document(), "run `python -m tools.error_reasons`"

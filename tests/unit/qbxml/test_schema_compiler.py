@@ -1,4 +1,4 @@
-"""The tool that compiles the facts of the schema, on a schema of its own making."""
+"""The schema compiler, tested with a small schema."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def read(path: Path) -> Any:
     return json.loads(path.read_text())
 
 
-def test_a_request_keeps_order_choices_numbers_types_and_limits(compiled: Path) -> None:
+def test_a_request_has_order_choices_occurrences_types_and_limits(compiled: Path) -> None:
     request = read(compiled / "requests" / "ToyQueryRq.json")
 
     assert request["since"] == "2.1"
@@ -112,7 +112,7 @@ def test_a_request_keeps_order_choices_numbers_types_and_limits(compiled: Path) 
     assert owner[3] == {"since": "10.0"}
 
 
-def test_what_the_later_document_adds_is_merged_with_its_version(compiled: Path) -> None:
+def test_additions_of_the_later_document_are_merged_with_their_version(compiled: Path) -> None:
     request = read(compiled / "requests" / "ToyQueryRq.json")
 
     color = request["content"]["sequence"][0]["choice"][1]["sequence"][0]
@@ -124,7 +124,7 @@ def test_what_the_later_document_adds_is_merged_with_its_version(compiled: Path)
     assert txn_id == ["TxnID", "?", "IDTYPE", {"attributes": {"useMacro": "MACROTYPE"}}]
 
 
-def test_a_response_tells_what_repeats_and_what_is_boolean(compiled: Path) -> None:
+def test_a_response_says_what_repeats_and_what_is_boolean(compiled: Path) -> None:
     assert read(compiled / "responses" / "ToyQueryRs.json") == {"ToyRet": [{"ListID": 0, "IsActive": 1}]}
 
 
@@ -132,7 +132,7 @@ def test_the_index_lists_the_requests(compiled: Path) -> None:
     assert read(compiled / "index.json") == ["ToyQueryRq"]
 
 
-def test_generated_requests_keep_to_the_schema_until_they_are_mutated(tmp_path: Path) -> None:
+def test_generated_requests_are_valid_until_they_are_mutated(tmp_path: Path) -> None:
     (tmp_path / "toy.xsd").write_text(XSD)
     (request,) = Schema([tmp_path / "toy.xsd"]).members("QBXMLMsgsRq")
     random = Random(1)

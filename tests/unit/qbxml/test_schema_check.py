@@ -1,4 +1,4 @@
-"""The check against the schema: what is wrong, where, and how to mend it; all of it at once."""
+"""The schema check reports every problem with its location and a suggestion."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def problem_of(body: str, version: str = "13.0", **options: Any) -> Problem:
     return problem
 
 
-def is_fine(body: str, version: str = "13.0", **options: Any) -> bool:
+def is_valid(body: str, version: str = "13.0", **options: Any) -> bool:
     return parse_request_xml(request_xml(body), version, **options) is not None
 
 
@@ -41,7 +41,7 @@ def invoice(*children: str) -> str:
 
 
 MAX = "<MaxReturned>5</MaxReturned>"
-DATE_TIME = "a date-time, like 2026-01-31T13:30:00-08:00, without Z and without a fraction"
+DATE_TIME = "a date-time without Z and without a fraction, such as 2026-01-31T13:30:00-08:00"
 ACTIVE = "<ActiveStatus>All</ActiveStatus>"
 
 
@@ -60,15 +60,15 @@ ACTIVE = "<ActiveStatus>All</ActiveStatus>"
         invoice("<InvoiceLineAdd/>", "<InvoiceLineGroupAdd><ItemGroupRef/></InvoiceLineGroupAdd>", "<InvoiceLineAdd/>"),
     ],
 )
-def test_what_the_schema_allows_is_accepted(body: str) -> None:
-    assert is_fine(body)
+def test_valid_requests_are_accepted(body: str) -> None:
+    assert is_valid(body)
 
 
-def test_a_wrong_order_is_explained_by_the_neighbours() -> None:
+def test_a_wrong_order_is_explained_by_a_neighbor() -> None:
     problem = problem_of(customers(ACTIVE, MAX))
 
-    assert problem.message == "MaxReturned stands too late: the order of elements is fixed."
-    assert problem.suggestion == "ActiveStatus comes after MaxReturned."
+    assert problem.message == "MaxReturned is out of order. QBXML fixes the order of elements."
+    assert problem.suggestion == "Move MaxReturned before ActiveStatus."
     assert problem.path == "CustomerQueryRq/MaxReturned"
     assert (problem.line, problem.column) == (
         1,
@@ -76,18 +76,18 @@ def test_a_wrong_order_is_explained_by_the_neighbours() -> None:
     )
 
 
-def test_alternatives_exclude_each_other() -> None:
+def test_alternatives_cannot_be_combined() -> None:
     problem = problem_of(customers("<ListID>8-1</ListID>", MAX))
 
-    assert problem.message == "ListID and MaxReturned exclude each other."
+    assert problem.message == "ListID and MaxReturned cannot be combined."
     assert problem.path == "CustomerQueryRq/MaxReturned"
 
 
-def test_what_stands_too_often_is_counted() -> None:
-    assert problem_of(customers(MAX, MAX)).message == "MaxReturned may stand once; here it stands 2 times."
+def test_an_element_that_occurs_too_often_is_counted() -> None:
+    assert problem_of(customers(MAX, MAX)).message == "MaxReturned may occur once; it occurs 2 times."
 
 
-def test_a_bounded_number_is_counted() -> None:
+def test_a_maximum_number_of_occurrences_is_checked() -> None:
     contact = (
         "<AdditionalContactRef><ContactName>Fax</ContactName><ContactValue>1</ContactValue></AdditionalContactRef>"
     )
@@ -95,24 +95,24 @@ def test_a_bounded_number_is_counted() -> None:
     def customer(count: int) -> str:
         return f"<CustomerAddRq><CustomerAdd><Name>Ann</Name>{contact * count}</CustomerAdd></CustomerAddRq>"
 
-    assert is_fine(customer(8))
-    assert "may stand 8 times; here it stands 9 times" in problem_of(customer(9)).message
+    assert is_valid(customer(8))
+    assert "may occur 8 times; it occurs 9 times" in problem_of(customer(9)).message
 
 
-def test_what_is_missing_is_named_at_its_parent() -> None:
+def test_a_missing_element_is_reported_at_its_parent() -> None:
     problem = problem_of(customers("<NameFilter><MatchCriterion>Contains</MatchCriterion></NameFilter>"))
 
-    assert (problem.message, problem.path) == ("NameFilter needs Name.", "CustomerQueryRq/NameFilter")
+    assert (problem.message, problem.path) == ("NameFilter requires Name.", "CustomerQueryRq/NameFilter")
 
 
-def test_a_missing_choice_names_its_alternatives() -> None:
+def test_a_missing_choice_lists_its_alternatives() -> None:
     assert problem_of(customers("<ClassFilter></ClassFilter>")).message == (
-        "ClassFilter needs one of ListID or FullName or ListIDWithChildren or FullNameWithChildren."
+        "ClassFilter requires one of ListID, FullName, ListIDWithChildren, FullNameWithChildren."
     )
 
 
-def test_an_empty_request_that_needs_a_child_is_refused() -> None:
-    assert problem_of("<CustomerAddRq/>").message == "CustomerAddRq needs CustomerAdd."
+def test_an_empty_request_that_requires_a_child_is_rejected() -> None:
+    assert problem_of("<CustomerAddRq/>").message == "CustomerAddRq requires CustomerAdd."
 
 
 @pytest.mark.parametrize(
@@ -120,65 +120,73 @@ def test_an_empty_request_that_needs_a_child_is_refused() -> None:
     [
         ("<ActiveStatuss>All</ActiveStatuss>", "Did you mean ActiveStatus?"),
         ("<activestatus>All</activestatus>", "Did you mean ActiveStatus?"),
-        ("<FromName>A</FromName>", "It belongs into NameRangeFilter."),
+        ("<FromName>A</FromName>", "It belongs in NameRangeFilter."),
         ("<Xyzzy/>", None),
     ],
 )
-def test_an_unknown_element_is_answered_with_the_nearest_name_or_its_home(child: str, suggestion: str | None) -> None:
+def test_an_unknown_element_has_a_similar_name_or_its_parent_as_suggestion(child: str, suggestion: str | None) -> None:
     problem = problem_of(customers(child))
 
-    assert "has no child" in problem.message
+    assert "is not an element of CustomerQueryRq" in problem.message
     assert problem.suggestion == suggestion
 
 
-def test_a_request_without_children_takes_none() -> None:
+def test_a_request_that_must_be_empty_rejects_children() -> None:
     problem = problem_of("<AccountTaxLineInfoQueryRq><MaxReturned>1</MaxReturned></AccountTaxLineInfoQueryRq>")
 
     assert (problem.message, problem.suggestion) == (
-        "AccountTaxLineInfoQueryRq has no children.",
+        "AccountTaxLineInfoQueryRq must be empty.",
         "Remove MaxReturned.",
     )
 
 
-def test_an_unknown_request_is_answered_with_the_nearest_names() -> None:
+def test_an_unknown_request_has_similar_names_as_suggestion() -> None:
     problem = problem_of("<CustomersQueryRq/>")
 
     assert problem.message == "QBXML has no request CustomersQueryRq."
     assert "CustomerQueryRq" in (problem.suggestion or "")
 
 
-def test_requests_of_another_message_set_are_named_as_such() -> None:
+def test_subscription_requests_are_rejected_with_their_message_set() -> None:
     assert "QBXMLSubscriptionMsgsRq" in problem_of("<DataEventSubscriptionAddRq/>").message
 
 
 @pytest.mark.parametrize(
     ("child", "message", "suggestion"),
     [
-        ("<MaxReturned>many</MaxReturned>", "MaxReturned is a whole number; not 'many'.", None),
-        ("<MaxReturned>5.0</MaxReturned>", "MaxReturned is a whole number; not '5.0'.", "Write 5."),
-        ("<MaxReturned>0</MaxReturned>", "MaxReturned is at least 1, not '0'.", None),
+        (
+            "<MaxReturned>many</MaxReturned>",
+            "MaxReturned must be a whole number of at most 18 digits, not 'many'.",
+            None,
+        ),
+        (
+            "<MaxReturned>5.0</MaxReturned>",
+            "MaxReturned must be a whole number of at most 18 digits, not '5.0'.",
+            "Write 5.",
+        ),
+        ("<MaxReturned>0</MaxReturned>", "MaxReturned must be at least 1, not '0'.", None),
         (
             "<ActiveStatus>activeonly</ActiveStatus>",
-            "ActiveStatus is one of ActiveOnly, InactiveOnly, All; not 'activeonly'.",
+            "ActiveStatus must be one of ActiveOnly, InactiveOnly, All, not 'activeonly'.",
             "Did you mean ActiveOnly?",
         ),
         (
             "<FromModifiedDate>2026-01-31T13:30:00Z</FromModifiedDate>",
-            f"FromModifiedDate is {DATE_TIME}; not '2026-01-31T13:30:00Z'.",
+            f"FromModifiedDate must be {DATE_TIME}, not '2026-01-31T13:30:00Z'.",
             "Write 2026-01-31T13:30:00+00:00.",
         ),
         (
             "<TotalBalanceFilter><Operator>Equal</Operator><Amount>97.5</Amount></TotalBalanceFilter>",
-            "Amount is an amount with two decimals or none, like 97.50; not '97.5'.",
+            "Amount must be an amount with two decimals or none, such as 97.50, not '97.5'.",
             "Write 97.50.",
         ),
         (
             "<IncludeRetElement>" + "x" * 51 + "</IncludeRetElement>",
-            "IncludeRetElement has at most 50 characters; here are 51.",
+            "IncludeRetElement has 51 characters; at most 50 are allowed.",
             "Shorten it by 1.",
         ),
-        ("<OwnerID>1</OwnerID>", "OwnerID is 0 or a GUID in braces; not '1'.", None),
-        (f"<ListID>{'x' * 37}</ListID>", f"ListID is an id of at most 36 characters; not {'x' * 37!r}.", None),
+        ("<OwnerID>1</OwnerID>", "OwnerID must be 0 or a GUID in braces, not '1'.", None),
+        (f"<ListID>{'x' * 37}</ListID>", f"ListID must be an ID of at most 36 characters, not {'x' * 37!r}.", None),
     ],
 )
 def test_a_wrong_value_is_explained(child: str, message: str, suggestion: str | None) -> None:
@@ -187,20 +195,21 @@ def test_a_wrong_value_is_explained(child: str, message: str, suggestion: str | 
     assert (problem.message, problem.suggestion) == (message, suggestion)
 
 
-def test_a_number_of_a_great_many_digits_is_a_number() -> None:
-    assert is_fine(customers(f"<MaxReturned>{'9' * 5000}</MaxReturned>"))
-    assert problem_of(customers(f"<MaxReturned>-{'9' * 5000}</MaxReturned>"))
+def test_whole_numbers_have_at_most_18_digits() -> None:
+    assert is_valid(customers(f"<MaxReturned>{'9' * 18}</MaxReturned>"))
+    assert "at most 18 digits" in problem_of(customers(f"<MaxReturned>{'9' * 19}</MaxReturned>")).message
+    assert "at most 18 digits" in problem_of(customers(f"<MaxReturned>{'9' * 5000}</MaxReturned>")).message
 
 
-def test_text_where_elements_belong_and_elements_where_text_belongs() -> None:
+def test_text_in_place_of_elements_and_the_reverse_are_rejected() -> None:
     first, second = problems_of(customers("<NameRangeFilter>A</NameRangeFilter>", "<OwnerID><ListID/></OwnerID>"))
 
-    assert first.message == "NameRangeFilter holds elements, not text."
-    assert second.message == "OwnerID holds text, not elements."
+    assert first.message == "NameRangeFilter must contain elements, not text."
+    assert second.message == "OwnerID must contain text, not elements."
 
 
 def test_an_empty_element_means_its_default() -> None:
-    assert is_fine(customers("<ActiveStatus></ActiveStatus>"))
+    assert is_valid(customers("<ActiveStatus></ActiveStatus>"))
     assert problem_of(customers("<ActiveStatus> </ActiveStatus>"))
 
 
@@ -208,15 +217,19 @@ def test_an_empty_element_means_its_default() -> None:
     ("attributes", "message", "suggestion"),
     [
         (' metadata="NoMetaData"', "CustomerQueryRq has no attribute metadata.", "Did you mean metaData?"),
-        (' metaData="All"', "metaData is one of NoMetaData, MetaDataOnly, MetaDataAndResponseData; not 'All'.", None),
-        (' iterator="start"', "iterator is one of Start, Continue, Stop; not 'start'.", "Did you mean Start?"),
-        (f' requestID="{"x" * 51}"', "requestID has at most 50 characters.", None),
+        (
+            ' metaData="All"',
+            "metaData must be one of NoMetaData, MetaDataOnly, MetaDataAndResponseData, not 'All'.",
+            None,
+        ),
+        (' iterator="start"', "iterator must be one of Start, Continue, Stop, not 'start'.", "Did you mean Start?"),
+        (f' requestID="{"x" * 51}"', "requestID has 51 characters; at most 50 are allowed.", None),
         (
             ' iterator="Start"',
-            "An iteration needs MaxReturned: how many objects a page has.",
+            "An iterator requires MaxReturned, the number of objects in a page.",
             "Add <MaxReturned>100</MaxReturned>.",
         ),
-        (' iterator="Continue"', "iterator=Continue needs the iteratorID that QuickBooks returned.", None),
+        (' iterator="Continue"', "iterator=Continue requires the iteratorID that QuickBooks returned.", None),
     ],
 )
 def test_attributes_are_checked(attributes: str, message: str, suggestion: str | None) -> None:
@@ -225,29 +238,29 @@ def test_attributes_are_checked(attributes: str, message: str, suggestion: str |
     assert (problem.message, problem.suggestion) == (message, suggestion)
 
 
-def test_only_some_queries_iterate() -> None:
+def test_only_some_queries_support_iterators() -> None:
     problem = problem_of(f'<AccountQueryRq iterator="Start">{MAX}</AccountQueryRq>')
 
-    assert problem.message == "AccountQueryRq cannot iterate."
+    assert problem.message == "AccountQueryRq does not support iterators."
     assert problem.path == "AccountQueryRq/@iterator"
 
 
-def test_attributes_inside_a_request_are_checked_too() -> None:
-    assert is_fine('<InvoiceAddRq><InvoiceAdd defMacro="TxnID:1"><CustomerRef/></InvoiceAdd></InvoiceAddRq>')
+def test_attributes_of_nested_elements_are_checked() -> None:
+    assert is_valid('<InvoiceAddRq><InvoiceAdd defMacro="TxnID:1"><CustomerRef/></InvoiceAdd></InvoiceAddRq>')
     assert (
         problem_of(customers('<MaxReturned colour="red">1</MaxReturned>')).path == "CustomerQueryRq/MaxReturned/@colour"
     )
 
 
-def test_all_problems_come_at_once_each_with_its_place() -> None:
+def test_all_problems_are_reported_at_once_with_their_location() -> None:
     body = (
         "<InvoiceAddRq>\n<InvoiceAdd>\n<InvoiceLineAdd>\n<Amount>1.5</Amount>\n<Quantity>1</Quantity>\n</InvoiceLineAdd>\n"
         "<InvoiceLineAdd>\n<Amount>2.5</Amount>\n</InvoiceLineAdd>\n<Memoo/>\n</InvoiceAdd>\n</InvoiceAddRq>"
     )
 
-    found = {(problem.path, problem.line) for problem in problems_of(body)}
+    locations = {(problem.path, problem.line) for problem in problems_of(body)}
 
-    assert found == {
+    assert locations == {
         ("InvoiceAddRq/InvoiceAdd", 2),
         ("InvoiceAddRq/InvoiceAdd/Memoo", 10),
         ("InvoiceAddRq/InvoiceAdd/InvoiceLineAdd[1]/Amount", 4),
@@ -259,7 +272,7 @@ def test_all_problems_come_at_once_each_with_its_place() -> None:
 @pytest.mark.parametrize(
     "child", ["<OwnerID>x</OwnerID>", "<Unknown/>", "<MaxReturned/><ActiveStatus/>", "<FullName>日</FullName>"]
 )
-def test_a_hundred_problems_are_enough_and_quickly_found(child: str) -> None:
+def test_at_most_100_problems_are_reported(child: str) -> None:
     assert len(problems_of(customers(child * 20_000))) == 100
 
 
@@ -276,11 +289,11 @@ def test_a_hundred_problems_are_enough_and_quickly_found(child: str) -> None:
         invoice(f"<Memo>{'x' * 5000}</Memo>"),
     ],
 )
-def test_what_is_wrong_is_not_repeated_in_full(body: str) -> None:
+def test_problems_shorten_long_texts(body: str) -> None:
     assert len(str(problem_of(body).as_dict())) < 500
 
 
-def test_json_problems_have_pointers_to_what_was_given() -> None:
+def test_json_problems_have_pointers_into_the_original_tree() -> None:
     with pytest.raises(InvalidRequest) as raised:
         parse_request_json(
             {
@@ -306,7 +319,7 @@ def test_json_problems_have_pointers_to_what_was_given() -> None:
     ]
 
 
-def test_on_error_is_required_in_xml_as_quickbooks_does() -> None:
+def test_on_error_is_required_in_xml() -> None:
     with pytest.raises(InvalidRequest) as raised:
         parse_request_xml("<QBXML>\n<QBXMLMsgsRq><HostQueryRq/></QBXMLMsgsRq></QBXML>")
 
@@ -318,15 +331,15 @@ def test_on_error_is_required_in_xml_as_quickbooks_does() -> None:
 CLASS_FILTER = "<ClassFilter><FullName>a</FullName></ClassFilter>"
 
 
-def test_an_element_that_came_later_than_the_requests_version_is_refused() -> None:
+def test_an_element_of_a_later_version_is_rejected() -> None:
     problem = problem_of(customers(CLASS_FILTER), "11.0")
 
-    assert problem.message == "ClassFilter came with QBXML 12.0; this request is written in 11.0."
-    assert is_fine(customers(CLASS_FILTER), "12.0")
+    assert problem.message == "ClassFilter requires QBXML 12.0; this request uses 11.0."
+    assert is_valid(customers(CLASS_FILTER), "12.0")
 
 
-def test_a_request_that_came_later_than_its_version_is_refused() -> None:
-    assert "came with QBXML" in problem_of(f"<TransferQueryRq>{MAX}</TransferQueryRq>", "4.0").message
+def test_a_request_of_a_later_version_is_rejected() -> None:
+    assert "requires QBXML" in problem_of(f"<TransferQueryRq>{MAX}</TransferQueryRq>", "4.0").message
 
 
 @pytest.mark.parametrize(
@@ -337,18 +350,18 @@ def test_a_request_that_came_later_than_its_version_is_refused() -> None:
         (' metaData="NoMetaData"', "4.0"),
     ],
 )
-def test_an_attribute_that_came_later_than_the_requests_version_is_refused(attributes: str, since: str) -> None:
+def test_an_attribute_of_a_later_version_is_rejected(attributes: str, since: str) -> None:
     name = attributes.strip().partition("=")[0]
     before = f"{int(float(since)) - 1}.0"
 
     problem = problems_of(customers(MAX, attributes=attributes), before)[0]
 
-    assert problem.message == f"{name} came with QBXML {since}; this request is written in {before}."
+    assert problem.message == f"{name} requires QBXML {since}; this request uses {before}."
     assert (problem.path, problem.suggestion) == (
         f"CustomerQueryRq/@{name}",
-        f"Use version {since}, if QuickBooks supports it.",
+        f"Use version {since} if QuickBooks supports it.",
     )
-    assert is_fine(customers(MAX, attributes=attributes), since)
+    assert is_valid(customers(MAX, attributes=attributes), since)
 
 
 def test_the_version_of_an_attribute_is_checked_in_json_too() -> None:
@@ -360,35 +373,35 @@ def test_the_version_of_an_attribute_is_checked_in_json_too() -> None:
     assert [problem.path for problem in raised.value.problems] == ["/request/attributes/metaData"]
 
 
-def test_a_value_that_came_later_than_the_requests_version_is_refused() -> None:
+def test_a_value_of_a_later_version_is_rejected() -> None:
     name = "Form1099CategoryAccountMappingQueryRq"
     body = f"<{name}><MappingCategory>BOX15</MappingCategory></{name}>"
 
-    assert problem_of(body, "13.0").message == "The value BOX15 came with QBXML 14.0."
-    assert is_fine(body, "14.0")
+    assert problem_of(body, "13.0").message == "The value BOX15 requires QBXML 14.0; this request uses 13.0."
+    assert is_valid(body, "14.0")
 
 
-def test_above_what_the_schema_knows_unknown_elements_pass_and_known_ones_are_checked() -> None:
-    assert is_fine(customers(MAX, "<New><Newer/></New>", ACTIVE, attributes=' colour="red"'), "16.0")
-    assert is_fine("<NewQueryRq><New/></NewQueryRq>", "16.0")
+def test_in_a_newer_version_unknown_elements_pass_and_known_ones_are_checked() -> None:
+    assert is_valid(customers(MAX, "<New><Newer/></New>", ACTIVE, attributes=' colour="red"'), "16.0")
+    assert is_valid("<NewQueryRq><New/></NewQueryRq>", "16.0")
     assert problem_of(customers("<MaxReturned>x</MaxReturned>", "<New/>"), "16.0").path == "CustomerQueryRq/MaxReturned"
     assert problem_of(customers(ACTIVE, "<New/>", MAX), "16.0").path == "CustomerQueryRq/MaxReturned"
-    assert problem_of(customers("<New/>"), "14.0").message == "CustomerQueryRq has no child New."
+    assert problem_of(customers("<New/>"), "14.0").message == "New is not an element of CustomerQueryRq."
 
 
-def test_names_may_be_longer_in_other_countries_where_their_editions_allow_it() -> None:
+def test_editions_outside_the_us_allow_longer_texts() -> None:
     tax_code = "<SalesTaxCodeRef><FullName>HST ON</FullName></SalesTaxCodeRef>"
     account = f"<Name>a</Name><AccountType>Bank</AccountType>{tax_code}"
     body = f"<AccountAddRq><AccountAdd>{account}</AccountAdd></AccountAddRq>"
 
-    assert "at most 3 characters" in problem_of(body).message
-    assert "at most 3 characters" in problem_of(body, country="US").message
-    assert is_fine(body, country="CA")
+    assert "at most 3 are allowed" in problem_of(body).message
+    assert "at most 3 are allowed" in problem_of(body, country="US").message
+    assert is_valid(body, country="CA")
 
 
-def test_without_validation_the_schema_is_not_asked() -> None:
-    assert is_fine(customers("<Nonsense/>"), validate=False)
-    assert is_fine("<NonsenseRq/>", validate=False)
+def test_without_validation_the_schema_is_not_checked() -> None:
+    assert is_valid(customers("<Nonsense/>"), validate=False)
+    assert is_valid("<NonsenseRq/>", validate=False)
 
 
 def test_without_validation_the_label_is_still_limited() -> None:
@@ -458,7 +471,7 @@ class _Maker:
 
 
 @pytest.mark.parametrize("name", sorted(facts.request_names()))
-def test_a_valid_request_of_any_type_is_accepted_whatever_the_order_of_its_json(name: str) -> None:
+def test_a_valid_request_of_any_type_is_accepted_in_any_json_order(name: str) -> None:
     for seed in range(3):
         made = _Maker(name, seed)
 

@@ -1,6 +1,6 @@
-"""The kinds of requests that integrations send, right and wrong: each answer helps who reads it.
+"""Requests as integrations send them, valid and invalid: every problem has a helpful suggestion.
 
-The habits were seen in published integrations; the requests are made up.
+The mistakes were seen in published integrations; the requests are invented.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ DEBIT = "<JournalDebitLine><AccountRef><FullName>Rent</FullName></AccountRef><Am
 
 
 def problems_of(body: str, version: str = "13.0") -> list[tuple[str, str, str | None]]:
-    """Return what is said of a request: the end of the path, the message and the suggestion."""
-    return [_said(problem) for problem in refusal(request_xml(body), version).problems]
+    """Return the last step of the path, the message and the suggestion of each problem."""
+    return [_summary(problem) for problem in refusal(request_xml(body), version).problems]
 
 
 def refusal(text: str, version: str = "13.0") -> InvalidRequest:
@@ -29,7 +29,7 @@ def refusal(text: str, version: str = "13.0") -> InvalidRequest:
     return raised.value
 
 
-def _said(problem: Problem) -> tuple[str, str, str | None]:
+def _summary(problem: Problem) -> tuple[str, str, str | None]:
     return (problem.path or "").rpartition("/")[2], problem.message, problem.suggestion
 
 
@@ -67,11 +67,11 @@ def _said(problem: Problem) -> tuple[str, str, str | None]:
         ("13.0", "<TxnDelRq><TxnDelType>JournalEntry</TxnDelType><TxnID>2-1</TxnID></TxnDelRq>"),
     ],
 )
-def test_requests_as_integrations_write_them_are_accepted(version: str, body: str) -> None:
+def test_requests_of_real_integrations_are_accepted(version: str, body: str) -> None:
     assert parse_request_xml(request_xml(body, ' onError = "continueOnError"'), version).version == version
 
 
-def test_an_indented_text_with_a_declared_encoding_is_accepted() -> None:
+def test_indented_xml_with_a_declared_encoding_is_accepted() -> None:
     text = (
         f'\n  <?xml version="1.0" encoding="ISO-8859-1"?>\n <?qbxml version="7.0"?>\n {request_xml("<HostQueryRq/>")}'
     )
@@ -79,46 +79,46 @@ def test_an_indented_text_with_a_declared_encoding_is_accepted() -> None:
     assert parse_request_xml(text).version == "7.0"
 
 
-def test_two_that_changed_places_are_one_problem() -> None:
+def test_two_swapped_elements_are_one_problem() -> None:
     body = "<TxnVoidRq><TxnID>2-1</TxnID><TxnVoidType>Invoice</TxnVoidType></TxnVoidRq>"
 
     assert problems_of(body) == [
         (
             "TxnVoidType",
-            "TxnVoidType stands too late: the order of elements is fixed.",
-            "TxnID comes after TxnVoidType.",
+            "TxnVoidType is out of order. QBXML fixes the order of elements.",
+            "Move TxnVoidType before TxnID.",
         )
     ]
 
 
-def test_one_that_stands_too_early_is_one_problem_and_not_one_for_each_that_follows() -> None:
+def test_an_element_that_is_too_early_is_one_problem() -> None:
     contact = "<Email>a@example.com</Email><Phone>1</Phone><AltPhone>2</AltPhone><Fax>3</Fax>"
     body = f"<CustomerAddRq><CustomerAdd><Name>Ann</Name>{contact}</CustomerAdd></CustomerAddRq>"
 
     assert problems_of(body) == [
-        ("Email", "Email stands too early: the order of elements is fixed.", "Email comes after Fax.")
+        ("Email", "Email is out of order. QBXML fixes the order of elements.", "Move Email after Fax.")
     ]
 
 
-def test_one_that_stands_too_late_is_told_the_first_that_comes_after_it() -> None:
+def test_an_element_that_is_too_late_is_moved_before_the_first_that_follows_it() -> None:
     header = "<PONumber>1</PONumber><DueDate>2026-01-31</DueDate><Memo>a</Memo>"
     body = f"<InvoiceAddRq><InvoiceAdd>{CUSTOMER}{header}<TxnDate>2026-01-01</TxnDate></InvoiceAdd></InvoiceAddRq>"
 
     assert problems_of(body) == [
-        ("TxnDate", "TxnDate stands too late: the order of elements is fixed.", "PONumber comes after TxnDate.")
+        ("TxnDate", "TxnDate is out of order. QBXML fixes the order of elements.", "Move TxnDate before PONumber.")
     ]
 
 
-def test_each_of_several_out_of_order_is_told_its_place() -> None:
+def test_each_of_several_misplaced_elements_has_a_suggestion() -> None:
     names = ["Name", "Notes", "CompanyName", "Fax", "Phone", "IsActive"]
     children = "".join(f"<{name}>{'true' if name == 'IsActive' else 'a'}</{name}>" for name in names)
 
-    said = problems_of(f"<CustomerAddRq><CustomerAdd>{children}</CustomerAdd></CustomerAddRq>")
+    problems = problems_of(f"<CustomerAddRq><CustomerAdd>{children}</CustomerAdd></CustomerAddRq>")
 
-    assert [(name, suggestion) for name, _, suggestion in said] == [
-        ("Notes", "Notes comes after Fax."),
-        ("Phone", "Fax comes after Phone."),
-        ("IsActive", "CompanyName comes after IsActive."),
+    assert [(name, suggestion) for name, _, suggestion in problems] == [
+        ("Notes", "Move Notes after Fax."),
+        ("Phone", "Move Phone before Fax."),
+        ("IsActive", "Move IsActive before CompanyName."),
     ]
 
 
@@ -126,18 +126,17 @@ MEMBERS = ("Name", "CompanyName", "FirstName", "LastName", "Phone", "Fax", "Emai
 
 
 @given(st.permutations(MEMBERS))
-def test_who_does_what_the_first_problem_says_again_and_again_gets_there(names: list[str]) -> None:
+def test_following_the_suggestions_leads_to_a_valid_order(names: list[str]) -> None:
     for _ in range(len(MEMBERS)):
         children = "".join(f"<{name}>a</{name}>" for name in names)
         text = request_xml(f"<CustomerAddRq><CustomerAdd>{children}</CustomerAdd></CustomerAddRq>")
         try:
             parse_request_xml(text)
         except InvalidRequest as refused:
-            name, message, suggestion = _said(refused.problems[0])
-            after, _, before = str(suggestion).rstrip(".").partition(" comes after ")
-            assert name == (before if "too late" in message else after)
+            _, _, suggestion = _summary(refused.problems[0])
+            _, name, direction, neighbor = str(suggestion).rstrip(".").split()
             names.remove(name)
-            names.insert(names.index(after) if name == before else names.index(before) + 1, name)
+            names.insert(names.index(neighbor) + (direction == "after"), name)
         else:
             break
 
@@ -147,7 +146,7 @@ def test_who_does_what_the_first_problem_says_again_and_again_gets_there(names: 
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        # A wrapper of another kind of item.
+        # An aggregate of another kind of item.
         (
             (
                 "<ItemInventoryAddRq><ItemInventoryAdd><Name>a</Name><SalesOrPurchase><SalesPrice>2</SalesPrice>"
@@ -156,24 +155,30 @@ def test_who_does_what_the_first_problem_says_again_and_again_gets_there(names: 
             [
                 (
                     "SalesOrPurchase",
-                    "ItemInventoryAdd has no child SalesOrPurchase.",
-                    "Write SalesPrice and PurchaseCost without SalesOrPurchase around.",
+                    "SalesOrPurchase is not an element of ItemInventoryAdd.",
+                    "Write SalesPrice and PurchaseCost without SalesOrPurchase around it.",
                 )
             ],
         ),
-        # What can be given, but not changed, and the other way round.
+        # Elements of the Add request only, or of the Mod request only.
         (
             (
                 "<ItemInventoryModRq><ItemInventoryMod><ListID>8-1</ListID><EditSequence>1</EditSequence>"
                 "<QuantityOnHand>4</QuantityOnHand></ItemInventoryMod></ItemInventoryModRq>"
             ),
-            [("QuantityOnHand", "ItemInventoryMod has no child QuantityOnHand.", "Only ItemInventoryAddRq has it.")],
+            [
+                (
+                    "QuantityOnHand",
+                    "QuantityOnHand is not an element of ItemInventoryMod.",
+                    "Only ItemInventoryAddRq has it.",
+                )
+            ],
         ),
         (
             f"<BillAddRq><BillAdd>{VENDOR}<ClearItemLines>true</ClearItemLines></BillAdd></BillAddRq>",
-            [("ClearItemLines", "BillAdd has no child ClearItemLines.", "Only BillModRq has it.")],
+            [("ClearItemLines", "ClearItemLines is not an element of BillAdd.", "Only BillModRq has it.")],
         ),
-        # One level too deep or not deep enough.
+        # An element at the wrong level.
         (
             (
                 "<InventoryAdjustmentAddRq><InventoryAdjustmentAdd><AccountRef><FullName>a</FullName></AccountRef>"
@@ -184,28 +189,32 @@ def test_who_does_what_the_first_problem_says_again_and_again_gets_there(names: 
             [
                 (
                     "InventorySiteRef",
-                    "InventoryAdjustmentLineAdd has no child InventorySiteRef.",
-                    "It belongs into InventoryAdjustmentAdd.",
+                    "InventorySiteRef is not an element of InventoryAdjustmentLineAdd.",
+                    "It belongs in InventoryAdjustmentAdd.",
                 )
             ],
         ),
-        # Names of the online edition, of other requests, of former versions.
+        # Names of the former online edition, of other requests and of older versions.
         (
             "<CustomerQueryRq><CurrencyFilter><FullyQualifiedName>a</FullyQualifiedName></CurrencyFilter></CustomerQueryRq>",
             [
-                ("FullyQualifiedName", "CurrencyFilter has no child FullyQualifiedName.", "Did you mean FullName?"),
+                (
+                    "FullyQualifiedName",
+                    "FullyQualifiedName is not an element of CurrencyFilter.",
+                    "Did you mean FullName?",
+                ),
             ],
         ),
         (
             "<VendorCreditQueryRq><CurrencyFilter><ListID>8-1</ListID><Code>a</Code></CurrencyFilter></VendorCreditQueryRq>",
-            [("Code", "CurrencyFilter has no child Code.", "It holds ListID or FullName.")],
+            [("Code", "Code is not an element of CurrencyFilter.", "CurrencyFilter can contain ListID or FullName.")],
         ),
         (
             (
                 "<DataExtAddRq><DataExtAdd><OwnerID>0</OwnerID><DataExtName>a</DataExtName><TxnType>Invoice</TxnType>"
                 "<TxnID>2-1</TxnID><DataExtValue>a</DataExtValue></DataExtAdd></DataExtAddRq>"
             ),
-            [("TxnType", "DataExtAdd has no child TxnType.", "Did you mean TxnDataExtType?")],
+            [("TxnType", "TxnType is not an element of DataExtAdd.", "Did you mean TxnDataExtType?")],
         ),
         (
             (
@@ -213,8 +222,8 @@ def test_who_does_what_the_first_problem_says_again_and_again_gets_there(names: 
                 "<Duration>8:30</Duration><IsBillable>0</IsBillable></TimeTrackingAdd></TimeTrackingAddRq>"
             ),
             [
-                ("Duration", "Duration is a time interval, like PT8H30M0S; not '8:30'.", "Write PT8H30M0S."),
-                ("IsBillable", "TimeTrackingAdd has no child IsBillable.", "Did you mean BillableStatus?"),
+                ("Duration", "Duration must be a time interval, such as PT8H30M0S, not '8:30'.", "Write PT8H30M0S."),
+                ("IsBillable", "IsBillable is not an element of TimeTrackingAdd.", "Did you mean BillableStatus?"),
             ],
         ),
         (
@@ -222,17 +231,17 @@ def test_who_does_what_the_first_problem_says_again_and_again_gets_there(names: 
             [
                 (
                     "JournalDebitLineAdd",
-                    "JournalEntryAdd has no child JournalDebitLineAdd.",
+                    "JournalDebitLineAdd is not an element of JournalEntryAdd.",
                     "Did you mean JournalDebitLine?",
                 )
             ],
         ),
-        # What may not be shortened without knowing what it is.
+        # A text that is too long.
         (
             f"<InvoiceAddRq><InvoiceAdd>{CUSTOMER}<RefNumber>WEB-202601-0001</RefNumber></InvoiceAdd></InvoiceAddRq>",
-            [("RefNumber", "RefNumber has at most 11 characters; here are 15.", "Shorten it by 4.")],
+            [("RefNumber", "RefNumber has 15 characters; at most 11 are allowed.", "Shorten it by 4.")],
         ),
-        # Attributes of the request on something in it, and of queries on others.
+        # Attributes of the request on a nested element, and of queries on another request.
         (
             '<CustomerQueryRq><OwnerID requestID="1">0</OwnerID></CustomerQueryRq>',
             [("@requestID", "OwnerID has no attribute requestID.", "It belongs to CustomerQueryRq.")],
@@ -243,17 +252,19 @@ def test_who_does_what_the_first_problem_says_again_and_again_gets_there(names: 
         ),
     ],
 )
-def test_what_is_not_known_here_is_told_its_place_or_its_name(
-    body: str, expected: list[tuple[str, str, str | None]]
-) -> None:
+def test_an_unknown_element_or_attribute_is_explained(body: str, expected: list[tuple[str, str, str | None]]) -> None:
     assert problems_of(body) == expected
 
 
-def test_in_a_newer_version_what_is_missing_may_be_what_is_unknown() -> None:
+def test_in_a_newer_version_an_unknown_element_may_be_the_missing_one() -> None:
     body = "<JournalEntryAddRq><JournalEntryAdd><JournalDebitLineAdd/></JournalEntryAdd></JournalEntryAddRq>"
 
     assert problems_of(body, "16.0") == [
-        ("JournalEntryAdd", "JournalEntryAdd needs JournalDebitLine.", "Did you mean it by JournalDebitLineAdd?")
+        (
+            "JournalEntryAdd",
+            "JournalEntryAdd requires JournalDebitLine.",
+            "Did you mean JournalDebitLine by JournalDebitLineAdd?",
+        )
     ]
 
 
@@ -269,14 +280,14 @@ def test_a_time_interval_is_converted_in_json() -> None:
 @pytest.mark.parametrize(
     ("text", "suggestion"),
     [
-        (request_xml("<AQueryRq/><BQueryRq/>"), "Queue each request by itself"),
+        (request_xml("<AQueryRq/><BQueryRq/>"), "Queue each request separately"),
         ('<QBXMLMsgsRq onError="stopOnError"><HostQueryRq/></QBXMLMsgsRq>', "Write <QBXML> around it."),
         ("<HostQueryRq/>", "<HostQueryRq>…</HostQueryRq>"),
         ("<QBXML/>", "<CustomerQueryRq>…</CustomerQueryRq>"),
-        ("<QBXML><QBXMLMsgsRq/><QBXMLMsgsRq/></QBXML>", "Queue each request by itself"),
+        ("<QBXML><QBXMLMsgsRq/><QBXMLMsgsRq/></QBXML>", "Queue each request separately"),
     ],
 )
-def test_a_wrong_envelope_is_told_how_it_is_written(text: str, suggestion: str) -> None:
+def test_the_suggestion_for_a_wrong_envelope_shows_how_to_write_it(text: str, suggestion: str) -> None:
     (problem,) = refusal(text).problems
 
     assert suggestion in str(problem.suggestion)
@@ -290,13 +301,13 @@ def test_a_wrong_envelope_is_told_how_it_is_written(text: str, suggestion: str) 
         ("Zoë & Bob", "Write & as &amp;."),
         ("Ann &amp Bob", "Write & as &amp;."),
         ("a < b", "Write < as &lt;."),
-        ("a&nbsp;b", "XML does not know &nbsp;. Write the character itself."),
+        ("a&nbsp;b", "XML has no entity &nbsp;. Write the character itself."),
         ("a</Nam>", "Close Name with </Name>."),
         ("&#0;", None),
         ("a &amp; ]]>", None),
     ],
 )
-def test_malformed_text_is_told_how_to_mend_it(name: str, suggestion: str | None) -> None:
+def test_malformed_xml_has_a_suggestion(name: str, suggestion: str | None) -> None:
     text = request_xml(f"<CustomerAddRq>\n<CustomerAdd><Name>{name}</Name></CustomerAdd></CustomerAddRq>")
 
     (problem,) = refusal(text).problems

@@ -1,4 +1,4 @@
-"""Values of JSON requests in QBXML's notation."""
+"""Values of JSON requests are converted to QBXML's notation."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def text_of(tree: dict[str, Any]) -> str | None:
         ("0097.5", "97.50"),
     ],
 )
-def test_amounts_have_two_decimals_or_none(value: object, written: str) -> None:
+def test_amounts_get_two_decimals_or_none(value: object, written: str) -> None:
     assert text_of(line(Amount=value)) == written
 
 
@@ -54,7 +54,7 @@ def test_quantities_keep_up_to_five_decimals(value: object, written: str) -> Non
 @pytest.mark.parametrize(
     ("value", "written"), [(True, "true"), ("TRUE", "true"), ("False", "false"), (1, "1"), ("0", "0")]
 )
-def test_booleans_are_lower_case(value: object, written: str) -> None:
+def test_booleans_become_lower_case(value: object, written: str) -> None:
     customer = [{"name": "Name", "text": "Ann"}, {"name": "IsActive", "text": value}]
     tree = {"request": {"name": "CustomerAddRq", "children": [{"name": "CustomerAdd", "children": customer}]}}
 
@@ -72,16 +72,16 @@ def test_booleans_are_lower_case(value: object, written: str) -> None:
         (" 2026-01-31 ", "2026-01-31"),
     ],
 )
-def test_date_times_have_neither_z_nor_a_fraction(value: str, written: str) -> None:
+def test_date_times_lose_z_and_fraction(value: str, written: str) -> None:
     assert text_of(query("FromModifiedDate", value)) == written
 
 
 @pytest.mark.parametrize(("value", "written"), [("2026-01-31T00:00:00.000Z", "2026-01-31"), ("2026-1-3", "2026-01-03")])
-def test_dates_may_be_given_as_midnight(value: str, written: str) -> None:
+def test_a_date_may_be_written_as_midnight(value: str, written: str) -> None:
     assert text_of(line(ServiceDate=value)) == written
 
 
-def test_guids_get_their_braces() -> None:
+def test_guids_get_braces() -> None:
     guid = "01234567-89ab-cdef-0123-456789abcdef"
 
     assert text_of(query("OwnerID", guid)) == f"{{{guid}}}"
@@ -104,6 +104,6 @@ def test_guids_get_their_braces() -> None:
         query("ActiveStatus", True),
     ],
 )
-def test_what_cannot_be_converted_is_a_problem(tree: dict[str, Any]) -> None:
+def test_a_value_that_cannot_be_converted_is_a_problem(tree: dict[str, Any]) -> None:
     with pytest.raises(InvalidRequest):
         parse_request_json(tree)

@@ -1,4 +1,4 @@
-"""What the first call of a session tells about QuickBooks and the company file."""
+"""Reads what the first call of a session says about QuickBooks and the company file."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 from domain.qbxml.request import limits
 from domain.qbxml.response.reader import UnreadableResponse
 from domain.qbxml.response.to_json import response_to_json
-from domain.qbxml.schema.models import version_number
+from domain.qbxml.schema.content_models import version_number
 
 
 @dataclass(frozen=True, slots=True)
 class HostFacts:
-    """QuickBooks and the open company file; what the document does not tell is None.
+    """QuickBooks and the open company file. What the response does not say is None.
 
-    `qbxml_version` is the highest that QuickBooks supports. `file_id` is the one that a `.qwc` file
-    left in the company file, without braces and in upper case. `file_mode` is `SingleUser` or `MultiUser`.
-    `is_unmarked` tells that the company's facts were read and hold no FileID at all: not that it could not be read.
+    `qbxml_version` is the highest version that QuickBooks supports. `file_mode` is `SingleUser` or `MultiUser`.
+    `file_id` is the FileID mark, in upper case and without braces. `is_unmarked` says that the company's facts were
+    read and contain no FileID mark.
     """
 
     product_name: str | None = None
@@ -32,16 +32,17 @@ class HostFacts:
 
 
 def host_facts(text: str) -> HostFacts:
-    """Return the facts in the answers to host, company and preferences queries. Never raises."""
+    """Return the facts in the responses to host, company and preferences queries. Never raises."""
     try:
         message_sets = response_to_json(text)
     except UnreadableResponse:
         return HostFacts()
-    answers: dict[str, Any] = {}
+    responses: dict[str, Any] = {}
     for message_set in message_sets:
-        answers |= next(iter(message_set.values()))
-    host = _object(_object(answers.get("HostQueryRs")).get("HostRet"))
-    company = _object(_object(answers.get("CompanyQueryRs")).get("CompanyRet"))
+        responses |= next(iter(message_set.values()))
+    host = _object(_object(responses.get("HostQueryRs")).get("HostRet"))
+    company = _object(_object(responses.get("CompanyQueryRs")).get("CompanyRet"))
+    extensions = company.get("DataExtRet")
     return HostFacts(
         product_name=_text(host.get("ProductName")),
         major_version=_text(host.get("MajorVersion")),
@@ -50,8 +51,8 @@ def host_facts(text: str) -> HostFacts:
         qbxml_version=_highest(host.get("SupportedQBXMLVersion")),
         file_mode=_text(host.get("QBFileMode")),
         company_name=_text(company.get("CompanyName")),
-        file_id=_file_id(company.get("DataExtRet")),
-        is_unmarked=bool(company) and not _may_hold_file_id(company.get("DataExtRet")),
+        file_id=_file_id(extensions),
+        is_unmarked=bool(company) and not _may_contain_file_id(extensions),
     )
 
 
@@ -66,13 +67,9 @@ def _text(value: Any) -> str | None:
 
 
 def _highest(versions: Any) -> str | None:
-    """Return the highest version as a number: `10.0` is above `9.0`. An edition's prefix is kept."""
-    known = [version for version in versions if _is_version(version)] if isinstance(versions, list) else []
-    return max(known, key=version_number, default=None)
-
-
-def _is_version(version: Any) -> bool:
-    return isinstance(version, str) and limits.is_version(version) is not None
+    """Return the highest version by number: `10.0` is above `9.0`. The prefix of an edition is kept."""
+    texts = [text for text in versions if isinstance(text, str)] if isinstance(versions, list) else []
+    return max(filter(limits.is_version, texts), key=version_number, default=None)
 
 
 def _file_id(extensions: Any) -> str | None:
@@ -84,7 +81,7 @@ def _file_id(extensions: Any) -> str | None:
     return None
 
 
-def _may_hold_file_id(extensions: Any) -> bool:
-    """Whether there is a FileID, be it without a value, or something that cannot be read and may be one."""
-    rows = [] if extensions is None else extensions if isinstance(extensions, list) else [extensions]
-    return any(_text(_object(row).get("DataExtName")) in {None, "FileID"} for row in rows)
+def _may_contain_file_id(extensions: Any) -> bool:
+    """Return whether there is a FileID, even an empty one, or an unreadable entry that may be one."""
+    entries = [] if extensions is None else extensions if isinstance(extensions, list) else [extensions]
+    return any(_text(_object(entry).get("DataExtName")) in {None, "FileID"} for entry in entries)

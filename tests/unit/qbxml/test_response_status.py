@@ -1,4 +1,4 @@
-"""What is read from a response: statuses, the message set's own, and what makes it unreadable."""
+"""The statuses in a response, and what makes a response unreadable."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from domain.qbxml import ResponseStatus, UnreadableResponse, parse_response
 from tests.support.qbxml_samples import STATUS_OK, response_xml
 
 
-def test_every_request_has_its_status_in_order() -> None:
+def test_statuses_are_in_the_order_of_the_requests() -> None:
     text = response_xml(
         '<CustomerAddRs requestID="1" statusCode="3100" statusSeverity="Error" statusMessage="In use." />\n'
         '<CustomerQueryRs requestID="2" statusCode="3231" statusSeverity="Error" statusMessage="Not processed." />'
@@ -21,7 +21,7 @@ def test_every_request_has_its_status_in_order() -> None:
     assert second.code == 3231
 
 
-def test_a_page_tells_how_many_objects_remain_and_under_which_id() -> None:
+def test_a_page_has_the_remaining_count_and_the_iterator_id() -> None:
     text = response_xml(
         f'<AQueryRs requestID="1" {STATUS_OK} iteratorRemainingCount="18" iteratorID="{{x}}"><ARet/></AQueryRs>'
     )
@@ -32,7 +32,7 @@ def test_a_page_tells_how_many_objects_remain_and_under_which_id() -> None:
     assert not status.is_error
 
 
-def test_without_a_label_there_is_none() -> None:
+def test_absent_attributes_are_none() -> None:
     (status,) = parse_response(response_xml(f"<AQueryRs {STATUS_OK}/>")).statuses
 
     assert (status.request_id, status.iterator_remaining, status.iterator_id) == (None, None, None)
@@ -44,14 +44,14 @@ def test_the_status_of_the_message_set_is_read() -> None:
     assert (response.statuses, response.message_set_status) == ((), 600)
 
 
-def test_without_error_recovery_the_message_set_has_no_status() -> None:
+def test_the_message_set_has_no_status_without_error_recovery() -> None:
     assert parse_response(response_xml(f"<AQueryRs {STATUS_OK}/>")).message_set_status is None
 
 
 @pytest.mark.parametrize(
     "bad", ["&#x1F;", "&#31;", "&#0;", "&#xFFFE;", "&#x110000;", "&#99999999999;", "\x1f", "\ud800"]
 )
-def test_characters_that_xml_forbids_do_not_make_a_response_unreadable(bad: str) -> None:
+def test_characters_that_xml_forbids_are_replaced(bad: str) -> None:
     text = response_xml(f'<AQueryRs statusCode="1" statusMessage="a{bad}b"><Memo>{bad}&#233;</Memo></AQueryRs>')
 
     (status,) = parse_response(text).statuses
@@ -67,11 +67,11 @@ def test_characters_that_xml_forbids_do_not_make_a_response_unreadable(bad: str)
         ("<QBXML><QBXMLMsgsRs></QBXML>", "line 1, column 23"),
         ("<html/>", "no QBXMLMsgsRs"),
         (response_xml("<AQueryRs/>"), "no statusCode"),
-        (response_xml('<AQueryRs statusCode="zero"/>'), "no number"),
-        (response_xml("", ' messageSetStatusCode="x"'), "no number"),
+        (response_xml('<AQueryRs statusCode="zero"/>'), "not a number"),
+        (response_xml("", ' messageSetStatusCode="x"'), "not a number"),
         ("<!DOCTYPE a [<!ENTITY b 'c'>]><QBXML/>", "DOCTYPE"),
     ],
 )
-def test_what_is_no_response_is_unreadable(text: str, reason: str) -> None:
+def test_text_that_is_not_a_response_is_unreadable(text: str, reason: str) -> None:
     with pytest.raises(UnreadableResponse, match=reason):
         parse_response(text)

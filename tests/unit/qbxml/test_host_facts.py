@@ -1,4 +1,4 @@
-"""What the first call of a session tells about QuickBooks and the company file."""
+"""The facts about QuickBooks and the company file in the first call of a session."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_product_country_and_company_are_read() -> None:
     assert facts == HostFacts("QuickBooks Pro 2014", "24", "0", "US", None, "SingleUser", "Ours", is_unmarked=True)
 
 
-def test_the_highest_version_counts_as_a_number() -> None:
+def test_the_highest_version_is_compared_as_a_number() -> None:
     versions = ["1.0", "10.0", "9.0", "2.1"]
     host = "".join(f"<SupportedQBXMLVersion>{version}</SupportedQBXMLVersion>" for version in versions)
 
@@ -44,7 +44,7 @@ def test_the_version_of_another_edition_keeps_its_prefix() -> None:
     assert host_facts(document(host)).qbxml_version == "CA3.0"
 
 
-def test_the_file_id_is_the_one_among_the_extensions() -> None:
+def test_the_file_id_is_found_among_the_extensions() -> None:
     company = (
         "<DataExtRet><DataExtName>AppLock</DataExtName><DataExtValue>LOCKED</DataExtValue></DataExtRet>"
         "<DataExtRet><DataExtName>FileID</DataExtName><DataExtValue>{0a1b}</DataExtValue></DataExtRet>"
@@ -64,7 +64,7 @@ def test_the_file_id_is_the_one_among_the_extensions() -> None:
         ("<DataExtRet>x</DataExtRet>", False),
     ],
 )
-def test_a_company_is_unmarked_when_it_could_be_read_and_holds_no_file_id(extensions: str, *, unmarked: bool) -> None:
+def test_a_company_is_unmarked_when_it_was_read_and_has_no_file_id(extensions: str, *, unmarked: bool) -> None:
     assert host_facts(document(company=f"<CompanyName>Ours</CompanyName>{extensions}")).is_unmarked is unmarked
 
 
@@ -84,7 +84,7 @@ def test_a_company_is_unmarked_when_it_could_be_read_and_holds_no_file_id(extens
         document(company="<DataExtRet>x</DataExtRet><CompanyName><A/></CompanyName>"),
     ],
 )
-def test_what_is_missing_or_strange_is_unknown(text: str) -> None:
+def test_missing_or_unexpected_facts_are_none(text: str) -> None:
     assert host_facts(text) == HostFacts()
 
 

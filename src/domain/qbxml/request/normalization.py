@@ -1,0 +1,49 @@
+"""Rewrites a JSON request in QBXML's form: children in schema order, values in the notation of their type.
+
+What cannot be rewritten stays unchanged, and the schema check explains what is wrong with it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from domain.qbxml.schema.content_models import request_model
+
+if TYPE_CHECKING:
+    from domain.qbxml.request.document import Element
+    from domain.qbxml.schema.content_models import ContentModel, ElementRule
+
+
+def normalized(element: Element) -> Element:
+    """Return a request element in QBXML's form.
+
+    Repeated elements keep their order, and so do elements of several names that may alternate, such as lines and line
+    groups. An element that the schema does not have stays after the element it follows.
+    """
+    model = request_model(element.name)
+    return element if model is None else _with_content(element, model.content)
+
+
+def _with_content(element: Element, content: ContentModel) -> Element:
+    rules, ranks = content.rules(), content.ranks()
+    rank = -1
+    ranked = []
+    for child in element.children:
+        rank = ranks.get(child.name, rank)
+        ranked.append((rank, _child(child, rules.get(child.name))))
+    ranked.sort(key=lambda entry: entry[0])
+    return element._replace(children=tuple(child for _, child in ranked))
+
+
+def _child(child: Element, rule: ElementRule | None) -> Element:
+    if rule is None:
+        return child
+    if rule.content is not None:
+        return _with_content(child, rule.content)
+    value_type, text = rule.value_type, child.text
+    if text is None or value_type is None or value_type.base is None:
+        return child
+    if value_type.accepts is None or value_type.accepts(text):
+        return child
+    converted = value_type.base.converted(text)
+    return child if converted is None else child._replace(text=converted)

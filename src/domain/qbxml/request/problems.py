@@ -1,0 +1,58 @@
+"""How problems with a request are worded and located."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, NoReturn
+
+from domain.errors import InvalidRequest, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from domain.qbxml.request.document import Location
+
+_MAX_QUOTED = 60
+"""Characters of a wrong text that a message repeats."""
+
+_MIN_SIMILARITY = 0.7
+"""Similarity from which a name is suggested in place of another, from 0 to 1."""
+
+
+def problem(
+    field: str, message: str, location: Location = None, path: str | None = None, suggestion: str | None = None
+) -> Problem:
+    """Return a problem at a location in XML (line, column, and `path`) or in JSON (a pointer)."""
+    if isinstance(location, str):
+        return Problem(field, message, path=location, suggestion=suggestion)
+    line, column = location or (None, None)
+    return Problem(field, message, line, column, path, suggestion)
+
+
+def refuse(
+    field: str, message: str, location: Location = None, path: str | None = None, suggestion: str | None = None
+) -> NoReturn:
+    """Raise InvalidRequest with this one problem."""
+    raise InvalidRequest([problem(field, message, location, path, suggestion)])
+
+
+def quoted(text: str) -> str:
+    """Return `text` in quotation marks, shortened when it is long."""
+    return repr(text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED]}…")
+
+
+def did_you_mean(name: str, names: Iterable[str], min_similarity: float = _MIN_SIMILARITY) -> str | None:
+    """Return `Did you mean …?` with the most similar names, or None."""
+    similar = similar_names(name, names, min_similarity)
+    return f"Did you mean {' or '.join(similar)}?" if similar else None
+
+
+def similar_names(name: str, names: Iterable[str], min_similarity: float = _MIN_SIMILARITY) -> list[str]:
+    """Return up to three names that resemble `name`, the best first; only one if it differs in nothing but case."""
+    if len(name) > _MAX_QUOTED:
+        return []
+    by_lower_case = {candidate.lower(): candidate for candidate in names}
+    if name.lower() in by_lower_case:
+        return [by_lower_case[name.lower()]]
+    matches = get_close_matches(name.lower(), by_lower_case, n=3, cutoff=min_similarity)
+    return [by_lower_case[match] for match in matches]

@@ -1,0 +1,263 @@
+"""The complete check of a request against the schema, which reports every problem at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING
+
+from domain.qbxml.request import limits
+from domain.qbxml.request.diagnosis import diagnose
+from domain.qbxml.request.fast_schema_check import element_is_valid
+from domain.qbxml.request.problems import did_you_mean, problem, quoted
+from domain.qbxml.schema.content_models import ATTRIBUTES_SINCE, END, request_model, version_number, within
+from domain.qbxml.schema.facts import request_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from domain.errors import Problem
+    from domain.qbxml.request.document import Element, Request
+    from domain.qbxml.schema.content_models import ContentModel, ElementRule, RequestModel, ValueType
+
+NEWEST_VERSION = 140
+"""The schema describes QBXML up to 14.0. A request in a later version may contain more."""
+
+_MAX_LISTED_VALUES = 16
+"""Values of an enumeration that a message lists."""
+
+_SUBSCRIPTIONS = ("DataEventSubscription", "UIEventSubscription", "UIExtensionSubscription", "SubscriptionDel")
+
+
+def schema_problems(request: Request, field: str, *, outside_us: bool = False) -> list[Problem]:
+    """Return what is wrong with a request, roughly in document order.
+
+    `outside_us` allows the greater lengths of the editions outside the US.
+    """
+    model = request_model(request.name)
+    if model is not None and element_is_valid(request.element, model, version_number(request.version)):
+        return []
+    return all_problems(request, field, outside_us=outside_us)
+
+
+def all_problems(request: Request, field: str, *, outside_us: bool = False) -> list[Problem]:
+    """Return what `schema_problems` returns, without the fast check."""
+    model = request_model(request.name)
+    if model is None:
+        return _unknown_request(request, field)
+    return _SchemaCheck(request, field, outside_us=outside_us).problems(model)
+
+
+def iterator_problems(request: Request, field: str) -> list[Problem]:
+    """Return what is wrong with the iterator of a query, beyond the schema."""
+    attributes, name, location = request.element.attributes, request.name, request.element.location
+    model = request_model(name)
+    if model is not None and "iterator" not in model.attributes:
+        return []
+    if request.iterator == "Start" and request.element.child("MaxReturned") is None:
+        message = "An iterator requires MaxReturned, the number of objects in a page."
+        return [problem(field, message, location, name, "Add <MaxReturned>100</MaxReturned>.")]
+    if request.iterator in {"Continue", "Stop"} and not attributes.get("iteratorID"):
+        message = f"iterator={request.iterator} requires the iteratorID that QuickBooks returned."
+        return [problem(field, message, location, f"{name}/@iteratorID")]
+    return []
+
+
+def _unknown_request(request: Request, field: str) -> list[Problem]:
+    if version_number(request.version) > NEWEST_VERSION:
+        return []
+    name, location = request.name, request.element.location
+    if name.startswith(_SUBSCRIPTIONS):
+        message = f"{name} belongs to QBXMLSubscriptionMsgsRq, which the Web Connector cannot send."
+        return [problem(field, message, location, name)]
+    return [problem(field, f"QBXML has no request {name}.", location, name, did_you_mean(name, request_names()))]
+
+
+class _SchemaCheck:
+    """One pass over a request."""
+
+    def __init__(self, request: Request, field: str, *, outside_us: bool) -> None:
+        self._request = request
+        self._field = field
+        self._version = version_number(request.version)
+        self._is_newer = self._version > NEWEST_VERSION
+        self._outside_us = outside_us
+        self._problems: list[Problem] = []
+        # The open elements, outermost first, for the paths of problems.
+        self._open: list[Element] = []
+
+    def problems(self, model: RequestModel) -> list[Problem]:
+        element = self._request.element
+        if model.since > self._version:
+            self._too_new(element, model.since)
+        self._check_attributes(element, model.attributes)
+        self._check_children(element, model.content)
+        return self._problems
+
+    def _check_children(self, element: Element, content: ContentModel) -> None:
+        children, followers = element.children, content.start()
+        self._open.append(element)
+        checked = 0
+        for child in children:
+            rule = followers.get(child.name)
+            if rule is None:
+                break
+            followers = rule.followers
+            self._check_child(child, rule)
+            checked += 1
+        if checked < len(children) or END not in followers or _has_too_many(element, content):
+            findings = diagnose(
+                element.name,
+                children,
+                content,
+                is_newer=self._is_newer,
+                enclosing=self._enclosing_models(),
+                counterpart=self._counterpart(),
+            )
+            for finding in islice(findings, limits.MAX_PROBLEMS):
+                self._add(*finding)
+            for child in children[checked:]:
+                if (rule := content.rules().get(child.name)) is not None:
+                    self._check_child(child, rule)
+        self._open.pop()
+
+    def _enclosing_models(self) -> dict[str, ContentModel]:
+        """Return the content models of the elements around the innermost open one, from the inside out."""
+        models: dict[str, ContentModel] = {}
+        model = request_model(self._request.name)
+        content = None if model is None else model.content
+        for element, child in pairwise(self._open):
+            if content is None:
+                break
+            models = {element.name: content, **models}
+            content = rule.content if (rule := content.rules().get(child.name)) is not None else None
+        return models
+
+    def _counterpart(self) -> tuple[str, ContentModel] | None:
+        """Return the Add request for a Mod request, or the reverse, with its content model in this place."""
+        name = self._request.name
+        for own, other in (("Mod", "Add"), ("Add", "Mod")):
+            other_name = f"{name.removesuffix(f'{own}Rq')}{other}Rq"
+            if name.endswith(f"{own}Rq") and (model := request_model(other_name)) is not None:
+                content: ContentModel | None = model.content
+                for element in self._open[1:]:
+                    rule = None if content is None else content.rules().get(element.name.replace(own, other))
+                    content = None if rule is None else rule.content
+                return None if content is None else (other_name, content)
+        return None
+
+    def _check_child(self, child: Element, rule: ElementRule) -> None:
+        if len(self._problems) >= limits.MAX_PROBLEMS:
+            return
+        _, attributes, grandchildren, text, _ = child
+        if rule.since > self._version:
+            self._too_new(child, rule.since)
+        if attributes:
+            self._check_attributes(child, rule.attributes)
+        if rule.content is not None:
+            if text and not text.isspace():
+                self._add(child, f"{child.name} must contain elements, not text.", None)
+            self._check_children(child, rule.content)
+        elif grandchildren:
+            self._add(child, f"{child.name} must contain text, not elements.", None)
+        elif rule.value_type is not None:
+            for message, suggestion in self._text_findings(child.name, text or "", rule.value_type, rule):
+                self._add(child, message, suggestion, part="text")
+
+    def _text_findings(
+        self, name: str, text: str, value_type: ValueType, rule: ElementRule
+    ) -> Iterable[tuple[str, str | None]]:
+        facts = rule.facts
+        if not text and "default" in facts:
+            return
+        if value_type.accepts is not None and not value_type.accepts(text):
+            yield _wrong_value(name, text, value_type)
+            return
+        minimum, maximum = facts.get("least"), facts.get("most")
+        if (minimum is not None or maximum is not None) and not within(text, minimum, maximum):
+            allowed = f"at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
+            yield f"{name} must be {allowed}, not {quoted(text.strip())}.", None
+        max_length = facts.get("length_abroad" if self._outside_us else "length", facts.get("length"))
+        if max_length is not None and len(text) > max_length:
+            message = f"{name} has {len(text)} characters; at most {max_length} are allowed."
+            yield message, f"Shorten it by {len(text) - max_length}."
+        since = facts.get("added", {}).get(text)
+        if since is not None and version_number(since) > self._version:
+            yield self._requires(f"The value {text}", since)
+
+    def _check_attributes(self, element: Element, types: Mapping[str, ValueType]) -> None:
+        for name, value in element.attributes.items():
+            value_type, part = types.get(name), f"@{name}"
+            if value_type is None:
+                if not self._is_newer:
+                    self._add(element, *self._unknown_attribute(element, name, types), part=part)
+                continue
+            if value_type.accepts is not None and not value_type.accepts(value):
+                self._add(element, *_wrong_value(name, value, value_type), part=part)
+            if (since := ATTRIBUTES_SINCE.get(name, 0)) > self._version:
+                self._too_new(element, since, name)
+
+    def _unknown_attribute(self, element: Element, name: str, types: Mapping[str, ValueType]) -> tuple[str, str]:
+        if name in {"iterator", "iteratorID"} and element.name.endswith("QueryRq"):
+            suggestion = f"Remove {name} and split the query by name range or modified date."
+            return f"{element.name} does not support iterators.", suggestion
+        model = request_model(self._request.name)
+        if model is not None and element is not self._request.element and name in model.attributes:
+            suggestion = f"It belongs to {self._request.name}."
+        else:
+            suggestion = did_you_mean(name, types) or f"Remove {name}."
+        return f"{element.name} has no attribute {name}.", suggestion
+
+    def _too_new(self, element: Element, since: int, attribute: str = "") -> None:
+        version = f"{since // 10}.{since % 10}"
+        part = f"@{attribute}" if attribute else ""
+        self._add(element, *self._requires(attribute or element.name, version), part=part)
+
+    def _requires(self, what: str, version: str) -> tuple[str, str]:
+        message = f"{what} requires QBXML {version}; this request uses {self._request.version}."
+        return message, f"Use version {version} if QuickBooks supports it."
+
+    def _add(self, child: Element | None, message: str, suggestion: str | None, *, part: str = "") -> None:
+        """Add a problem of `child`, or of the innermost open element. `part` is `text` or an attribute as `@name`."""
+        path = [*self._open, child] if child is not None and child is not self._request.element else self._open
+        element = path[-1] if path else self._request.element
+        location = element.location
+        if isinstance(location, str):
+            location = f"{location}{_pointer(part, element)}"
+        steps = [_step(each, path[index - 1] if index else None) for index, each in enumerate(path)] or [element.name]
+        if part.startswith("@"):
+            steps.append(part)
+        self._problems.append(problem(self._field, message, location, "/".join(steps), suggestion))
+
+
+def _has_too_many(element: Element, content: ContentModel) -> bool:
+    if not content.bounded:
+        return False
+    counts = Counter(child.name for child in element.children)
+    return any(rule.max_occurs is not None and counts[rule.name] > rule.max_occurs for rule in content.bounded)
+
+
+def _step(element: Element, parent: Element | None) -> str:
+    """Return the element's name, numbered from 1 when it has siblings of the same name."""
+    same = [child for child in parent.children if child.name == element.name] if parent is not None else []
+    if len(same) <= 1:
+        return element.name
+    number = next(index for index, child in enumerate(same, 1) if child is element)
+    return f"{element.name}[{number}]"
+
+
+def _pointer(part: str, element: Element) -> str:
+    if part.startswith("@"):
+        name = part[1:]
+        return f"/attributes/{'request_id' if name == 'requestID' else name}"
+    return f"/{part}" if part and element.text is not None else ""
+
+
+def _wrong_value(name: str, text: str, value_type: ValueType) -> tuple[str, str | None]:
+    if value_type.base is None:
+        values = value_type.values
+        listed = ", ".join(values[:_MAX_LISTED_VALUES]) + (", …" if len(values) > _MAX_LISTED_VALUES else "")
+        return f"{name} must be one of {listed}, not {quoted(text)}.", did_you_mean(text, values)
+    converted = value_type.base.converted(text)
+    suggestion = None if converted is None else f"Write {converted}."
+    return f"{name} must be {value_type.base.expected}, not {quoted(text)}.", suggestion

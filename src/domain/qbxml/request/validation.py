@@ -1,0 +1,76 @@
+"""All checks that a request passes before it is queued: label, schema, iterator, characters, QBXML version."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from domain.errors import InvalidRequest, Problem, UnsupportedByVersion
+from domain.qbxml.request import limits
+from domain.qbxml.request.characters import character_problems, transliterated
+from domain.qbxml.request.problems import problem
+from domain.qbxml.request.schema_check import iterator_problems, schema_problems
+from domain.qbxml.schema.content_models import version_number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from domain.qbxml.request.document import Request
+
+
+def validated(
+    request: Request,
+    field: str,
+    *,
+    validate: bool,
+    transliterate: bool,
+    country: str | None,
+    is_valid: bool = False,
+    is_ascii: bool = False,
+    problems: Iterable[Problem] = (),
+) -> Request:
+    """Return the request, transliterated with `transliterate`; raise InvalidRequest with everything that is wrong.
+
+    `country` is the country of QuickBooks, None if unknown. Without `validate` only the label and the characters are
+    checked. `is_valid` says that the schema check already passed, `is_ascii` that all characters are ASCII.
+    `problems` were found earlier and are reported first.
+    """
+    if transliterate and not is_ascii:
+        request = transliterated(request)
+    problems = [*problems, *_label_problems(request, field)]
+    if validate:
+        if not is_valid:
+            problems.extend(schema_problems(request, field, outside_us=country not in {None, "US"}))
+        problems.extend(iterator_problems(request, field))
+    if not is_ascii:
+        problems.extend(character_problems(request, field))
+    if problems:
+        raise InvalidRequest(problems[: limits.MAX_PROBLEMS])
+    return request
+
+
+def check_version(request: Request, supported: str | None) -> None:
+    """Raise UnsupportedByVersion when the request's version is higher than QuickBooks supports.
+
+    `supported` is the highest version that QuickBooks reported, None before the first session. Versions of different
+    editions, such as `CA3.0` and `13.0`, are not compared.
+    """
+    if supported is None or _edition(supported) != _edition(request.version):
+        return
+    if version_number(request.version) > version_number(supported):
+        raise UnsupportedByVersion(
+            f"The request uses QBXML {request.version}, but this connection's QuickBooks supports {supported} at most.",
+            {"qbxml_version": request.version, "supported": supported},
+        )
+
+
+def _edition(version: str) -> str:
+    return version.rstrip("0123456789.")
+
+
+def _label_problems(request: Request, field: str) -> Iterable[Problem]:
+    if (length := len(request.request_id or "")) > limits.MAX_REQUEST_ID:
+        message = f"requestID has {length} characters; at most {limits.MAX_REQUEST_ID} are allowed."
+        location = request.element.location
+        if isinstance(location, str):
+            location = f"{location}/attributes/request_id"
+        yield problem(field, message, location, f"{request.name}/@requestID")

@@ -1,0 +1,151 @@
+"""Reads the XML of a request with the location of every element, and explains malformed XML."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NoReturn
+from xml.parsers.expat import ExpatError
+
+from defusedxml.common import DefusedXmlException
+
+from domain.qbxml.request import limits
+from domain.qbxml.request.document import Element
+from domain.qbxml.request.envelope import ENVELOPE_DEPTH
+from domain.qbxml.request.problems import quoted, refuse
+from domain.qbxml.xml_parser import defused_parser, error_text, is_tag_mismatch, normalize_prologue
+
+if TYPE_CHECKING:
+    from domain.qbxml.request.document import Location
+
+_version_attribute = re.compile(r"""version\s*=\s*(?:"([^"]*)"|'([^']*)')\s*\Z""").match
+
+_named_reference = re.compile(r"&[A-Za-z][A-Za-z0-9]*;").match
+_line_end = re.compile(r"\r\n|\r|\n")
+_bare_ampersand = re.compile(r"&(?!#)").match
+_open_reference = re.compile(r"&(?!#)[^;<>&]*\Z").search
+
+
+def read_xml(text: str, field: str) -> tuple[Element, str | None]:
+    """Return the root element and the version of `<?qbxml version?>`, if present.
+
+    Raises InvalidRequest for the first error in the XML.
+    """
+    reader = _Reader(field)
+    return reader.read(text), reader.version
+
+
+def version_in_instruction(instruction: str) -> str | None:
+    """Return the version in the text of a `<?qbxml?>` instruction, None when there is none."""
+    match = _version_attribute(instruction)
+    version = (match[1] or match[2]) if match else None
+    return version if version and limits.is_version(version) else None
+
+
+class _Reader:
+    """Builds the tree from the events of expat."""
+
+    def __init__(self, field: str) -> None:
+        self._field = field
+        self.version: str | None = None
+        self._parser: Any = defused_parser()
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.CharacterDataHandler = self._characters
+        self._parser.ProcessingInstructionHandler = self._instruction
+        self._open: list[tuple[str, dict[str, str], tuple[int, int], list[Element]]] = []
+        self._children: list[Element] = []
+        self._text: list[str] = []
+
+    def read(self, text: str) -> Element:
+        try:
+            self._parser.Parse(normalize_prologue(text), True)
+        except UnicodeEncodeError as error:
+            line = text.count("\n", 0, error.start) + 1
+            column = error.start - text.rfind("\n", 0, error.start)
+            self._refuse("Remove the unpaired surrogate: it is not a character.", (line, column))
+        except ExpatError as error:
+            message = f"The XML is malformed: {error_text(error)}."
+            suggestion = self._suggestion(error, text)
+            self._refuse(message, (error.lineno, error.offset + 1), self._path() or None, suggestion)
+        except DefusedXmlException:
+            suggestion = "Remove the DOCTYPE. Write special characters as &amp;, &lt; or numeric references."
+            self._refuse("DOCTYPE declarations and entities are not allowed.", self._location(), suggestion=suggestion)
+        return self._children[0]
+
+    def _suggestion(self, error: ExpatError, text: str) -> str | None:
+        """Return how to correct the commonest errors."""
+        if is_tag_mismatch(error) and self._open:
+            return f"Close {self._open[-1][0]} with </{self._open[-1][0]}>."
+        line = _line_end.split(normalize_prologue(text), error.lineno)[error.lineno - 1]
+        before, after = line[: error.offset], line[error.offset :]
+        if entity := _named_reference(after):
+            return f"XML has no entity {entity[0]}. Write the character itself."
+        if before.endswith("<"):
+            return "Write < as &lt;."
+        return "Write & as &amp;." if _bare_ampersand(after) or _open_reference(before) else None
+
+    def _refuse(
+        self, message: str, location: Location = None, path: str | None = None, suggestion: str | None = None
+    ) -> NoReturn:
+        refuse(self._field, message, location, path, suggestion)
+
+    def _location(self) -> tuple[int, int]:
+        return self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber + 1
+
+    def _path(self, *names: str) -> str:
+        return "/".join([*(name for name, *_ in self._open), *names])
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        location = self._location()
+        self._take_text_between_elements(location)
+        self._check_name(name, location)
+        for attribute, value in attributes.items():
+            self._check_name(attribute, location)
+            if (message := limits.bad_character_message(value)) is not None:
+                self._refuse(message, location, self._path(name, f"@{attribute}"))
+        if len(self._open) >= limits.MAX_DEPTH + ENVELOPE_DEPTH:
+            message = f"Elements are nested too deeply; at most {limits.MAX_DEPTH} levels are allowed."
+            self._refuse(message, location, self._path(name))
+        self._open.append((name, attributes, location, self._children))
+        self._children = []
+
+    def _end(self, _name: str) -> None:
+        text = None
+        if self._children:
+            self._take_text_between_elements(self._location())
+        elif self._text:
+            text = "".join(self._text)
+            self._text.clear()
+            if (message := limits.bad_character_message(text)) is not None:
+                self._refuse(message, self._open[-1][2], self._path())
+        name, attributes, location, siblings = self._open.pop()
+        siblings.append(Element(name, attributes, tuple(self._children), text, location))
+        self._children = siblings
+
+    def _characters(self, data: str) -> None:
+        self._text.append(data)
+
+    def _take_text_between_elements(self, location: tuple[int, int]) -> None:
+        text = "".join(self._text).strip()
+        self._text.clear()
+        if text:
+            message = f"{self._open[-1][0]} contains both elements and text: {quoted(text)}."
+            self._refuse(message, location, self._path())
+
+    def _instruction(self, target: str, data: str) -> None:
+        if target != "qbxml":
+            self._refuse(f"The processing instruction {quoted(target)} is not allowed.", self._location())
+        if self.version is not None or self._open or self._children:
+            self._refuse("<?qbxml version?> may occur only once, before <QBXML>.", self._location())
+        self.version = version_in_instruction(data)
+        if self.version is None:
+            suggestion = 'Write <?qbxml version="13.0"?>.'
+            self._refuse("The QBXML version is not valid.", self._location(), suggestion=suggestion)
+
+    def _check_name(self, name: str, location: tuple[int, int]) -> None:
+        if limits.is_name(name):
+            return
+        if "}" in name:
+            message = "QBXML does not use XML namespaces."
+            self._refuse(message, location, self._path(), "Remove xmlns and the prefix.")
+        self._refuse(f"{quoted(name)} is not a name in QBXML.", location, self._path())

@@ -1,0 +1,244 @@
+"""Content models: which elements an element may contain, in which order, and which values they may have.
+
+A model is built from the schema facts of one request type when the type is first checked. A name occurs only once in
+a content model, so the last element alone determines what may follow. Each ElementRule holds its possible followers
+by name, and checking the order takes one lookup for each child.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from domain.qbxml.schema.base_types import BASE_TYPES, BaseType
+from domain.qbxml.schema.facts import particles_of, request_facts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+END = ""
+"""The key in `followers` that means that no further child is required. No element has this name."""
+
+NO_MAX_LENGTH = 1 << 62
+"""A length that no text reaches."""
+
+NO_VERSION = 10_000
+"""A version number that no version reaches."""
+
+Accepts: TypeAlias = "Callable[[str], object]"
+Followers: TypeAlias = "dict[str, ElementRule]"
+
+ATTRIBUTES_SINCE: Mapping[str, int] = {"metaData": 40, "iterator": 50, "iteratorID": 50}
+"""The version numbers in which the attributes of requests were added. Those of the macro attributes are unknown."""
+
+_OCCURS: Mapping[str, tuple[int, int | None]] = {"1": (1, 1), "?": (0, 1), "*": (0, None), "+": (1, None)}
+
+
+class ValueType:
+    """The type of a text or an attribute: a base type, or an enumeration of `values`."""
+
+    __slots__ = ("accepts", "base", "values")
+
+    def __init__(self, base: BaseType | None, values: tuple[str, ...] = ()) -> None:
+        self.base = base
+        self.values = values
+        self.accepts: Accepts | None = base.accepts if base else frozenset(values).__contains__
+
+
+class ElementRule:
+    """The rule for one element in its parent.
+
+    An element has either a `content` model or a `value_type`. `max_occurs` is None without a limit. `accepts` checks
+    a text, None when any text is allowed; `max_length` counts characters. `since` is the version number in which the
+    element was added. From `simple_since` on, `accepts` and `max_length` are the complete check of the element.
+    """
+
+    __slots__ = (
+        *("accepts", "attributes", "content", "facts", "followers", "max_length", "max_occurs", "min_occurs", "name"),
+        *("simple_since", "since", "value_type"),
+    )
+
+    def __init__(self, particle: Sequence[Any], types: Types) -> None:
+        self.name: str = particle[0]
+        self.min_occurs, self.max_occurs = occurs(particle[1])
+        kind = types[particle[2]]
+        self.content = kind if isinstance(kind, ContentModel) else None
+        self.value_type = kind if isinstance(kind, ValueType) else None
+        self.facts: Mapping[str, Any] = particle[3] if len(particle) > 3 else {}  # noqa: PLR2004 - the form in `facts`
+        self.attributes = attribute_types(self.facts.get("attributes", {}), types)
+        self.since = version_number(self.facts["since"]) if "since" in self.facts else 0
+        self.accepts = _narrowed(self.value_type.accepts, self.facts) if self.value_type else None
+        self.max_length: int = self.facts.get("length", NO_MAX_LENGTH)
+        self.simple_since = NO_VERSION if self.value_type is None or "added" in self.facts else self.since
+        self.followers: Followers = {}
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether it may occur more than once, but not any number of times."""
+        return self.max_occurs not in {1, None}
+
+
+class ContentModel:
+    """The children that an element may have. Its rules are built when they are first needed.
+
+    `first` holds the rules of the elements that may come first, None until `start` was called. `bounded` are the
+    rules for which followers alone do not limit the number of occurrences.
+    """
+
+    __slots__ = ("_ranks", "_rules", "_types", "bounded", "first", "group")
+
+    def __init__(self, group: Mapping[str, Any], types: Types) -> None:
+        self.group = group
+        self._types = types
+        self._rules: dict[str, ElementRule] = {}
+        self.first: Followers | None = None
+        self._ranks: dict[str, int] = {}
+        self.bounded: tuple[ElementRule, ...] = ()
+
+    def rules(self) -> Mapping[str, ElementRule]:
+        """Return the rules by element name, in schema order."""
+        self.start()
+        return self._rules
+
+    def start(self) -> Followers:
+        """Return the rules of the elements that may come first."""
+        if self.first is None:
+            self._rules = {particle[0]: ElementRule(particle, self._types) for particle in elements_of(self.group)}
+            self.bounded = tuple(rule for rule in self._rules.values() if rule.is_bounded)
+            self.first = self._linked(self.group, {END: _END_RULE})
+        return self.first
+
+    def ranks(self) -> Mapping[str, int]:
+        """Return the position of each name in schema order. Names in a repeatable group share a position."""
+        if not self._ranks:
+            _rank(self.group, self._ranks)
+        return self._ranks
+
+    def _linked(self, particle: Any, after: Followers) -> Followers:
+        """Set the followers of every rule in a particle that `after` follows; return the rules that may come first."""
+        if isinstance(particle, list):
+            rule = self._rules[particle[0]]
+            first: Followers = {rule.name: rule}
+            rule.followers = after if rule.max_occurs == 1 else {**first, **after}
+            return first if rule.min_occurs else {**first, **after}
+        min_occurs, max_occurs = occurs(particle.get("times", "1"))
+        first = self._linked_once(particle, after)
+        if max_occurs != 1:
+            first = self._linked_once(particle, {**first, **after})
+        return first if min_occurs else {**first, **after}
+
+    def _linked_once(self, group: Mapping[str, Any], after: Followers) -> Followers:
+        if "choice" in group:
+            first: Followers = {}
+            for particle in group["choice"]:
+                first |= self._linked(particle, after)
+            return first
+        for particle in reversed(group["sequence"]):
+            after = self._linked(particle, after)
+        return after
+
+
+def _narrowed(accepts: Accepts | None, facts: Mapping[str, Any]) -> Accepts | None:
+    """Return the check of a type, narrowed by the range or extended by the default in the facts."""
+    if "default" in facts:
+        return lambda text: not text or accepts is None or accepts(text)
+    minimum, maximum = facts.get("least"), facts.get("most")
+    if minimum is not None or maximum is not None:
+        return lambda text: (accepts is None or accepts(text)) and within(text, minimum, maximum)
+    return accepts
+
+
+def within(number: str, minimum: int | None, maximum: int | None) -> bool:
+    """Return whether a whole number is in a range, which may be open."""
+    value = Decimal(number)
+    return (minimum is None or value >= minimum) and (maximum is None or value <= maximum)
+
+
+class Types:
+    """The types of one request: base types by name, its own types by number. Each is built when first used."""
+
+    def __init__(self, table: Sequence[Any]) -> None:
+        self._table = table
+        self._built: dict[str | int, ValueType | ContentModel] = {}
+
+    def __getitem__(self, key: str | int) -> ValueType | ContentModel:
+        built = self._built.get(key)
+        if built is None:
+            built = self._built[key] = self._build(key)
+        return built
+
+    def _build(self, key: str | int) -> ValueType | ContentModel:
+        if isinstance(key, str):
+            return ValueType(BASE_TYPES[key])
+        entry = self._table[key]
+        return ContentModel(entry, self) if isinstance(entry, dict) else ValueType(None, tuple(entry))
+
+
+class RequestModel:
+    """One request type: its content, its attributes and the version in which it was added."""
+
+    __slots__ = ("attributes", "content", "since")
+
+    def __init__(self, facts: Mapping[str, Any]) -> None:
+        types = Types(facts["types"])
+        self.content = ContentModel(facts["content"], types)
+        self.attributes = attribute_types(facts["attributes"], types)
+        self.since = version_number(facts["since"])
+
+
+_request_models: dict[str, RequestModel] = {}
+
+
+def request_model(name: str) -> RequestModel | None:
+    """Return the model of a request type, None when the schema does not have it."""
+    model = _request_models.get(name)
+    if model is None and (facts := request_facts(name)) is not None:
+        model = _request_models[name] = RequestModel(facts)
+    return model
+
+
+def attribute_types(facts: Mapping[str, str | int], types: Types) -> Mapping[str, ValueType]:
+    """Return the type of each attribute."""
+    return {name: built for name, key in facts.items() if isinstance(built := types[key], ValueType)}
+
+
+def elements_of(group: Mapping[str, Any]) -> Iterator[Sequence[Any]]:
+    """Yield the elements of a group and of its nested groups, in schema order."""
+    for particle in particles_of(group):
+        if isinstance(particle, dict):
+            yield from elements_of(particle)
+        else:
+            yield particle
+
+
+def repeats(group: Mapping[str, Any]) -> bool:
+    """Return whether a group may occur more than once."""
+    return occurs(group.get("times", "1"))[1] != 1
+
+
+def _rank(group: Mapping[str, Any], ranks: dict[str, int]) -> None:
+    first = len(ranks)
+    for particle in particles_of(group):
+        if isinstance(particle, dict):
+            _rank(particle, ranks)
+        else:
+            ranks[particle[0]] = len(ranks)
+    if repeats(group):
+        ranks.update({name: first for name, rank in ranks.items() if rank >= first})
+
+
+def occurs(times: str) -> tuple[int, int | None]:
+    """Return how often something may occur: minimum and maximum, None without a limit."""
+    if (known := _OCCURS.get(times)) is not None:
+        return known
+    minimum, _, maximum = times.partition("..")
+    return int(minimum), int(maximum)
+
+
+def version_number(version: str) -> int:
+    """Return a version as a number that compares: `2.1` is 21, `CA3.0` is 30."""
+    major, _, minor = version.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ").partition(".")
+    return int(major) * 10 + int(minor)
+
+
+_END_RULE = ElementRule((END, "1", "STRTYPE"), Types(()))
