@@ -32,7 +32,7 @@ ATTACKS = {
     "only a doctype": f"<!DOCTYPE QBXML>{BODY.replace('&e;', 'e')}",
     "after a comment": f'<!-- a --><!DOCTYPE QBXML [<!ENTITY e "f">]>{BODY}',
     "after a declaration": f'<?xml version="1.0" standalone="no"?><!DOCTYPE QBXML [<!ENTITY e "f">]>{BODY}',
-    "after white space and a byte order mark": f'\N{BOM}\n <?xml version="1.0"?>\n<!DOCTYPE QBXML [<!ENTITY e "f">]>{BODY}',
+    "after a byte order mark": f'\N{BOM}\n <?xml version="1.0"?>\n<!DOCTYPE QBXML [<!ENTITY e "f">]>{BODY}',
 }
 
 ENCODINGS = ["utf-16", "utf-16le", "utf-7", "utf-32", "iso-8859-1", "us-ascii", "cp037", "none-such"]
