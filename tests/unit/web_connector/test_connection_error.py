@@ -25,19 +25,19 @@ def test_a_connection_error_is_told_to_the_owner_and_gives_the_request_back(desk
     request_id = desk.queue()
     desk.authenticate()
 
-    assert desk.call("connectionError", desk.ticket, "0x80040408", "Could not start QuickBooks.") == "done"
+    assert desk.call("connectionError", desk.ticket, "0x80040408", "QuickBooks could not be started.") == "done"
 
     assert desk.record(request_id).state is State.WAITING
     error = desk.connection.last_error
     assert error is not None
     assert error["code"] == "quickbooks_connection_error"
     assert error["hresult"] == "0x80040408"
-    assert error["message"] == "Could not start QuickBooks."
+    assert error["message"] == "QuickBooks could not be started."
     assert error["hint"]
     assert error["at"] == timestamp(desk.clock.now)
     assert desk.connection.status == "error"
     assert desk.connection.session_ticket is None
-    assert "Could not start QuickBooks." in desk.last_error()
+    assert "QuickBooks could not be started." in desk.last_error()
     assert desk.close() == "OK"
 
 
@@ -48,7 +48,7 @@ def test_a_connection_error_without_a_message_is_described(desk: Desk) -> None:
     desk.call("connectionError", desk.ticket, "0x80040408")
 
     assert desk.connection.last_error is not None
-    assert desk.connection.last_error["message"] == "Could not start QuickBooks."
+    assert desk.connection.last_error["message"] == "QuickBooks could not be started."
 
 
 def test_the_next_session_that_reaches_quickbooks_clears_the_error(desk: Desk) -> None:

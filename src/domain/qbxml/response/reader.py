@@ -84,9 +84,11 @@ class _StatusReader:
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         # Only response elements end in Rs; what they contain ends in Ret. So there is no need to track the depth.
+        if not name.endswith("Rs"):
+            return
         if name.endswith("MsgsRs"):
             self.message_sets.append(attributes)
-        elif name.endswith("Rs"):
+        else:
             self.statuses.append((name, attributes))
 
 
