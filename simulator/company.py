@@ -28,6 +28,7 @@ from simulator.message_sets import KEPT_WELL, Keeping, MessageSets, fingerprint
 from simulator.requests import dispatch
 from simulator.requests.answers import Answer, Renderer, opening_tag, response_lines
 from simulator.requests.context import Context, OpenIterator
+from simulator.requests.events import RequestEvent, event_of
 from simulator.schema import schema
 from simulator.schema.checking import check_message_set, parse_error
 from simulator.schema.model import version
@@ -77,6 +78,7 @@ class Company:
     """A company file. `open_error` is None, or the HRESULT ("0x80040414") that every attempt to open it gives.
 
     `private_fields` maps an OwnerID to what its application stored in the company: FileID and AppLock.
+    `on_request` is called after each request that is executed, while the company is locked.
     One lock makes the company safe to use from several sessions in several threads.
     """
 
@@ -92,6 +94,7 @@ class Company:
     message_sets: MessageSets = field(default_factory=MessageSets)
     executed: list[Execution] = field(default_factory=list)
     new_guid: Callable[[], str] = lambda: f"{{{uuid.uuid4()}}}"
+    on_request: Callable[[RequestEvent], None] | None = None
     lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
     _direct: CompanySession | None = field(default=None, repr=False)
 
@@ -256,7 +259,10 @@ class CompanySession:
             if stopped:
                 answer = Answer(3231, "Error", "The request has not been processed.")
             else:
+                started = time.perf_counter()
                 answer = self._answer(request) if refusal is None else Answer(refusal.code, "Error", refusal.message)
+                if self._company.on_request is not None:
+                    self._company.on_request(event_of(request, answer, time.perf_counter() - started))
                 self._company.executed.append(
                     Execution(
                         self._application,

@@ -14,6 +14,8 @@ from tests.unit.simulator.support import NOW, a_company, ask, document
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from simulator.requests.events import RequestEvent
+
 
 def add_customer(company: Any, content: str, **options: str) -> Any:
     return ask(
@@ -413,3 +415,20 @@ def test_time_zones_are_offsets_or_names() -> None:
     assert east.clock.text(next(iter(east.books["ItemService"])).created) == "2024-01-02T14:30:00+05:30"
     with pytest.raises(ValueError, match="no such time zone"):
         a_company(time_zone="Mars/Olympus")
+
+
+def test_the_observer_gets_one_event_for_each_request_with_its_label_and_result() -> None:
+    events: list[RequestEvent] = []
+    company = a_company()
+    company.on_request = events.append
+
+    add_customer(company, "<Name>Shop</Name>")
+    add_customer(company, "<Name>Shop</Name>")
+    ask(company, "<CustomerQueryRq><MaxReturned>3</MaxReturned></CustomerQueryRq>")
+
+    assert [(event.name, event.label, event.status, event.summary) for event in events] == [
+        ("CustomerAddRq", "Shop", 0, "OK"),
+        ("CustomerAddRq", "Shop", 3100, "name in use"),
+        ("CustomerQueryRq", "", 0, "3 records"),
+    ]
+    assert all(event.seconds >= 0 for event in events)

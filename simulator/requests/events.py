@@ -1,0 +1,81 @@
+"""What the company tells its observer about each request: for terminals, inspection and logs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element as Node
+
+    from simulator.requests.answers import Answer
+
+_REASONS = {
+    1: "no match",
+    500: "not found",
+    1030: "not supported",
+    3000: "invalid ID",
+    3020: "invalid date",
+    3040: "invalid amount",
+    3070: "text too long",
+    3100: "name in use",
+    3120: "object not found",
+    3130: "invalid parent",
+    3140: "invalid reference",
+    3150: "missing element",
+    3160: "cannot be deleted",
+    3170: "cannot be modified",
+    3175: "locked by another user",
+    3176: "related record is locked",
+    3180: "cannot be saved",
+    3200: "out-of-date EditSequence",
+    3231: "not processed",
+    3240: "invalid object",
+    3250: "not available",
+    3260: "no permission",
+}
+"""A few words for the statuses that are common; the others are shown with QuickBooks' own message."""
+
+_LABELS = ("RefNumber", "FullName", "Name", "Initial", "DataExtName", "TxnID", "ListID")
+
+
+@dataclass(frozen=True, slots=True)
+class RequestEvent:
+    """One request that was answered.
+
+    `label` is the number or name of its record (`INV-1042`), '' without one. `status` and `message` are those of the
+    response; `summary` says the result in a few words: "OK", "12 records", "invalid reference".
+    """
+
+    name: str
+    label: str
+    status: int
+    message: str
+    seconds: float
+    summary: str
+
+
+def event_of(request: Node, answer: Answer, seconds: float) -> RequestEvent:
+    """Describe a request and its answer."""
+    return RequestEvent(
+        request.tag, _label(request, answer), answer.code, answer.message, seconds, _summary(request, answer)
+    )
+
+
+def _label(request: Node, answer: Answer) -> str:
+    if request.tag.endswith("QueryRq"):
+        return ""
+    texts = dict(answer.rows)
+    for fields in [texts, *(each for each in texts.values() if isinstance(each, dict))]:
+        for name in _LABELS:
+            if isinstance(fields.get(name), str) and fields[name]:
+                return str(fields[name])
+    return next((text for name in _LABELS for text in [request.findtext(f".//{name}")] if text), "")
+
+
+def _summary(request: Node, answer: Answer) -> str:
+    if answer.code:
+        return _REASONS.get(answer.code, answer.message)
+    if request.tag.endswith("QueryRq") and answer.rows:
+        return f"{len(answer.rows)} record{'' if len(answer.rows) == 1 else 's'}"
+    return "OK"
