@@ -15,34 +15,34 @@ if TYPE_CHECKING:
     from domain.ports import Clock
 
 MAX_DELAY_SECONDS = 900
-"""SQS: DelaySeconds is at most 900. Longer waits take several hops; `not_before` is in the message."""
+"""SQS: DelaySeconds is at most 900. A longer delay takes several messages; `not_before` is in each of them."""
 
 
 class SqsRetryQueue:
-    """Implements `RetryQueue` on a standard queue; `client` is a boto3 SQS client."""
+    """Implements `RetryQueue` with a standard queue. `client` is an SQS client of botocore."""
 
     def __init__(self, client: Any, queue_url: str, clock: Clock) -> None:
         self._client = client
         self._queue_url = queue_url
         self._clock = clock
 
-    def plan(self, ticket: PlannedAttempt) -> None:
-        """Send the ticket so that it comes at `not_before`, or after the longest delay if that is sooner."""
-        wait = math.ceil((ticket.not_before - self._clock()).total_seconds())
+    def plan(self, planned: PlannedAttempt) -> None:
+        """Send a message that arrives at `not_before`, or after the longest possible delay if that is sooner."""
+        wait = math.ceil((planned.not_before - self._clock()).total_seconds())
         self._client.send_message(
             QueueUrl=self._queue_url,
-            MessageBody=message_of(ticket),
+            MessageBody=message_of(planned),
             DelaySeconds=min(max(wait, 0), MAX_DELAY_SECONDS),
         )
 
 
-def message_of(ticket: PlannedAttempt) -> str:
-    """Return the ticket as a message: a flat JSON object, `not_before` as a timestamp."""
-    return json.dumps(asdict(ticket) | {"not_before": timestamp(ticket.not_before)})
+def message_of(planned: PlannedAttempt) -> str:
+    """Return a planned attempt as a flat JSON object, with `not_before` as a timestamp."""
+    return json.dumps(asdict(planned) | {"not_before": timestamp(planned.not_before)})
 
 
-def ticket_of(message: str) -> PlannedAttempt:
-    """Return the ticket in a message. Raises ValueError, KeyError or TypeError when there is none."""
+def planned_attempt_of(message: str) -> PlannedAttempt:
+    """Return the planned attempt in a message. Raises ValueError, KeyError or TypeError for any other text."""
     fields = json.loads(message)
     return PlannedAttempt(
         request_id=str(fields["request_id"]),

@@ -1,29 +1,28 @@
 """Posts webhooks over HTTP, to public addresses only.
 
-The name is resolved once, every address that comes back is checked, and a checked address is
-dialled: a name that changes its mind between check and connection (DNS rebinding) gains nothing.
-TLS still asks for a certificate of the name. No redirects, no proxies from the environment.
+The name is resolved once, every address is checked, and a checked address is dialled. So a name that resolves
+differently a moment later (DNS rebinding) gains nothing. TLS still verifies the certificate for the name. Redirects and
+proxies of the environment are not followed.
 
-With the standard library's `http.client` on a socket of our own, because the time limit is for the
-whole exchange: a socket's time-out begins anew with each byte, so that a receiver which trickles
-could hold an attempt for hours, and no HTTP library lets go of its socket while it connects.
+This uses `http.client` on our own socket, because the time limit covers the whole exchange. The time-out of a socket
+restarts with every byte, so a receiver that trickles could hold an attempt for hours, and HTTP libraries do not give
+access to the socket while they connect (decision 0004).
 """
 
 from __future__ import annotations
 
 import contextlib
-import http.client
 import queue
 import socket
 import ssl
 import threading
 import time
-from http.client import HTTPConnection, HTTPException
+from http.client import HTTPConnection, HTTPException, HTTPResponse
 from typing import TYPE_CHECKING, TypeAlias
 
 from domain.errors import InvalidRequest
-from domain.webhooks.addresses import Receiver, allowed_address, receiver_of
-from domain.webhooks.defaults import ANSWER_BYTES
+from domain.webhooks.addresses import Receiver, is_allowed, parse_url
+from domain.webhooks.defaults import MAX_RESPONSE_BYTES
 from domain.webhooks.ports import DeliveryFailed, HttpResponse
 
 if TYPE_CHECKING:
@@ -33,137 +32,129 @@ if TYPE_CHECKING:
 
 
 def system_addresses(host: str, port: int) -> Sequence[str]:
-    """Return the addresses of a host in the system's order of preference. Raises OSError."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    # A dict keeps the order and drops what is listed twice.
-    return tuple({str(entry[4][0]): None for entry in found})
+    """Return the addresses of a host, without duplicates, in the system's order of preference. Raises OSError."""
+    entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return tuple(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 class WebhookHttp:
     """Implements `WebhookSender`. One instance serves many threads."""
 
     def __init__(
-        self,
-        *,
-        allow_loopback: bool = False,
-        resolve: Resolve = system_addresses,
-        tls: ssl.SSLContext | None = None,
+        self, *, allow_loopback: bool = False, resolve: Resolve = system_addresses, tls: ssl.SSLContext | None = None
     ) -> None:
-        """Take what a deployment decides: loopback receivers (local work only), names, trusted authorities."""
+        """`allow_loopback` is for local work. `resolve` returns the addresses of a name, `tls` has the authorities."""
         self._allow_loopback = allow_loopback
         self._resolve = resolve
-        # Once: loading the system's authorities takes longer than a handshake.
+        # Created once, because loading the system's authorities takes longer than a handshake.
         self._tls = tls or ssl.create_default_context()
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes, timeout_seconds: float) -> HttpResponse:
-        """Post `body` and return the answer, whatever its status; at most 4 KiB of it is read.
+        """Post `body` and return the response, whatever its status.
 
-        Status and headers must come within `timeout_seconds`, name lookup included. When the rest
-        of the answer does not, what has come by then is returned: it is only kept to be read.
-        Raises DeliveryFailed; `permanent` when the URL or an address of its host is not allowed.
+        Status and headers must arrive within `timeout_seconds`, name lookup included. At most 4 KiB of the body is
+        read, as far as it arrives in time. Raises DeliveryFailed, `permanent` when the URL or an address of its host
+        is not allowed.
         """
         deadline = _Deadline(timeout_seconds)
         try:
-            receiver = receiver_of(url)
-        except InvalidRequest as refused:
-            raise DeliveryFailed(refused.message, permanent=True) from None
+            receiver = parse_url(url)
+        except InvalidRequest as problem:
+            raise DeliveryFailed(problem.message, permanent=True) from None
         try:
             addresses = self._addresses(receiver, deadline)
-            with _connected(addresses, receiver.port, deadline) as plain, deadline.enforced(plain):
-                secured = self._secured(plain, receiver)
-                return _exchange(secured, receiver, headers, body, deadline)
+            with _connect(addresses, receiver.port, deadline) as plain, deadline.enforced(plain):
+                return _exchange(self._secured(plain, receiver), receiver, headers, body, deadline)
         except (HTTPException, OSError) as failure:
             if isinstance(failure, TimeoutError) or deadline.is_over:
-                raise DeliveryFailed(f"{receiver.host} did not answer within {timeout_seconds:g} seconds.") from None
-            raise DeliveryFailed(_in_words(failure, receiver)) from failure
+                raise DeliveryFailed(f"{receiver.host} did not respond within {timeout_seconds:g} seconds.") from None
+            raise DeliveryFailed(_description(failure, receiver)) from failure
 
     def _addresses(self, receiver: Receiver, deadline: _Deadline) -> Sequence[str]:
-        """Return the host's addresses, all of them allowed."""
-        addresses = _within(deadline, lambda: self._resolve(receiver.host, receiver.port))
+        """Return the addresses of the host. Raises DeliveryFailed when one of them is not allowed."""
+        addresses = _in_time(deadline, lambda: self._resolve(receiver.host, receiver.port))
         for address in addresses:
-            if not allowed_address(address, allow_loopback=self._allow_loopback):
-                raise DeliveryFailed(f"{receiver.host} leads to {address}, which is no public address.", permanent=True)
+            if not is_allowed(address, allow_loopback=self._allow_loopback):
+                raise DeliveryFailed(f"{receiver.host} leads to {address}, which is not public.", permanent=True)
         return addresses
 
     def _secured(self, plain: socket.socket, receiver: Receiver) -> socket.socket:
-        if receiver.scheme == "http":
-            return plain
-        return self._tls.wrap_socket(plain, server_hostname=receiver.host)
+        return plain if receiver.scheme == "http" else self._tls.wrap_socket(plain, server_hostname=receiver.host)
 
 
 class _Deadline:
-    """The moment at which an exchange ends, whatever it is doing."""
+    """The time at which an exchange ends, whatever it is doing."""
 
     def __init__(self, seconds: float) -> None:
-        self._ends = time.monotonic() + seconds
+        self._end = time.monotonic() + seconds
 
     @property
     def is_over(self) -> bool:
-        return time.monotonic() >= self._ends
+        return time.monotonic() >= self._end
 
     @property
-    def left(self) -> float:
-        """Seconds, more than zero. Raises TimeoutError when it is over."""
-        left = self._ends - time.monotonic()
-        if left <= 0:
+    def seconds_left(self) -> float:
+        """The seconds left, more than zero. Raises TimeoutError when none are left."""
+        seconds = self._end - time.monotonic()
+        if seconds <= 0:
             raise TimeoutError
-        return left
+        return seconds
 
     @contextlib.contextmanager
     def enforced(self, connected: socket.socket) -> Iterator[None]:
-        """Shut the connection down at the deadline, so that whoever reads or writes on it is let go."""
-        # A second handle of the same connection: the first one is taken over by TLS.
+        """Shut the connection down at the deadline. That ends every read and write on it."""
+        # A second handle of the connection, because TLS takes over the first one.
         with connected.dup() as handle:
-            timer = threading.Timer(self.left, _shut_down, [handle])
+            timer = threading.Timer(self.seconds_left, _shut_down, [handle])
             timer.daemon = True
             timer.start()
             try:
                 yield
             finally:
                 timer.cancel()
-                # Else it could meet another connection that was given the same file descriptor.
+                # Wait for it, or it could shut down a new connection with the same file descriptor.
                 timer.join()
 
 
 def _shut_down(handle: socket.socket) -> None:
-    # The receiver may have hung up by itself.
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError):  # the receiver may have closed the connection
         handle.shutdown(socket.SHUT_RDWR)
 
 
-def _within(deadline: _Deadline, lookup: Callable[[], Sequence[str]]) -> Sequence[str]:
-    """Return what `lookup` returns or raise what it raises (OSError). Raises TimeoutError at the deadline.
+def _in_time(deadline: _Deadline, lookup: Callable[[], Sequence[str]]) -> Sequence[str]:
+    """Return the result of `lookup`, or raise its OSError. Raises TimeoutError at the deadline.
 
-    In a thread of its own: the system's resolver knows no time limit but its own, often half a minute.
+    The lookup runs in its own thread, because the system's resolver can take half a minute.
     """
-    answers: queue.SimpleQueue[Sequence[str] | OSError] = queue.SimpleQueue()
+    results: queue.SimpleQueue[Sequence[str] | OSError] = queue.SimpleQueue()
 
     def look_up() -> None:
         try:
-            answers.put(lookup())
+            results.put(lookup())
         except OSError as failure:
-            answers.put(failure)
+            results.put(failure)
 
     threading.Thread(target=look_up, daemon=True).start()
     try:
-        answer = answers.get(timeout=deadline.left)
+        result = results.get(timeout=deadline.seconds_left)
     except queue.Empty:
         raise TimeoutError from None
-    if isinstance(answer, OSError):
-        raise answer
-    return answer
+    if isinstance(result, OSError):
+        raise result
+    return result
 
 
-def _connected(addresses: Sequence[str], port: int, deadline: _Deadline) -> socket.socket:
-    """Return a connection to the first address that accepts one, each given its share of the time left."""
+def _connect(addresses: Sequence[str], port: int, deadline: _Deadline) -> socket.socket:
+    """Return a connection to the first address that accepts one. Each address gets its share of the time left."""
     failure: OSError = socket.gaierror(socket.EAI_NONAME, "no address")
     for number, address in enumerate(addresses):
+        share = deadline.seconds_left / (len(addresses) - number)
         try:
-            connected = socket.create_connection((address, port), timeout=deadline.left / (len(addresses) - number))
+            connected = socket.create_connection((address, port), timeout=share)
         except OSError as refused:
             failure = refused
         else:
-            connected.settimeout(deadline.left)
+            connected.settimeout(deadline.seconds_left)
             return connected
     raise failure
 
@@ -173,48 +164,40 @@ def _exchange(
 ) -> HttpResponse:
     connection = HTTPConnection(receiver.host, receiver.port)
     connection.sock = connected
+    headers = {"Host": receiver.host_header, "Connection": "close", **headers}
     with contextlib.closing(connection):
-        # A receiver may answer without reading it all (413) and hang up: its answer is still there to be read.
+        # A receiver may respond (413) and close the connection before it has read everything.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            connection.request(
-                "POST",
-                receiver.target,
-                body,
-                {"Host": receiver.host_header, "Connection": "close", **headers},
-            )
+            connection.request("POST", receiver.target, body, headers)
         with connection.getresponse() as response:
-            # A connection that is shut down in the middle of the headers looks like their end.
+            # A connection that is shut down within the headers looks like their end.
             if deadline.is_over:
                 raise TimeoutError
-            return HttpResponse(response.status, _beginning(response), response.headers["Retry-After"])
+            return HttpResponse(response.status, _text(response), response.headers["Retry-After"])
 
 
-def _beginning(response: http.client.HTTPResponse) -> str:
-    """Return the first 4 KiB of the answer's text, as far as it comes."""
+def _text(response: HTTPResponse) -> str:
+    """Return the first 4 KiB of the response. A break after the status does not make the attempt fail."""
     text = b""
-    # The status has been given; an answer that breaks off after it does not take it back.
     with contextlib.suppress(HTTPException, OSError):
-        while len(text) < ANSWER_BYTES and (part := response.read1(ANSWER_BYTES - len(text))):
+        while len(text) < MAX_RESPONSE_BYTES and (part := response.read1(MAX_RESPONSE_BYTES - len(text))):
             text += part
     return text.decode(errors="replace")
 
 
-def _in_words(failure: HTTPException | OSError, receiver: Receiver) -> str:
-    """Return the failure for the app's owner; never more of the URL than its host."""
-    host = receiver.host
-    match failure:
-        case ssl.SSLCertVerificationError():
-            words = f"The certificate of {host} was refused: {failure.verify_message}."
-        case ssl.SSLError():
-            words = f"{host} could not agree on TLS: {failure.reason}."
-        case socket.gaierror():
-            words = f"The name {host} could not be resolved: {failure.strerror}."
-        case ConnectionRefusedError():
-            words = f"{host} refuses connections on port {receiver.port}."
-        case http.client.RemoteDisconnected() | ConnectionResetError():
-            words = f"{host} closed the connection without an answer."
-        case HTTPException():
-            words = f"{host} answered something that is not HTTP ({type(failure).__name__})."
-        case _:
-            words = f"{host} could not be reached: {failure.strerror or type(failure).__name__}."
-    return words
+def _description(failure: HTTPException | OSError, receiver: Receiver) -> str:
+    """Describe a failure for the app's owner, with no part of the URL but its host."""
+    for kind, description in _DESCRIPTIONS:
+        if isinstance(failure, kind):
+            return description.format(failure=failure, host=receiver.host, port=receiver.port)
+    return f"{receiver.host} could not be reached: {getattr(failure, 'strerror', None) or type(failure).__name__}."
+
+
+_DESCRIPTIONS: tuple[tuple[type[Exception], str], ...] = (
+    (ssl.SSLCertVerificationError, "The certificate of {host} was rejected: {failure.verify_message}."),
+    (ssl.SSLError, "The TLS handshake with {host} failed: {failure.reason}."),
+    (socket.gaierror, "The name {host} could not be resolved: {failure.strerror}."),
+    (ConnectionRefusedError, "{host} refused the connection on port {port}."),
+    (ConnectionResetError, "{host} closed the connection without a response."),
+    (HTTPException, "The response of {host} is not HTTP ({failure.__class__.__name__})."),
+)

@@ -1,4 +1,4 @@
-"""What the two webhook functions share: attempts side by side, a log line for each, partial failures."""
+"""Shared by the two webhook functions: parallel attempts, a log line for each, partial batch failures."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from domain.webhooks.delivery import Result
 
-SIDE_BY_SIDE = 20
-"""Attempts at a time. They wait for receivers, not for the processor; a batch in the template is smaller."""
+MAX_PARALLEL_ATTEMPTS = 20
+"""More than a batch has in the template. Attempts wait for receivers and need little processor time."""
 
 logger = Logger()
 
@@ -25,13 +25,12 @@ logger = Logger()
 def attempt_all(
     entries: Sequence[Any], identify: Callable[[Any], str], attempt: Callable[[Any], Result | None]
 ) -> dict[str, list[dict[str, str]]]:
-    """Call `attempt` with every entry of a batch, each in a thread, and return Lambda's partial batch response.
+    """Call `attempt` with each entry of a batch in its own thread. Return Lambda's partial batch response.
 
-    An entry fails when its attempt raises: it is logged and comes again, the others do not.
-    (Of a stream's batch Lambda repeats everything from the first failure on: an attempt that was
-    already made is dropped then, because the record's tries have moved on.)
+    An entry whose attempt raises is logged and comes again. Lambda repeats a stream's batch from the first failure on;
+    attempts that were already made are then dropped, because their records have more tries.
     """
-    with ThreadPoolExecutor(max_workers=SIDE_BY_SIDE) as pool:
+    with ThreadPoolExecutor(max_workers=MAX_PARALLEL_ATTEMPTS) as pool:
         attempts = [(identify(entry), pool.submit(attempt, entry)) for entry in entries]
     failed = []
     for identifier, future in attempts:
@@ -45,7 +44,7 @@ def attempt_all(
 
 
 def _log_line(attempted: Attempted) -> dict[str, Any]:
-    """Return flat fields. Of the URL only the host: the rest may hold a receiver's secrets."""
+    """Return flat fields. Only the host of the URL, because the rest can contain the receiver's secrets."""
     record, outcome = attempted.record, attempted.outcome
     match outcome:
         case Succeeded():

@@ -1,4 +1,4 @@
-"""Receivers on loopback, each a plain socket, so that a test decides every byte and every pause."""
+"""Receivers on loopback with plain sockets, so that a test controls every byte and every pause."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable
 
-ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 
 class Exchange:
@@ -22,7 +22,7 @@ class Exchange:
         self.released = released
 
     def read_request(self) -> tuple[bytes, bytes]:
-        """Return head and body of the request, read whole."""
+        """Return the head and the body of the request."""
         text = b""
         while b"\r\n\r\n" not in text:
             text += self._read()
@@ -43,11 +43,11 @@ class Exchange:
         self.connection.sendall(text)
 
     def hang(self) -> None:
-        """Do nothing until the test is over."""
+        """Do nothing until the test ends."""
         self.released.wait()
 
     def trickle(self, text: bytes, seconds: float) -> None:
-        """Send one byte after the other, `seconds` apart, until the other side or the test ends it."""
+        """Send single bytes, `seconds` apart, until the other side or the test ends."""
         for byte in text:
             self.send(bytes([byte]))
             if self.released.wait(seconds):
@@ -55,7 +55,7 @@ class Exchange:
 
 
 class Receiver:
-    """Listens on a free loopback port and plays `script` with every connection; a context manager."""
+    """Listens on a free loopback port and runs `script` for every connection. A context manager."""
 
     def __init__(self, script: Callable[[Exchange], Any], tls: ssl.SSLContext | None = None) -> None:
         self.script = script
@@ -67,12 +67,12 @@ class Receiver:
         self.port = self._listener.getsockname()[1]
 
     def __enter__(self) -> Self:
-        """Begin to accept connections."""
+        """Accept connections."""
         self._spawn(self._accept)
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let go of every connection and wait for its thread."""
+        """End every connection and wait for its thread."""
         self._released.set()
         self._listener.shutdown(socket.SHUT_RDWR)
         for thread in list(self._threads):
@@ -92,7 +92,7 @@ class Receiver:
                 self._spawn(self._serve, connection)
 
     def _serve(self, connection: socket.socket) -> None:
-        # The poster hangs up when it has heard enough: for a receiver that is no failure.
+        # The sender closes the connection when it has read enough. That is not a failure.
         with connection, contextlib.suppress(OSError):
             if self.tls is None:
                 self.script(Exchange(connection, self._released))

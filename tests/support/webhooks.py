@@ -1,4 +1,4 @@
-"""What the tests of webhooks share: an ended record in a store, a receiver that answers as told, a planning queue."""
+"""Shared by the tests of webhooks: ended requests in a store, a scripted receiver, a queue that keeps messages."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from domain.apps.record import App
-from domain.requests.record import QueuedRequest, State, Webhook, timestamp
-from domain.storage.changes import AddRequest, PutApp
-from domain.webhooks.delivery import Deliverer
-from domain.webhooks.ports import DeliveryFailed, HttpResponse
+from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, timestamp
+from domain.storage.changes import AddRequest, ChangeRequest, PutApp
+from domain.webhooks.delivery import Attempted, Deliverer
+from domain.webhooks.ports import DeliveryFailed, HttpResponse, PlannedAttempt
 from tests.support.builders import APP_ID, NOON, REQUEST_XML, FixedClock, a_record
 from tests.support.fake_store import FakeStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from datetime import datetime
 
     from domain.requests.record import Tombstone
     from domain.storage.changes import Change
     from domain.storage.ports import Delivery
-    from domain.webhooks.ports import PlannedAttempt
 
 SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 URL = "https://hooks.example.com/qb?token=hidden"
@@ -28,17 +28,17 @@ URL = "https://hooks.example.com/qb?token=hidden"
 
 @dataclass
 class CountingStore(FakeStore):
-    """A store that notes its calls, and does what a test wants done just before a commit."""
+    """A store that lists its calls, and calls a function of the test before each commit."""
 
     calls: list[str] = field(default_factory=list)
     before_commit: deque[Callable[[], None]] = field(default_factory=deque)
 
     def __post_init__(self) -> None:
-        """Begin empty."""
+        """Start empty."""
         super().__init__()
 
     def commit(self, *changes: Change) -> None:
-        """Commit, after whoever is to be faster."""
+        """Commit, after the next function of the test."""
         self.calls.append("commit")
         if self.before_commit:
             self.before_commit.popleft()()
@@ -54,35 +54,35 @@ class CountingStore(FakeStore):
 
 @dataclass
 class ScriptedReceiver:
-    """A sender whose receiver gives these answers in turn, 200 when they are used up."""
+    """A sender whose receiver gives these responses in turn, then 200."""
 
     calls: list[str]
-    answers: deque[HttpResponse | DeliveryFailed] = field(default_factory=deque)
+    responses: deque[HttpResponse | DeliveryFailed] = field(default_factory=deque)
     posts: list[tuple[str, Mapping[str, str], bytes, float]] = field(default_factory=list)
-    while_answering: Callable[[], Any] = lambda: None
+    while_responding: Callable[[], Any] = lambda: None
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes, timeout_seconds: float) -> HttpResponse:
-        """Note the call and answer."""
+        """Keep the call and respond."""
         self.calls.append("post")
         self.posts.append((url, headers, body, timeout_seconds))
-        self.while_answering()
-        answer = self.answers.popleft() if self.answers else HttpResponse(200, "ok")
-        if isinstance(answer, DeliveryFailed):
-            raise answer
-        return answer
+        self.while_responding()
+        response = self.responses.popleft() if self.responses else HttpResponse(200, "ok")
+        if isinstance(response, DeliveryFailed):
+            raise response
+        return response
 
 
 @dataclass
-class PlannedTickets:
-    """A retry queue that only keeps what was planned."""
+class PlannedAttempts:
+    """A retry queue that keeps what was planned."""
 
     calls: list[str]
-    tickets: list[PlannedAttempt] = field(default_factory=list)
+    planned: list[PlannedAttempt] = field(default_factory=list)
 
-    def plan(self, ticket: PlannedAttempt) -> None:
-        """Keep the ticket."""
+    def plan(self, planned: PlannedAttempt) -> None:
+        """Keep the planned attempt."""
         self.calls.append("plan")
-        self.tickets.append(ticket)
+        self.planned.append(planned)
 
 
 def a_webhook(**fields: Any) -> Webhook:
@@ -90,15 +90,20 @@ def a_webhook(**fields: Any) -> Webhook:
     return replace(Webhook.to(URL), **fields)
 
 
-class World:
-    """An app, its records, a receiver and a deliverer between them; `calls` are in their order."""
+def first_attempt(record: QueuedRequest, due: datetime) -> PlannedAttempt:
+    """Return the next attempt of a record, due at this time."""
+    return PlannedAttempt.of(record, record.webhook.tries, due)
 
-    def __init__(self, *answers: HttpResponse | DeliveryFailed, secrets: tuple[str, ...] = (SECRET,)) -> None:
+
+class DeliverySetup:
+    """An app, its records, its receiver and the deliverer between them. `calls` lists all calls in order."""
+
+    def __init__(self, *responses: HttpResponse | DeliveryFailed, secrets: tuple[str, ...] = (SECRET,)) -> None:
         self.clock = FixedClock()
         self.store = CountingStore()
         self.calls = self.store.calls
-        self.receiver = ScriptedReceiver(self.calls, deque(answers))
-        self.queue = PlannedTickets(self.calls)
+        self.receiver = ScriptedReceiver(self.calls, deque(responses))
+        self.queue = PlannedAttempts(self.calls)
         self.deliverer = Deliverer(self.store, self.receiver, self.queue, self.clock, lambda: 0.5)
         self.store.commit(PutApp(None, App(APP_ID, "Shop", timestamp(NOON), secrets)))
         self.calls.clear()
@@ -111,7 +116,21 @@ class World:
         return record
 
     def stored(self, record: QueuedRequest) -> QueuedRequest:
-        """Return the record as it is now."""
-        found = self.store.request(record.id)
-        assert isinstance(found, QueuedRequest)
-        return found
+        """Return the record as it is stored now."""
+        stored = self.store.request(record.id)
+        assert isinstance(stored, QueuedRequest)
+        return stored
+
+    def attempt(self, record: QueuedRequest) -> Attempted:
+        """Make the record's next attempt, which is due now."""
+        result = self.deliverer.attempt(first_attempt(self.stored(record), self.clock()), 10)
+        assert isinstance(result, Attempted)
+        return result
+
+    def redeliver(self, record: QueuedRequest) -> None:
+        """Redeliver the record's webhook."""
+        before = self.stored(record)
+        after = before.with_webhook(
+            self.clock(), state=WebhookState.PENDING, round=before.webhook.round + 1, tries=0, error=None
+        )
+        self.store.commit(ChangeRequest(before, after))

@@ -1,5 +1,5 @@
-"""Webhooks: telling an app that its request has ended (contract §9).
+"""Webhooks: tell an app that its request has ended (docs/webhooks.md).
 
-`event` builds the body, `signature` signs it, `schedule` says when to try again, `addresses` which
-receivers are allowed, `delivery` makes one attempt; every number stands in `defaults`.
+`event` builds the body, `signature` signs it, `addresses` decides which receivers are allowed, `delivery` makes one
+attempt, `schedule` plans the next one. `defaults` has every number.
 """

@@ -1,46 +1,47 @@
-"""Every number of webhook delivery, each with its reason. The contract (§9) fixes most of them."""
+"""Every number of webhook delivery, with its reason.
+
+docs/reference/service-contract.md fixes most of them (Webhook retries, Webhook events, Limits).
+"""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
 RETRY_DELAYS = (
-    timedelta(seconds=5),  # a deployment or a lost packet: over in a moment
+    timedelta(seconds=5),  # a deployment or a lost packet
     timedelta(minutes=5),  # a restart
     timedelta(minutes=30),  # an incident that somebody is working on
     timedelta(hours=2),
-    timedelta(hours=5),  # from here on: a night
+    timedelta(hours=5),  # from here on, a night
     timedelta(hours=10),
-    timedelta(hours=10),  # 28 hours in all: whoever looks once a day has had the chance to mend it
+    timedelta(hours=10),  # 28 hours in all, so that a look once a day is enough to repair the receiver
 )
-"""How long to wait after each failed attempt (contract §9); one attempt more than there are delays."""
+"""The delay after each failed attempt. There is one attempt more than there are delays."""
 
 JITTER = 0.2
-"""Delays vary by this part of themselves: a receiver that comes back is not met by everything at once."""
+"""Each delay varies by this fraction, so that a receiver that recovers does not get all events at once."""
 
 MAX_RETRY_AFTER = timedelta(hours=24)
-"""A receiver may ask for this much patience (contract §9); more would look like a lost webhook."""
+"""The longest `Retry-After` that is respected. After a longer one the webhook would look lost."""
 
 ATTEMPT_TIMEOUT_SECONDS = 10.0
-"""How long a receiver has for its answer, name lookup and connection included (contract §9). The stream's
-attempts run side by side (ten batches of ten), so that a slow receiver does not hold up everybody else's."""
+"""The time limit of an attempt, name lookup and connection included."""
 
 CLOCK_TOLERANCE = timedelta(seconds=1)
-"""A planned attempt may be this early: clocks differ, and SQS counts whole seconds."""
+"""A planned attempt may come this early, because clocks differ and SQS counts whole seconds."""
 
 MAX_BODY_BYTES = 1024 * 1024
-"""Above this a body leaves its responses out (contract §9): common receivers refuse larger ones."""
+"""A larger event leaves its response out, because common receivers refuse larger bodies."""
 
-ANSWER_BYTES = 4096
-"""How much of the latest answer is kept (contract §3)."""
+MAX_RESPONSE_BYTES = 4096
+"""Bytes of the receiver's response that are read, and kept of the latest attempt."""
 
-OLDER_ANSWER_BYTES = 512
-"""How much is kept of the answers before it. The record is written whole with every change and DynamoDB
-charges by its size, so that only the answer somebody will look at first is kept in full."""
+MAX_OLDER_RESPONSE_BYTES = 512
+"""Bytes that are kept of earlier responses. Every change writes the whole record, and DynamoDB charges by its size."""
 
-ATTEMPTS_KEPT = 20
-"""How many attempts a record keeps, the latest ones: more than two whole rounds of the schedule. With
-the two limits above a record stays below 16 KB however often it is redelivered by hand."""
+MAX_ATTEMPTS_KEPT = 20
+"""The latest attempts that a record keeps: more than two rounds. With the two limits above, a record stays below 16 KB
+however often it is redelivered."""
 
 MAX_URL_LENGTH = 2048
-"""Characters in a webhook URL (contract §4)."""
+"""Characters of a webhook URL."""

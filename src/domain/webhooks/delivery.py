@@ -1,12 +1,11 @@
-"""One attempt to deliver a webhook: is it still wanted, post it, write down what came of it.
+"""One webhook attempt: check that it is still wanted, post the event, record the result.
 
-The record is the truth, not the message that asked for the attempt. A message names the round and
-the number of tries that it was planned for; one that the record has left behind is dropped. So a
-message may come twice, late or never planned to the end, and does no harm.
+The record decides, not the message that asked for the attempt. A message names a round and the number of tries before
+it. If the record has moved past them, the message is dropped, so duplicate and late messages do no harm.
 
-Two calls of the store frame the HTTP call: one read, one commit. Between them the next attempt is
-planned *before* the commit. After a crash in between the record still has its old number of tries:
-whatever asked for this attempt asks again, and the attempt planned too early waits for its turn.
+An attempt makes two calls of the store: a read before the HTTP call and a commit after it. The next attempt is planned
+before the commit. If the process dies in between, the number of tries in the record is unchanged: the message for this
+attempt comes again, and the one that was planned too early waits (`AheadOfRecord`).
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from domain.errors import Conflict
 from domain.requests.record import ENDED, QueuedRequest, Tombstone, WebhookAttempt, WebhookState, timestamp
 from domain.storage.changes import ChangeRequest
 from domain.webhooks.defaults import (
-    ANSWER_BYTES,
-    ATTEMPTS_KEPT,
     CLOCK_TOLERANCE,
+    MAX_ATTEMPTS_KEPT,
     MAX_BODY_BYTES,
-    OLDER_ANSWER_BYTES,
+    MAX_OLDER_RESPONSE_BYTES,
+    MAX_RESPONSE_BYTES,
 )
 from domain.webhooks.event import event_body
 from domain.webhooks.ports import DeliveryFailed, HttpResponse, PlannedAttempt
@@ -37,6 +36,8 @@ if TYPE_CHECKING:
     from domain.storage.ports import Database, Delivery
     from domain.webhooks.ports import RetryQueue, WebhookSender
 
+    Response: TypeAlias = HttpResponse | DeliveryFailed
+
 _GONE = 410
 _SUCCESS = range(200, 300)
 _REDIRECTS = range(300, 400)
@@ -44,12 +45,12 @@ _REDIRECTS = range(300, 400)
 
 @dataclass(frozen=True, slots=True)
 class Succeeded:
-    """The receiver has it."""
+    """The receiver has the event."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetryAt:
-    """It failed and is tried again."""
+    """The attempt failed. The next one is planned."""
 
     moment: datetime
     reason: str
@@ -57,7 +58,7 @@ class RetryAt:
 
 @dataclass(frozen=True, slots=True)
 class GaveUp:
-    """It failed for good: the last attempt, HTTP 410, or a receiver that is not allowed."""
+    """The webhook failed: it was the last attempt, the receiver returned 410, or its address is not allowed."""
 
     reason: str
 
@@ -67,10 +68,10 @@ Outcome: TypeAlias = Succeeded | RetryAt | GaveUp
 
 @dataclass(frozen=True, slots=True)
 class Attempted:
-    """An attempt was made. `status` is None when no answer came.
+    """An attempt was made. `status` is None when no response came.
 
-    `recorded` is False when the record was deleted, or changed twice, while the receiver was
-    answering: then this value is all that is left of the attempt.
+    `recorded` is False when the record was deleted, or changed twice, during the attempt. Then this value is the only
+    trace of the attempt.
     """
 
     record: QueuedRequest
@@ -82,12 +83,12 @@ class Attempted:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """The record has moved on (delivered, tried meanwhile, redelivered, deleted): nothing to do."""
+    """The attempt is not wanted any more: the event was delivered, tried meanwhile, redelivered or deleted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Postponed:
-    """It is not yet time: planned again, the record untouched. A queue may not wait long enough at once."""
+    """The message came too early, because a queue cannot delay it long enough. It was planned again."""
 
     until: datetime
 
@@ -96,15 +97,15 @@ Result: TypeAlias = Attempted | Dropped | Postponed
 
 
 class AheadOfRecord(Exception):
-    """A planned attempt came before the failed one that planned it was written down.
+    """A planned attempt came before the failed attempt that planned it was recorded.
 
-    Its commit is late or was lost. Dropping it could lose the webhook: let it come again.
+    That commit is late, or the process died before it. The message must come again, or the webhook could be lost.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Deliverer:
-    """Makes delivery attempts. `random` returns numbers in [0, 1); it spreads the retries."""
+    """Makes webhook attempts. `random` returns numbers in [0, 1), which spread the retries."""
 
     store: Database
     sender: WebhookSender
@@ -112,70 +113,67 @@ class Deliverer:
     clock: Clock
     random: Callable[[], float]
 
-    def attempt(self, ticket: PlannedAttempt, timeout_seconds: float) -> Result:
-        """Make the attempt that `ticket` stands for, if it is due and still wanted.
+    def attempt(self, planned: PlannedAttempt, timeout_seconds: float) -> Result:
+        """Make a planned attempt if it is due and still wanted.
 
-        Raises AheadOfRecord, and what the store raises (TooManyRequests): the caller has the
-        ticket come again. Then the receiver may be called twice; it dedupes on `webhook-id`.
+        Raises AheadOfRecord and the errors of the store; then the message must come again. The receiver may be called
+        twice, and recognises the event by its `webhook-id`.
         """
-        began = self.clock()
-        if ticket.not_before > began + CLOCK_TOLERANCE:
-            self.retries.plan(ticket)
-            return Postponed(ticket.not_before)
-        found = self.store.delivery(
-            ticket.request_id,
-            ticket.app_id,
-            response_parts=ticket.response_parts,
-            largest_response=MAX_BODY_BYTES,
+        start = self.clock()
+        if planned.not_before > start + CLOCK_TOLERANCE:
+            self.retries.plan(planned)
+            return Postponed(planned.not_before)
+        delivery = self.store.delivery(
+            planned.request_id, planned.app_id, response_parts=planned.response_parts, largest_response=MAX_BODY_BYTES
         )
-        if found is None or isinstance(found, Tombstone) or not _is_wanted(found.stored.record, ticket):
+        if delivery is None or isinstance(delivery, Tombstone) or not _is_wanted(delivery.stored.record, planned):
             return Dropped()
-        record = found.stored.record
-        answer = self._post(found, began, timeout_seconds)
-        ended = self.clock()
-        outcome = self._outcome(answer, record.webhook.tries + 1, ended)
+        record = delivery.stored.record
+        response = self._post(delivery, start, timeout_seconds)
+        end = self.clock()
+        outcome = self._outcome(response, record.webhook.tries + 1, end)
         if isinstance(outcome, RetryAt):
-            self.retries.plan(_next_planned_attempt(record, outcome.moment))
-        attempt = WebhookAttempt(timestamp(began), _answer_text(answer))
+            self.retries.plan(PlannedAttempt.of(record, record.webhook.tries + 1, outcome.moment))
+        attempt = WebhookAttempt(timestamp(start), _response_text(response))
         return Attempted(
             record,
             outcome,
-            status=answer.status if isinstance(answer, HttpResponse) else None,
-            duration_seconds=(ended - began).total_seconds(),
-            recorded=self._write_down(record, attempt, outcome, ended),
+            status=response.status if isinstance(response, HttpResponse) else None,
+            duration_seconds=(end - start).total_seconds(),
+            recorded=self._record(record, attempt, outcome, end),
         )
 
-    def _post(self, found: Delivery, now: datetime, timeout_seconds: float) -> HttpResponse | DeliveryFailed:
-        record = found.stored.record
-        if not found.secrets:
-            # A receiver could not tell it from a forgery.
+    def _post(self, delivery: Delivery, now: datetime, timeout_seconds: float) -> Response:
+        record = delivery.stored.record
+        if not delivery.secrets:
+            # The receiver could not distinguish an unsigned event from a forged one.
             return DeliveryFailed("The app has no webhook secret to sign with.", permanent=True)
-        body = event_body(found.stored, timestamp(now))
+        body = event_body(delivery.stored, timestamp(now))
         headers = {
             "Content-Type": "application/json",
             "User-Agent": "qbxml-queue",
-            **signature_headers(found.secrets, record.id, int(now.timestamp()), body),
+            **signature_headers(delivery.secrets, record.id, int(now.timestamp()), body),
         }
         try:
             return self.sender.post(record.webhook.url or "", headers, body, timeout_seconds)
         except DeliveryFailed as failure:
             return failure
 
-    def _outcome(self, answer: HttpResponse | DeliveryFailed, tries: int, now: datetime) -> Outcome:
-        if isinstance(answer, HttpResponse) and answer.status in _SUCCESS:
-            return Succeeded()
-        reason = _failure(answer)
-        if isinstance(answer, HttpResponse):
-            permanent, retry_after = answer.status == _GONE, answer.retry_after
+    def _outcome(self, response: Response, tries: int, now: datetime) -> Outcome:
+        if isinstance(response, HttpResponse):
+            if response.status in _SUCCESS:
+                return Succeeded()
+            permanent, retry_after = response.status == _GONE, response.retry_after
         else:
-            permanent, retry_after = answer.permanent, None
+            permanent, retry_after = response.permanent, None
+        reason = _failure(response)
         if permanent:
             return GaveUp(reason)
         moment = next_attempt_at(now, tries, retry_after, self.random())
         return RetryAt(moment, reason) if moment else GaveUp(f"Gave up after {tries} attempts. The last one: {reason}")
 
-    def _write_down(self, record: QueuedRequest, attempt: WebhookAttempt, outcome: Outcome, now: datetime) -> bool:
-        """Commit the attempt; when the record has changed since it was read, add it to what is there now."""
+    def _record(self, record: QueuedRequest, attempt: WebhookAttempt, outcome: Outcome, now: datetime) -> bool:
+        """Commit the attempt. If the record has changed since it was read, add the attempt to the changed record."""
         try:
             self.store.commit(ChangeRequest(record, _settled(record, attempt, outcome, now)))
         except Conflict as conflict:
@@ -185,66 +183,48 @@ class Deliverer:
         if not isinstance(current, QueuedRequest):
             return False
         try:
-            self.store.commit(ChangeRequest(current, _joined(current, record, attempt, outcome, now)))
+            self.store.commit(ChangeRequest(current, _merged(current, record, attempt, outcome, now)))
         except Conflict:
             return False
         return True
 
 
-def first_planned_attempt(record: QueuedRequest, now: datetime) -> PlannedAttempt:
-    """Return the ticket for the first attempt of a round: due at once."""
-    return replace(_next_planned_attempt(record, now), webhook_tries=record.webhook.tries)
-
-
-def asks_for_first_attempt(before: QueuedRequest | None, after: QueuedRequest) -> bool:
-    """Return whether this change is the one by which a record began to wait for a round's first attempt."""
-    if not _awaits_first_attempt(after):
-        return False
-    return before is None or not _awaits_first_attempt(before) or before.webhook.round != after.webhook.round
+def needs_first_attempt(before: QueuedRequest | None, after: QueuedRequest) -> bool:
+    """Return whether this change of a record requires the first attempt of a round."""
+    return _awaits_first_attempt(after) and (
+        before is None or not _awaits_first_attempt(before) or before.webhook.round != after.webhook.round
+    )
 
 
 def _awaits_first_attempt(record: QueuedRequest) -> bool:
     return record.state in ENDED and record.webhook_state is WebhookState.PENDING and record.webhook.tries == 0
 
 
-def _next_planned_attempt(record: QueuedRequest, moment: datetime) -> PlannedAttempt:
-    return PlannedAttempt(
-        request_id=record.id,
-        app_id=record.app_id,
-        webhook_round=record.webhook.round,
-        webhook_tries=record.webhook.tries + 1,
-        response_parts=record.response_parts,
-        not_before=moment,
-    )
-
-
-def _is_wanted(record: QueuedRequest, ticket: PlannedAttempt) -> bool:
-    if record.state not in ENDED or record.webhook_state is not WebhookState.PENDING:
+def _is_wanted(record: QueuedRequest, planned: PlannedAttempt) -> bool:
+    webhook = record.webhook
+    if record.state not in ENDED or webhook.state is not WebhookState.PENDING or webhook.round != planned.webhook_round:
         return False
-    if record.webhook.round != ticket.webhook_round or record.webhook.tries > ticket.webhook_tries:
-        return False
-    if record.webhook.tries < ticket.webhook_tries:
-        raise AheadOfRecord(f"{record.id}: try {ticket.webhook_tries} came before try {record.webhook.tries} ended.")
-    return True
+    if webhook.tries < planned.webhook_tries:
+        raise AheadOfRecord(f"{record.id}: try {planned.webhook_tries} came before try {webhook.tries} was recorded.")
+    return webhook.tries == planned.webhook_tries
 
 
-def _failure(answer: HttpResponse | DeliveryFailed) -> str:
-    if isinstance(answer, DeliveryFailed):
-        return str(answer)
-    if answer.status in _REDIRECTS:
-        return f"The receiver answered HTTP {answer.status}: redirects are not followed."
-    return f"The receiver answered HTTP {answer.status}."
+def _failure(response: Response) -> str:
+    if isinstance(response, DeliveryFailed):
+        return str(response)
+    not_followed = ": redirects are not followed" if response.status in _REDIRECTS else ""
+    return f"The receiver returned HTTP {response.status}{not_followed}."
 
 
-def _answer_text(answer: HttpResponse | DeliveryFailed) -> str:
-    """Return the answer's text; a failure without a text in words (contract §3)."""
-    if isinstance(answer, HttpResponse) and (answer.body or answer.status in _SUCCESS):
-        return answer.body
-    return _failure(answer)
+def _response_text(response: Response) -> str:
+    """Return the text of the response, or a description of the failure when there is no text."""
+    if isinstance(response, HttpResponse) and (response.body or response.status in _SUCCESS):
+        return response.body
+    return _failure(response)
 
 
 def _settled(record: QueuedRequest, attempt: WebhookAttempt, outcome: Outcome, now: datetime) -> QueuedRequest:
-    """Return the record after an attempt of its present round."""
+    """Return the record after an attempt of its current round."""
     match outcome:
         case Succeeded():
             state, error = WebhookState.SUCCEEDED, None
@@ -257,13 +237,13 @@ def _settled(record: QueuedRequest, attempt: WebhookAttempt, outcome: Outcome, n
     )
 
 
-def _joined(
+def _merged(
     current: QueuedRequest, read: QueuedRequest, attempt: WebhookAttempt, outcome: Outcome, now: datetime
 ) -> QueuedRequest:
-    """Return `current` after an attempt that was begun when the record still was as it was `read`.
+    """Return `current` with an attempt that started when the record was as it was `read`.
 
-    A success counts for its whole round: the receiver has the event. Any other outcome counts
-    only while no other attempt has; else it is only noted, and the other one decides what is next.
+    A success counts for its whole round, because the receiver has the event. Any other outcome counts only if no other
+    attempt was recorded meanwhile. Otherwise the attempt is listed and the other one decides.
     """
     same_round = current.webhook.round == read.webhook.round
     same_try = current.webhook_state is WebhookState.PENDING and current.webhook.tries == read.webhook.tries
@@ -273,11 +253,9 @@ def _joined(
 
 
 def _with_attempt(record: QueuedRequest, attempt: WebhookAttempt) -> tuple[WebhookAttempt, ...]:
-    older = (replace(one, response=_cut(one.response, OLDER_ANSWER_BYTES)) for one in record.webhook.attempts)
-    latest = replace(attempt, response=_cut(attempt.response, ANSWER_BYTES))
-    return (*older, latest)[-ATTEMPTS_KEPT:]
+    older = (_shortened(one, MAX_OLDER_RESPONSE_BYTES) for one in record.webhook.attempts)
+    return (*older, _shortened(attempt, MAX_RESPONSE_BYTES))[-MAX_ATTEMPTS_KEPT:]
 
 
-def _cut(text: str, size: int) -> str:
-    """Return the beginning of `text`, at most `size` bytes of UTF-8."""
-    return text.encode()[:size].decode(errors="ignore")
+def _shortened(attempt: WebhookAttempt, max_bytes: int) -> WebhookAttempt:
+    return replace(attempt, response=attempt.response.encode()[:max_bytes].decode(errors="ignore"))

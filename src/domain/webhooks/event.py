@@ -1,4 +1,4 @@
-"""The body of a webhook (contract §9), built from a record and its bodies."""
+"""The event that a webhook posts (docs/reference/service-contract.md, Webhook events)."""
 
 from __future__ import annotations
 
@@ -19,15 +19,14 @@ EVENT_STATES: Mapping[State, str] = {
     State.ERROR: "failed",
     State.DISCARDED: "discarded",
 }
-"""What the three ways to end are called in events."""
+"""The names of the final states in events."""
 
 
 def event_body(stored: StoredRequest, moment: str) -> bytes:
-    """Return the event's JSON: the same bytes for the same record and `moment`.
+    """Return the event as JSON in ASCII. The same record and `moment` give the same bytes.
 
-    `moment` is a timestamp: when this attempt is made. The text is ASCII, so that no receiver
-    can misread its encoding. Above 1 MiB both response forms are null and `response_omitted` is
-    true; so too when the response was too large to be read (`response_xml` None of a size).
+    `moment` is the timestamp of the attempt. If the event is over 1 MiB, or the response was too large to be read
+    (`response_xml` is None although it has a size), both forms of the response are null and `response_omitted` is true.
     Raises KeyError when the record has not ended.
     """
     event = _event(stored, moment)

@@ -1,4 +1,4 @@
-"""What webhook delivery needs from outside: a sender and a queue of planned attempts."""
+"""What webhook delivery needs from outside: a sender, and a queue of planned attempts."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
+    from domain.requests.record import QueuedRequest
+
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """What a webhook receiver answered; `retry_after` is the header's text, `body` is cut to 4 KiB."""
+    """The response of a receiver. `retry_after` is the text of the header. `body` is cut to 4 KiB."""
 
     status: int
     body: str
@@ -20,19 +22,16 @@ class HttpResponse:
 
 
 class WebhookSender(Protocol):
-    """Dials a webhook URL, checks the resolved address and posts."""
+    """Posts to a webhook URL, to checked addresses only."""
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes, timeout_seconds: float) -> HttpResponse:
-        """Return the receiver's answer, whatever its status.
-
-        Raises DeliveryFailed with the reason in words when there is none.
-        """
+        """Return the receiver's response, whatever its status. Raises DeliveryFailed when there is none."""
 
 
 class DeliveryFailed(Exception):
-    """No answer came: refused address, no route, time-out, broken TLS. Its text is for the app's owner.
+    """No response came, for example because of a time-out or a wrong certificate. The text is for the app's owner.
 
-    `permanent` is True when trying again cannot help (the address is not allowed).
+    `permanent` is True when a retry cannot help, because the address is not allowed.
     """
 
     def __init__(self, reason: str, *, permanent: bool = False) -> None:
@@ -42,7 +41,7 @@ class DeliveryFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PlannedAttempt:
-    """One planned delivery attempt. The record decides whether it is still wanted."""
+    """A message in the retry queue: the attempt after `webhook_tries` tries in a round of a request."""
 
     request_id: str
     app_id: str
@@ -51,9 +50,14 @@ class PlannedAttempt:
     response_parts: int
     not_before: datetime
 
+    @classmethod
+    def of(cls, record: QueuedRequest, tries: int, not_before: datetime) -> PlannedAttempt:
+        """Return the attempt after `tries` tries in the current round of a record."""
+        return cls(record.id, record.app_id, record.webhook.round, tries, record.response_parts, not_before)
+
 
 class RetryQueue(Protocol):
-    """Plans delivery attempts for later."""
+    """Delays planned attempts."""
 
-    def plan(self, ticket: PlannedAttempt) -> None:
-        """Have `retry_webhook` called with this ticket at `not_before` or a little after."""
+    def plan(self, planned: PlannedAttempt) -> None:
+        """Pass the planned attempt to `retry_webhook` at `not_before` or a little later."""

@@ -1,4 +1,4 @@
-"""When a webhook is tried again (contract §9). The numbers are in `defaults`."""
+"""When a failed webhook is tried again (docs/reference/service-contract.md, Webhook retries)."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from email.utils import parsedate_to_datetime
 from domain.webhooks.defaults import JITTER, MAX_RETRY_AFTER, RETRY_DELAYS
 
 _MAX_DIGITS = 9
-"""Digits of a number of seconds that is still worth reading: 30 years are more than any limit."""
+"""A longer number of seconds is not parsed. It is over 30 years, more than any limit."""
 
 
 def next_attempt_at(now: datetime, tries: int, retry_after: str | None, random: float) -> datetime | None:
-    """Return when to try again after `tries` failed attempts, None when that was the last one.
+    """Return when to try again after `tries` failed attempts, or None when that was the last one.
 
-    `random` in [0, 1) spreads the delay by ± 20 %. `retry_after` is the header's text: the
-    receiver's wish makes the wait longer, at most 24 hours, never shorter than the schedule.
+    `random` in [0, 1) spreads the delay by ± 20 %. `retry_after` is the text of the header. It makes the delay
+    longer, up to 24 hours, never shorter.
     """
     if tries > len(RETRY_DELAYS):
         return None
     delay = RETRY_DELAYS[tries - 1] * (1 - JITTER + 2 * JITTER * random)
-    wished = retry_after_delay(retry_after, now) if retry_after else None
-    return now + max(delay, min(wished or timedelta(), MAX_RETRY_AFTER))
+    requested = retry_after_delay(retry_after, now) if retry_after else None
+    return now + max(delay, min(requested or timedelta(), MAX_RETRY_AFTER))
 
 
 def retry_after_delay(text: str, now: datetime) -> timedelta | None:
-    """Return what a `Retry-After` header asks for, None when it says nothing usable.
+    """Return the delay that a `Retry-After` header requests, or None when it cannot be read.
 
-    RFC 9110 §10.2.3: whole seconds, or an HTTP date (a moment in the past asks for nothing).
+    RFC 9110 §10.2.3: whole seconds, or an HTTP date. A date in the past requests no delay.
     """
     text = text.strip()
     if text.isascii() and text.isdigit():
@@ -36,6 +36,6 @@ def retry_after_delay(text: str, now: datetime) -> timedelta | None:
         moment = parsedate_to_datetime(text)
     except (ValueError, OverflowError):
         return None
-    # RFC 9110 §5.6.7: an HTTP date is in GMT, also where its form does not say so.
+    # RFC 9110 §5.6.7: an HTTP date is in GMT, even in the obsolete form that does not name it.
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return max(moment - now, timedelta())

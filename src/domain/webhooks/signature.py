@@ -1,8 +1,6 @@
-"""Signatures of a webhook: Standard Webhooks, and the older `X-Qube-Signature` (contract §9).
+"""Signatures of a webhook: Standard Webhooks 1.0 (standardwebhooks.com) and the older `X-Qube-Signature`.
 
-Standard Webhooks (standardwebhooks.com, specification 1.0): HMAC-SHA256 of `id.timestamp.body`
-under the bytes that a `whsec_…` secret encodes in base64; several signatures are separated by a
-space. `X-Qube-Signature`: HMAC-SHA256 of `t.body` under the secret's text, in hexadecimal.
+The rules are in docs/reference/service-contract.md, Webhook signatures.
 """
 
 from __future__ import annotations
@@ -25,9 +23,9 @@ QUBE_HEADER = "X-Qube-Signature"
 
 
 def signature_headers(secrets: Sequence[str], webhook_id: str, unix_time: int, body: bytes) -> dict[str, str]:
-    """Return the four headers that sign `body`, with a signature for each secret in their order.
+    """Return the four headers that sign `body`, with a signature for each secret.
 
-    `unix_time` is in whole seconds. Raises ValueError when a secret is not `whsec_` + base64.
+    `unix_time` is in whole seconds. Raises ValueError when a secret is not `whsec_` and base64.
     """
     standard = " ".join(f"v1,{_standard(secret, webhook_id, str(unix_time), body)}" for secret in secrets)
     qube = ",".join(f"v1={_qube(secret, str(unix_time), body)}" for secret in secrets)
@@ -54,5 +52,5 @@ def _key(secret: str) -> bytes:
     try:
         return base64.b64decode(secret.removeprefix(SECRET_PREFIX), validate=True)
     except binascii.Error:
-        # Not from the cause: its text must not carry parts of the secret into a log.
+        # Without the cause, whose text could bring parts of the secret into a log.
         raise ValueError(f"A webhook secret is {SECRET_PREFIX} and base64.") from None

@@ -7,13 +7,13 @@ from datetime import timedelta
 import boto3
 from moto import mock_aws
 
-from adapters.sqs import SqsRetryQueue, ticket_of
+from adapters.sqs import SqsRetryQueue, planned_attempt_of
 from domain.webhooks.ports import PlannedAttempt
 from tests.support.builders import APP_ID, NOON, FixedClock
 
 
 @mock_aws
-def test_a_planned_ticket_comes_out_of_the_queue() -> None:
+def test_a_planned_attempt_comes_out_of_the_queue() -> None:
     client = boto3.client("sqs", "us-east-1", aws_access_key_id="none", aws_secret_access_key="none")
     url = client.create_queue(QueueName="retries")["QueueUrl"]
     queue = SqsRetryQueue(client, url, FixedClock())
@@ -22,6 +22,6 @@ def test_a_planned_ticket_comes_out_of_the_queue() -> None:
     queue.plan(due)
     queue.plan(PlannedAttempt(due.request_id, APP_ID, 0, 5, 0, NOON + timedelta(hours=10)))
 
-    # The second one is accepted, with the longest delay there is, and not yet to be seen.
+    # The second message is accepted with the longest possible delay and is not visible yet.
     messages = client.receive_message(QueueUrl=url, MaxNumberOfMessages=10)["Messages"]
-    assert [ticket_of(message["Body"]) for message in messages] == [due]
+    assert [planned_attempt_of(message["Body"]) for message in messages] == [due]

@@ -1,4 +1,4 @@
-"""Both functions with everything real but AWS: DynamoDB and SQS emulated, a receiver on loopback."""
+"""Both functions with emulated DynamoDB and SQS, and a receiver on loopback."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from tests.support.builders import (
     a_record,
 )
 from tests.support.services import services_with, using
-from tests.support.webhook_servers import ANSWER, Exchange, Receiver
+from tests.support.webhook_servers import RESPONSE, Exchange, Receiver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,7 +47,7 @@ BUSY = b"HTTP/1.1 503 Busy\r\nContent-Length: 4\r\n\r\nbusy"
 
 
 class Stack:
-    """The two functions and what they need; `calls` counts DynamoDB's by name."""
+    """The two functions and their parts. `calls` counts the DynamoDB calls by name."""
 
     def __init__(self) -> None:
         client = dynamodb_client()
@@ -66,7 +66,7 @@ class Stack:
         client.meta.events.register("before-call.dynamodb", lambda model, **_: self.calls.update([model.name]))
 
     def an_ended_request(self, port: int, response_xml: str = RESPONSE_XML) -> tuple[QueuedRequest, QueuedRequest]:
-        """Store a request with a webhook to this port and end it; return it before and after that."""
+        """Store a request with a webhook to this port and end it. Return it before and after its end."""
         sent = a_record(state=State.SENT, webhook=Webhook.to(f"http://127.0.0.1:{port}/hook"))
         self.store.commit(AddRequest(sent, REQUEST_XML, "text"))
         ended = sent.moved(State.RESPONSE_RECEIVED, self.clock())
@@ -76,7 +76,7 @@ class Stack:
         return sent, stored
 
     def stored(self, record: QueuedRequest) -> QueuedRequest:
-        """Return the record as it is now."""
+        """Return the record as it is stored now."""
         found = self.store.request(record.id)
         assert isinstance(found, QueuedRequest)
         return found
@@ -87,7 +87,7 @@ class Stack:
         return deliver_webhook.handler({"Records": [{"dynamodb": images}]}, None)
 
     def planned(self) -> list[dict[str, str]]:
-        """Return the messages that can be received, as Lambda passes them on."""
+        """Return the visible messages as Lambda passes them on."""
         messages = self.sqs.receive_message(QueueUrl=self.queue_url, MaxNumberOfMessages=10).get("Messages", [])
         return [{"messageId": message["MessageId"], "body": message["Body"]} for message in messages]
 
@@ -100,23 +100,23 @@ def stack() -> Iterator[Stack]:
             yield stack
 
 
-def hearing(heard: list[tuple[bytes, bytes]], answer: bytes = ANSWER) -> Callable[[Exchange], None]:
-    """Return the script of a receiver that notes the request and answers."""
+def hearing(heard: list[tuple[bytes, bytes]], response: bytes = RESPONSE) -> Callable[[Exchange], None]:
+    """Return the script of a receiver that keeps the request and responds."""
 
     def script(exchange: Exchange) -> None:
         heard.append(exchange.read_request())
-        exchange.send(answer)
+        exchange.send(response)
 
     return script
 
 
-def test_an_ended_request_reaches_its_receiver_signed_with_two_calls_of_the_database(stack: Stack) -> None:
+def test_an_ended_request_reaches_its_receiver_signed_with_two_database_calls(stack: Stack) -> None:
     heard: list[tuple[bytes, bytes]] = []
     with Receiver(hearing(heard)) as receiver:
         before, after = stack.an_ended_request(receiver.port)
-        answer = stack.stream(before, after)
+        response = stack.stream(before, after)
 
-    assert answer == {"batchItemFailures": []}
+    assert response == {"batchItemFailures": []}
     assert stack.calls.total() == 2, stack.calls
     [(head, body)] = heard
     headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n")[1:])
@@ -135,16 +135,16 @@ def test_a_failed_attempt_comes_back_through_the_queue(stack: Stack) -> None:
         stack.clock.advance(seconds=10)
         receiver.script = hearing(heard)
         stack.calls.clear()
-        answer = retry_webhook.handler({"Records": stack.planned()}, None)
+        response = retry_webhook.handler({"Records": stack.planned()}, None)
 
-    assert answer == {"batchItemFailures": []}
+    assert response == {"batchItemFailures": []}
     assert stack.calls.total() == 2, stack.calls
     assert attempt.response == "busy"
     stored = stack.stored(after)
     assert (stored.webhook_state, stored.webhook.tries) == (WebhookState.SUCCEEDED, 2)
 
 
-def test_a_response_of_5_mb_is_announced_without_its_text(stack: Stack) -> None:
+def test_a_response_of_5_mb_is_left_out_of_its_event(stack: Stack) -> None:
     heard: list[tuple[bytes, bytes]] = []
     with Receiver(hearing(heard)) as receiver:
         before, after = stack.an_ended_request(receiver.port, RESPONSE_XML.replace("Ann", "x" * 5_000_000))
@@ -154,14 +154,12 @@ def test_a_response_of_5_mb_is_announced_without_its_text(stack: Stack) -> None:
     assert (event["response_xml"], event["response_json"], event["response_omitted"]) == (None, None, True)
 
 
-@pytest.mark.parametrize("answer", [ANSWER, BUSY])
-def test_a_redelivery_while_the_receiver_answers_keeps_both_its_new_round_and_the_attempt(
-    stack: Stack, answer: bytes
-) -> None:
+@pytest.mark.parametrize("response", [RESPONSE, BUSY])
+def test_a_redelivery_during_an_attempt_keeps_both_the_new_round_and_the_attempt(stack: Stack, response: bytes) -> None:
     def script(exchange: Exchange) -> None:
         exchange.read_request()
         stack.queueing.redeliver(APP_ID, after.id)
-        exchange.send(answer)
+        exchange.send(response)
 
     with Receiver(script) as receiver:
         before, after = stack.an_ended_request(receiver.port)
@@ -169,14 +167,14 @@ def test_a_redelivery_while_the_receiver_answers_keeps_both_its_new_round_and_th
 
     stored = stack.stored(after)
     assert (stored.webhook_state, stored.webhook.round, stored.webhook.tries) == (WebhookState.PENDING, 1, 0)
-    assert [attempt.response for attempt in stored.webhook.attempts] == [answer.decode().rpartition("\n")[2]]
+    assert [attempt.response for attempt in stored.webhook.attempts] == [response.decode().rpartition("\n")[2]]
 
 
-def test_a_deletion_while_the_receiver_answers_is_no_failure(stack: Stack) -> None:
+def test_a_deletion_during_an_attempt_is_not_a_failure(stack: Stack) -> None:
     def script(exchange: Exchange) -> None:
         exchange.read_request()
         stack.store.commit(RemoveRequest(after, timestamp(NOON)))
-        exchange.send(ANSWER)
+        exchange.send(RESPONSE)
 
     with Receiver(script) as receiver:
         before, after = stack.an_ended_request(receiver.port)

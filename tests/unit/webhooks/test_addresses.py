@@ -1,4 +1,4 @@
-"""Which receivers a webhook may have."""
+"""Which receivers are allowed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import InvalidRequest
-from domain.webhooks.addresses import UrlRules, allowed_address, check_url, receiver_of
+from domain.webhooks.addresses import UrlRules, check_url, is_allowed, parse_url
 
 DEPLOYED = UrlRules()
 LOCAL = UrlRules(allow_loopback=True)
@@ -92,7 +92,7 @@ def test_a_public_https_url_is_allowed(url: str) -> None:
         ("https://[v1.fe]/", "host"),
         ("https://[::1]x/", "host"),
         ("https://[::1/", "URL"),
-        # what only a local network knows
+        # names of local networks only
         ("https://localhost/", "public"),
         ("https://LOCALHOST./", "public"),
         ("https://a.localhost/", "public"),
@@ -130,11 +130,11 @@ def test_a_public_https_url_is_allowed(url: str) -> None:
         ("https://127\u30020\u30020\u30021/", "public"),
     ],
 )
-def test_what_can_never_be_delivered_to_is_refused_when_it_is_given(url: str, reason: str) -> None:
-    with pytest.raises(InvalidRequest, match=reason) as refused:
+def test_a_url_that_can_never_work_is_rejected(url: str, reason: str) -> None:
+    with pytest.raises(InvalidRequest, match=reason) as rejected:
         check_url(url, DEPLOYED)
 
-    assert [problem.field for problem in refused.value.problems] == ["webhook_url"]
+    assert [problem.field for problem in rejected.value.problems] == ["webhook_url"]
 
 
 @pytest.mark.parametrize(
@@ -178,8 +178,8 @@ def test_a_deployment_can_allow_plain_http_and_other_ports() -> None:
 
 
 @given(st.text(max_size=60))
-def test_any_text_is_allowed_or_refused_with_a_reason(text: str) -> None:
-    """No input may be an error of another kind: that would be a 500."""
+def test_any_text_is_allowed_or_rejected_with_a_reason(text: str) -> None:
+    """Any other exception would be a 500."""
     for url in (text, f"https://{text}", f"https://example.com:{text}"):
         with contextlib.suppress(InvalidRequest):
             check_url(url, DEPLOYED)
@@ -202,8 +202,8 @@ def test_any_text_is_allowed_or_refused_with_a_reason(text: str) -> None:
     ],
 )
 def test_public_addresses_may_be_dialled(address: str) -> None:
-    assert allowed_address(address)
-    assert allowed_address(address, allow_loopback=True)
+    assert is_allowed(address)
+    assert is_allowed(address, allow_loopback=True)
 
 
 @pytest.mark.parametrize(
@@ -262,15 +262,15 @@ def test_public_addresses_may_be_dialled(address: str) -> None:
         "127.1",
     ],
 )
-def test_everything_else_may_not_be_dialled(address: str) -> None:
-    assert not allowed_address(address)
-    assert not allowed_address(address, allow_loopback=True)
+def test_no_other_address_may_be_dialled(address: str) -> None:
+    assert not is_allowed(address)
+    assert not is_allowed(address, allow_loopback=True)
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.255.255.254", "::1"])
 def test_loopback_may_be_dialled_only_where_it_is_allowed(address: str) -> None:
-    assert not allowed_address(address)
-    assert allowed_address(address, allow_loopback=True)
+    assert not is_allowed(address)
+    assert is_allowed(address, allow_loopback=True)
 
 
 @pytest.mark.parametrize(
@@ -284,7 +284,7 @@ def test_loopback_may_be_dialled_only_where_it_is_allowed(address: str) -> None:
         ("http://[2606:4700::1111]:8080/", "[2606:4700::1111]:8080", "/"),
     ],
 )
-def test_a_url_is_taken_apart_for_dialling(url: str, host_header: str, target: str) -> None:
-    receiver = receiver_of(url)
+def test_a_url_is_parsed_for_dialling(url: str, host_header: str, target: str) -> None:
+    receiver = parse_url(url)
 
     assert (receiver.host_header, receiver.target) == (host_header, target)

@@ -1,4 +1,4 @@
-"""Planning attempts with SQS: delays, hops and messages."""
+"""Planning attempts with SQS: delays and messages."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.sqs import SqsRetryQueue, message_of, ticket_of
+from adapters.sqs import SqsRetryQueue, message_of, planned_attempt_of
 from domain.webhooks.ports import PlannedAttempt
 from tests.support.builders import APP_ID, NOON, FixedClock
 
-TICKET = PlannedAttempt(
+PLANNED = PlannedAttempt(
     request_id="11111111-1111-4111-8111-111111111111",
     app_id=APP_ID,
     webhook_round=2,
@@ -26,7 +26,7 @@ TICKET = PlannedAttempt(
 
 
 class SentMessages:
-    """Stands for boto3's SQS client and keeps what is sent."""
+    """Stands for an SQS client and keeps the messages."""
 
     def __init__(self) -> None:
         self.messages: list[dict[str, Any]] = []
@@ -45,24 +45,24 @@ class SentMessages:
         (timedelta(seconds=5), 5),
         (timedelta(seconds=899, milliseconds=1), 900),
         (timedelta(minutes=15), 900),
-        (timedelta(hours=24), 900),  # and hops
+        (timedelta(hours=24), 900),  # and is then planned again
     ],
 )
-def test_a_message_is_delayed_until_it_is_due_at_most_15_minutes(wait: timedelta, delay: int) -> None:
+def test_a_message_is_delayed_until_it_is_due_by_at_most_15_minutes(wait: timedelta, delay: int) -> None:
     """SQS refuses a DelaySeconds above 900."""
     client = SentMessages()
-    ticket = replace(TICKET, not_before=NOON + wait)
+    planned = replace(PLANNED, not_before=NOON + wait)
 
-    SqsRetryQueue(client, "https://queue", FixedClock()).plan(ticket)
+    SqsRetryQueue(client, "https://queue", FixedClock()).plan(planned)
 
     assert client.messages == [
-        {"QueueUrl": "https://queue", "MessageBody": message_of(ticket), "DelaySeconds": delay},
+        {"QueueUrl": "https://queue", "MessageBody": message_of(planned), "DelaySeconds": delay},
     ]
 
 
 def test_a_message_is_a_flat_object() -> None:
-    assert json.loads(message_of(TICKET)) == {
-        "request_id": TICKET.request_id,
+    assert json.loads(message_of(PLANNED)) == {
+        "request_id": PLANNED.request_id,
         "app_id": APP_ID,
         "webhook_round": 2,
         "webhook_tries": 3,
@@ -72,14 +72,14 @@ def test_a_message_is_a_flat_object() -> None:
 
 
 @given(st.integers(0, 9), st.integers(0, 9), st.integers(0, 99), st.timedeltas(timedelta(0), timedelta(days=2)))
-def test_a_ticket_survives_its_message(webhook_round: int, tries: int, parts: int, wait: timedelta) -> None:
-    ticket = PlannedAttempt("id", "app", webhook_round, tries, parts, NOON + wait)
+def test_a_message_gives_back_its_planned_attempt(webhook_round: int, tries: int, parts: int, wait: timedelta) -> None:
+    planned = PlannedAttempt("id", "app", webhook_round, tries, parts, NOON + wait)
 
-    assert ticket_of(message_of(ticket)) == ticket
+    assert planned_attempt_of(message_of(planned)) == planned
 
 
 @pytest.mark.parametrize("message", ["", "no JSON", "{}", "[]", "1", '{"request_id": "1"}'])
-def test_a_message_that_is_no_ticket_is_an_error(message: str) -> None:
-    """It comes again and ends in the dead-letter queue, where somebody sees it."""
+def test_any_other_message_is_an_error(message: str) -> None:
+    """It comes again and ends in the dead-letter queue, which has an alarm."""
     with pytest.raises((ValueError, KeyError, TypeError)):
-        ticket_of(message)
+        planned_attempt_of(message)

@@ -1,0 +1,270 @@
+"""A planned attempt is made once, whatever comes twice, early, late or at the same time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from domain.errors import TooManyRequests
+from domain.requests.record import (
+    ENDED,
+    QueuedRequest,
+    State,
+    Tombstone,
+    WebhookState,
+    timestamp,
+)
+from domain.storage.changes import ChangeRequest, RemoveRequest
+from domain.webhooks.delivery import (
+    AheadOfRecord,
+    Attempted,
+    Dropped,
+    Postponed,
+    Succeeded,
+    needs_first_attempt,
+)
+from domain.webhooks.ports import HttpResponse
+from tests.support.builders import NOON, a_record
+from tests.support.webhooks import DeliverySetup, a_webhook, first_attempt
+
+OLDER_SECRET = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8="
+
+
+# --- Attempts that are not wanted, or not yet
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"webhook": a_webhook(state=WebhookState.SUCCEEDED)},
+        {"webhook": a_webhook(state=WebhookState.FAILED)},
+        {"webhook": a_webhook(state=WebhookState.NOT_APPLICABLE)},
+        {"webhook": a_webhook(round=1)},
+        {"webhook": a_webhook(tries=1)},
+        *[{"state": state} for state in State if state not in ENDED],
+    ],
+)
+def test_an_attempt_that_the_record_has_moved_past_is_dropped(fields: dict[str, object]) -> None:
+    setup = DeliverySetup()
+    record = setup.add(**fields)
+    planned = replace(first_attempt(record, NOON), webhook_round=0, webhook_tries=0)
+
+    result = setup.deliverer.attempt(planned, 10)
+
+    assert result == Dropped()
+    assert setup.stored(record) == record
+
+
+def test_an_attempt_for_a_deleted_or_unknown_record_is_dropped() -> None:
+    setup = DeliverySetup()
+    record = setup.add()
+    setup.store.commit(RemoveRequest(record, timestamp(NOON)))
+
+    assert setup.deliverer.attempt(first_attempt(record, NOON), 10) == Dropped()
+    assert setup.deliverer.attempt(first_attempt(a_record(), NOON), 10) == Dropped()
+    assert setup.receiver.posts == []
+
+
+def test_a_duplicate_message_makes_one_attempt() -> None:
+    setup = DeliverySetup()
+    record = setup.add()
+    planned = first_attempt(record, NOON)
+
+    results = [setup.deliverer.attempt(planned, 10) for _ in range(2)]
+
+    assert isinstance(results[0], Attempted)
+    assert results[1] == Dropped()
+
+
+def test_an_early_message_is_planned_again_and_leaves_the_record_unchanged() -> None:
+    """SQS delays a message by at most 15 minutes."""
+    setup = DeliverySetup()
+    record = setup.add()
+    planned = first_attempt(record, NOON + timedelta(hours=2))
+
+    result = setup.deliverer.attempt(planned, 10)
+
+    assert result == Postponed(planned.not_before)
+    assert setup.queue.planned == [planned]
+    assert setup.calls == ["plan"]
+
+
+def test_a_message_may_come_a_second_early() -> None:
+    """Clocks differ, and SQS counts whole seconds."""
+    setup = DeliverySetup()
+    record = setup.add()
+
+    result = setup.deliverer.attempt(first_attempt(record, NOON + timedelta(milliseconds=900)), 10)
+
+    assert isinstance(result, Attempted)
+
+
+def test_a_message_that_overtakes_the_commit_of_the_attempt_before_it_comes_again() -> None:
+    """If that commit is only late, dropping the message would lose the webhook."""
+    setup = DeliverySetup()
+    record = setup.add()
+    planned = replace(first_attempt(record, NOON), webhook_tries=1)
+
+    with pytest.raises(AheadOfRecord):
+        setup.deliverer.attempt(planned, 10)
+
+    assert setup.receiver.posts == []
+
+
+def test_a_crash_between_plan_and_commit_loses_nothing() -> None:
+    """The first message comes again, and its attempt is repeated. Then the early message is due."""
+    setup = DeliverySetup(HttpResponse(500, "1"), HttpResponse(500, "2"))
+    record = setup.add()
+
+    def crash() -> None:
+        raise TooManyRequests("busy")
+
+    setup.store.before_commit.append(crash)
+    with pytest.raises(TooManyRequests):
+        setup.attempt(record)
+    [early] = setup.queue.planned
+    setup.clock.now = early.not_before
+    with pytest.raises(AheadOfRecord):
+        setup.deliverer.attempt(early, 10)
+    setup.attempt(record)
+    result = setup.deliverer.attempt(early, 10)
+
+    assert isinstance(result, Attempted)
+    assert setup.stored(record).webhook_state is WebhookState.SUCCEEDED
+    assert [one.response for one in setup.stored(record).webhook.attempts] == ["2", "ok"]
+
+
+# --- The record changes during an attempt
+
+
+@pytest.mark.parametrize("status", [200, 500, 410])
+def test_an_attempt_of_an_earlier_round_is_listed_and_changes_nothing_else(status: int) -> None:
+    setup = DeliverySetup(HttpResponse(status, "late"))
+    record = setup.add()
+    setup.receiver.while_responding = lambda: setup.redeliver(record)
+
+    result = setup.attempt(record)
+
+    stored = setup.stored(record)
+    assert result.recorded
+    assert (stored.webhook_state, stored.webhook.round, stored.webhook.tries) == (WebhookState.PENDING, 1, 0)
+    assert stored.webhook.error is None
+    assert [one.response for one in stored.webhook.attempts] == ["late"]
+
+
+def test_the_retry_of_an_earlier_round_is_dropped() -> None:
+    setup = DeliverySetup(HttpResponse(500, ""))
+    record = setup.add()
+    setup.receiver.while_responding = lambda: setup.redeliver(record)
+    setup.attempt(record)
+    [planned] = setup.queue.planned
+    setup.clock.now = planned.not_before
+
+    assert setup.deliverer.attempt(planned, 10) == Dropped()
+
+
+def test_an_attempt_of_a_deleted_record_is_reported_as_not_recorded() -> None:
+    setup = DeliverySetup()
+    record = setup.add()
+    setup.receiver.while_responding = lambda: setup.store.commit(RemoveRequest(record, timestamp(NOON)))
+
+    result = setup.attempt(record)
+
+    assert not result.recorded
+    assert result.outcome == Succeeded()
+    assert isinstance(setup.store.request(record.id), Tombstone)
+
+
+def test_an_attempt_is_added_to_a_record_that_changed_meanwhile() -> None:
+    setup = DeliverySetup(HttpResponse(500, "no"))
+    record = setup.add()
+
+    def touch() -> None:
+        setup.store.commit(ChangeRequest(record, record.changed(setup.clock(), sessions=9)))
+
+    setup.receiver.while_responding = touch
+    setup.attempt(record)
+
+    stored = setup.stored(record)
+    assert (stored.sessions, stored.webhook.tries, stored.webhook_state) == (9, 1, WebhookState.PENDING)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "state", "tries"),
+    [
+        (200, 500, WebhookState.SUCCEEDED, 1),
+        (500, 200, WebhookState.SUCCEEDED, 2),
+        (500, 500, WebhookState.PENDING, 1),
+        (410, 200, WebhookState.SUCCEEDED, 2),
+        (410, 500, WebhookState.FAILED, 1),
+    ],
+)
+def test_of_two_parallel_attempts_a_success_counts_and_both_are_listed(
+    first: int, second: int, state: WebhookState, tries: int
+) -> None:
+    """After a duplicate message, the receiver has the event as soon as one of the attempts succeeded."""
+    setup = DeliverySetup(HttpResponse(first, "first"), HttpResponse(second, "second"))
+    record = setup.add()
+
+    def other_attempt() -> None:
+        setup.receiver.while_responding = lambda: None
+        setup.attempt(record)
+
+    setup.receiver.while_responding = other_attempt
+    setup.attempt(record)
+
+    stored = setup.stored(record)
+    assert (stored.webhook_state, stored.webhook.tries) == (state, tries)
+    assert [one.response for one in stored.webhook.attempts] == ["first", "second"]
+
+
+def test_a_second_conflict_is_reported_as_not_recorded() -> None:
+    setup = DeliverySetup()
+    record = setup.add()
+    for _ in range(2):
+        setup.store.before_commit.append(lambda: setup.store.records.update({record.id: touched()}))
+
+    def touched() -> QueuedRequest:
+        return setup.stored(record).changed(setup.clock())
+
+    result = setup.attempt(record)
+
+    assert not result.recorded
+
+
+# --- Changes that need the first attempt
+
+
+@pytest.mark.parametrize("state", sorted(ENDED))
+def test_a_request_that_ends_needs_the_first_attempt(state: State) -> None:
+    sent = a_record(state=State.SENT, webhook=a_webhook())
+    ended = replace(sent, state=state)
+
+    assert needs_first_attempt(sent, ended)
+    assert needs_first_attempt(None, ended)
+
+
+def test_a_new_round_needs_its_first_attempt() -> None:
+    pending = a_record(state=State.ERROR, webhook=a_webhook())
+    new_round = replace(pending, webhook=a_webhook(round=1))
+
+    assert needs_first_attempt(replace(pending, webhook=a_webhook(state=WebhookState.FAILED, tries=8)), new_round)
+    assert needs_first_attempt(pending, new_round)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"sessions": 1},
+        {"webhook": a_webhook(tries=1)},
+        {"webhook": a_webhook(state=WebhookState.SUCCEEDED)},
+        {"state": State.SENT},
+    ],
+)
+def test_no_other_change_needs_an_attempt(change: dict[str, Any]) -> None:
+    pending = a_record(state=State.ERROR, webhook=a_webhook())
+
+    assert not needs_first_attempt(pending, replace(pending, **change))
