@@ -415,7 +415,7 @@ def test_a_receiver_that_speaks_no_tls_is_a_failure(certificate: Path) -> None:
 
     with Receiver(script) as receiver:
         url = f"https://hooks.example:{receiver.port}/"
-        with pytest.raises(DeliveryFailed, match="TLS handshake with hooks.example failed"):
+        with pytest.raises(DeliveryFailed, match=r"TLS handshake with hooks\.example failed"):
             tls_sender(certificate).post(url, {}, b"{}", 5)
 
 

@@ -20,8 +20,8 @@ def delay_after(tries: int, retry_after: str | None = None, random: float = MIDD
     return None if moment is None else moment - NOON
 
 
-def test_the_schedule_is_the_contracts() -> None:
-    """Contract §9: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h; the eighth attempt is the last one."""
+def test_the_delays_are_those_of_the_contract() -> None:
+    """5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h (docs/reference/service-contract.md, Webhook retries)."""
     delays = [delay_after(tries) for tries in range(1, 9)]
 
     assert delays == [
