@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import Counter, defaultdict
+from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,7 +15,7 @@ from simulator.books.ledger import Ledger
 from simulator.books.records import Fields, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from simulator.clock import MachineClock
 
@@ -57,11 +59,13 @@ class Table:
 class Books:
     """Everything that a company file records.
 
-    `preferences` are switches that rules and requests read. Ids are unique over all lists and over all transactions.
+    `preferences` are switches that rules and requests read. `custom_fields` are the definitions of data extensions.
+    Ids are unique over all lists and over all transactions.
     """
 
     clock: MachineClock
     preferences: Fields = field(default_factory=dict)
+    custom_fields: list[Fields] = field(default_factory=list)
     ledger: Ledger = field(default_factory=Ledger)
     deletions: list[Deletion] = field(default_factory=list)
     lists: dict[str, Record] = field(default_factory=dict)
@@ -72,6 +76,8 @@ class Books:
     _tables: dict[str, Table] = field(default_factory=lambda: {name: Table() for name in KINDS})
     _names: dict[tuple[str, str], Record] = field(default_factory=dict)
     _uses: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    _numbers: dict[str, dict[str, list[str]]] = field(default_factory=lambda: {name: {} for name in KINDS})
+    _undo: list[Callable[[], None]] | None = None
 
     def __getitem__(self, kind: str) -> Table:
         return self._tables[kind]
@@ -101,6 +107,16 @@ class Books:
                 return record
         return None
 
+    def numbered(self, number: str, kinds: tuple[str, ...]) -> list[Record]:
+        """Find the transactions of these kinds with a RefNumber, in upper or lower case; oldest first."""
+        ids = (each for kind in kinds for each in self._numbers[kind].get(number.lower(), ()))
+        return sorted((self.transactions[each] for each in ids), key=_order)
+
+    def has_other_creation_time(self, list_id: str) -> bool:
+        """Tell whether an object has the number of this ListID, but another creation time after its hyphen."""
+        start = f"{list_id.partition('-')[0]}-"
+        return list_id not in self.lists and any(each.startswith(start) for each in self.lists)
+
     def name_taken(self, kind: Kind, full_name: str) -> Record | None:
         """Return the record that has this name already, among all kinds that share names with `kind`."""
         return self._names.get((kind.namespace, full_name.lower()))
@@ -118,6 +134,23 @@ class Books:
         found = [self.lists[each] for each in self.users(record.id) if each in self.lists]
         return sorted((each for each in found if each.fields.get("ParentRef") == record.reference()), key=_order)
 
+    @contextmanager
+    def atomic(self) -> Iterator[None]:
+        """Leave the books as they were when the block raises an exception."""
+        counters = self.last_list_number, self.last_txn_number, self.last_line_number
+        settings = deepcopy((self.preferences, self.custom_fields))
+        steps = self._undo = []
+        try:
+            yield
+        except BaseException:
+            for step in reversed(steps):
+                step()
+            self.last_list_number, self.last_txn_number, self.last_line_number = counters
+            self.preferences, self.custom_fields = settings
+            raise
+        finally:
+            self._undo = None
+
     def add(self, kind: Kind, fields: Fields, *, at: int | None = None) -> Record:
         """Store a new record and enter its effects. `at` is its time in Unix seconds: now unless told."""
         now = self.clock.seconds() if at is None else at
@@ -129,25 +162,26 @@ class Books:
             number = self.last_txn_number
             record = Record(kind, f"{number:X}-{now}", fields, now, now, now, number)
         self.insert(record)
+        self._on_failure(lambda: self._take_out(record))
         return record
 
     def insert(self, record: Record) -> None:
         """Put a complete record into all tables and indexes: one that is new, or comes from a file."""
         record.full_name = self.full_name_of(record.kind, record.fields)
-        (self.lists if record.kind.is_list else self.transactions)[record.id] = record
         self._index(record)
+        (self.lists if record.kind.is_list else self.transactions)[record.id] = record
 
     def change(self, record: Record, fields: Fields) -> None:
         """Replace the fields of a record; its EditSequence becomes a new one."""
-        self._unindex(record)
-        former_name = record.full_name
-        record.fields = fields
-        record.full_name = self.full_name_of(record.kind, fields)
-        self._index(record)
+        former, times = record.fields, (record.modified, record.edit_sequence)
+        self._replace(record, fields)
         self.touch(record)
-        if record.full_name != former_name:
-            for child in self.children(record):
-                self._rename(child)
+
+        def undo() -> None:
+            self._replace(record, former)
+            record.modified, record.edit_sequence = times
+
+        self._on_failure(undo)
 
     def touch(self, record: Record) -> None:
         """Note a change of a record: TimeModified is now, the EditSequence a new one."""
@@ -156,12 +190,16 @@ class Books:
 
     def remove(self, record: Record) -> None:
         """Delete a record and take its effects back."""
-        self._unindex(record)
-        del (self.lists if record.kind.is_list else self.transactions)[record.id]
+        self._take_out(record)
         name = record.full_name if record.kind.is_list else record.fields.get("RefNumber", "")
-        self.deletions.append(
-            Deletion(record.kind.name, record.id, record.created, self.clock.seconds(), name)
-        )  # fmt: skip
+        deletion = Deletion(record.kind.name, record.id, record.created, self.clock.seconds(), name)
+        self.deletions.append(deletion)
+
+        def undo() -> None:
+            self.insert(record)
+            self.deletions.remove(deletion)
+
+        self._on_failure(undo)
 
     def new_line_id(self, at: int | None = None) -> str:
         """Return a TxnLineID."""
@@ -176,21 +214,48 @@ class Books:
         parent = self.lists.get((fields.get("ParentRef") or {}).get("ListID", ""))
         return f"{parent.full_name}:{name}" if parent else name
 
+    def _on_failure(self, step: Callable[[], None]) -> None:
+        if self._undo is not None:
+            self._undo.append(step)
+
+    def _take_out(self, record: Record) -> None:
+        self._unindex(record)
+        del (self.lists if record.kind.is_list else self.transactions)[record.id]
+
+    def _replace(self, record: Record, fields: Fields) -> None:
+        """Give a record other fields; when its rules refuse them, it keeps the former ones."""
+        former, former_name = record.fields, record.full_name
+        self._unindex(record)
+        record.fields, record.full_name = fields, self.full_name_of(record.kind, fields)
+        try:
+            self._index(record)
+        except BaseException:
+            record.fields, record.full_name = former, former_name
+            self._index(record)
+            raise
+        if record.full_name != former_name:
+            for child in self.children(record):
+                self._rename(child)
+
     def _rename(self, record: Record) -> None:
+        children = self.children(record)
         self._unindex(record)
         record.full_name = self.full_name_of(record.kind, record.fields)
         self._index(record)
-        for child in self.children(record):
+        for child in children:
             self._rename(child)
 
     def _index(self, record: Record) -> None:
+        # Effects come first: they are the only step that can fail.
+        if not record.kind.is_list:
+            self.ledger.put(record.id, rules.of(record.kind).effects(self, record))
         self._tables[record.kind.name].add(record)
         if record.full_name:
             self._names[record.kind.namespace, record.full_name.lower()] = record
         for target in references(record.fields):
             self._uses[target][record.id] += 1
-        if not record.kind.is_list:
-            self.ledger.put(record.id, rules.of(record.kind).effects(self, record))
+        if "RefNumber" in record.fields:
+            self._numbers[record.kind.name].setdefault(record.fields["RefNumber"].lower(), []).append(record.id)
 
     def _unindex(self, record: Record) -> None:
         self._tables[record.kind.name].remove(record)
@@ -201,6 +266,8 @@ class Books:
             uses[record.id] -= 1
             if not uses[record.id]:
                 del uses[record.id]
+        if "RefNumber" in record.fields:
+            self._numbers[record.kind.name][record.fields["RefNumber"].lower()].remove(record.id)
         if not record.kind.is_list:
             self.ledger.remove(record.id)
 

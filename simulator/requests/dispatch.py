@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from simulator.books import KINDS
 from simulator.errors import RequestError
-from simulator.requests import company, delete
+from simulator.requests import company, delete, mod
 from simulator.requests.add import add
 from simulator.requests.answers import Answer
 from simulator.requests.query import QUERIES, query
@@ -25,8 +25,10 @@ MAX_REQUEST_ID = 50
 
 def _handlers() -> dict[str, Handler]:
     handlers: dict[str, Handler] = {name: query for name in QUERIES if name in schema().requests}
-    handlers |= {f"{kind}AddRq": add for kind in KINDS if f"{kind}AddRq" in schema().requests}
+    for suffix, handler in (("AddRq", add), ("ModRq", mod.mod)):
+        handlers |= {f"{kind}{suffix}": handler for kind in KINDS if f"{kind}{suffix}" in schema().requests}
     return handlers | {
+        "ClearedStatusModRq": mod.set_cleared_status,
         "CompanyQueryRq": company.company,
         "HostQueryRq": company.host,
         "ListDelRq": delete.delete_list_object,
@@ -50,6 +52,7 @@ def answer(context: Context) -> Answer:
         return Answer.error(1030, f"The simulated QuickBooks does not support {context.name}.")
     try:
         check_values(context.node, context.model)
-        return handler(context)
+        with context.books.atomic():
+            return handler(context)
     except RequestError as error:
         return Answer.error(error.code, error.message)

@@ -1,47 +1,69 @@
-"""Reads the content of an Add or Mod into the form in which records are stored; references are looked up."""
+"""Reads the content of an Add or Mod into the form in which records are stored, and looks up references."""
 
 from __future__ import annotations
 
+from copy import deepcopy
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from simulator.books.kinds import Kind, referred_kinds
 from simulator.books.records import Draft, Fields, mixed_key
 from simulator.errors import RequestError
-from simulator.schema import Aggregate
-from simulator.schema.values import canonical
+from simulator.schema import Aggregate, schema
+from simulator.schema.values import canonical, is_true
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from xml.etree.ElementTree import Element as Node
 
-    from simulator.books import Books
+    from simulator.books import Books, Record
+    from simulator.schema import Element
 
-_NO_RECORD = "QuickBooks error message: Invalid argument.  The specified record does not exist in the list."
+_NOT_IN_LIST = "QuickBooks error message: Invalid argument.  The specified record does not exist in the list."
+
+_NEW_LINE = "-1"
+_IDENTITY = {"ListID", "TxnID", "EditSequence"}
+"""What a Mod says about the record that it changes."""
+_ROW_KEYS = ("TxnLineID", "ListID", "NoteID")
+"""The fields that identify a row of a repeated element, for a Mod to change it."""
+_ITEM_LINES = ("ItemLineRet|ItemGroupLineRet", "ItemLineRet", "ItemGroupLineRet")
+_CLEARING = {
+    "ClearExpenseLines": ("ExpenseLineRet",),
+    "ClearItemLines": _ITEM_LINES,
+    "ClearItemsInGroup": ("ItemGroupLine", "ItemInventoryAssemblyLine"),
+}
+"""The switches of a Mod that take out all lines of one sort."""
+
+
+def not_found(record_id: str) -> RequestError:
+    """Return the error for an id that no record has."""
+    return RequestError(3120, f'Object "{record_id}" specified in the request cannot be found.  {_NOT_IN_LIST}')
 
 
 class Reader:
-    """Reads one request's content for one kind."""
+    """Reads the content of one request for one kind."""
 
     def __init__(self, books: Books, kind: Kind) -> None:
         self._books = books
         self._kind = kind
 
-    def draft(self, node: Node, model: Aggregate) -> Draft:
-        """Return a draft with all that `node` sets."""
-        draft = Draft(self._kind, {})
-        target = self._kind.fields
-        for child in node:
-            name = stored_name(child.tag, target)
-            value = self._value(child, model[child.tag].type, None if name is None else target[name].type, top=True)
-            if name is None:
-                _put(draft.extra, child.tag, value, repeats=model[child.tag].repeats)
-            else:
-                _put_in(draft.fields, name, value, target)
-                draft.given.add(name)
+    def draft(self, node: Node, model: Aggregate, before: Record | None = None) -> Draft:
+        """Return the record that `node` describes: a new one, or `before` with the changes of a Mod.
+
+        In a Mod, an element that is left out stays as it is and an empty one clears its field. A line with a TxnLineID
+        changes that line, -1 adds one. Lines that a Mod does not name go, if it names any.
+        Raises `RequestError`.
+        """
+        draft = Draft(self._kind, {} if before is None else deepcopy(before.fields), before=before)
+        for name in _cleared(node):
+            draft.fields.pop(name, None)
+        children = [child for child in node if before is None or child.tag not in _IDENTITY]
+        self._merge(children, model, self._kind.fields, draft.fields, draft.extra)
+        draft.given = {stored for child in children if (stored := stored_name(child.tag, self._kind.fields))}
         return draft
 
     def reference(self, node: Node, *, top: bool = True) -> Fields:
-        """Return a reference to the list object that `node` names. Raises `RequestError` 3120, 3130 or 3140."""
+        """Return a reference to the list object that `node` names. Raises `RequestError` 3120, 3130, 3140 or 3240."""
         list_id, full_name = node.findtext("ListID"), node.findtext("FullName")
         kinds = referred_kinds(node.tag, self._kind.name)
         record = (
@@ -49,44 +71,99 @@ class Reader:
         )
         if record is None:
             raise self._dangling(node.tag, list_id, full_name, top=top)
+        if not record.is_active:
+            invalid = self._invalid(node.tag, list_id or full_name, top=top)
+            raise RequestError(3140, f"{invalid}  QuickBooks error message: The list element is inactive.")
         return record.reference()
 
     def _dangling(self, tag: str, list_id: str | None, full_name: str | None, *, top: bool) -> RequestError:
-        noun = tag.removesuffix("Ref")
-        if noun == "Parent":
-            where = f"{self._kind.name}s list"
-            return RequestError(
-                3130, f'There is an invalid reference to a parent "{list_id or full_name}" in the {where}.'
-            )
+        if tag == "ParentRef":
+            return RequestError(3130, self._invalid(tag, list_id or full_name, top=top))
         if list_id:
-            return RequestError(3120, f'Object "{list_id}" specified in the request cannot be found.  {_NO_RECORD}')
-        document = self._kind.name if top else f"{self._kind.name} line"
-        return RequestError(
-            3140,
-            f'There is an invalid reference to QuickBooks {noun} "{full_name or ""}" in the {document}.  {_NO_RECORD}',
-        )
+            if self._books.has_other_creation_time(list_id):
+                message = f'The creation time in the object ID "{list_id}" is not the one of the object in QuickBooks.'
+                return RequestError(3240, message)
+            return not_found(list_id)
+        return RequestError(3140, f"{self._invalid(tag, full_name, top=top)}  {_NOT_IN_LIST}")
 
-    def _value(self, node: Node, kind: Any, target: Any, *, top: bool) -> Any:
+    def _invalid(self, tag: str, name: str | None, *, top: bool) -> str:
+        noun, document = tag.removesuffix("Ref"), self._kind.name if top else f"{self._kind.name} line"
+        if noun == "Parent":
+            return f'There is an invalid reference to a parent "{name}" in the {self._kind.name}s list.'
+        return f'There is an invalid reference to QuickBooks {noun} "{name or ""}" in the {document}.'
+
+    def _merge(
+        self, children: Iterable[Node], model: Aggregate, target: Aggregate, fields: Fields, extra: Fields | None
+    ) -> None:
+        """Enter elements into `fields`. Those that responses do not have go to `extra`, or stay with their line."""
+        former_rows: dict[str, list[Any]] = {}
+        for child in children:
+            element = model[child.tag]
+            name = _journal_side(child, fields) or stored_name(child.tag, target)
+            if name is None:
+                # The rules of the kind use what responses do not show: OverrideItemAccountRef, LinkToTxn.
+                holder = fields if extra is None else extra
+                value = self._value(child, element, None, {}, top=extra is not None)
+                _put(holder, child.tag, value, repeats=element.repeats)
+                continue
+            kind = target[name].type
+            mixed = next((names for names in target.mixed if name in names), None)
+            if mixed is None and not target[name].repeats:
+                former = fields.get(name)
+                value = self._value(
+                    child, element, kind, former if isinstance(former, dict) else {}, top=extra is not None
+                )
+                if not value and extra is not None and name in fields:
+                    self._check_clearing(child.tag)
+                _put(fields, name, value, repeats=False)
+                continue
+            key = name if mixed is None else mixed_key(mixed)
+            row_key = _row_key(kind)
+            if key not in former_rows:
+                former_rows[key] = fields.get(key, [])
+                fields[key] = list(former_rows[key]) if row_key in {"ListID", "NoteID"} else []
+            row = self._row(child, row_key, [each[1] if mixed else each for each in former_rows[key]])
+            value = self._value(child, element, kind, row or {}, top=extra is not None)
+            _place(fields[key], row, [name, value] if mixed else value)
+
+    def _row(self, child: Node, key: str | None, former: list[Fields]) -> Fields | None:
+        """Return the row that an element of a Mod changes, None for a new one."""
+        text = child.findtext(key) if key and former else None
+        if not text or text == _NEW_LINE:
+            return None
+        row = next((each for each in former if each.get(key or "") == text), None)
+        if row is None:
+            raise not_found(text)
+        return row
+
+    def _value(self, node: Node, element: Element, target: Any, former: Fields, *, top: bool) -> Any:
+        kind = element.type
         if not isinstance(kind, Aggregate):
             return canonical(node.text or "", kind, self._books.clock.zone)
         if kind.is_reference:
-            return self.reference(node, top=top)
+            is_empty = not node.findtext("ListID") and not node.findtext("FullName")
+            return "" if is_empty and not element.least else self.reference(node, top=top)
+        fields = dict(former) if len(node) else {}
+        # The books number the lines that are new. A link to a line of another transaction keeps its number.
+        is_numbered = former or "TxnID" in kind
+        children = [child for child in node if child.tag != "EditSequence"]
+        self._merge(
+            [child for child in children if is_numbered or child.tag != "TxnLineID"],
+            kind,
+            target if isinstance(target, Aggregate) else kind,
+            fields,
+            None,
+        )
         if node.tag == "DataExt":
-            return {**self._children(node, kind, kind), "DataExtType": "STR255TYPE"}
-        return self._children(node, kind, target if isinstance(target, Aggregate) else kind)
-
-    def _children(self, node: Node, kind: Aggregate, target: Aggregate) -> Fields:
-        fields: Fields = {}
-        for child in node:
-            name = stored_name(child.tag, target)
-            child_kind = kind[child.tag].type
-            value = self._value(child, child_kind, None if name is None else target[name].type, top=False)
-            if name is None:
-                # The rules of the kind use what responses do not show: OverrideItemAccountRef, LinkToTxn.
-                _put(fields, child.tag, value, repeats=kind[child.tag].repeats)
-            else:
-                _put_in(fields, name, value, target)
+            fields["DataExtType"] = "STR255TYPE"
+        fields.pop("JournalLineType", None)
         return fields
+
+    def _check_clearing(self, tag: str) -> None:
+        add = schema().requests.get(f"{self._kind.name}AddRq")
+        element = add.content[f"{self._kind.name}Add"].content.elements.get(tag) if add else None
+        if element is not None and element.least:
+            raise RequestError(3190, f"Cannot clear the element in the {tag} field.")
 
 
 @cache
@@ -96,16 +173,45 @@ def stored_name(tag: str, target: Aggregate) -> str | None:
     return next((name for name in (tag, stem, f"{tag}Ret", f"{stem}Ret") if name in target), None)
 
 
-def _put_in(fields: Fields, name: str, value: Any, target: Aggregate) -> None:
-    for names in target.mixed:
-        if name in names:
-            fields.setdefault(mixed_key(names), []).append([name, value])
+def _row_key(kind: Any) -> str | None:
+    """Return the field that identifies a row of a repeated element; None when a Mod replaces all rows."""
+    if not isinstance(kind, Aggregate) or kind.is_reference:
+        return None
+    return next((key for key in _ROW_KEYS if key in kind), None)
+
+
+def _journal_side(node: Node, fields: Fields) -> str | None:
+    """Return the name of a line in a JournalEntryMod: the request says its side, or leaves it as it was."""
+    if node.tag != "JournalLineMod":
+        return None
+    side = node.findtext("JournalLineType")
+    if side:
+        return f"Journal{side}Line"
+    line_id = node.findtext("TxnLineID")
+    lines = fields.get("JournalDebitLine|JournalCreditLine", ())
+    return next((name for name, line in lines if line.get("TxnLineID") == line_id), "JournalDebitLine")
+
+
+def _cleared(node: Node) -> Iterator[str]:
+    """Yield the keys of the lines that ClearExpenseLines, ClearItemLines and ClearItemsInGroup take out."""
+    for tag, keys in _CLEARING.items():
+        if is_true(node.findtext(tag)):
+            yield from keys
+
+
+def _place(rows: list[Any], row: Fields | None, value: Any) -> None:
+    """Replace a row that is still in the list, or append."""
+    for number, each in enumerate(rows):
+        if row is not None and each is row:
+            rows[number] = value
             return
-    _put(fields, name, value, repeats=target[name].repeats)
+    rows.append(value)
 
 
 def _put(fields: Fields, name: str, value: Any, *, repeats: bool) -> None:
     if repeats:
         fields.setdefault(name, []).append(value)
-    elif value != "":
+    elif value in ("", {}):
+        fields.pop(name, None)
+    else:
         fields[name] = value

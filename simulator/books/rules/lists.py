@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from simulator.books.kinds import KINDS
 from simulator.books.ledger import ZERO
+from simulator.books.records import reference_id
 from simulator.books.rules import Rules, rules_for
 from simulator.errors import RequestError
 from simulator.schema.values import money
@@ -40,6 +41,8 @@ class ListRules(Rules):
                 f'The "{field}" field has an invalid value "{name}".'
                 "  QuickBooks error message: A name cannot be empty or hold a colon.",
             )
+        if draft.before is not None:
+            _check_parent(books, draft.before, draft.reference("ParentRef"))
         full_name = books.full_name_of(draft.kind, draft.fields)
         if full_name.count(":") > MAX_SUBLEVEL:
             raise RequestError(
@@ -48,6 +51,19 @@ class ListRules(Rules):
         taken = books.name_taken(draft.kind, full_name)
         if taken is not None and taken is not draft.before:
             raise RequestError(3100, f'The name "{full_name}" of the list element is already in use.')
+
+
+def _check_parent(books: Books, record: Record, parent_id: str) -> None:
+    """Refuse a parent that is the record itself or below it."""
+    while parent_id:
+        if parent_id == record.id:
+            raise RequestError(
+                3130,
+                f'There is an invalid reference to a parent "{record.full_name}" in the {record.kind.name}s list.'
+                "  QuickBooks error message: A list element cannot be below itself.",
+            )
+        parent = books.lists.get(parent_id)
+        parent_id = reference_id(parent.fields, "ParentRef") if parent is not None else ""
 
 
 @rules_for("Customer")

@@ -1,0 +1,58 @@
+"""The …Mod requests of all kinds of records, and ClearedStatusMod."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import TYPE_CHECKING
+
+from simulator.books import KINDS, rules
+from simulator.books.records import lines_of
+from simulator.errors import RequestError
+from simulator.requests.add import answer_with
+from simulator.requests.answers import Answer
+from simulator.requests.reading import Reader, not_found
+
+if TYPE_CHECKING:
+    from simulator.books import Books, Record
+    from simulator.requests.context import Context
+
+
+def mod(context: Context) -> Answer:
+    """Change a record and return it. Raises `RequestError`; the record is as before then."""
+    kind, books, content = KINDS[context.name.removesuffix("ModRq")], context.books, context.node[0]
+    record = current(books, kind.name, content.findtext(kind.id_field, ""), content.findtext("EditSequence", ""))
+    draft = Reader(books, kind).draft(content, context.model.content[content.tag].content, record)
+    special = rules.of(kind)
+    special.complete(books, draft)
+    special.check(books, draft)
+    books.change(record, draft.fields)
+    return answer_with(context, record)
+
+
+def current(books: Books, kind: str, record_id: str, edit_sequence: str) -> Record:
+    """Return the record that a request changes. Raises `RequestError` 3120, and 3200 for an old EditSequence."""
+    record = (books.list_object if KINDS[kind].is_list else books.transaction)(record_id, (kind,))
+    if record is None:
+        raise not_found(record_id)
+    if edit_sequence != str(record.edit_sequence):
+        raise RequestError(3200, f'The provided edit sequence "{edit_sequence}" is out-of-date.')
+    return record
+
+
+def set_cleared_status(context: Context) -> Answer:
+    """Answer ClearedStatusModRq: note in a transaction, or in one line of it, what the bank has confirmed."""
+    content, books = context.node[0], context.books
+    txn_id, line_id = content.findtext("TxnID", ""), content.findtext("TxnLineID")
+    record = books.transaction(txn_id)
+    if record is None:
+        raise not_found(txn_id)
+    fields = deepcopy(record.fields)
+    holder = fields
+    if line_id:
+        line = next((line for _, line in lines_of(record.kind, fields) if line.get("TxnLineID") == line_id), None)
+        if line is None:
+            raise not_found(line_id)
+        holder = line
+    holder["ClearedStatus"] = content.findtext("ClearedStatus", "")
+    books.change(record, fields)
+    return Answer()
