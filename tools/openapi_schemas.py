@@ -176,8 +176,16 @@ SCHEMAS: dict[str, Schema] = {
                 "description": "how long a session waits for more after its last request",
             },
             "paused_at": nullable(MOMENT),
+            "redirect_url": nullable(text("where the onboarding page leads when it is done")),
+            "onboarding_expires_at": nullable(MOMENT),
             "waiting_reason": WAITING_REASON,
-            "links": an_object({"self": text(), "ui": text()}),
+            "links": an_object(
+                {
+                    "self": text(),
+                    "ui": text(),
+                    "onboarding": nullable(text("the onboarding page; null but in the response that creates it")),
+                }
+            ),
             "inserted_at": MOMENT,
             "updated_at": MOMENT,
         }
@@ -202,6 +210,7 @@ ANSWERS: dict[str, Schema] = {
     "list_queued_requests": page_of(ref("ListedRequest")),
     "list_connections": page_of(ref("Connection")),
     "create_connection": CONNECTION,
+    "create_onboarding_url": CONNECTION,
     "get_connection": CONNECTION,
     "update_connection": CONNECTION,
     "pause_connection": CONNECTION,

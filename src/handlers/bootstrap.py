@@ -18,6 +18,7 @@ from handlers.settings import Settings
 
 if TYPE_CHECKING:
     from domain.apps.administration import Administration
+    from domain.connections.onboarding import Onboarding
     from domain.connections.removal import ConnectionRemoval
     from domain.connections.service import ConnectionService
     from domain.maintenance.recount import Recounting
@@ -138,6 +139,13 @@ class Services:
         from domain.connections.service import ConnectionService
 
         return ConnectionService(self.store, clock=self.clock, new_id=self.new_id, secrets=self.secrets)
+
+    @cached_property
+    def onboarding(self) -> Onboarding:
+        """The use cases of onboarding links."""
+        from domain.connections.onboarding import Onboarding
+
+        return Onboarding(self.store, self.connections, self.clock, self.secrets)
 
     @cached_property
     def connection_removal(self) -> ConnectionRemoval:

@@ -1,4 +1,4 @@
-"""GET /app, /docs, /openapi.json and /support: the static files of the console.
+"""GET /app, /docs, /openapi.json, /support and /onboarding: the static files of the console.
 
 An asset's path holds a hash of all assets, so that browsers keep it for good and a new deployment replaces all of
 them together. Pages and the schema's facts are revalidated. API Gateway compresses what this function returns.
@@ -23,6 +23,7 @@ _PAGES: Mapping[str, str] = {
     "app": "index.html",
     "docs": "docs.html",
     "support": "support.html",
+    "onboarding": "onboarding.html",
 }
 """The first segment of a path and the page that answers it; below /app every path is a view of the console."""
 

@@ -11,7 +11,7 @@ from dataclasses import asdict, astuple
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from domain.apps.record import ApiKey, App, Scope
-from domain.connections.record import Connection
+from domain.connections.record import Connection, OnboardingLink
 from domain.connections.sync_window import SyncWindow
 from domain.requests.record import (
     Paging,
@@ -242,6 +242,7 @@ def connection_item(connection: Connection) -> Item:
     values = asdict(connection)
     values["last_error"] = _json(connection.last_error) if connection.last_error else None
     values["sync_window"] = _json(connection.sync_window.as_dict()) if connection.sync_window else None
+    values["onboarding"] = _json(connection.onboarding.as_dict()) if connection.onboarding else None
     values["purge"] = PURGE if connection.deleted_at else None
     return item_of(values)
 
@@ -250,6 +251,7 @@ def connection_from_item(item: Item) -> Connection:
     """Return the connection of an item."""
     last_error = text(item, "last_error")
     sync_window = text(item, "sync_window")
+    onboarding = text(item, "onboarding")
     return Connection(
         id=item["id"]["S"],
         app_id=item["app_id"]["S"],
@@ -274,6 +276,7 @@ def connection_from_item(item: Item) -> Connection:
         sync_window=SyncWindow.of(json.loads(sync_window)) if sync_window else None,
         linger_seconds=number(item, "linger_seconds"),
         paused_at=text(item, "paused_at"),
+        onboarding=OnboardingLink.of(json.loads(onboarding)) if onboarding else None,
         last_worked_at=text(item, "last_worked_at"),
         deleted_at=text(item, "deleted_at"),
         revision=number(item, "revision"),

@@ -70,8 +70,19 @@ function WebConnector({ connection }) {
     <dl class="facts"><dt>User name</dt><dd class="row oneline"><code class="break">${connection.username}</code><${CopyButton} text=${connection.username} kind="small ghost" /></dd></dl>
     <div class="row"><${ActionButton} label="Download .qwc file" icon="download" action=${() => downloadQwc(connection)} />
       ${session.canChange && html`<${ActionButton} label="New password" question="Set a new password?" explanation="The Web Connector cannot log in until the new password is typed there." action=${fetchPassword} />`}</div>
+    ${session.canChange && html`<${Onboarding} connection=${connection} />`}
     ${password && html`<${Dialog} title="The new password" onClose=${() => setPassword(null)} actions=${html`<${Button} kind="primary" onClick=${() => setPassword(null)}>Done<//>`}><${Password} password=${password} /><//>`}
   </div></section>`;
+}
+
+function Onboarding({ connection }) {
+  const [link, setLink] = useState(null);
+  const make = async () => setLink((await call("POST", `/connections/${connection.id}/onboarding_url`, { body: {} })).data);
+  return html`<div class="stack tight"><h3>Let your customer set it up</h3>
+    <p class="muted">A link that needs no account: it leads through download, certificate, password and Auto-Run, and shows when QuickBooks has called.</p>
+    ${link ? html`<div class="secret"><code>${link.links.onboarding}</code><${CopyButton} text=${link.links.onboarding} /></div>
+      <p class="muted small">Valid until ${fullTime(link.onboarding_expires_at)}. Copy it now: it is shown only once. A new link makes this one invalid.</p>`
+      : html`<div class="row"><${ActionButton} label="Create onboarding link" action=${make} /></div>`}</div>`;
 }
 
 const Facts = ({ connection }) => html`<section class="card" aria-label="QuickBooks"><header><h2>QuickBooks</h2></header><div class="body"><dl class="facts">

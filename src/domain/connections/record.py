@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from domain.connections.sync_window import SyncWindow
 
 COMPANY_FILE_MISMATCH = "company_file_mismatch"
 """The code of `last_error` while another company file is open. Nothing is sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnboardingLink:
+    """The live link of a connection. `redirect_url` is where the page leads when it is done."""
+
+    token_hash: str
+    created_at: str
+    expires_at: str
+    redirect_url: str | None = None
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any]) -> OnboardingLink:
+        """Return the link that `as_dict` wrote."""
+        return cls(value["token_hash"], value["created_at"], value["expires_at"], value.get("redirect_url"))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the JSON form for storage."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +74,7 @@ class Connection:
     sync_window: SyncWindow | None = None
     linger_seconds: int = 0
     paused_at: str | None = None
+    onboarding: OnboardingLink | None = None
     last_worked_at: str | None = None
     deleted_at: str | None = None
     revision: int = 1

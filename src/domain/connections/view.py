@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 def connection_view(connection: Connection, waiting: WaitingReason | None) -> dict[str, Any]:
     """Return a connection (contract §4) and what its queue waits for; nothing of its password."""
+    link = connection.onboarding
     return {
         "id": connection.id,
         "app_id": connection.app_id,
@@ -31,8 +32,15 @@ def connection_view(connection: Connection, waiting: WaitingReason | None) -> di
         "sync_window": connection.sync_window.as_dict() if connection.sync_window else None,
         "linger_seconds": connection.linger_seconds,
         "paused_at": connection.paused_at,
+        "redirect_url": link.redirect_url if link else None,
+        "onboarding_expires_at": link.expires_at if link else None,
         "waiting_reason": waiting.as_dict() if waiting else None,
-        "links": {"self": f"/api/v1/connections/{connection.id}", "ui": f"/app/connections/{connection.id}"},
+        "links": {
+            "self": f"/api/v1/connections/{connection.id}",
+            "ui": f"/app/connections/{connection.id}",
+            # Only the response that creates the link knows it: the token is stored as a hash.
+            "onboarding": None,
+        },
         "inserted_at": connection.inserted_at,
         "updated_at": connection.updated_at,
     }

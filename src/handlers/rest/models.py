@@ -79,6 +79,19 @@ class NewPassword(Body):
     password: Annotated[Line | None, Field(description="12 to 128 characters.")] = None
 
 
+class NewOnboardingUrl(Body):
+    """An onboarding link."""
+
+    redirect_url: Annotated[
+        str | None,
+        Field(
+            description="Where the page leads when it is done, with `state=connected`, `cancelled` or `expired` added "
+            "to the query.",
+            examples=["https://example.com/quickbooks/connected"],
+        ),
+    ] = None
+
+
 class NoParameters(BaseModel):
     """Of endpoints without query parameters."""
 

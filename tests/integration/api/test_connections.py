@@ -51,7 +51,13 @@ def test_a_connection_is_answered_as_the_contract_says(world: World) -> None:
         "linger_seconds": 0,
         "paused_at": None,
         "waiting_reason": data["waiting_reason"],
-        "links": {"self": f"/api/v1/connections/{data['id']}", "ui": f"/app/connections/{data['id']}"},
+        "redirect_url": None,
+        "onboarding_expires_at": None,
+        "links": {
+            "self": f"/api/v1/connections/{data['id']}",
+            "ui": f"/app/connections/{data['id']}",
+            "onboarding": None,
+        },
         "inserted_at": "2026-03-14T12:00:00.000000Z",
         "updated_at": "2026-03-14T12:00:00.000000Z",
     }

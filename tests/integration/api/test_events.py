@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from domain.apps.record import ApiKey, App, Scope, api_key_hash
+from domain.connections.record import OnboardingLink
 from domain.requests.record import State, Tombstone, Webhook, timestamp
 from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, PutApiKey, PutApp
 from domain.webhooks.ports import HttpResponse
@@ -18,6 +20,7 @@ from local.template import Template
 from tests.support.api_client import load
 from tests.support.builders import (
     APP_ID,
+    CONNECTION_ID,
     NOON,
     REQUEST_XML,
     RESPONSE_XML,
@@ -43,6 +46,9 @@ KEY = "sk_" + "A" * 43
 
 # The tries of the webhook that the record of an event has behind it; no entry: the record still waits.
 ENDED = {"redeliver_queued_request": 0, "deliver_webhook": 0, "retry_webhook": 1, "forget_expired": 1}
+
+TOKEN = f"{CONNECTION_ID}.{'A' * 43}"
+LINK = OnboardingLink(sha256(TOKEN.encode()).hexdigest(), timestamp(NOON), timestamp(NOON.replace(hour=20)))
 
 
 class LambdaContext:
@@ -81,7 +87,7 @@ def filled_store(function: str) -> FakeStore:
     store.commit(
         PutApp(None, App(APP_ID, "Shop", timestamp(NOON), ("whsec_" + "A" * 43 + "=",))),
         PutApiKey(None, ApiKey(api_key_hash(KEY), APP_ID, Scope.FULL, KEY[:11], timestamp(NOON))),
-        AddConnection(a_connection()),
+        AddConnection(a_connection(onboarding=LINK)),
         AddRequest(record, REQUEST_XML, "ann"),
     )
     if function in ENDED:

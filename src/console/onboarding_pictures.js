@@ -1,0 +1,46 @@
+// Drawings for the onboarding page: the windows of QuickBooks and the Web Connector in outline, with the place to click.
+import { html } from "./vendor/preact.js";
+
+const INK = "var(--text)";
+const FAINT = "var(--line-strong)";
+const MUTED = "var(--muted)";
+const ACCENT = "var(--accent)";
+
+const Text = ({ x, y, size = 13, weight = 400, fill = INK, children }) => html`<text x=${x} y=${y} font-size=${size} font-weight=${weight} style=${{ fill, fontFamily: "var(--sans)" }}>${children}</text>`;
+
+const Box = ({ x, y, w, h, r = 4, fill = "var(--surface)", stroke = FAINT, width = 1 }) => html`<rect x=${x} y=${y} width=${w} height=${h} rx=${r} style=${{ fill, stroke, strokeWidth: width }} />`;
+
+const Window = ({ title, label, children }) => html`<svg viewBox="0 0 640 250" role="img" aria-label=${label}>
+  <${Box} x=${24} y=${18} w=${592} h=${214} r=${8} /><path d="M24 46 H616" style=${{ stroke: FAINT }} />
+  <${Text} x=${40} y=${37} weight=${600}>${title}<//><path d="M592 27l10 10M602 27l-10 10" style=${{ stroke: MUTED, strokeWidth: 1.5 }} />${children}</svg>`;
+
+/** A ring around the place to click. */
+const Here = ({ x, y, w, h }) => html`<rect x=${x} y=${y} width=${w} height=${h} rx="8" style=${{ fill: "none", stroke: ACCENT, strokeWidth: 3 }} />`;
+
+const Radio = ({ y, on, children }) => html`<circle cx="62" cy=${y - 4} r="7" style=${{ fill: "var(--surface)", stroke: on ? ACCENT : MUTED, strokeWidth: 1.5 }} />
+  ${on && html`<circle cx="62" cy=${y - 4} r="3.5" style=${{ fill: ACCENT }} />`}<${Text} x=${80} y=${y}>${children}<//>`;
+
+const Check = ({ x, y, on }) => html`<${Box} x=${x} y=${y} w=${15} h=${15} r=${3} stroke=${on ? ACCENT : MUTED} fill=${on ? ACCENT : "var(--surface)"} />
+  ${on && html`<path d="M${x + 3} ${y + 8}l3 3 6-7" style=${{ fill: "none", stroke: "var(--surface)", strokeWidth: 2 }} />`}`;
+
+export const AllowAccess = () => html`<${Window} title="QuickBooks - Application with No Certificate" label="QuickBooks asks whether the application may access the company file; Yes, whenever this QuickBooks company file is open, is chosen.">
+  <${Text} x=${54} y=${74} weight=${600}>Do you want to allow this application to access this company file?<//>
+  <${Radio} y=${104}>No<//><${Radio} y=${129}>Yes, prompt each time<//><${Radio} y=${154} on=${true}>Yes, whenever this QuickBooks company file is open<//><${Radio} y=${179}>Yes, always; allow access even if QuickBooks is not running<//>
+  <${Here} x=${46} y=${136} w=${402} h=${28} />
+  <${Box} x=${412} y=${194} w=${90} h=${27} fill="var(--accent-soft)" stroke=${ACCENT} /><${Text} x=${428} y=${212}>Continue…<//><${Box} x=${512} y=${194} w=${90} h=${27} /><${Text} x=${537} y=${212}>Cancel<//><//>`;
+
+const Row = ({ auto, password }) => html`
+  <${Box} x=${40} y=${86} w=${560} h=${86} r=${6} fill="var(--subtle)" /><${Check} x=${54} y=${102} on=${auto} />
+  <${Text} x=${80} y=${114} weight=${600}>qbxml-queue<//><${Text} x=${80} y=${134} size=${12} fill=${MUTED}>Not run yet<//>
+  <${Check} x=${314} y=${102} on=${auto} /><${Text} x=${336} y=${114}>Auto-Run<//>
+  <${Box} x=${430} y=${98} w=${156} h=${26} stroke=${password ? ACCENT : FAINT} /><${Text} x=${440} y=${116} fill=${MUTED}>${password ? "••••••••••••" : "Password"}<//>
+  <${Text} x=${430} y=${160} size=${12} fill=${MUTED}>Last run: –<//>`;
+
+const Toolbar = () => html`<${Box} x=${40} y=${56} w=${130} h=${23} /><${Text} x=${54} y=${72} size=${12}>Update Selected<//><${Box} x=${178} y=${56} w=${130} h=${23} /><${Text} x=${192} y=${72} size=${12}>Add an Application<//>`;
+
+export const TypePassword = () => html`<${Window} title="QuickBooks Web Connector" label="The Web Connector's window with the application; its password field is marked.">
+  <${Toolbar} /><${Row} password=${true} /><${Here} x=${422} y=${90} w=${172} h=${42} /><${Text} x=${430} y=${212} size=${12} fill=${ACCENT} weight=${600}>Click here, paste, press Enter<//><path d="M508 196V168" style=${{ stroke: ACCENT, strokeWidth: 2 }} /><//>`;
+
+export const TickAutoRun = () => html`<${Window} title="QuickBooks Web Connector" label="The Web Connector's window; the application's box, Auto-Run and Update Selected are marked.">
+  <${Toolbar} /><${Row} auto=${true} password=${true} /><${Here} x=${46} y=${94} w=${31} h=${31} /><${Here} x=${306} y=${94} w=${102} h=${31} /><${Here} x=${34} y=${51} w=${142} h=${33} />
+  <${Text} x=${54} y=${206} size=${12} fill=${ACCENT} weight=${600}>1. Tick both boxes   2. Choose Update Selected<//><//>`;

@@ -1,0 +1,98 @@
+"""Onboarding links: a public page that leads a customer through setting up the Web Connector, without an account.
+
+The link carries a token, `<connection id>.<secret>`; only its SHA-256 is stored. A connection has at most one link:
+a new one revokes the former.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import re
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from domain.connections.record import OnboardingLink
+from domain.errors import Gone, InvalidRequest, InvalidState, NotFound
+from domain.requests.record import timestamp
+from domain.webhooks.addresses import receiver_of
+
+if TYPE_CHECKING:
+    from domain.connections.record import Connection
+    from domain.connections.service import ConnectionService
+    from domain.ports import Clock, SecretSource
+    from domain.storage.ports import Database
+
+LIFETIME = timedelta(hours=48)
+
+SECRET_BYTES = 32
+
+_TOKEN = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.[A-Za-z0-9_-]{43}")
+
+
+def check_redirect_url(url: str, *, allow_http: bool) -> None:
+    """Raise InvalidRequest unless `url` is an absolute https URL, or an http one where that is allowed.
+
+    The customer's browser follows it, so that any host is fine.
+    """
+    try:
+        scheme = receiver_of(url).scheme
+    except InvalidRequest as error:
+        raise InvalidRequest(replace(problem, field="redirect_url") for problem in error.problems) from None
+    if scheme == "http" and not allow_http:
+        raise InvalidRequest.of("redirect_url", "must begin with https://, not http://")
+
+
+def is_connected(connection: Connection) -> bool:
+    """Return whether QuickBooks has called since the link was created, without a problem."""
+    link, last = connection.onboarding, connection.last_connected_at
+    return link is not None and last is not None and last > link.created_at and connection.last_error is None
+
+
+class Onboarding:
+    """The use cases: the app creates a link; whoever has the link sets up the Web Connector."""
+
+    def __init__(self, store: Database, connections: ConnectionService, clock: Clock, secrets: SecretSource) -> None:
+        self._store = store
+        self._connections = connections
+        self._clock = clock
+        self._secrets = secrets
+
+    def create_link(self, app_id: str, connection_id: str, redirect_url: str | None) -> tuple[Connection, str]:
+        """Replace the connection's link. Return the connection and the new token. Raises NotFound."""
+        secret = base64.urlsafe_b64encode(self._secrets(SECRET_BYTES)).decode().rstrip("=")
+        token = f"{connection_id}.{secret}"
+        now = self._clock()
+        link = OnboardingLink(_hash(token), timestamp(now), timestamp(now + LIFETIME), redirect_url)
+        return self._connections.update(app_id, connection_id, onboarding=link), token
+
+    def connection_for(self, token: str) -> Connection:
+        """Return the connection of a live link.
+
+        Raises NotFound for a token that is wrong or was revoked, Gone (with `redirect_url`) for one that expired.
+        """
+        match = _TOKEN.fullmatch(token)
+        connection = self._store.connection(match[1]) if match else None
+        link = connection.onboarding if connection and not connection.deleted_at else None
+        if connection is None or link is None or not hmac.compare_digest(link.token_hash, _hash(token)):
+            raise NotFound("This link is not valid. A newer link may have replaced it.")
+        if link.expires_at <= timestamp(self._clock()):
+            raise Gone("This link has expired.", {"redirect_url": link.redirect_url})
+        return connection
+
+    def new_password(self, token: str) -> str:
+        """Set a new password for the Web Connector and return it.
+
+        Raises what `connection_for` raises, and InvalidState once QuickBooks has connected through this link: a new
+        password would cut off a working connection.
+        """
+        connection = self.connection_for(token)
+        if is_connected(connection):
+            raise InvalidState("QuickBooks is connected already. The password stays as it is.")
+        return self._connections.set_password(connection.app_id, connection.id)
+
+
+def _hash(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

@@ -1,0 +1,64 @@
+"""GET /onboarding/connection and /onboarding/qwc, POST /onboarding/password: what the onboarding page needs.
+
+The credential is the link's token: `Authorization: Bearer <token>`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from domain.connections.onboarding import is_connected
+from domain.errors import NotFound, ServiceError
+from domain.web_connector.protocol import qwc
+from handlers.bootstrap import services
+from handlers.get_connection_qwc import APP_NAME
+from handlers.rest.request_checks import base_url_of, header
+
+_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+
+
+def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
+    """Answer one call of the page."""
+    try:
+        scheme, _, token = (header(event, "Authorization") or "").partition(" ")
+        if scheme.lower() != "bearer":
+            raise NotFound("This link is not complete.")
+        return _answer(200, {"data": _data(event, token.strip())})
+    except ServiceError as error:
+        details = {"details": error.details} if error.details else {}
+        return _answer(error.status, {"error": {"code": error.code, "message": error.message, **details}})
+
+
+def _data(event: dict[str, Any], token: str) -> dict[str, Any]:
+    match event["resource"]:
+        case "/onboarding/password":
+            return {"password": services().onboarding.new_password(token)}
+        case "/onboarding/qwc":
+            connection = services().onboarding.connection_for(token)
+            base_url = services().settings.base_url or base_url_of(event)
+            return {"qwc": qwc.render(connection, base_url=base_url, app_name=APP_NAME)}
+        case _:
+            return _progress(token)
+
+
+def _progress(token: str) -> dict[str, Any]:
+    """Return how far the setup is. Nothing about the app, its requests or its webhooks."""
+    connection = services().onboarding.connection_for(token)
+    link, error = connection.onboarding, connection.last_error or {}
+    return {
+        "name": connection.name,
+        "username": connection.username,
+        "company_file": connection.company_file,
+        "connected": is_connected(connection),
+        "has_called": bool(link and connection.last_connected_at and connection.last_connected_at > link.created_at),
+        "quickbooks_product_name": connection.quickbooks_product_name,
+        "problem": {name: error.get(name) for name in ("code", "message", "hint", "at")} if error else None,
+        "redirect_url": link.redirect_url if link else None,
+        "expires_at": link.expires_at if link else None,
+    }
+
+
+def _answer(status: int, body: dict[str, Any]) -> dict[str, Any]:
+    headers = {**_HEADERS, "Content-Type": "application/json"}
+    return {"statusCode": status, "headers": headers, "body": json.dumps(body), "isBase64Encoded": False}
