@@ -81,6 +81,14 @@ test: .venv/.installed ## Run all tests that need nothing but Python
 e2e: .venv/.installed ## Run the end-to-end tests alone (STACK=credentials.json of a running stack; else one of their own)
 	$(BIN)/python -m pytest -q tests/e2e
 
+.PHONY: test-browser
+test-browser: .venv/.installed ## Run the browser tests alone (Chromium; skipped without it)
+	$(BIN)/python -m pytest -q tests/browser
+
+.PHONY: screenshots
+screenshots: .venv/.installed ## Write screenshots of every view, light, dark and phone, to .local/screenshots (Chromium)
+	$(BIN)/python -m tests.browser.screenshots .local/screenshots
+
 .PHONY: test-dynamodb
 test-dynamodb: .venv/.installed $(TOOLS)/dynamodb-local/.installed ## Run the tests of the data layer on DynamoDB Local (Java, Maven)
 	$(BIN)/python -m local.dynamodb_local $(TOOLS)/dynamodb-local 0 \

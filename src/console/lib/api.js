@@ -88,6 +88,7 @@ async function once(address, options, signal) {
     throw new ApiError(0, "unreachable", late ? "The service did not answer in time." : "The service cannot be reached.");
   }
   if (response.ok) {
+    if (!text) return null;
     return (response.headers.get("Content-Type") ?? "").includes("json") ? JSON.parse(text) : text;
   }
   let error = {};

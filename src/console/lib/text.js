@@ -18,6 +18,11 @@ export const count = (value) => number.format(value);
 export const plural = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
 export const fullTime = (iso) => dateTime.format(new Date(iso));
 
+const ISO_MOMENT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
+
+/** Returns a message of the service with its moments in the reader's time zone. */
+export const withLocalTimes = (message) => message?.replace(ISO_MOMENT, fullTime);
+
 /** Returns how long ago (or how far ahead) a moment is: "3 minutes ago". */
 export function ago(iso, now = Date.now()) {
   const seconds = (new Date(iso).getTime() - now) / 1000;

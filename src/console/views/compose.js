@@ -42,7 +42,7 @@ function TypePicker({ names, value, pick }) {
     setText(event.target.value);
     if (names.includes(event.target.value)) pick(event.target.value);
   };
-  return html`<${Field} label="Request type">${(control) => html`<input ...${control} list="request-types" class="mono" placeholder="InvoiceAddRq" autocomplete="off" spellcheck="false" value=${text}
+  return html`<${Field} label="Request type">${(control) => html`<input ...${control} list="request-types" class="mono" placeholder="InvoiceAddRq" autocomplete="off" spellcheck=${false} value=${text}
     onInput=${input} onFocus=${(event) => event.target.select()} onKeyDown=${(event) => event.key === "Enter" && text && pick(text.trim())} />
     <datalist id="request-types">${names.map((name) => html`<option value=${name}>${requestTitle(name)}</option>`)}</datalist>`}<//>`;
 }

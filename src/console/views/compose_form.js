@@ -86,7 +86,7 @@ function Leaf({ element, tree, change, remove }) {
     ${options ? html`<select ...${control} value=${tree.text}><option value="" selected=${!tree.text}>Choose…</option>${options.map((value) => html`<option value=${value} selected=${value === tree.text}>${value}</option>`)}</select>`
       : element.base === "DATETYPE" ? html`<input type="date" ...${control} value=${tree.text} />`
       : element.length > LONG_TEXT ? html`<textarea rows="2" style="min-height: 54px" ...${control} value=${tree.text}></textarea>`
-      : html`<input ...${control} value=${tree.text} inputmode=${/AMT|PRICE|QUAN|PERCENT|FLOAT/.test(element.base) ? "decimal" : element.base === "INTTYPE" ? "numeric" : undefined} spellcheck="false" />`}
+      : html`<input ...${control} value=${tree.text} inputmode=${/AMT|PRICE|QUAN|PERCENT|FLOAT/.test(element.base) ? "decimal" : element.base === "INTTYPE" ? "numeric" : undefined} spellcheck=${false} />`}
     ${remove ? html`<${Button} kind="icon ghost" icon="close" aria-label="Remove ${element.name}" onClick=${remove} />` : html`<span></span>`}
     ${(problem || help) && html`<p class="help ${problem ? "problem" : ""}" id="${id}-help">${problem ?? help}</p>`}</div>`;
 }

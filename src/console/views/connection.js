@@ -2,7 +2,7 @@
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { call, session, useLoad } from "../lib/api.js";
 import { navigate, url } from "../lib/router.js";
-import { count, health, requestTitle, STATES, WEBHOOK_STATES } from "../lib/text.js";
+import { count, health, requestTitle, STATES, WEBHOOK_STATES, withLocalTimes } from "../lib/text.js";
 import { ActionButton, Ago, Badge, Button, Empty, Icon, Note, Pager, Problem, Skeleton, SkeletonCard, SkeletonRows, StateBadge, toast, useTitle, WebhookBadge } from "../lib/ui.js";
 import { useCount } from "./connections.js";
 import { Settings } from "./connection_settings.js";
@@ -51,7 +51,7 @@ function Health({ connection }) {
   if (reason) {
     const calm = ["outside_sync_window", "never_connected"].includes(reason.code);
     const known = { paused: "Choose Resume to send requests again.", never_connected: "Open Settings to get the .qwc file and set a password; then add the file to the Web Connector and tick Auto-Run." };
-    return html`<${Note} tone=${calm ? "" : error ? "red" : "amber"} title=${reason.message}>${(known[reason.code] ?? reason.hint) && html`<p>${known[reason.code] ?? reason.hint}</p>`}<//>`;
+    return html`<${Note} tone=${calm ? "" : error ? "red" : "amber"} title=${withLocalTimes(reason.message)}>${(known[reason.code] ?? reason.hint) && html`<p>${known[reason.code] ?? reason.hint}</p>`}<//>`;
   }
   return error ? html`<${Note} tone="red" title=${error.message}>${error.hint && html`<p>${error.hint}</p>`}<p class="small muted">Reported <${Ago} at=${error.at} /></p><//>` : null;
 }
@@ -112,7 +112,7 @@ function Nothing({ id, filtered, page, change }) {
 function Row({ request }) {
   const address = url(`/queued_requests/${request.id}`);
   const follow = (event) => !event.target.closest("a") && !String(getSelection()) && navigate(address);
-  const why = request.error?.message ?? (request.state === "retryable" || request.state === "waiting" ? request.waiting_reason?.message : null);
+  const why = request.error?.message ?? (request.state === "retryable" || request.state === "waiting" ? withLocalTimes(request.waiting_reason?.message) : null);
   return html`<tr class="clickable" onClick=${follow}>
     <td><a class="title" href=${address}>${requestTitle(request.request_name)}</a>${request.page > 1 && html` <span class="tag">page ${request.page}</span>`}
       <div class="muted small"><code>${request.id.slice(0, 8)}</code></div></td>

@@ -51,8 +51,8 @@ function General({ connection, load }) {
   };
   return html`<form class="card" onSubmit=${submit}><header><h2>Settings</h2></header><div class="body stack">
     <${Field} label="Name" problem=${problems.name}>${(control) => html`<input ...${control} ...${bind("name")} maxlength="200" />`}<//>
-    <${Field} label="Company file" problem=${problems.company_file} help="Full path on the Windows machine. Empty: the file that is open.">${(control) => html`<input ...${control} ...${bind("company_file")} class="mono" maxlength="500" spellcheck="false" />`}<//>
-    <${Field} label="Webhook URL" problem=${problems.webhook_url} help="For requests that name no webhook of their own.">${(control) => html`<input ...${control} ...${bind("webhook_url")} inputmode="url" maxlength="2048" spellcheck="false" />`}<//>
+    <${Field} label="Company file" problem=${problems.company_file} help="Full path on the Windows machine. Empty: the file that is open.">${(control) => html`<input ...${control} ...${bind("company_file")} class="mono" maxlength="500" spellcheck=${false} />`}<//>
+    <${Field} label="Webhook URL" problem=${problems.webhook_url} help="For requests that name no webhook of their own.">${(control) => html`<input ...${control} ...${bind("webhook_url")} inputmode="url" maxlength="2048" spellcheck=${false} />`}<//>
     <${Field} label="Lingering (seconds)" problem=${problems.linger_seconds} help="How long a session stays open after its last request and takes new ones at once. 0: not at all.">${(control) => html`<input ...${control} ...${bind("linger_seconds")} inputmode="numeric" />`}<//>
     <div class="stack tight"><label class="check"><input type="checkbox" checked=${values.limited} onChange=${set("limited")} disabled=${!session.canChange} />Send only in a daily sync window</label>
       ${values.limited && html`<div class="row oneline"><${Field} label="From" problem=${problems.from}>${(control) => html`<input type="time" ...${control} ...${bind("from")} />`}<//>

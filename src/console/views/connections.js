@@ -2,7 +2,7 @@
 import { html } from "../vendor/preact.js";
 import { call, session, useLoad } from "../lib/api.js";
 import { navigate, url } from "../lib/router.js";
-import { count, health } from "../lib/text.js";
+import { count, health, withLocalTimes } from "../lib/text.js";
 import { Ago, Badge, Empty, Pager, Problem, Skeleton, SkeletonRows, useTitle } from "../lib/ui.js";
 
 const PAGE_SIZE = 20;
@@ -38,7 +38,7 @@ const None = () => html`<${Empty} icon="plug" title="Connect your first company 
 function Row({ connection }) {
   const { name, tone } = health(connection);
   const address = url(`/connections/${connection.id}`);
-  const why = connection.waiting_reason?.message ?? connection.last_error?.message;
+  const why = withLocalTimes(connection.waiting_reason?.message ?? connection.last_error?.message);
   const follow = (event) => !event.target.closest("a") && !String(getSelection()) && navigate(address);
   return html`<tr class="clickable" onClick=${follow}>
     <td><a class="title break" href=${address}>${connection.name ?? "Unnamed connection"}</a>
@@ -65,5 +65,5 @@ function Count({ connection, states, tone }) {
   const shown = count(data.total);
   const state = states.length === 1 ? states[0] : "waiting";
   if (!data.total) return html`<span class="muted">${shown}</span>`;
-  return html`<a href=${url(`/connections/${connection.id}`, { state })} class=${tone === "red" ? "strong" : ""}>${shown}</a>`;
+  return html`<a href=${url(`/connections/${connection.id}`, { state })} class=${tone === "red" ? "strong failed" : ""}>${shown}</a>`;
 }

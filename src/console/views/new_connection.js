@@ -50,7 +50,7 @@ function Describe({ done }) {
       <input ...${control} ...${bind("name")} maxlength="200" autofocus />`}<//>
     <${Field} label="Company file (optional)" problem=${problems.company_file}
       help="Full path on the Windows machine. Without it, the Web Connector uses the file that is open at the first contact.">${(control) => html`
-      <input ...${control} ...${bind("company_file")} class="mono" maxlength="500" placeholder="C:\\Users\\Public\\Documents\\Company.qbw" spellcheck="false" />`}<//>
+      <input ...${control} ...${bind("company_file")} class="mono" maxlength="500" placeholder="C:\\Users\\Public\\Documents\\Company.qbw" spellcheck=${false} />`}<//>
     <${Field} label="Webhook URL (optional)" problem=${problems.webhook_url} help="Receives the outcome of every request of this connection.">${(control) => html`
       <input ...${control} ...${bind("webhook_url")} type="url" inputmode="url" maxlength="2048" placeholder="https://example.com/webhooks/quickbooks" />`}<//>
     ${error && html`<${Note} tone="red" role="alert"><p>${explain(error)}</p><//>`}

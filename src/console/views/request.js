@@ -4,7 +4,7 @@ import { call, session, useLoad } from "../lib/api.js";
 import { DocumentView } from "../lib/document_view.js";
 import { ResultTable, resultsOf } from "../lib/result_table.js";
 import { navigate, url } from "../lib/router.js";
-import { ENDED, fullTime, plural, requestTitle, shortMoment, UNFINISHED } from "../lib/text.js";
+import { ENDED, fullTime, plural, requestTitle, shortMoment, UNFINISHED, withLocalTimes } from "../lib/text.js";
 import { ActionButton, Ago, CopyButton, Empty, Note, Problem, Skeleton, SkeletonCard, StateBadge, toast, useTitle, WebhookBadge } from "../lib/ui.js";
 
 const UNFINISHED_MILLISECONDS = 2000;
@@ -72,7 +72,7 @@ function Outcome({ record }) {
   }
   if (!reason) return null;
   const calm = ["requests_ahead", "next_session", "outside_sync_window"].includes(reason.code);
-  return html`<${Note} tone=${calm ? "" : "amber"} title=${reason.message}>${reason.hint && html`<p>${reason.hint}</p>`}<//>`;
+  return html`<${Note} tone=${calm ? "" : "amber"} title=${withLocalTimes(reason.message)}>${reason.hint && html`<p>${reason.hint}</p>`}<//>`;
 }
 
 function Timeline({ record }) {

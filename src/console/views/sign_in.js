@@ -26,7 +26,7 @@ export default function SignIn({ reason, done }) {
     <div><h1>Sign in</h1><p class="muted">Use an API key of your app. It stays in this tab until you sign out or close it.</p></div>
     ${reason && !problem && html`<${Note} tone="amber" role="alert"><p>${reason}</p><//>`}
     <${Field} label="API key" problem=${problem}>${(control) => html`<input ...${control} type="password" class="mono"
-      autocomplete="off" spellcheck="false" placeholder="sk_…" value=${key} autofocus
+      autocomplete="off" spellcheck=${false} placeholder="sk_…" value=${key} autofocus
       onInput=${(event) => { setKey(event.target.value); setProblem(null); }} />`}<//>
     <${Button} kind="primary" type="submit" busy=${busy}>${busy ? "Signing in…" : "Sign in"}<//>
     <p class="muted small">The operator of this service creates API keys. Without one you can read

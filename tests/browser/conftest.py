@@ -1,0 +1,56 @@
+"""A stack, and Debian's Chromium in front of it; without Chromium the tests are skipped."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from tests.browser.support import Console
+from tests.e2e.conftest import serving
+from tests.e2e.runs import running
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser
+
+    from tests.e2e.support import Service
+
+CHROMIUM = next(
+    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Yield Chromium."""
+    if CHROMIUM is None:
+        pytest.skip("needs Chromium: apt-get install chromium")
+    with sync_playwright() as playwright:
+        # Containers seldom allow the namespaces of Chromium's sandbox; only pages of our own stack are opened.
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
+def service(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """Yield a stack of its own, without a QuickBooks: tests run the sessions."""
+    del browser  # without one, no stack is started in vain
+    with running(tmp_path_factory.mktemp("browser"), QUICKBOOKS="off") as run, serving(run.credentials) as service:
+        yield service
+
+
+@pytest.fixture
+def console(browser: Browser, service: Service) -> Iterator[Console]:
+    """Yield a fresh window; a test fails when a script of the page fails or hostile content runs."""
+    context = browser.new_context(
+        viewport={"width": 1280, "height": 900}, locale="en-US", timezone_id="America/New_York", accept_downloads=True
+    )
+    console = Console(service, context.new_page())
+    yield console
+    context.close()
+    assert console.problems == []

@@ -1,0 +1,89 @@
+"""A window of the console, and what a person does in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Dialog, Error, Locator, Page
+
+    from tests.e2e.support import Connection, Service
+
+PATIENCE_MILLISECONDS = 30_000
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+@dataclass
+class Console:
+    """A browser window. `problems` are errors of scripts, and dialogs, which nothing of ours opens."""
+
+    service: Service
+    page: Page
+    problems: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        expect.set_options(timeout=PATIENCE_MILLISECONDS)
+        self.page.set_default_timeout(PATIENCE_MILLISECONDS)
+        self.page.on("pageerror", self._note_error)
+        self.page.on("dialog", self._note_dialog)
+
+    def _note_error(self, error: Error) -> None:
+        self.problems.append(f"script failed: {error}")
+
+    def _note_dialog(self, dialog: Dialog) -> None:
+        self.problems.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def open(self, path: str) -> None:
+        """Go to an address of the stack."""
+        self.page.goto(self.service.base_url + path)
+
+    def sign_in(self, path: str = "/app", key: str | None = None) -> None:
+        """Open a view and sign in on the way."""
+        self.open(path)
+        self.page.get_by_label("API key").fill(key or self.service.api_key)
+        self.page.get_by_role("button", name="Sign in").click()
+        expect(self.page.get_by_role("navigation", name="Main")).to_be_visible()
+
+    def keep_signed_in(self) -> None:
+        """Have a key in the session storage of every page from here on."""
+        self.page.add_init_script(
+            f"sessionStorage.setItem('qbxml-queue.key', '{self.service.api_key}');"
+            "sessionStorage.setItem('qbxml-queue.scope', 'full');"
+        )
+
+    def button(self, name: str, *, exact: bool = False) -> Locator:
+        """Return the button with this name."""
+        return self.page.get_by_role("button", name=name, exact=exact)
+
+    def link(self, name: str) -> Locator:
+        """Return the first link with this name."""
+        return self.page.get_by_role("link", name=name).first
+
+    def confirm(self, name: str) -> None:
+        """Press a button of the open dialog."""
+        self.page.get_by_role("dialog").get_by_role("button", name=name, exact=True).click()
+
+    def sees(self, text: str) -> None:
+        """Wait until a text is visible."""
+        expect(self.page.get_by_text(text).first).to_be_visible()
+
+    def sees_heading(self, text: str) -> None:
+        """Wait until a heading is visible."""
+        expect(self.page.get_by_role("heading", name=text).first).to_be_visible()
+
+
+def query(
+    connection: Connection, *, count: int = 2, webhook_url: str | None = None, name: str = "CustomerQueryRq"
+) -> str:
+    """Queue a query and return its id."""
+    body: dict[str, object] = {
+        "request_json": {"request": {"name": name, "children": [{"name": "MaxReturned", "text": count}]}}
+    }
+    if webhook_url:
+        body["webhook_url"] = webhook_url
+    return str(connection.queue(body)["id"])

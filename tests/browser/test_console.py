@@ -1,0 +1,436 @@
+"""What integrators and their support people do in the console, in a real browser."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.support import HOSTILE, Console, query
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Route
+
+LARGE_BYTES = 5 * 1024 * 1024
+MAX_BLOCKED_MILLISECONDS = 2000
+
+
+# --- Sign in -----------------------------------------------------------------------------------------------------
+
+
+def test_a_wrong_key_is_refused_without_a_dialog_of_the_browser(console: Console) -> None:
+    console.open("/app")
+    console.page.get_by_label("API key").fill("sk_wrong")
+    console.button("Sign in").click()
+
+    console.sees("This API key is not valid")
+
+
+def test_the_key_stands_in_no_address_and_only_in_the_session_storage(console: Console) -> None:
+    console.sign_in()
+
+    assert console.service.api_key not in console.page.url
+    assert console.page.evaluate("Object.values(sessionStorage)").count(console.service.api_key) == 1
+    assert console.service.api_key not in str(console.page.evaluate("Object.values(localStorage)"))
+    console.button("Sign out").click()
+    expect(console.page.get_by_label("API key")).to_be_visible()
+    assert console.page.evaluate("sessionStorage.length") == 0
+
+
+def test_a_read_only_key_gets_no_buttons_that_change_things(console: Console) -> None:
+    connection = console.service.connection()
+    request_id = query(connection)
+    key = console.service.operate("create_key", app_id=console.service.app_id, scope="read_only")["api_key"]
+
+    console.sign_in(key=key)
+    expect(console.button("Sign out (read-only key)")).to_be_visible()
+    assert console.page.get_by_role("link", name="New connection").count() == 0
+    assert console.page.get_by_role("link", name="Compose").count() == 0
+    console.open(f"/app/queued_requests/{request_id}")
+    console.sees_heading("Customer query")
+    assert console.button("Discard").count() == 0
+    console.open(f"/app/connections/{connection.id}/settings")
+    console.sees_heading("Web Connector")
+    for name in ("Save", "Pause", "New password", "Delete", "Create onboarding link"):
+        assert console.button(name).count() == 0, name
+
+
+def test_a_view_that_was_shared_opens_after_signing_in(console: Console) -> None:
+    connection = console.service.connection()
+
+    console.sign_in(f"/app/connections/{connection.id}?state=error")
+
+    expect(console.page.get_by_label("State", exact=True)).to_have_value("error")
+    console.sees("No request matches")
+
+
+# --- Connections and requests ------------------------------------------------------------------------------------
+
+
+def test_a_connection_is_created_in_three_steps_and_its_first_request_finishes_live(console: Console) -> None:
+    console.sign_in("/app/connections/new")
+    console.page.get_by_label("Name").fill("Harbor Street Bakery")
+    console.button("Create connection").click()
+    password = console.page.locator(".secret code").inner_text()
+    with console.page.expect_download() as download:
+        console.button("Download .qwc file").click()
+    assert download.value.suggested_filename == "Harbor Street Bakery.qwc"
+    qwc = download.value.path().read_text(encoding="utf-8")
+    console.button("Continue").click()
+    console.sees("Waiting for the Web Connector")
+
+    from simulator.company import Company  # noqa: PLC0415 - only this test builds a Web Connector by hand
+    from simulator.web_connector.scheduler import Simulator  # noqa: PLC0415 - see above
+
+    connector = Simulator(qwc, password, Company.generated())
+    connector.run_once()
+    console.sees("QuickBooks is connected")
+    console.link("Send a first request").click()
+    console.button("Queue request").click()
+    console.sees("Waiting to be sent")
+    connector.run_once()
+    expect(console.page.locator(".page-head .badge")).to_have_text("Completed")
+    console.sees("CompanyName")
+
+
+def test_requests_are_filtered_searched_sorted_and_paged_in_the_address(console: Console) -> None:
+    connection = console.service.connection()
+    for _ in range(25):
+        query(connection)
+    query(connection, name="VendorQueryRq")
+    console.sign_in(f"/app/connections/{connection.id}")
+
+    rows = console.page.locator("tbody tr.clickable")
+    expect(rows).to_have_count(20)
+    console.button("Next").click()
+    expect(rows).to_have_count(6)
+    assert "page=2" in console.page.url
+    console.page.get_by_label("Search requests").fill("vendor")
+    expect(rows).to_have_count(1)
+    assert "search=vendor" in console.page.url
+    console.button("Clear").click()
+    expect(rows).to_have_count(20)
+    console.button("Queued").click()
+    expect(console.page.get_by_role("columnheader", name="Queued")).to_have_attribute("aria-sort", "ascending")
+    console.page.get_by_label("State", exact=True).select_option("discarded")
+    console.sees("No request matches")
+    console.page.go_back()
+    expect(rows).to_have_count(20)
+
+
+def test_a_request_is_discarded_queued_again_and_its_webhook_redelivered(console: Console) -> None:
+    connection = console.service.connection()
+    request_id = query(connection, webhook_url=console.service.webhook_url)
+    console.sign_in(f"/app/queued_requests/{request_id}")
+
+    console.button("Discard").click()
+    console.confirm("Discard")
+    expect(console.page.locator(".page-head .badge")).to_have_text("Discarded")
+    console.service.webhook_about(request_id)
+    console.sees("Webhook delivered")
+    console.button("Redeliver webhook").click()
+    console.service.webhook_about(request_id)
+    console.button("Queue again").click()
+    console.confirm("Queue a copy")
+    expect(console.page.locator(".page-head .badge")).to_have_text("Waiting")
+    assert request_id not in console.page.url
+
+
+def test_a_connection_is_paused_resumed_changed_and_deleted(console: Console) -> None:
+    connection = console.service.connection()
+    console.sign_in(f"/app/connections/{connection.id}/settings")
+
+    console.button("Pause").click()
+    console.confirm("Pause")
+    expect(console.page.locator(".page-head .badge")).to_have_text("Paused")
+    console.button("Resume").click()
+    expect(console.button("Pause")).to_be_visible()
+    console.page.get_by_label("Name").fill("Renamed")
+    console.page.get_by_label("Lingering (seconds)").fill("9999")
+    console.button("Save").click()
+    console.sees("Enter a whole number from 0 to 1,500.")
+    console.page.get_by_label("Lingering (seconds)").fill("60")
+    console.button("Save").click()
+    console.sees_heading("Renamed")
+    console.page.locator("section.danger").get_by_role("button", name="Delete").click()
+    console.confirm("Delete")
+    console.sees_heading("Connections")
+    assert console.service.call("GET", connection.path).status == 404
+
+
+# --- Compose and the reference -----------------------------------------------------------------------------------
+
+
+def test_an_invoice_is_composed_from_the_form(console: Console) -> None:
+    connection = console.service.connection()
+    console.sign_in(f"/app/compose?connection={connection.id}&type=InvoiceAddRq")
+
+    console.page.get_by_role("textbox", name="RefNumber").fill("2001")
+    console.page.get_by_role("group", name="InvoiceAdd", exact=True).get_by_label("Add a field").last.select_option(
+        "Memo"
+    )
+    console.page.get_by_role("textbox", name="Memo").fill("Thank you & see you")
+    expect(console.page.get_by_label("Preview").last).to_contain_text("<Memo>Thank you &amp; see you</Memo>")
+    console.button("Queue request").click()
+    console.page.wait_for_url("**/app/queued_requests/*")
+    record = connection.record(console.page.url.rpartition("/")[2])
+    assert "<RefNumber>2001</RefNumber>" in record["request_xml"]
+
+
+def test_problems_of_the_check_are_shown_at_their_line(console: Console) -> None:
+    connection = console.service.connection()
+    console.sign_in(f"/app/compose?connection={connection.id}&type=CustomerQueryRq")
+    console.button("XML", exact=True).first.click()
+    editor = console.page.get_by_label("XML of the request")
+    wrong = "<CustomerQueryRq>\n<MaxReturnd>2</MaxReturnd>\n</CustomerQueryRq>"
+    editor.fill(f'<QBXML>\n<QBXMLMsgsRq onError="stopOnError">\n{wrong}\n</QBXMLMsgsRq>\n</QBXML>')
+
+    console.button("Queue request").click()
+
+    console.sees("Did you mean MaxReturned?")
+    console.sees("line 4")
+    expect(console.page.locator(".cm-lint-marker-error")).to_be_visible()
+
+
+def test_the_reference_is_open_searchable_and_linkable(console: Console) -> None:
+    console.open("/app/qbxml")
+    console.sees("232 request types")
+    console.page.get_by_label("Search request types").fill("invoice query")
+    console.page.get_by_role("link", name="InvoiceQueryRq").first.click()
+    console.sees_heading("InvoiceQueryRq")
+    console.sees("MaxReturned")
+    console.link("Response").click()
+    console.sees("InvoiceRet")
+    assert console.page.url.endswith("/app/qbxml/InvoiceQueryRs")
+
+
+def test_every_example_of_the_reference_is_accepted_by_the_service(console: Console) -> None:
+    """The examples of all types are made in the browser and checked by the service; an error names the type."""
+    connection = console.service.connection()
+    console.open("/app/qbxml")
+    console.sees("232 request types")
+    module = console.page.evaluate(
+        "performance.getEntriesByType('resource').map(({ name }) => name).find((one) => /schema.js$/.test(one))"
+    )
+    examples: dict[str, str] = console.page.evaluate(
+        """async (address) => {
+            const { requestNames, requestType, exampleTree, toXml } = await import(address);
+            const names = await requestNames();
+            const example = async (name) => [name, toXml(exampleTree(await requestType(name)))];
+            return Object.fromEntries(await Promise.all(names.map(example)));
+        }""",
+        module,
+    )
+    assert len(examples) > 200
+    refused = {}
+    for name, xml in examples.items():
+        answer = console.service.call("POST", f"{connection.path}/queued_requests", {"request_xml": xml})
+        if answer.status != 201:
+            refused[name] = answer.json["error"]["message"]
+    assert refused == {}
+
+
+# --- Trouble -----------------------------------------------------------------------------------------------------
+
+
+def test_hostile_content_is_shown_and_never_runs(console: Console) -> None:
+    service = console.service
+    made = service.call("POST", "/api/v1/connections", {"name": f"{HOSTILE}<script>alert(2)</script>"}).json["data"]
+    customer = {"name": "CustomerAdd", "children": [{"name": "Name", "text": HOSTILE}]}
+    body = {"request_json": {"request": {"name": "CustomerAddRq", "children": [customer]}}}
+    record = service.call("POST", f"/api/v1/connections/{made['id']}/queued_requests", body).json["data"]
+    console.sign_in()
+    console.sees(HOSTILE)
+
+    def hostile(route: Route) -> None:
+        answer = json.loads(route.fetch().text())
+        answer["data"].update(
+            state="error",
+            error={
+                "code": "quickbooks_error",
+                "message": HOSTILE,
+                "details": {"hint": HOSTILE, "status_code": HOSTILE},
+            },
+            response_xml=f"<QBXML><a b='{HOSTILE}'><script>alert(3)</script>",
+            response_json=[
+                {
+                    "QBXMLMsgsRs": {
+                        "CustomerQueryRs": {"CustomerRet": [{HOSTILE: HOSTILE, "Name": "<svg onload=alert(4)>"}]}
+                    }
+                }
+            ],
+            webhook_url=f"javascript:alert(5)//{HOSTILE}",
+            webhook_state="failed",
+            webhook_attempts=[
+                {"attempted_at": "2026-03-14T12:00:00.000000Z", "response": f"{HOSTILE}<script>alert(6)</script>"}
+            ],
+        )
+        route.fulfill(json=answer)
+
+    console.page.route(f"**/api/v1/queued_requests/{record['id']}", hostile)
+    console.open(f"/app/queued_requests/{record['id']}")
+    console.sees("<svg onload=alert(4)>")
+    console.sees("alert(6)")
+    dangerous = ", ".join(f"main {one}" for one in ("img", "script", "[onload]", "[onerror]", "a[href^=javascript]"))
+    assert console.page.locator(dangerous).count() == 0
+
+
+def test_an_inline_script_would_be_stopped_by_the_policy(console: Console) -> None:
+    console.open("/app")
+    console.page.get_by_label("API key").wait_for()
+    ran = console.page.evaluate(
+        """() => {
+            const script = document.createElement("script");
+            try { script.textContent = "globalThis.ran = true"; } catch { return "refused"; }
+            document.body.append(script);
+            return String(globalThis.ran);
+        }"""
+    )
+    assert ran in {"refused", "undefined"}
+
+
+@pytest.mark.parametrize("trouble", ["status 500", "no answer"])
+def test_trouble_of_the_service_offers_a_retry_that_works(console: Console, trouble: str) -> None:
+    connection = console.service.connection()
+    console.sign_in()
+    pattern = re.compile(r"/api/v1/connections/[^/]+(/queued_requests)?(\?|$)")
+
+    def fail(route: Route) -> None:
+        if trouble == "no answer":
+            route.abort()
+        else:
+            error: dict[str, Any] = {
+                "code": "internal_error",
+                "message": "Something went wrong.",
+                "details": {"request_id": "abc-123"},
+            }
+            route.fulfill(status=500, json={"error": error})
+
+    console.page.route(pattern, fail)
+    console.open(f"/app/connections/{connection.id}")
+    console.sees("could not be loaded")
+    console.sees("abc-123" if trouble == "status 500" else "cannot be reached")
+    console.page.unroute(pattern)
+    console.button("Try again").first.click()
+    console.sees_heading("Test")
+
+
+def test_a_revoked_key_leads_back_to_the_sign_in(console: Console) -> None:
+    console.sign_in()
+    console.page.route(
+        "**/api/v1/connections?*",
+        lambda route: route.fulfill(status=401, json={"error": {"code": "unauthorized", "message": "no"}}),
+    )
+    console.page.reload()
+
+    console.sees("Your API key is no longer valid")
+
+
+def test_a_response_of_5_mb_does_not_freeze_the_tab(console: Console) -> None:
+    connection = console.service.connection()
+    request_id = query(connection)
+    one = "<CustomerRet><ListID>80000001-1</ListID><Name>Grünwald Fabrics</Name><Balance>97.50</Balance></CustomerRet>"
+    count = LARGE_BYTES // len(one)
+    customers = [{"ListID": "80000001-1", "Name": "Grünwald Fabrics", "Balance": "97.50"}] * count
+
+    def large(route: Route) -> None:
+        answer = json.loads(route.fetch().text())
+        answer["data"].update(
+            state="response_received",
+            response_xml=f"<QBXML><QBXMLMsgsRs><CustomerQueryRs>{one * count}</CustomerQueryRs></QBXMLMsgsRs></QBXML>",
+            response_json=[{"QBXMLMsgsRs": {"CustomerQueryRs": {"CustomerRet": customers}}}],
+        )
+        route.fulfill(json=answer)
+
+    console.sign_in()
+    console.page.route(f"**/api/v1/queued_requests/{request_id}", large)
+    console.page.add_init_script(
+        """globalThis.blocked = 0;
+        const note = (list) => list.getEntries().forEach(({ duration }) => { blocked = Math.max(blocked, duration); });
+        new PerformanceObserver(note).observe({ type: "longtask", buffered: true });"""
+    )
+    console.open(f"/app/queued_requests/{request_id}")
+    response = console.page.get_by_role("region", name="Response").last
+    expect(response).to_contain_text("CustomerQueryRs")
+    assert response.locator(".line").count() < 300
+    response.evaluate("(box) => { box.scrollTop = box.scrollHeight; }")
+    expect(response).to_contain_text("</QBXML>")
+    console.button("Fold all").last.click()
+    expect(response).to_contain_text(" … ")
+    assert console.page.evaluate("globalThis.blocked") < MAX_BLOCKED_MILLISECONDS
+
+
+# --- Onboarding and the pages without an account -----------------------------------------------------------------
+
+
+def onboarding_link(console: Console, connection_path: str, **body: str) -> str:
+    """Create a link and return its path."""
+    link: str = console.service.call("POST", f"{connection_path}/onboarding_url", body).json["data"]["links"][
+        "onboarding"
+    ]
+    return "/onboarding#" + link.partition("#")[2]
+
+
+def test_a_customer_is_led_from_the_link_to_connected(console: Console) -> None:
+    connection = console.service.connection()
+    console.open(onboarding_link(console, connection.path, redirect_url=f"{console.service.base_url}/support"))
+    console.sees_heading("Connect QuickBooks for Test")
+    with console.page.expect_download() as download:
+        console.button("Download the file").click()
+    qwc = download.value.path().read_text(encoding="utf-8")
+    console.button("Show the password").click()
+    password = console.page.locator(".secret code").inner_text()
+    console.sees("Waiting for QuickBooks")
+
+    from simulator.company import Company  # noqa: PLC0415 - see above
+    from simulator.web_connector.scheduler import Simulator  # noqa: PLC0415 - see above
+
+    Simulator(qwc, password, Company.generated()).run_once()
+
+    console.sees("QuickBooks is connected")
+    console.page.wait_for_url("**/support?state=connected")
+
+
+def test_a_link_that_was_replaced_says_so(console: Console) -> None:
+    connection = console.service.connection()
+    former = onboarding_link(console, connection.path)
+    onboarding_link(console, connection.path)
+
+    console.open(former)
+
+    console.sees("This link is not valid")
+
+
+def test_an_expired_link_leads_back(console: Console) -> None:
+    gone = {
+        "error": {
+            "code": "not_found",
+            "message": "expired",
+            "details": {"redirect_url": "https://shop.example/back?a=1"},
+        }
+    }
+    console.page.route("**/onboarding/connection", lambda route: route.fulfill(status=410, json=gone))
+    connection = console.service.connection()
+
+    console.open(onboarding_link(console, connection.path))
+
+    console.sees("This link has expired")
+    expect(console.link("Go back")).to_have_attribute("href", "https://shop.example/back?a=1&state=expired")
+
+
+def test_the_support_page_says_that_the_service_is_up(console: Console) -> None:
+    console.open("/support")
+    console.sees("The service is up")
+
+
+def test_the_api_reference_asks_no_other_server(console: Console) -> None:
+    asked: list[str] = []
+    console.page.on("request", lambda request: asked.append(request.url))
+
+    console.open("/docs")
+    console.sees("/api/v1/connections/{connection_id}/queued_requests")
+
+    assert all(url.startswith((console.service.base_url, "data:", "blob:")) for url in asked)
