@@ -28,8 +28,8 @@ def create(connection_id: ConnectionId, body: Annotated[NewOnboardingUrl | None,
     """Return the connection with its new link."""
     redirect_url = body.redirect_url if body else None
     if redirect_url is not None:
-        rules = services().url_rules
-        check_redirect_url(redirect_url, allow_http=rules.allow_http or rules.allow_loopback)
+        settings = services().settings
+        check_redirect_url(redirect_url, allow_http=settings.allow_http_webhooks or settings.allow_loopback_webhooks)
     connection, token = services().onboarding.create_link(handler.app_id, connection_id, redirect_url)
     base_url = services().settings.base_url or base_url_of(handler.event)
     view = shown(connection)

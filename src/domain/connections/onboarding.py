@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from domain.connections.record import OnboardingLink
 from domain.errors import Gone, InvalidRequest, InvalidState, NotFound
 from domain.requests.record import timestamp
-from domain.webhooks.addresses import receiver_of
+from domain.webhooks.addresses import parse_url
 
 if TYPE_CHECKING:
     from domain.connections.record import Connection
@@ -38,7 +38,7 @@ def check_redirect_url(url: str, *, allow_http: bool) -> None:
     The customer's browser follows it, so that any host is fine.
     """
     try:
-        scheme = receiver_of(url).scheme
+        scheme = parse_url(url).scheme
     except InvalidRequest as error:
         raise InvalidRequest(replace(problem, field="redirect_url") for problem in error.problems) from None
     if scheme == "http" and not allow_http:

@@ -42,6 +42,7 @@ from tests.integration.api.test_events import (
     FUNCTIONS,
     HOOK,
     KEY,
+    LINK,
     REQUEST_ID,
     LambdaContext,
     NoRetries,
@@ -156,7 +157,7 @@ def deployed_as(recorder: Recorder, function: str) -> Iterator[None]:
 def fill(store: DynamoDBStore, function: str) -> None:
     """Store what the events talk about, a silent session and a deleted connection."""
     record = a_record(id=REQUEST_ID, webhook=Webhook.to(HOOK))
-    connection, silent = a_connection(), a_session()
+    connection, silent = a_connection(onboarding=LINK), a_session()
     store.commit(PutApp(None, App(APP_ID, "Shop", timestamp(NOON), ("whsec_" + "A" * 43 + "=",))))
     store.commit(PutApiKey(None, ApiKey(api_key_hash(KEY), APP_ID, Scope.FULL, KEY[:11], timestamp(NOON))))
     store.commit(AddConnection(connection))
