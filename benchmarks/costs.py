@@ -1,0 +1,407 @@
+"""What requests and idle connections cost in AWS: calls and capacity counted here, prices from `prices.json`.
+
+`python -m benchmarks.costs [--prices FILE] [--lambda-ms 25] [--log-bytes 1500]`
+
+The whole service runs in this process with the simulated QuickBooks (`local.stack`). Write units are computed from
+the items and index entries before and after each call, by the rules of "DynamoDB read and write operations" in the
+Amazon DynamoDB Developer Guide: DynamoDB Local reports wrong figures for transactions. It reports right ones for reads;
+with DYNAMODB_ENDPOINT (`make dynamodb`) both stand side by side. The duration of a Lambda call
+and the size of its log lines are assumptions, because this machine is not Lambda.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import tempfile
+import threading
+import time
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from botocore.client import BaseClient
+
+from local import first_steps, stack
+from local.command import local_client
+from local.functions import Functions
+from local.programs import ROOT
+from local.receiver import receiving
+from local.run import OPERATE_FUNCTION
+from simulator.company import Company
+from simulator.web_connector.scheduler import Simulator
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from local.gateway import Request, Response
+
+REQUEST = {"request_json": {"request": {"name": "CustomerQueryRq", "children": [{"name": "MaxReturned", "text": "5"}]}}}
+"""A read whose response has five customers, about 6 KB."""
+
+ALONE = 40
+TOGETHER = 200
+POLLS = 20
+SETTLE_SECONDS = 3.0
+"""After the last call: webhooks are delivered and recorded."""
+
+MONTH_MINUTES = 30 * 24 * 60
+UPKEEP_RUNS = 5
+
+QUEUE_POLLS_A_MONTH = 5 * 3 * MONTH_MINUTES
+"""Lambda polls a queue with five long polls of 20 seconds ("Using Lambda with Amazon SQS" in the Developer Guide)."""
+
+ALARMS = 10
+
+WRITE_BLOCK, READ_BLOCK = 1024, 4096
+READS = ("GetItem", "TransactGetItems", "BatchGetItem", "Query")
+
+Item = dict[str, Any]
+
+
+@dataclass
+class Usage:
+    """What was used: calls by function, and units of DynamoDB."""
+
+    api_calls: int = 0
+    functions: Counter[str] = field(default_factory=Counter)
+    reads: float = 0.0
+    writes: float = 0.0
+    sqs_calls: int = 0
+    dynamodb_calls: Counter[str] = field(default_factory=Counter)
+    reads_reported: float = 0.0
+
+
+class Meter:
+    """Counts what the stack in this process uses while `measured` runs."""
+
+    def __init__(self, service: stack.Stack, endpoint: str | None) -> None:
+        self._endpoint = endpoint
+        self._tables = {definition["TableName"]: definition for definition in service.template.table_definitions()}
+        self._client = service.clients["dynamodb"]
+        self._lock = threading.RLock()
+        self._usage: Usage | None = None
+        self._reading = threading.local()
+
+    @contextmanager
+    def installed(self) -> Iterator[None]:
+        """Observe every AWS call and every function while the block runs."""
+        make_api_call, invoke = BaseClient._make_api_call, Functions.invoke  # noqa: SLF001 - there is no public hook with parameters and result
+
+        def observed_call(client: Any, operation: str, parameters: dict[str, Any]) -> Any:
+            if getattr(self._reading, "own", False) or self._usage is None:
+                return make_api_call(client, operation, parameters)
+            match client.meta.service_model.service_name:
+                case "dynamodb" if not self._is_local(parameters):
+                    with self._lock:
+                        return self._dynamodb(operation, parameters, partial(make_api_call, client))
+                case "sqs" if operation != "ReceiveMessage":
+                    self._usage.sqs_calls += 1
+            return make_api_call(client, operation, parameters)
+
+        def observed_invoke(functions: Functions, name: str, event: dict[str, Any], **options: Any) -> Any:
+            if self._usage is not None:
+                self._usage.functions[name] += 1
+            return invoke(functions, name, event, **options)
+
+        BaseClient._make_api_call, Functions.invoke = observed_call, observed_invoke  # type: ignore[method-assign,assignment] # noqa: SLF001
+        try:
+            yield
+        finally:
+            BaseClient._make_api_call, Functions.invoke = make_api_call, invoke  # type: ignore[method-assign] # noqa: SLF001
+
+    @contextmanager
+    def measured(self) -> Iterator[Usage]:
+        """Yield the usage of the block, complete after it."""
+        self._usage = usage = Usage()
+        try:
+            yield usage
+            time.sleep(SETTLE_SECONDS)
+        finally:
+            self._usage = None
+
+    def on_call(self, request: Request, _response: Response, _seconds: float) -> None:
+        """Count an HTTP call."""
+        if self._usage is not None and not request.path.startswith("/2015-03-31/"):
+            self._usage.api_calls += 1
+
+    # --- DynamoDB's units
+
+    def _dynamodb(self, operation: str, parameters: dict[str, Any], call: Any) -> Any:
+        assert self._usage is not None
+        self._usage.dynamodb_calls[operation] += 1
+        touched = [*self._touched(operation, parameters)]
+        before = {key: self._item(table, key) for table, key, _ in touched}
+        if self._endpoint and operation in READS:
+            parameters = {**parameters, "ReturnConsumedCapacity": "TOTAL"}
+        result = call(operation, parameters)
+        for table, key, factor in touched:
+            self._usage.writes += self._write_units(table, before[key], self._item(table, key), factor)
+        self._usage.reads += _read_units(operation, parameters, result)
+        reported = result.get("ConsumedCapacity", [])
+        for capacity in reported if isinstance(reported, list) else [reported]:
+            self._usage.reads_reported += capacity["CapacityUnits"]
+        return result
+
+    def _is_local(self, parameters: Mapping[str, Any]) -> bool:
+        """Return whether a call is for the table in which a local stack keeps its queues and stream positions."""
+        return parameters.get("TableName", next(iter(self._tables))) not in self._tables
+
+    def _touched(self, operation: str, parameters: dict[str, Any]) -> Iterator[tuple[str, str, int]]:
+        """Yield table, key (as JSON) and factor of each write: a transaction writes every item twice."""
+        match operation:
+            case "TransactWriteItems":
+                for entry in parameters["TransactItems"]:
+                    ((_, action),) = entry.items()
+                    yield self._target(action, 2)
+            case "PutItem" | "UpdateItem" | "DeleteItem":
+                yield self._target(parameters, 1)
+            case "BatchWriteItem":
+                for table, requests in parameters["RequestItems"].items():
+                    for request in requests:
+                        ((_, action),) = request.items()
+                        yield self._target({"TableName": table, **action}, 1)
+
+    def _target(self, action: Mapping[str, Any], factor: int) -> tuple[str, str, int]:
+        table = action["TableName"]
+        names = [part["AttributeName"] for part in self._tables[table]["KeySchema"]]
+        attributes = action.get("Key") or action["Item"]
+        return table, json.dumps({name: attributes[name] for name in names}, sort_keys=True), factor
+
+    def _item(self, table: str, key: str) -> Item | None:
+        self._reading.own = True
+        try:
+            response = self._client.get_item(TableName=table, Key=json.loads(key), ConsistentRead=True)
+        finally:
+            self._reading.own = False
+        item: Item | None = response.get("Item")
+        return item
+
+    def stored_bytes(self) -> int:
+        """Return the size of all items and index entries."""
+        total = 0
+        for table, definition in self._tables.items():
+            for page in self._client.get_paginator("scan").paginate(TableName=table):
+                for item in page["Items"]:
+                    total += _size(item)
+                    entries = (self._entry(table, each, item) for each in definition.get("GlobalSecondaryIndexes", []))
+                    total += sum(_size(entry) for entry in entries if entry)
+        return total
+
+    def _write_units(self, table: str, before: Item | None, after: Item | None, factor: int) -> float:
+        """Return the units of one write: the larger version of the item, and each index entry that changed."""
+        units = factor * max(1, _blocks(before, WRITE_BLOCK), _blocks(after, WRITE_BLOCK))
+        for index in self._tables[table].get("GlobalSecondaryIndexes", []):
+            units += self._index_units(table, index, before, after)
+        return units
+
+    def _index_units(self, table: str, index: Mapping[str, Any], before: Item | None, after: Item | None) -> int:
+        old, new = (self._entry(table, index, item) for item in (before, after))
+        if old == new:
+            return 0
+        keys = [part["AttributeName"] for part in index["KeySchema"]]
+        moved = old is not None and new is not None and any(old.get(name) != new.get(name) for name in keys)
+        sizes = [max(1, _blocks(entry, WRITE_BLOCK)) for entry in (old, new) if entry is not None]
+        return sum(sizes) if moved else max(sizes)
+
+    def _entry(self, table: str, index: Mapping[str, Any], item: Item | None) -> Item | None:
+        """Return the entry of an item in an index, None when it lacks a key attribute."""
+        keys = [part["AttributeName"] for part in index["KeySchema"]]
+        if item is None or any(name not in item for name in keys):
+            return None
+        projection = index["Projection"]
+        if projection["ProjectionType"] == "ALL":
+            return item
+        names = {*keys, *(part["AttributeName"] for part in self._tables[table]["KeySchema"])}
+        names |= set(projection.get("NonKeyAttributes", []))
+        return {name: value for name, value in item.items() if name in names}
+
+
+def _read_units(operation: str, parameters: Mapping[str, Any], result: Mapping[str, Any]) -> float:
+    match operation:
+        case "GetItem":
+            return _item_units(result.get("Item"), consistent=bool(parameters.get("ConsistentRead")))
+        case "TransactGetItems":
+            return sum(2 * _item_units(entry.get("Item"), consistent=True) for entry in result["Responses"])
+        case "BatchGetItem":
+            units = 0.0
+            for table, request in parameters["RequestItems"].items():
+                items = result["Responses"].get(table, [])
+                consistent = bool(request.get("ConsistentRead"))
+                units += sum(_item_units(item, consistent=consistent) for item in items)
+                units += (len(request["Keys"]) - len(items)) * _item_units(None, consistent=consistent)
+            return units
+        case "Query":
+            size = sum(map(_size, result.get("Items", [])))
+            return max(1, math.ceil(size / READ_BLOCK)) * (1.0 if parameters.get("ConsistentRead") else 0.5)
+    return 0.0
+
+
+def _item_units(item: Item | None, *, consistent: bool) -> float:
+    return max(1, _blocks(item, READ_BLOCK)) * (1.0 if consistent else 0.5)
+
+
+def _blocks(item: Item | None, block: int) -> int:
+    return 0 if item is None else math.ceil(_size(item) / block)
+
+
+def _size(item: Mapping[str, Any]) -> int:
+    """Return the size of an item in bytes ("DynamoDB item sizes and formats" in the Developer Guide)."""
+    return sum(len(name.encode()) + _value_size(value) for name, value in item.items())
+
+
+def _value_size(value: Mapping[str, Any]) -> int:
+    ((kind, content),) = value.items()
+    match kind:
+        case "S":
+            return len(content.encode())
+        case "N":
+            return len(content.strip("-0.")) // 2 + 2
+        case "B":
+            return len(bytes(content))
+        case "M":
+            return 3 + sum(len(name.encode()) + 1 + _value_size(each) for name, each in content.items())
+        case "L":
+            return 3 + sum(1 + _value_size(each) for each in content)
+        case _:
+            return 1
+
+
+# --- Prices
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Prices, and the two assumptions about a Lambda call."""
+
+    prices: Mapping[str, Any]
+    lambda_ms: float
+    log_bytes: int
+    memory_gb: float = 1.0
+
+    def parts(self, usage: Usage, times: float = 1.0) -> dict[str, float]:
+        """Return the price of `times` times a usage in USD, by service."""
+        calls = usage.functions.total()
+        seconds = calls * self.lambda_ms / 1000
+        per_call = self.prices["lambda_million_requests"] / 1e6
+        parts = {
+            "API Gateway": usage.api_calls * self.prices["api_gateway_million_requests"] / 1e6,
+            "Lambda": calls * per_call + seconds * self.memory_gb * self.prices["lambda_gb_second_arm64"],
+            "DynamoDB": (
+                usage.writes * self.prices["dynamodb_million_write_units"]
+                + usage.reads * self.prices["dynamodb_million_read_units"]
+            )
+            / 1e6,
+            "SQS": usage.sqs_calls * self.prices["sqs_million_requests"] / 1e6,
+            "Logs": calls * self.log_bytes / 1e9 * self.prices["logs_gb"],
+        }
+        return {name: price * times for name, price in parts.items()}
+
+
+def show(title: str, usage: Usage, count: int, rates: Rates, times: float) -> float:
+    """Print a usage per occurrence, and the price of `times` occurrences; return that price."""
+    parts = rates.parts(usage, times / count)
+    calls = ", ".join(f"{name} {number / count:.2f}" for name, number in usage.functions.most_common())
+    print(f"\n{title}, each")
+    print(f"  HTTP calls {usage.api_calls / count:.2f} · functions {usage.functions.total() / count:.2f} ({calls})")
+    print(f"  write units {usage.writes / count:.1f} · read units {usage.reads / count:.1f}", end="")
+    print(f" · DynamoDB calls {usage.dynamodb_calls.total() / count:.1f}")
+    if usage.reads_reported:
+        print(f"  read units as the database reports them: {usage.reads_reported / count:.1f}")
+    print(f"  {times:,.0f} of them: {sum(parts.values()):.3f} USD", end="")
+    print(f" ({', '.join(f'{name} {price:.3f}' for name, price in parts.items())})")
+    return sum(parts.values())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure and print."""
+    options = _parser().parse_args(arguments)
+    rates = Rates(json.loads(options.prices.read_text(encoding="utf-8")), options.lambda_ms, options.log_bytes)
+    meters: list[Meter] = []
+
+    def on_call(request: Request, response: Response, seconds: float) -> None:
+        for meter in meters:
+            meter.on_call(request, response, seconds)
+
+    endpoint = os.environ.get("DYNAMODB_ENDPOINT")
+    with tempfile.TemporaryDirectory() as folder, stack.running(on_call=on_call, dynamodb_endpoint=endpoint) as service:
+        meter = Meter(service, endpoint)
+        who = first_steps.prepare(service.base_url, OPERATE_FUNCTION, service.base_url, Path(folder))
+        with meter.installed(), receiving(who.webhook_secret, lambda _webhook: None) as webhook_url:
+            meters.append(meter)
+            measured = _measure(meter, who, webhook_url, service)
+    _report(rates, options, measured[:4], measured[4])
+    return 0
+
+
+def _report(rates: Rates, options: argparse.Namespace, usages: tuple[Usage, Usage, Usage, Usage], gb: float) -> None:
+    alone, together, poll, upkeep = usages
+    prices = rates.prices
+    print(f"Prices: {prices['region']}, {prices['as_of']}. Assumed: {options.lambda_ms} ms and ", end="")
+    print(f"{options.log_bytes} bytes of logs for each Lambda call, 1 GB of memory.")
+    show("A request alone in its session, with its webhook", alone, ALONE, rates, 1000)
+    thousand = show("A request in a long session, with its webhook", together, TOGETHER, rates, 1000)
+    idle = show("A poll that finds nothing, every 5 min for a month", poll, POLLS, rates, MONTH_MINUTES / 5)
+    show("A poll that finds nothing, every minute for a month", poll, POLLS, rates, MONTH_MINUTES)
+    jobs = show("A run of all scheduled jobs, with nothing to do", upkeep, UPKEEP_RUNS, rates, MONTH_MINUTES / 5)
+    queue = QUEUE_POLLS_A_MONTH * prices["sqs_million_requests"] / 1e6
+    alarms = ALARMS * prices["alarm_month"]
+    print(f"\nStorage of 1,000 requests: {gb * 1000:.1f} MB, ", end="")
+    print(f"{gb * prices['dynamodb_gb_month']:.4f} USD a month, ", end="")
+    print(f"and {gb * prices['dynamodb_backup_gb_month']:.4f} for point-in-time recovery")
+    fixed = jobs + queue + alarms
+    print(f"A deployment without connections: {fixed:.2f} USD a month ", end="")
+    print(f"(schedules {jobs:.2f}, polling of the retry queue {queue:.2f}, {ALARMS} alarms {alarms:.2f})")
+    print("\nA month with 1,000 requests for each connection, in long sessions, polled every 5 min")
+    for connections in (1, 100, 10_000):
+        print(f"  {connections:6,} connections: {fixed + connections * (idle + thousand):10,.2f} USD")
+
+
+def _measure(
+    meter: Meter, who: first_steps.Credentials, webhook_url: str, service: stack.Stack
+) -> tuple[Usage, Usage, Usage, Usage, float]:
+    """Return the usage of single requests, of requests in one session, of idle polls and of jobs; and GB of storage."""
+    api = first_steps.Api(who.base_url, who.api_key)
+    path = f"/api/v1/connections/{who.connection_id}/queued_requests"
+    qwc = Path(who.qwc_path).read_text(encoding="utf-8")
+    simulator = Simulator(qwc, who.qbwc_password, Company.generated())
+    body = {**REQUEST, "webhook_url": webhook_url}
+    api.call("POST", path, body)
+    simulator.run_once()  # the first session marks the company file
+    time.sleep(SETTLE_SECONDS)
+    with meter.measured() as alone:
+        for _ in range(ALONE):
+            api.call("POST", path, body)
+            assert simulator.run_once().requests == 1
+    with meter.measured() as together:
+        for _ in range(TOGETHER):
+            api.call("POST", path, body)
+        assert simulator.run_once().requests == TOGETHER
+    with meter.measured() as poll:
+        for _ in range(POLLS):
+            assert simulator.run_once().requests == 0
+    stored = meter.stored_bytes() / (1 + ALONE + TOGETHER)
+    jobs = [each.logical_id for each in service.template.functions() if any(e.type == "Schedule" for e in each.events)]
+    client = local_client(service.base_url)
+    with meter.measured() as upkeep:
+        for _ in range(UPKEEP_RUNS):
+            for job in jobs:
+                client.invoke(FunctionName=job, Payload=b"{}")
+    return alone, together, poll, upkeep, stored * 1000 / 1e9
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.costs", description=__doc__)
+    parser.add_argument("--prices", type=Path, default=ROOT / "benchmarks" / "prices.json", help="a JSON file")
+    parser.add_argument("--lambda-ms", type=float, default=25, help="billed duration of a Lambda call (25)")
+    parser.add_argument("--log-bytes", type=int, default=1500, help="log bytes of a Lambda call (1500)")
+    return parser
+
+
+if __name__ == "__main__":
+    main()
