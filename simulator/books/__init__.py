@@ -5,7 +5,13 @@ from __future__ import annotations
 from simulator.books import rules
 from simulator.books.kinds import GROUPS, KINDS, Kind
 from simulator.books.records import Draft, Fields, Record
-from simulator.books.rules import lists, transactions  # noqa: F401 - importing a module registers its rules
+from simulator.books.rules import (  # noqa: F401 - importing a module registers its rules
+    common,
+    items,
+    lists,
+    payments,
+    sales,
+)
 from simulator.books.store import Books
 
 __all__ = ["GROUPS", "KINDS", "Books", "Draft", "Fields", "Kind", "Record", "rules"]

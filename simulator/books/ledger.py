@@ -21,7 +21,8 @@ ZERO = Decimal()
 class Posting:
     """One line of the ledger. `amount` is positive for a debit, negative for a credit; ids are '' where none applies.
 
-    The postings of a transaction add up to zero.
+    The postings of a transaction add up to zero. `is_open` marks postings to accounts receivable and payable: they stay
+    open until links settle them.
     """
 
     account: str
@@ -32,20 +33,29 @@ class Posting:
     class_id: str = ""
     memo: str = ""
     line_id: str = ""
+    is_open: bool = False
+
+
+SETTLES = "AMTTYPE"
+BY_QUANTITY = "QUANTYPE"
+DEPOSITED = "DEPOSIT"
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
     """A connection from one transaction to another: a payment to an invoice, an invoice to its sales order.
 
-    `amount` is what it settles of the other transaction (type AMTTYPE); a link by quantity (QUANTYPE) settles nothing.
+    `kind` is `SETTLES`, `BY_QUANTITY` (an order and what fulfils it) or `DEPOSITED` (a deposit and a payment). A link
+    that settles takes `amount` and `discount` off the open amounts of both transactions.
     """
 
     source: str
     target: str
-    kind: str = "AMTTYPE"
+    kind: str = SETTLES
     amount: Decimal = ZERO
     discount: Decimal = ZERO
+    owner: str = ""
+    """The transaction that records the link, when it is neither of the two: a payment that applies a credit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +88,7 @@ class Ledger:
         self.entities: defaultdict[tuple[str, str], Decimal] = defaultdict(Decimal)
         self.on_hand: defaultdict[str, Decimal] = defaultdict(Decimal)
         self.stock_value: defaultdict[str, Decimal] = defaultdict(Decimal)
+        self._due: dict[str, Decimal] = {}
         self._links: defaultdict[str, list[Link]] = defaultdict(list)
 
     def put(self, txn_id: str, effects: Effects) -> None:
@@ -88,6 +99,7 @@ class Ledger:
         self.remove(txn_id)
         self.effects[txn_id] = effects
         self._add(effects.postings, effects.stock, 1)
+        self._due[txn_id] = sum((posting.amount for posting in effects.postings if posting.is_open), ZERO)
         for link in effects.links:
             self._links[link.source].append(link)
             self._links[link.target].append(link)
@@ -96,6 +108,7 @@ class Ledger:
         """Take the effects of a transaction back."""
         former = self.effects.pop(txn_id, NOTHING)
         self._add(former.postings, former.stock, -1)
+        self._due.pop(txn_id, None)
         for link in former.links:
             self._links[link.source].remove(link)
             self._links[link.target].remove(link)
@@ -108,15 +121,25 @@ class Ledger:
         """Return the links from and to a transaction, oldest first."""
         return self._links.get(txn_id, [])
 
-    def settled(self, txn_id: str) -> Decimal:
-        """Return how much other transactions settle of this one: payments, credits and discounts."""
-        links = (link for link in self.links(txn_id) if link.target == txn_id and link.kind == "AMTTYPE")
-        return sum((link.amount + link.discount for link in links), ZERO)
+    def due(self, txn_id: str) -> Decimal:
+        """Return what a transaction posts to receivables and payables: positive for an invoice, negative for a bill."""
+        return self._due.get(txn_id, ZERO)
 
-    def applied(self, txn_id: str) -> Decimal:
-        """Return how much this transaction settles of others."""
-        links = (link for link in self.links(txn_id) if link.source == txn_id and link.kind == "AMTTYPE")
-        return sum((link.amount for link in links), ZERO)
+    def settled(self, txn_id: str, *, without: str = "") -> Decimal:
+        """Return how much is settled between this transaction and others, never negative.
+
+        Links of the transaction `without` and links to deleted transactions do not count.
+        """
+        total = ZERO
+        for link in self._links.get(txn_id, ()):
+            other = link.target if link.source == txn_id else link.source
+            if link.kind == SETTLES and other in self.effects and without not in (link.owner, other):
+                total += link.amount + link.discount
+        return total
+
+    def open_amount(self, txn_id: str, *, without: str = "") -> Decimal:
+        """Return what is left to pay of an invoice or bill, or to use of a payment or credit."""
+        return abs(self.due(txn_id)) - self.settled(txn_id, without=without)
 
     def _add(self, postings: Iterable[Posting], stock: Iterable[StockMove], sign: int) -> None:
         for posting in postings:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from simulator.books.kinds import KINDS
 from simulator.books.ledger import ZERO
-from simulator.books.records import reference_id
+from simulator.books.records import Draft, reference_id
 from simulator.books.rules import Rules, rules_for
+from simulator.books.rules import of as rules_of
 from simulator.errors import RequestError
 from simulator.schema.values import money
 
 if TYPE_CHECKING:
-    from simulator.books.records import Draft, Fields, Record
+    from simulator.books.records import Fields, Record
     from simulator.books.store import Books
 
 MAX_SUBLEVEL = 4
@@ -90,21 +91,16 @@ class CustomerRules(ListRules):
         balance = Decimal(draft.extra.get("OpenBalance") or "0")
         if not balance:
             return
-        day = draft.extra.get("OpenBalanceDate") or books.clock.today().isoformat()
         fields = {
             "CustomerRef": record.reference(),
-            "TxnDate": day,
-            "DueDate": day,
-            "IsPending": "false",
             "Memo": "Opening balance",
             "InvoiceLineRet|InvoiceLineGroupRet": [
-                [
-                    "InvoiceLineRet",
-                    {"TxnLineID": books.new_line_id(), "Desc": "Opening balance", "Amount": money(balance)},
-                ]
+                ["InvoiceLineRet", {"Desc": "Opening balance", "Amount": money(balance)}]
             ],
         }
-        books.add(KINDS["Invoice"], fields)
+        if draft.extra.get("OpenBalanceDate"):
+            fields["TxnDate"] = draft.extra["OpenBalanceDate"]
+        add_transaction(books, "Invoice", fields, record.created)
 
     def derived(self, books: Books, record: Record) -> Fields:
         """Return the balance of the customer itself, and the one with its jobs."""
@@ -130,6 +126,14 @@ class VendorRules(ListRules):
     def derived(self, books: Books, record: Record) -> Fields:
         """Return what the company owes to the vendor."""
         return {"Balance": money(-entity_balance(books, record.id))}
+
+
+def add_transaction(books: Books, kind_name: str, fields: Fields, at: int) -> Record:
+    """Complete a transaction that QuickBooks makes by itself, and store it."""
+    kind = KINDS[kind_name]
+    draft = Draft(kind, fields)
+    rules_of(kind).complete(books, draft)
+    return books.add(kind, draft.fields, at=at)
 
 
 def entity_balance(books: Books, entity: str) -> Decimal:

@@ -1,0 +1,300 @@
+"""What all transactions have in common: numbers, dates, addresses, accounts, links, and the closing date."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from decimal import ROUND_HALF_UP, Decimal
+from typing import TYPE_CHECKING, Any
+
+from simulator.books.kinds import KINDS
+from simulator.books.ledger import DEPOSITED, ZERO
+from simulator.books.records import reference_id
+from simulator.books.rules import Rules, rules_for
+from simulator.errors import RequestError
+from simulator.schema.values import money
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from simulator.books.records import Draft, Fields, Record
+    from simulator.books.store import Books
+    from simulator.schema import Aggregate
+
+CENT = Decimal("0.01")
+HUNDRED = Decimal(100)
+
+OPEN_TYPES = {"AccountsReceivable", "AccountsPayable"}
+"""The account types whose postings stay open until something settles them."""
+
+_SPECIAL_ACCOUNTS = {
+    "AccountsReceivable": ("Accounts Receivable", "AccountsReceivable"),
+    "AccountsPayable": ("Accounts Payable", "AccountsPayable"),
+    "UndepositedFunds": ("Undeposited Funds", "OtherCurrentAsset"),
+    "InventoryAssets": ("Inventory Asset", "OtherCurrentAsset"),
+    "CostOfGoodsSold": ("Cost of Goods Sold", "CostOfGoodsSold"),
+    "SalesTaxPayable": ("Sales Tax Payable", "OtherCurrentLiability"),
+    "OpeningBalanceEquity": ("Opening Balance Equity", "Equity"),
+    "UncategorizedIncome": ("Uncategorized Income", "Income"),
+    "UncategorizedExpenses": ("Uncategorized Expenses", "Expense"),
+}
+"""The accounts that QuickBooks makes when it needs them: name and type by SpecialAccountType."""
+_UNIQUE_TYPES = OPEN_TYPES | {"CostOfGoodsSold"}
+"""Account types of which any account serves, by whatever name."""
+
+
+def decimal(fields: Fields, name: str) -> Decimal:
+    """Return a number of a record, 0 without one."""
+    return Decimal(fields.get(name) or "0")
+
+
+def rounded(amount: Decimal) -> Decimal:
+    """Round to cents, half up, as QuickBooks does."""
+    return amount.quantize(CENT, ROUND_HALF_UP)
+
+
+def percent_of(amount: Decimal, percent: Decimal) -> Decimal:
+    """Return a percentage of an amount, in cents."""
+    return rounded(amount * percent / HUNDRED)
+
+
+def special_account(books: Books, special: str) -> Fields:
+    """Return a reference to a special account; QuickBooks makes one that the company file does not have."""
+    name, account_type = _SPECIAL_ACCOUNTS[special]
+    of_type = None
+    for account in books["Account"]:
+        if account.fields.get("SpecialAccountType") == special or account.full_name == name:
+            return account.reference()
+        if of_type is None and account_type in _UNIQUE_TYPES and account.fields.get("AccountType") == account_type:
+            of_type = account
+    if of_type is None:
+        fields = {"Name": name, "IsActive": "true", "AccountType": account_type, "SpecialAccountType": special}
+        of_type = books.add(KINDS["Account"], fields)
+    return of_type.reference()
+
+
+def account_type(books: Books, account_id: str) -> str:
+    """Return the AccountType of an account, '' without one."""
+    account = books.lists.get(account_id)
+    return str(account.fields.get("AccountType", "")) if account is not None else ""
+
+
+def check_account_type(books: Books, fields: Fields, name: str, types: Collection[str]) -> None:
+    """Check that a reference points to an account of these types. Raises `RequestError` 3210."""
+    account = books.lists.get(reference_id(fields, name))
+    if account is not None and str(account.fields.get("AccountType")) not in types:
+        raise refused(name, account.full_name, f"The account must be of type {' or '.join(sorted(types))}.")
+
+
+def refused(field: str, value: object, reason: str) -> RequestError:
+    """Return the error for a value that QuickBooks refuses."""
+    return RequestError(
+        3210, f'The "{field}" field has an invalid value "{value}".  QuickBooks error message: {reason}'
+    )
+
+
+def no_transaction(txn_id: str) -> RequestError:
+    """Return the error for a transaction that does not exist or is of the wrong kind."""
+    return RequestError(
+        3120,
+        f'Object "{txn_id}" specified in the request cannot be found.  '
+        "QuickBooks error message: Invalid argument.  The specified record does not exist in the list.",
+    )
+
+
+def find_transaction(books: Books, txn_id: str, kinds: tuple[str, ...]) -> Record:
+    """Return a transaction of one of these kinds. Raises `RequestError` 3120."""
+    record = books.transaction(txn_id, kinds)
+    if record is None:
+        raise no_transaction(txn_id)
+    return record
+
+
+def flat_lines(holder: Draft | Record) -> Iterator[Fields]:
+    """Yield the lines in their order, those within groups included; the lines that stand for groups are left out."""
+    for name, line in holder.lines():
+        if name in _SUMMARY_LINES:
+            continue
+        inner = group_lines(name, line)
+        if inner is None:
+            yield line
+        else:
+            yield from inner
+
+
+def group_lines(name: str, line: Fields) -> list[Fields] | None:
+    """Return the lines within a group line, None for a line that is not a group."""
+    inner_name = _INNER_LINES.get(name)
+    return None if inner_name is None else line.setdefault(inner_name, [])
+
+
+def inner_line_name(name: str) -> str:
+    """Return the element name of the lines within a group line."""
+    return _INNER_LINES[name]
+
+
+_INNER_LINES = {
+    name: name.replace("Group", "") for kind in KINDS.values() for name in kind.line_names if "Group" in name
+}
+_SUMMARY_LINES = {"DiscountLineRet", "SalesTaxLineRet", "ShippingLineRet"}
+
+
+def address_block(address: Fields) -> Fields:
+    """Return an address as up to five lines, as it is printed."""
+    place = " ".join(part for part in (address.get("State", ""), address.get("PostalCode", "")) if part)
+    lines = [address.get(f"Addr{number}", "") for number in range(1, 6)]
+    lines += [", ".join(part for part in (address.get("City", ""), place) if part), address.get("Country", "")]
+    filled = [line for line in lines if line][:5]
+    return {f"Addr{number}": line for number, line in enumerate(filled, 1)}
+
+
+def due_date(books: Books, terms: str, day: str) -> str:
+    """Return when a transaction of that day is due under these terms: the same day without any."""
+    record = books.lists.get(terms)
+    if record is None:
+        return day
+    start, fields = date.fromisoformat(day), record.fields
+    if record.kind.name == "StandardTerms":
+        return (start + timedelta(days=int(fields.get("StdDueDays") or 0))).isoformat()
+    due = int(fields.get("DayOfMonthDue") or 1)
+    ahead = int(fields.get("DueNextMonthDays") or 0)
+    month = _day_in_month(start.year, start.month, due)
+    if (month - start).days < max(ahead, 0) or month < start:
+        month = _day_in_month(start.year + start.month // 12, start.month % 12 + 1, due)
+    return month.isoformat()
+
+
+def early_payment(books: Books, terms: str, day: str) -> tuple[str, Decimal]:
+    """Return until when an early payment earns a discount, and its percentage; '' and 0 without one."""
+    record = books.lists.get(terms)
+    if record is None or not decimal(record.fields, "DiscountPct"):
+        return "", ZERO
+    start = date.fromisoformat(day)
+    if record.kind.name == "StandardTerms":
+        last = start + timedelta(days=int(record.fields.get("StdDiscountDays") or 0))
+    else:
+        last = _day_in_month(start.year, start.month, int(record.fields.get("DiscountDayOfMonth") or 1))
+    return last.isoformat(), decimal(record.fields, "DiscountPct")
+
+
+def _day_in_month(year: int, month: int, number: int) -> date:
+    following = date(year + month // 12, month % 12 + 1, 1)
+    return min(date(year, month, min(number, 28)) + timedelta(days=max(number - 28, 0)), following - timedelta(days=1))
+
+
+@rules_for("transaction")
+class TransactionRules(Rules):
+    """What all transactions have in common."""
+
+    def complete(self, books: Books, draft: Draft) -> None:
+        """Date the transaction today, number it and its lines."""
+        fields, model = draft.fields, draft.kind.fields
+        if "TxnDate" in model:
+            fields.setdefault("TxnDate", books.clock.today().isoformat())
+        self.check_closing_date(books, draft)
+        if "RefNumber" in model and draft.before is None:
+            fields.setdefault("RefNumber", self.next_ref_number(books, draft))
+        if "ExternalGUID" in model and fields.get("ExternalGUID") == "0":
+            del fields["ExternalGUID"]
+        for name, line in draft.lines():
+            line.setdefault("TxnLineID", books.new_line_id())
+            for inner in group_lines(name, line) or ():
+                inner.setdefault("TxnLineID", books.new_line_id())
+
+    def next_ref_number(self, books: Books, draft: Draft) -> str:
+        """Return the number after the highest one of the kind."""
+        return str(1001 + len(books[draft.kind.name]))
+
+    def complete_addresses(self, draft: Draft) -> None:
+        """Add the printed form of each address."""
+        for name in draft.kind.fields.elements:
+            address = draft.fields.get(name.removesuffix("Block"))
+            if name.endswith("AddressBlock") and address:
+                draft.fields[name] = address_block(address)
+
+    def complete_due_date(self, books: Books, draft: Draft) -> None:
+        """Compute the due date from the terms unless the request names one."""
+        fields = draft.fields
+        changed = draft.before is None or not draft.given.isdisjoint({"TermsRef", "TxnDate"})
+        if "DueDate" not in fields or (changed and draft.before is not None and "DueDate" not in draft.given):
+            fields["DueDate"] = due_date(books, draft.reference("TermsRef"), fields["TxnDate"])
+
+    def check_closing_date(self, books: Books, draft: Draft) -> None:
+        """Check the date, and the former one, against the closing date. Raises `RequestError` 3171."""
+        self._check_open(books, draft.fields.get("TxnDate", ""))
+        if draft.before is not None:
+            self._check_open(books, draft.before.fields.get("TxnDate", ""))
+
+    def check_delete(self, books: Books, record: Record) -> None:
+        """Refuse to delete what is deposited, or dated on or before the closing date."""
+        self._check_open(books, record.fields.get("TxnDate", ""))
+        for link in books.ledger.links(record.id):
+            if link.kind == DEPOSITED and link.target == record.id:
+                raise RequestError(
+                    3160, f'Cannot delete the object specified by the id = "{record.id}".  It has been deposited.'
+                )
+
+    def _check_open(self, books: Books, day: str) -> None:
+        closed = str(books.preferences.get("closing_date") or "")
+        if day and day <= closed:
+            raise RequestError(
+                3171,
+                "An attempt was made to modify a transaction with a date that is on or before the closing date of "
+                "the company.",
+            )
+
+    def derived(self, books: Books, record: Record) -> Fields:
+        """Return the links to other transactions."""
+        return {"LinkedTxn": linked_transactions(books, record)} if "LinkedTxn" in record.kind.fields else {}
+
+
+def linked_transactions(books: Books, record: Record) -> list[Fields]:
+    """Return the LinkedTxn elements of a transaction, oldest first."""
+    linked = []
+    for link in books.ledger.links(record.id):
+        other = books.transaction(link.target if link.source == record.id else link.source)
+        if other is not None and link.kind != DEPOSITED:
+            linked.append({
+                "TxnID": other.id,
+                "TxnType": other.kind.name,
+                "TxnDate": other.fields.get("TxnDate", ""),
+                "RefNumber": other.fields.get("RefNumber", ""),
+                "LinkType": link.kind,
+                "Amount": money(-link.amount),
+            })  # fmt: skip
+    return linked
+
+
+def voided(record: Record) -> Fields:
+    """Return the fields of a transaction after a void: all amounts and quantities are zero, nothing is linked."""
+    fields = _zeroed(record.fields, record.kind.fields)
+    memo = fields.get("Memo", "")
+    if "Memo" in record.kind.fields:
+        fields["Memo"] = memo if memo.startswith("VOID") else f"VOID: {memo}".strip()
+    return fields
+
+
+_ZEROES = {"AMTTYPE": "0.00", "PRICETYPE": "0.00", "QUANTYPE": "0"}
+_LINKS = {"AppliedToTxnRet", "RefundAppliedToTxnRet", "LinkToTxnID", "LinkToTxn", "SetCredit", "ApplyCheckToTxnAdd"}
+_ACCOUNTING = {"AccountRef", "Taxes"}
+
+
+def _zeroed(fields: Fields, model: Aggregate) -> Fields:
+    result: Fields = {}
+    for name, value in fields.items():
+        if name in _LINKS:
+            continue
+        if "|" in name:
+            result[name] = [[each, _zeroed(line, model[each].content)] for each, line in value]
+        elif name in model:
+            result[name] = _zero(value, model[name].type)
+        elif name in _ACCOUNTING:
+            result[name] = [] if isinstance(value, list) else value
+    return result
+
+
+def _zero(value: Any, kind: Any) -> Any:
+    if isinstance(value, list):
+        return [_zero(each, kind) for each in value]
+    if isinstance(value, dict):
+        return value if kind.is_reference else _zeroed(value, kind)
+    return _ZEROES.get(kind.base, value)

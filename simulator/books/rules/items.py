@@ -1,0 +1,204 @@
+"""What transactions need of items: prices, costs, accounts, units and stock; and the rules of stock items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from simulator.books.kinds import KINDS
+from simulator.books.ledger import ZERO
+from simulator.books.records import reference_id
+from simulator.books.rules import rules_for
+from simulator.books.rules.common import CENT, HUNDRED, decimal, rounded, special_account
+from simulator.books.rules.lists import ListRules
+from simulator.books.rules.orders import open_lines
+from simulator.errors import RequestError
+from simulator.schema.values import money, number_text
+
+if TYPE_CHECKING:
+    from simulator.books.records import Draft, Fields, Record
+    from simulator.books.store import Books
+
+STOCK_KINDS = ("ItemInventory", "ItemInventoryAssembly")
+UNIT_PRICE = Decimal("0.00001")
+
+
+def item_of(books: Books, line: Fields) -> Record | None:
+    """Return the item of a line."""
+    return books.lists.get(reference_id(line, "ItemRef"))
+
+
+def is_stock(item: Record) -> bool:
+    """Tell whether the company keeps a quantity on hand of an item."""
+    return item.kind.name in STOCK_KINDS
+
+
+def sales_facts(item: Record) -> Fields:
+    """Return the Desc, Price, PricePercent and AccountRef with which an item is sold."""
+    fields = item.fields
+    if "SalesOrPurchase" in fields:
+        return dict(fields["SalesOrPurchase"])
+    holder = fields.get("SalesAndPurchase", fields)
+    facts = {
+        "Desc": holder.get("SalesDesc") or fields.get("ItemDesc") or "",
+        "Price": holder.get("SalesPrice") or fields.get("DiscountRate") or "",
+        "PricePercent": fields.get("DiscountRatePercent") or "",
+        "AccountRef": holder.get("IncomeAccountRef")
+        or fields.get("AccountRef")
+        or fields.get("DepositToAccountRef")
+        or {},
+    }
+    return {name: value for name, value in facts.items() if value}
+
+
+def purchase_facts(item: Record) -> Fields:
+    """Return the Desc, Price and AccountRef with which an item is bought: the asset account of a stock item."""
+    fields = item.fields
+    if "SalesOrPurchase" in fields:
+        return dict(fields["SalesOrPurchase"])
+    holder = fields.get("SalesAndPurchase", fields)
+    facts = {
+        "Desc": holder.get("PurchaseDesc") or fields.get("ItemDesc") or "",
+        "Price": holder.get("PurchaseCost") or "",
+        "AccountRef": fields.get("AssetAccountRef")
+        or holder.get("ExpenseAccountRef")
+        or fields.get("COGSAccountRef")
+        or fields.get("AccountRef")
+        or {},
+    }
+    return {name: value for name, value in facts.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A unit of measure: its name, and how many base units it is."""
+
+    name: str = ""
+    ratio: Decimal = Decimal(1)
+
+
+BASE_UNIT = Unit()
+
+
+def unit_of(books: Books, item: Record, line: Fields, used_for: str) -> Unit:
+    """Return the unit of a line: the one it names, else the default for `Sales` or `Purchase`.
+
+    Raises `RequestError` 3140 for a unit that the item's set does not have.
+    """
+    units = books.lists.get(reference_id(item.fields, "UnitOfMeasureSetRef"))
+    name = line.get("UnitOfMeasure", "")
+    if units is None:
+        if name:
+            raise RequestError(3140, f'There is an invalid reference to QuickBooks UnitOfMeasure "{name}".')
+        return BASE_UNIT
+    base = units.fields.get("BaseUnit", {})
+    ratios = {base.get("Name", ""): Unit(base.get("Name", ""))}
+    for each in units.fields.get("RelatedUnit", ()):
+        ratios[each["Name"]] = Unit(each["Name"], decimal(each, "ConversionRatio"))
+    if not name:
+        defaults = units.fields.get("DefaultUnit", ())
+        name = next((each["Unit"] for each in defaults if each.get("UnitUsedFor") == used_for), base.get("Name", ""))
+    if name not in ratios:
+        raise RequestError(3140, f'There is an invalid reference to QuickBooks UnitOfMeasure "{name}".')
+    return ratios[name]
+
+
+def price_with_level(books: Books, item: Record, price: Decimal, level_id: str) -> Decimal:
+    """Return an item's price on a price level."""
+    level = books.lists.get(level_id)
+    if level is None:
+        return price
+    for each in level.fields.get("PriceLevelPerItemRet", ()):
+        if reference_id(each, "ItemRef") == item.id:
+            if "CustomPrice" in each:
+                return decimal(each, "CustomPrice")
+            return rounded(price * (HUNDRED + decimal(each, "CustomPricePercent")) / HUNDRED)
+    percent = decimal(level.fields, "PriceLevelFixedPercentage")
+    return rounded(price * (HUNDRED + percent) / HUNDRED) if percent else price
+
+
+def average_cost(books: Books, item: Record) -> Decimal:
+    """Return the average cost of one base unit; the purchase cost while there is no stock."""
+    on_hand, value = books.ledger.on_hand.get(item.id, ZERO), books.ledger.stock_value.get(item.id, ZERO)
+    if on_hand > 0 and value > 0:
+        return (value / on_hand).quantize(UNIT_PRICE)
+    return decimal(purchase_facts(item), "Price")
+
+
+def cost_of(books: Books, item: Record, quantity: Decimal) -> Decimal:
+    """Return what so many base units cost that leave the stock; the last one takes what is left of the value."""
+    if quantity and books.ledger.on_hand.get(item.id, ZERO) == quantity:
+        value = books.ledger.stock_value.get(item.id, ZERO)
+        if value > 0:
+            return value
+    return (average_cost(books, item) * quantity).quantize(CENT)
+
+
+def asset_account(books: Books, item: Record) -> Fields:
+    """Return the account that holds the value of a stock item."""
+    return item.fields.get("AssetAccountRef") or special_account(books, "InventoryAssets")
+
+
+def cost_account(books: Books, item: Record) -> Fields:
+    """Return the account for the cost of what is sold of a stock item."""
+    return item.fields.get("COGSAccountRef") or special_account(books, "CostOfGoodsSold")
+
+
+@rules_for(*STOCK_KINDS)
+class StockItemRules(ListRules):
+    """Inventory parts and assemblies: quantities come from transactions."""
+
+    def complete(self, books: Books, draft: Draft) -> None:
+        """Keep the opening quantity apart: it becomes an inventory adjustment."""
+        super().complete(books, draft)
+        opening = draft.fields.pop("QuantityOnHand", "")
+        for name in ("AverageCost", "QuantityOnOrder", "QuantityOnSalesOrder"):
+            draft.fields.pop(name, None)
+        if opening and draft.before is None:
+            draft.extra.setdefault("QuantityOnHand", opening)
+        draft.fields.setdefault("PurchaseCost", "0.00")
+
+    def after_add(self, books: Books, record: Record, draft: Draft) -> None:
+        """Make the inventory adjustment of an opening quantity."""
+        quantity = Decimal(draft.extra.get("QuantityOnHand") or "0")
+        if not quantity:
+            return
+        value = Decimal(draft.extra.get("TotalValue") or rounded(quantity * decimal(record.fields, "PurchaseCost")))
+        line = {
+            "TxnLineID": books.new_line_id(),
+            "ItemRef": record.reference(),
+            "QuantityDifference": number_text(quantity, 0),
+            "ValueDifference": money(value),
+            "AssetAccountRef": asset_account(books, record),
+        }
+        fields = {
+            "AccountRef": special_account(books, "OpeningBalanceEquity"),
+            "TxnDate": draft.extra.get("InventoryDate") or books.clock.today().isoformat(),
+            "Memo": "Opening balance",
+            "InventoryAdjustmentLineRet": [line],
+        }
+        books.add(KINDS["InventoryAdjustment"], fields, at=record.created)
+
+    def derived(self, books: Books, record: Record) -> Fields:
+        """Return what is on hand, on order and on sales orders, and the average cost."""
+        return {
+            "QuantityOnHand": number_text(books.ledger.on_hand.get(record.id, ZERO), 0),
+            "AverageCost": number_text(average_cost(books, record), 2),
+            "QuantityOnOrder": number_text(open_order_quantity(books, record, "PurchaseOrder"), 0),
+            "QuantityOnSalesOrder": number_text(open_order_quantity(books, record, "SalesOrder"), 0),
+        }
+
+
+def open_order_quantity(books: Books, item: Record, kind: str) -> Decimal:
+    """Return how much of an item is on open orders: sales orders or purchase orders."""
+    total = ZERO
+    for each in books.users(item.id):
+        order = books.transactions.get(each)
+        if order is not None and order.kind.name == kind:
+            total += sum((quantity for line, quantity in open_lines(books, order) if _is_of(line, item)), ZERO)
+    return total
+
+
+def _is_of(line: Fields, item: Record) -> bool:
+    return reference_id(line, "ItemRef") == item.id

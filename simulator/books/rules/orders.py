@@ -1,0 +1,122 @@
+"""Orders and what fulfils them: estimates and sales orders by invoices, purchase orders by receipts and bills."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from simulator.books.ledger import BY_QUANTITY, ZERO, Link
+from simulator.books.rules.common import decimal, find_transaction, flat_lines, no_transaction
+from simulator.schema.values import number_text
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+    from simulator.books.records import Draft, Fields, Record
+    from simulator.books.store import Books
+    from simulator.schema import Aggregate
+
+COPIED = tuple(
+    "ItemRef Desc Quantity UnitOfMeasure Rate RatePercent Amount ClassRef SalesTaxCodeRef CustomerRef Other1 Other2 "  # noqa: SIM905
+    "InventorySiteRef InventorySiteLocationRef ManufacturerPartNumber".split()
+)
+"""What a line takes from the line of an order that it fulfils."""
+
+
+def fulfilled(books: Books, order: Record, *, without: str = "") -> dict[str, Decimal]:
+    """Return by TxnLineID how much of an order's lines other transactions invoice or receive."""
+    done: dict[str, Decimal] = defaultdict(lambda: ZERO)
+    seen = set()
+    for link in books.ledger.links(order.id):
+        if link.kind != BY_QUANTITY or link.target != order.id or link.source in seen or link.source == without:
+            continue
+        seen.add(link.source)
+        other = books.transactions.get(link.source)
+        for line in flat_lines(other) if other is not None else ():
+            origin = line.get("LinkToTxn")
+            if origin and origin["TxnID"] == order.id:
+                done[origin["TxnLineID"]] += decimal(line, "Quantity") if "Quantity" in line else 1
+    return done
+
+
+def is_closed_by_hand(holder: Fields) -> bool:
+    """Tell whether somebody closed an order or a line of it."""
+    return bool(holder.get("IsManuallyClosed") == "true")
+
+
+def open_lines(books: Books, order: Record, *, without: str = "") -> list[tuple[Fields, Decimal]]:
+    """Return the lines of an order that are not closed, with the quantities still to invoice or to receive."""
+    if is_closed_by_hand(order.fields):
+        return []
+    done = fulfilled(books, order, without=without)
+    rest = []
+    for line in flat_lines(order):
+        if "ItemRef" in line and not is_closed_by_hand(line):
+            quantity = (decimal(line, "Quantity") if "Quantity" in line else 1) - done.get(line["TxnLineID"], ZERO)
+            if quantity > 0:
+                rest.append((line, quantity))
+    return rest
+
+
+def is_fulfilled(books: Books, order: Record) -> bool:
+    """Tell whether nothing of an order is left, because all of it was invoiced or received."""
+    return not is_closed_by_hand(order.fields) and not open_lines(books, order)
+
+
+def copy_line(line: Fields, origin: Fields, order: Record, quantity: Decimal, model: Aggregate) -> None:
+    """Fill in a line from the line of an order that it fulfils, and link the two."""
+    line["LinkToTxn"] = {"TxnID": order.id, "TxnLineID": origin["TxnLineID"]}
+    whole = "Quantity" not in origin or decimal(origin, "Quantity") == decimal(line, "Quantity") or not quantity
+    if "Quantity" in origin and "Quantity" not in line:
+        line["Quantity"] = number_text(quantity, 0)
+        whole = decimal(origin, "Quantity") == quantity
+    for name in COPIED:
+        target = "Cost" if name == "Rate" and "Cost" in model else name
+        if name == "Quantity" or name not in origin or target not in model:
+            continue
+        if name == "Amount" and ("Rate" in line or not whole):
+            continue
+        if name in {"Rate", "RatePercent"} and not {"Rate", "RatePercent", "Amount", "Cost"}.isdisjoint(line):
+            continue
+        line.setdefault(target, origin[name])
+
+
+def link_lines(books: Books, draft: Draft, kinds: tuple[str, ...], line_name: str) -> None:
+    """Copy the orders that the request links to into lines, and complete the lines that link by themselves.
+
+    Raises `RequestError` 3120 for an order or a line that does not exist.
+    """
+    model = draft.kind.fields[line_name].content
+    without = draft.before.id if draft.before is not None else ""
+    for line in flat_lines(draft):
+        link = line.get("LinkToTxn")
+        if link and "ItemRef" not in line:
+            order = find_transaction(books, link["TxnID"], kinds)
+            origin = next((each for each in flat_lines(order) if each["TxnLineID"] == link["TxnLineID"]), None)
+            if origin is None:
+                raise no_transaction(link["TxnLineID"])
+            rest = decimal(origin, "Quantity") - fulfilled(books, order, without=without).get(link["TxnLineID"], ZERO)
+            copy_line(line, origin, order, max(rest, ZERO), model)
+        elif link:
+            find_transaction(books, link["TxnID"], kinds)
+    key = next(("|".join(names) for names in draft.kind.fields.mixed if line_name in names), line_name)
+    orders = draft.extra.get("LinkToTxnID", ())
+    for txn_id in orders:
+        order = find_transaction(books, txn_id, kinds)
+        for origin, quantity in open_lines(books, order, without=without):
+            copied: Fields = {}
+            copy_line(copied, origin, order, quantity, model)
+            draft.fields.setdefault(key, []).append([line_name, copied])
+    if orders:
+        draft.fields["LinkToTxnID"] = list(orders)
+
+
+def order_links(record: Record) -> tuple[Link, ...]:
+    """Return a link to each order that a transaction fulfils."""
+    orders = dict.fromkeys(record.fields.get("LinkToTxnID", ()))
+    amounts: dict[str, Decimal] = dict.fromkeys(orders, ZERO)
+    for line in flat_lines(record):
+        if "LinkToTxn" in line:
+            order = line["LinkToTxn"]["TxnID"]
+            amounts[order] = amounts.get(order, ZERO) + decimal(line, "Amount")
+    return tuple(Link(record.id, order, BY_QUANTITY, amount) for order, amount in amounts.items())

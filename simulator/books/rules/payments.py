@@ -1,0 +1,364 @@
+"""Payments of customers and to vendors: what they settle, with discounts and credits; and refunds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from simulator.books.ledger import SETTLES, ZERO, Effects, Link, Posting
+from simulator.books.records import reference_id
+from simulator.books.rules import rules_for
+from simulator.books.rules.common import (
+    TransactionRules,
+    account_type,
+    check_account_type,
+    decimal,
+    find_transaction,
+    refused,
+    special_account,
+)
+from simulator.books.rules.sales import CREDITS, check_credits
+from simulator.errors import RequestError
+from simulator.schema.values import money
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from decimal import Decimal
+
+    from simulator.books.records import Draft, Fields, Record
+    from simulator.books.store import Books
+
+RECEIVABLE = ("Invoice", "Charge", "JournalEntry")
+PAYABLE = ("Bill", "JournalEntry")
+_PAY_TOO_MUCH = "You cannot pay more than the amount due."
+
+
+class SettlingRules(TransactionRules):
+    """Payments: each settles other transactions of the same customer or vendor."""
+
+    targets: ClassVar[tuple[str, ...]]
+    credits: ClassVar[tuple[str, ...]]
+    entity_field: ClassVar[str]
+    target_entity_field: ClassVar[str]
+
+    def complete_applied(self, books: Books, draft: Draft) -> tuple[Decimal, Decimal]:
+        """Complete and check the AppliedToTxn elements. Returns what is paid, and all credits.
+
+        Raises `RequestError` 3120 or 3210.
+        """
+        own = draft.before.id if draft.before is not None else ""
+        paid = credited = ZERO
+        seen: set[str] = set()
+        for each in draft.fields.get("AppliedToTxnRet", ()):
+            target = find_transaction(books, each["TxnID"], self.targets)
+            if target.id in seen:
+                raise refused("AppliedToTxnAdd TxnID", target.id, "A transaction can be named once only.")
+            seen.add(target.id)
+            amount = decimal(each, "PaymentAmount" if "PaymentAmount" in each else "Amount")
+            discount = decimal(each, "DiscountAmount")
+            due = books.ledger.open_amount(target.id, without=own)
+            credit = check_credits(books, each.get("SetCredit", ()), self.credits, due, draft)
+            if amount < 0 or discount < 0 or amount + discount + credit > due:
+                raise refused("AppliedToTxnAdd payment amount", money(amount), _PAY_TOO_MUCH)
+            self._check_entity(books, draft, target)
+            each.pop("PaymentAmount", None)
+            each["Amount"] = money(amount)
+            each["EntityRef"] = {"ListID": _entity(target, self.target_entity_field)}
+            if discount:
+                each.setdefault("DiscountAccountRef", special_account(books, "UncategorizedIncome"))
+            paid += amount
+            credited += credit
+        return paid, credited
+
+    def _check_entity(self, books: Books, draft: Draft, target: Record) -> None:
+        """Refuse what belongs to another customer: all jobs of a customer count as the same."""
+        own, other = draft.reference(self.entity_field), _entity(target, self.target_entity_field)
+        if other and own != other and _top(books, own) != _top(books, other):
+            raise refused("AppliedToTxnAdd TxnID", target.id, "The transaction belongs to another customer or vendor.")
+
+    def settlements(self, record: Record) -> Iterator[Link]:
+        """Yield the links to what is settled: by the payment, and by credits that it applies."""
+        for each in record.fields.get("AppliedToTxnRet", ()):
+            yield Link(
+                record.id, each["TxnID"], SETTLES, decimal(each, "Amount"), decimal(each, "DiscountAmount"), record.id
+            )
+            for credit in each.get("SetCredit", ()):
+                yield Link(
+                    credit["CreditTxnID"], each["TxnID"], amount=decimal(credit, "AppliedAmount"), owner=record.id
+                )
+
+    def settling_postings(self, record: Record, account: str, total: Decimal, sign: int) -> Iterator[Posting]:
+        """Yield the postings to receivables or payables and for discounts; `sign` 1 credits receivables.
+
+        Each transaction that is settled posts for its own customer, the rest for the customer of the payment.
+        """
+        rest = total
+        for each in record.fields.get("AppliedToTxnRet", ()):
+            amount, discount = decimal(each, "Amount"), decimal(each, "DiscountAmount")
+            rest -= amount
+            if amount or discount:
+                yield Posting(account, -sign * (amount + discount), reference_id(each, "EntityRef"), is_open=True)
+            if discount:
+                class_id = reference_id(each, "DiscountClassRef")
+                yield Posting(reference_id(each, "DiscountAccountRef"), sign * discount, class_id=class_id)
+        if rest:
+            yield Posting(account, -sign * rest, reference_id(record.fields, self.entity_field), is_open=True)
+
+    def shown_applied(self, books: Books, record: Record) -> list[Fields]:
+        """Return the AppliedToTxnRet elements with what is left of each transaction now."""
+        shown = []
+        for each in record.fields.get("AppliedToTxnRet", ()):
+            target = books.transactions.get(each["TxnID"])
+            if target is not None:
+                linked = [
+                    {
+                        "TxnID": credit["CreditTxnID"],
+                        "TxnType": found.kind.name,
+                        "TxnDate": found.fields.get("TxnDate", ""),
+                        "RefNumber": found.fields.get("RefNumber", ""),
+                        "LinkType": SETTLES,
+                        "Amount": credit["AppliedAmount"],
+                    }
+                    for credit in each.get("SetCredit", ())
+                    if (found := books.transactions.get(credit["CreditTxnID"])) is not None
+                ]
+                shown.append({
+                    **each,
+                    "TxnType": target.kind.name,
+                    "TxnDate": target.fields.get("TxnDate", ""),
+                    "RefNumber": target.fields.get("RefNumber", ""),
+                    "BalanceRemaining": money(books.ledger.open_amount(target.id)),
+                    "LinkedTxn": linked,
+                })  # fmt: skip
+        return shown
+
+
+def _entity(record: Record, field: str) -> str:
+    return reference_id(record.fields, field)
+
+
+def _top(books: Books, entity: str) -> str:
+    """Return the customer above all jobs."""
+    record = books.lists.get(entity)
+    while record is not None and reference_id(record.fields, "ParentRef"):
+        record = books.lists.get(reference_id(record.fields, "ParentRef"))
+    return record.id if record is not None else entity
+
+
+def open_transactions(books: Books, entity: str, kinds: tuple[str, ...], own: str = "") -> list[tuple[Record, Decimal]]:
+    """Return the transactions of a customer or vendor that something is left of, with what is left; oldest first."""
+    records = [books.transactions[each] for each in books.users(entity) if each in books.transactions]
+    records = [each for each in records if each.kind.name in kinds]
+    rows = [(each, books.ledger.open_amount(each.id, without=own)) for each in records]
+    return sorted(
+        ((record, left) for record, left in rows if left > 0),
+        key=lambda row: (row[0].fields.get("TxnDate", ""), row[0].number),
+    )
+
+
+@rules_for("ReceivePayment")
+class ReceivePaymentRules(SettlingRules):
+    """Payments of customers."""
+
+    targets = RECEIVABLE
+    credits = CREDITS
+    entity_field = target_entity_field = "CustomerRef"
+
+    def complete(self, books: Books, draft: Draft) -> None:
+        """Apply the payment: as the request says, or to the oldest invoices (IsAutoApply)."""
+        super().complete(books, draft)
+        fields = draft.fields
+        check_account_type(books, fields, "ARAccountRef", ("AccountsReceivable",))
+        if draft.extra.get("IsAutoApply") == "true" and "AppliedToTxnRet" not in draft.given:
+            fields["AppliedToTxnRet"] = self._oldest_first(books, draft, decimal(fields, "TotalAmount"))
+        paid, _ = self.complete_applied(books, draft)
+        fields.setdefault("TotalAmount", money(paid))
+        if decimal(fields, "TotalAmount") < 0:
+            raise refused("TotalAmount", fields["TotalAmount"], "The amount cannot be negative.")
+        if paid > decimal(fields, "TotalAmount"):
+            raise refused(
+                "AppliedToTxnAdd payment amount",
+                money(paid),
+                "You cannot apply more than the amount of the payment.",
+            )
+        customer = books.lists.get(draft.reference("CustomerRef"))
+        if customer is not None and draft.before is None and customer.fields.get("PreferredPaymentMethodRef"):
+            fields.setdefault("PaymentMethodRef", customer.fields["PreferredPaymentMethodRef"])
+        fields.setdefault("ARAccountRef", special_account(books, "AccountsReceivable"))
+        fields.setdefault("DepositToAccountRef", special_account(books, "UndepositedFunds"))
+
+    def next_ref_number(self, books: Books, draft: Draft) -> str:  # noqa: ARG002
+        """Return no number: that of a payment is the number of the customer's check."""
+        return ""
+
+    def _oldest_first(self, books: Books, draft: Draft, amount: Decimal) -> list[Fields]:
+        """Choose the invoice of exactly this amount, else the oldest ones."""
+        rows = open_transactions(books, draft.reference("CustomerRef"), ("Invoice", "Charge"))
+        exact = [row for row in rows if row[1] == amount]
+        applied = []
+        for record, left in exact[:1] or rows:
+            part = min(left, amount)
+            if part > 0:
+                applied.append({"TxnID": record.id, "PaymentAmount": money(part)})
+                amount -= part
+        return applied
+
+    def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002 - all that posts stands in the record
+        """Debit undeposited funds, credit receivables; settle the invoices it is applied to."""
+        fields = record.fields
+        total = decimal(fields, "TotalAmount")
+        customer, account = reference_id(fields, "CustomerRef"), reference_id(fields, "ARAccountRef")
+        received = Posting(
+            reference_id(fields, "DepositToAccountRef"), total, customer, memo=fields.get("Memo", "")
+        )  # fmt: skip
+        return Effects(
+            (received, *self.settling_postings(record, account, total, 1)), tuple(self.settlements(record))
+        )  # fmt: skip
+
+    def derived(self, books: Books, record: Record) -> Fields:
+        """Return what is left of the payment, and of the customer's credits."""
+        return {
+            "UnusedPayment": money(books.ledger.open_amount(record.id)),
+            "UnusedCredits": money(self._unused_credits(books, record)),
+            "AppliedToTxnRet": self.shown_applied(books, record),
+        }
+
+    def _unused_credits(self, books: Books, record: Record) -> Decimal:
+        rows = open_transactions(books, reference_id(record.fields, "CustomerRef"), ("CreditMemo",))
+        return sum((left for _, left in rows), ZERO)
+
+
+class BillPaymentRules(SettlingRules):
+    """Payments of bills."""
+
+    targets = PAYABLE
+    credits = ("VendorCredit", "JournalEntry")
+    entity_field = "PayeeEntityRef"
+    target_entity_field = "VendorRef"
+    account_field: ClassVar[str]
+    account_kind: ClassVar[str]
+
+    def complete(self, books: Books, draft: Draft) -> None:
+        """Apply the payment to the bills that the request names: an amount that is left out pays all."""
+        super().complete(books, draft)
+        fields = draft.fields
+        check_account_type(books, fields, "APAccountRef", ("AccountsPayable",))
+        check_account_type(books, fields, self.account_field, (self.account_kind,))
+        own = draft.before.id if draft.before is not None else ""
+        for each in fields.get("AppliedToTxnRet", ()):
+            if "PaymentAmount" not in each and "Amount" not in each:
+                credit = sum((decimal(one, "AppliedAmount") for one in each.get("SetCredit", ())), ZERO)
+                due = books.ledger.open_amount(each["TxnID"], without=own) - decimal(each, "DiscountAmount") - credit
+                each["PaymentAmount"] = money(max(due, ZERO))
+        paid, _ = self.complete_applied(books, draft)
+        if not fields.get("AppliedToTxnRet") and draft.before is None:
+            raise RequestError(3150, 'There is a missing element: "AppliedToTxnAdd".')
+        fields["Amount"] = money(paid)
+        fields.setdefault("APAccountRef", special_account(books, "AccountsPayable"))
+        if "IsToBePrinted" in draft.kind.fields:
+            fields.setdefault("IsToBePrinted", "false" if fields.get("RefNumber") else "true")
+        vendor = books.lists.get(draft.reference("PayeeEntityRef"))
+        if vendor is not None and "Address" in draft.kind.fields and vendor.fields.get("VendorAddress"):
+            fields.setdefault("Address", vendor.fields["VendorAddress"])
+        self.complete_addresses(draft)
+
+    def next_ref_number(self, books: Books, draft: Draft) -> str:
+        """Return no number for a check: it gets one when it is printed."""
+        return "" if "IsToBePrinted" in draft.kind.fields else super().next_ref_number(books, draft)
+
+    def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002
+        """Credit the account that pays, debit payables; settle the bills."""
+        fields = record.fields
+        total, vendor = decimal(fields, "Amount"), reference_id(fields, "PayeeEntityRef")
+        payable = reference_id(fields, "APAccountRef")
+        paid = Posting(reference_id(fields, self.account_field), -total, vendor, memo=fields.get("Memo", ""))
+        return Effects((paid, *self.settling_postings(record, payable, total, -1)), tuple(self.settlements(record)))
+
+    def derived(self, books: Books, record: Record) -> Fields:
+        """Return what is left of each bill."""
+        return {"AppliedToTxnRet": self.shown_applied(books, record)}
+
+
+@rules_for("BillPaymentCheck")
+class BillPaymentCheckRules(BillPaymentRules):
+    """Bills paid by check."""
+
+    account_field = "BankAccountRef"
+    account_kind = "Bank"
+
+
+@rules_for("BillPaymentCreditCard")
+class BillPaymentCreditCardRules(BillPaymentRules):
+    """Bills paid by credit card."""
+
+    account_field = "CreditCardAccountRef"
+    account_kind = "CreditCard"
+
+
+@rules_for("ARRefundCreditCard")
+class RefundRules(TransactionRules):
+    """Refunds of credits to a customer's credit card."""
+
+    def complete(self, books: Books, draft: Draft) -> None:
+        """Check that the credits have enough left. Raises `RequestError` 3120 or 3210."""
+        super().complete(books, draft)
+        fields = draft.fields
+        check_account_type(books, fields, "ARAccountRef", ("AccountsReceivable",))
+        own = draft.before.id if draft.before is not None else ""
+        total = ZERO
+        for each in fields.get("RefundAppliedToTxnRet", ()):
+            credit = find_transaction(books, each["TxnID"], CREDITS)
+            amount = decimal(each, "RefundAmount")
+            if amount <= 0 or amount > books.ledger.open_amount(credit.id, without=own):
+                raise refused("RefundAmount", money(amount), "You cannot refund more than the credit available.")
+            total += amount
+        fields["TotalAmount"] = money(total)
+        fields.setdefault("ARAccountRef", special_account(books, "AccountsReceivable"))
+        fields.setdefault("RefundFromAccountRef", special_account(books, "UndepositedFunds"))
+        self.complete_addresses(draft)
+
+    def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002
+        """Credit the account that pays, debit receivables; use up the credits."""
+        fields = record.fields
+        total, customer = decimal(fields, "TotalAmount"), reference_id(fields, "CustomerRef")
+        postings = (
+            Posting(reference_id(fields, "RefundFromAccountRef"), -total, customer, memo=fields.get("Memo", "")),
+            Posting(reference_id(fields, "ARAccountRef"), total, customer, is_open=True),
+        )
+        links = (
+            Link(record.id, each["TxnID"], amount=decimal(each, "RefundAmount"), owner=record.id)
+            for each in fields.get("RefundAppliedToTxnRet", ())
+        )
+        return Effects(postings, tuple(links))
+
+    def derived(self, books: Books, record: Record) -> Fields:
+        """Return what is left of each credit."""
+        shown = []
+        for each in record.fields.get("RefundAppliedToTxnRet", ()):
+            credit = books.transactions.get(each["TxnID"])
+            if credit is not None:
+                shown.append({
+                    **each,
+                    "TxnType": credit.kind.name,
+                    "TxnDate": credit.fields.get("TxnDate", ""),
+                    "RefNumber": credit.fields.get("RefNumber", ""),
+                    "CreditRemaining": money(books.ledger.open_amount(credit.id)),
+                })  # fmt: skip
+        return {"RefundAppliedToTxnRet": shown}
+
+
+def settle_any(books: Books, applied: Iterable[Fields], kinds: tuple[str, ...], own: str) -> Decimal:
+    """Check that transactions have enough left for a check that is applied to them, and return the sum."""
+    total = ZERO
+    for each in applied:
+        target = find_transaction(books, each["TxnID"], kinds)
+        left = books.ledger.open_amount(target.id, without=own)
+        each.setdefault("Amount", money(left))
+        if decimal(each, "Amount") > left:
+            raise refused("ApplyCheckToTxnAdd amount", each["Amount"], _PAY_TOO_MUCH)
+        total += decimal(each, "Amount")
+    return total
+
+
+def is_open_account(books: Books, account: str) -> bool:
+    """Tell whether postings to an account stay open: receivables and payables."""
+    return account_type(books, account) in {"AccountsReceivable", "AccountsPayable"}

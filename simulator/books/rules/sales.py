@@ -1,0 +1,577 @@
+"""Forms with sales lines: estimates, sales orders, invoices, sales receipts, credit memos; and statement charges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from simulator.books.ledger import NOTHING, ZERO, Effects, Link, Posting, StockMove
+from simulator.books.records import reference_id
+from simulator.books.rules import rules_for
+from simulator.books.rules.common import (
+    TransactionRules,
+    check_account_type,
+    decimal,
+    early_payment,
+    find_transaction,
+    flat_lines,
+    group_lines,
+    inner_line_name,
+    percent_of,
+    refused,
+    rounded,
+    special_account,
+)
+from simulator.books.rules.items import (
+    UNIT_PRICE,
+    asset_account,
+    cost_account,
+    cost_of,
+    is_stock,
+    item_of,
+    price_with_level,
+    sales_facts,
+    unit_of,
+)
+from simulator.books.rules.orders import fulfilled, is_fulfilled, link_lines, order_links
+from simulator.books.rules.tax import compute_tax, default_tax_item, is_taxable, tax_postings, tax_rate
+from simulator.schema.values import money, number_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from simulator.books.records import Draft, Fields, Record
+    from simulator.books.store import Books
+
+_FLAGS = {
+    "IsActive": "true",
+    "IsManuallyClosed": "false",
+    "IsPending": "false",
+    "IsFinanceCharge": "false",
+    "IsToBePrinted": "true",
+    "IsToBeEmailed": "false",
+}
+_FROM_CUSTOMER = {
+    "BillAddress": "BillAddress",
+    "ShipAddress": "ShipAddress",
+    "TermsRef": "TermsRef",
+    "SalesRepRef": "SalesRepRef",
+    "PaymentMethodRef": "PreferredPaymentMethodRef",
+    "CustomerSalesTaxCodeRef": "SalesTaxCodeRef",
+}
+"""What a form takes from its customer, by the name on the form."""
+
+CREDITS = ("CreditMemo", "ReceivePayment")
+"""The transactions with which an invoice can be settled."""
+
+
+@dataclass(slots=True)
+class _Sums:
+    """The running sums while the lines of a form are completed, from the first to the last."""
+
+    above: Decimal = ZERO
+    since_subtotal: Decimal = ZERO
+
+    def enter(self, amount: Decimal) -> None:
+        self.above = amount
+        self.since_subtotal += amount
+
+
+class SalesRules(TransactionRules):
+    """Forms with sales lines."""
+
+    template: ClassVar[str] = ""
+    sign: ClassVar[int] = 0
+    """1 when the form increases income, -1 when it decreases income, 0 when it posts nothing."""
+
+    def complete(self, books: Books, draft: Draft) -> None:
+        """Complete the form from its customer, the lines from their items, and add up."""
+        super().complete(books, draft)
+        self.complete_header(books, draft)
+        line_name = f"{draft.kind.name}LineRet"
+        link_lines(books, draft, ("SalesOrder", "Estimate"), line_name)
+        sums = _Sums()
+        for name, line in draft.lines():
+            line.setdefault("TxnLineID", books.new_line_id())
+            inner = group_lines(name, line)
+            if inner is not None:
+                self.complete_group(books, draft, name, line, sums)
+            elif name == line_name:
+                self.complete_line(books, draft, line, sums)
+        self.complete_totals(books, draft)
+
+    def complete_header(self, books: Books, draft: Draft) -> None:
+        """Fill in what the customer, the template and QuickBooks decide."""
+        fields, model = draft.fields, draft.kind.fields
+        customer = books.lists.get(draft.reference("CustomerRef"))
+        if draft.before is None:
+            for name, value in _FLAGS.items():
+                if name in model:
+                    fields.setdefault(name, value)
+            for name, source in _FROM_CUSTOMER.items():
+                if customer is not None and name in model and customer.fields.get(source):
+                    fields.setdefault(name, customer.fields[source])
+            template = books.named(self.template, ("Template",))
+            if template is not None:
+                fields.setdefault("TemplateRef", template.reference())
+            tax_item = default_tax_item(books, customer.fields if customer is not None else {})
+            if tax_item:
+                fields.setdefault("ItemSalesTaxRef", tax_item)
+            if "ShipDate" in model:
+                fields.setdefault("ShipDate", fields["TxnDate"])
+        if "DueDate" in model:
+            self.complete_due_date(books, draft)
+        self.complete_addresses(draft)
+
+    def complete_group(self, books: Books, draft: Draft, name: str, line: Fields, sums: _Sums) -> None:
+        """Expand a group line to the items of its group, and add them up."""
+        group = books.lists.get(reference_id(line, "ItemGroupRef"))
+        inner = group_lines(name, line) or []
+        if group is not None:
+            line.setdefault("Desc", group.fields.get("ItemDesc", ""))
+            line["IsPrintItemsInGroup"] = group.fields.get("IsPrintItemsInGroup", "false")
+            expanded = (line["ItemGroupRef"], line.get("Quantity"))
+            if not inner or line.get("Expanded") not in (None, list(expanded)):
+                inner[:] = [
+                    {"TxnLineID": books.new_line_id(), **each}
+                    for each in group_members(group, decimal(line, "Quantity") if "Quantity" in line else Decimal(1))
+                ]
+            line["Expanded"] = list(expanded)
+            line[inner_line_name(name)] = inner
+        for each in inner:
+            each.setdefault("TxnLineID", books.new_line_id())
+            self.complete_line(books, draft, each, sums)
+        line["TotalAmount"] = money(sum((decimal(each, "Amount") for each in inner), ZERO))
+
+    def complete_line(self, books: Books, draft: Draft, line: Fields, sums: _Sums) -> None:
+        """Fill in a line from its item: description, rate, amount, tax code, account and stock."""
+        self._forget_computed(line)
+        item = item_of(books, line)
+        if item is None:
+            if "Amount" in line or "Rate" in line:
+                line.setdefault("Amount", money(_times(line, decimal(line, "Rate"))))
+                line["AccountRef"] = line.get("OverrideItemAccountRef") or special_account(books, "UncategorizedIncome")
+                sums.enter(decimal(line, "Amount"))
+            return
+        kind = item.kind.name
+        former = set(line)
+        facts = sales_facts(item)
+        if facts.get("Desc"):
+            line.setdefault("Desc", facts["Desc"])
+        if kind == "ItemSubtotal":
+            line["Amount"] = money(sums.since_subtotal)
+            sums.above, sums.since_subtotal = sums.since_subtotal, ZERO
+        elif kind == "ItemPayment":
+            line["Amount"] = money(-abs(decimal(line, "Amount")))
+            line["AccountRef"] = facts.get("AccountRef") or special_account(books, "UndepositedFunds")
+        else:
+            self._price(books, draft, line, item, sums.above)
+            line["AccountRef"] = (
+                line.get("OverrideItemAccountRef")
+                or facts.get("AccountRef")
+                or special_account(books, "SalesTaxPayable" if kind == "ItemSalesTax" else "UncategorizedIncome")
+            )
+            self._set_tax_code(books, draft, line, item)
+            sums.enter(decimal(line, "Amount"))
+        if self.sign and is_stock(item):
+            self._take_stock(books, line, item)
+        line["Computed"] = {
+            name: line[name]
+            for name in ("Desc", "UnitOfMeasure", "Rate", "RatePercent", "Amount", "SalesTaxCodeRef")
+            if name in line and name not in former
+        } | {"ItemRef": line["ItemRef"]}
+        model = draft.kind.fields[f"{draft.kind.name}LineRet"].content
+        if "IsManuallyClosed" in model:
+            line.setdefault("IsManuallyClosed", "false")
+
+    def _forget_computed(self, line: Fields) -> None:
+        """Take out what was computed for the line before, unless a Mod replaced it."""
+        computed = line.pop("Computed", {})
+        same_item = computed.get("ItemRef") == line.get("ItemRef")
+        amount_was_set = "Amount" in line and line["Amount"] != computed.get("Amount")
+        for name, value in computed.items():
+            stale = name == "Amount" or not same_item or (name == "Rate" and amount_was_set)
+            if name != "ItemRef" and stale and line.get(name) == value:
+                del line[name]
+
+    def _price(self, books: Books, draft: Draft, line: Fields, item: Record, above: Decimal) -> None:
+        """Compute rate and amount: from the request, the price level, the item's price or its percentage."""
+        facts = sales_facts(item)
+        is_discount = item.kind.name == "ItemDiscount"
+        percent = line.get("RatePercent") or ("" if "Rate" in line or "Amount" in line else facts.get("PricePercent"))
+        if item.kind.name == "ItemSalesTax" and not {"Rate", "Amount"} & line.keys():
+            percent = number_text(tax_rate(books, item.id), 2)
+        if percent:
+            rate = Decimal(percent)
+            rate = -abs(rate) if is_discount else rate
+            line["RatePercent"] = number_text(rate, 2)
+            line.setdefault("Amount", money(percent_of(above, rate)))
+            return
+        if "UnitOfMeasureSetRef" in item.fields or "UnitOfMeasure" in line:
+            unit = unit_of(books, item, line, "Sales")
+            line.setdefault("UnitOfMeasure", unit.name)
+            ratio = unit.ratio
+        else:
+            ratio = Decimal(1)
+        quantity = decimal(line, "Quantity") if "Quantity" in line else Decimal(1)
+        if "Rate" not in line:
+            if "Amount" in line:
+                if quantity:
+                    line["Rate"] = number_text((decimal(line, "Amount") / quantity).quantize(UNIT_PRICE), 2)
+            else:
+                price = decimal(facts, "Price")
+                level = reference_id(line, "PriceLevelRef") or self._customer_level(books, draft)
+                if level and not is_discount:
+                    price = price_with_level(books, item, price, level)
+                line["Rate"] = number_text(-abs(price) if is_discount else price * ratio, 2)
+        line.setdefault("Amount", money(self._with_markup(line, _times(line, decimal(line, "Rate")))))
+        if is_discount:
+            line["Amount"] = money(-abs(decimal(line, "Amount")))
+
+    def _with_markup(self, line: Fields, amount: Decimal) -> Decimal:
+        return amount + decimal(line, "MarkupRate") + percent_of(amount, decimal(line, "MarkupRatePercent"))
+
+    def _customer_level(self, books: Books, draft: Draft) -> str:
+        customer = books.lists.get(draft.reference("CustomerRef"))
+        return reference_id(customer.fields, "PriceLevelRef") if customer is not None else ""
+
+    def _set_tax_code(self, books: Books, draft: Draft, line: Fields, item: Record) -> None:
+        """Take the tax code of the item, unless the customer pays no tax at all."""
+        customer_code = draft.reference("CustomerSalesTaxCodeRef")
+        if customer_code and not is_taxable(books, customer_code):
+            line.setdefault("SalesTaxCodeRef", {"ListID": customer_code})
+        elif item.fields.get("SalesTaxCodeRef"):
+            line.setdefault("SalesTaxCodeRef", item.fields["SalesTaxCodeRef"])
+
+    def _take_stock(self, books: Books, line: Fields, item: Record) -> None:
+        """Note what the line takes from the stock, at the average cost of now; a Mod keeps the cost it had."""
+        quantity = decimal(line, "Quantity") if "Quantity" in line else Decimal(1)
+        if line.get("UnitOfMeasure"):
+            quantity *= unit_of(books, item, line, "Sales").ratio
+        text = number_text(quantity, 0)
+        former = line.get("Stock", {})
+        if (former.get("ItemRef"), former.get("Quantity")) == (line["ItemRef"], text):
+            return
+        line["Stock"] = {
+            "ItemRef": line["ItemRef"],
+            "Quantity": text,
+            "Cost": money(cost_of(books, item, quantity)),
+            "AssetAccountRef": asset_account(books, item),
+            "COGSAccountRef": cost_account(books, item),
+        }
+
+    def complete_totals(self, books: Books, draft: Draft) -> None:
+        """Add up the lines, the discount, the shipping and the tax."""
+        fields, model = draft.fields, draft.kind.fields
+        lines = [line for line in flat_lines(draft) if "AccountRef" in line]
+        subtotal = sum((decimal(line, "Amount") for line in lines), ZERO)
+        total = subtotal
+        for name, sign in (("DiscountLineRet", -1), ("ShippingLineRet", 1)):
+            line = fields.get(name)
+            if line:
+                if "Amount" not in line:
+                    line["Amount"] = money(percent_of(subtotal, decimal(line, "RatePercent")))
+                line.setdefault("AccountRef", special_account(books, "UncategorizedIncome"))
+                total += sign * abs(decimal(line, "Amount"))
+        tax = compute_tax(books, draft, lines)
+        fields["Subtotal"] = money(subtotal)
+        fields["SalesTaxTotal"] = money(tax)
+        fields["TotalAmount"] = money(total + tax)
+        if "SalesTaxPercentage" in model:
+            rate = tax_rate(books, draft.reference("ItemSalesTaxRef"))
+            fields["SalesTaxPercentage"] = number_text(rate, 2)
+
+    def income(self, record: Record) -> Iterator[Posting]:
+        """Yield the postings of the lines, the discount, the shipping and the tax."""
+        fields, sign = record.fields, self.sign
+        customer, class_id = reference_id(fields, "CustomerRef"), reference_id(fields, "ClassRef")
+        for line in flat_lines(record):
+            if "AccountRef" not in line:
+                continue
+            yield Posting(
+                reference_id(line, "AccountRef"),
+                -sign * decimal(line, "Amount"),
+                customer,
+                reference_id(line, "ItemRef"),
+                sign * decimal(line, "Quantity") if "Quantity" in line else ZERO,
+                reference_id(line, "ClassRef") or class_id,
+                line.get("Desc", ""),
+                line.get("TxnLineID", ""),
+            )
+            if "Stock" in line:
+                stock = line["Stock"]
+                cost, item = sign * decimal(stock, "Cost"), reference_id(stock, "ItemRef")
+                line_class = reference_id(line, "ClassRef") or class_id
+                yield Posting(reference_id(stock, "COGSAccountRef"), cost, customer, item, class_id=line_class)
+                yield Posting(reference_id(stock, "AssetAccountRef"), -cost, customer, item, class_id=line_class)
+        for name, side in (("DiscountLineRet", 1), ("ShippingLineRet", -1)):
+            if name in fields:
+                line = fields[name]
+                yield Posting(reference_id(line, "AccountRef"), sign * side * abs(decimal(line, "Amount")), customer)
+        yield from tax_postings(record, sign)
+
+    def stock(self, record: Record) -> tuple[StockMove, ...]:
+        """Return what the form takes from the stock, or puts back."""
+        stocks = (line["Stock"] for line in flat_lines(record) if "Stock" in line)
+        return tuple(
+            StockMove(
+                reference_id(each, "ItemRef"),
+                -self.sign * decimal(each, "Quantity"),
+                -self.sign * decimal(each, "Cost"),
+            )
+            for each in stocks
+        )
+
+
+def group_members(group: Record, quantity: Decimal) -> list[Fields]:
+    """Return the lines that an item group expands to."""
+    members = []
+    for member in group.fields.get("ItemGroupLine", ()):
+        line = {"ItemRef": member["ItemRef"]}
+        if "Quantity" in member:
+            line["Quantity"] = number_text(decimal(member, "Quantity") * quantity, 0)
+        if "UnitOfMeasure" in member:
+            line["UnitOfMeasure"] = member["UnitOfMeasure"]
+        members.append(line)
+    return members
+
+
+def _times(line: Fields, rate: Decimal) -> Decimal:
+    return rounded(rate * decimal(line, "Quantity")) if "Quantity" in line else rounded(rate)
+
+
+@rules_for("Estimate")
+class EstimateRules(SalesRules):
+    """Estimates post nothing."""
+
+    template = "Retail Estimate"
+
+
+@rules_for("SalesOrder")
+class SalesOrderRules(SalesRules):
+    """Sales orders post nothing; invoices fulfil them."""
+
+    template = "Custom Sales Order"
+
+    def derived(self, books: Books, record: Record) -> Fields:
+        """Return what was invoiced: of each line, and whether that is all."""
+        done = fulfilled(books, record)
+
+        def invoiced(line: Fields) -> Fields:
+            if "ItemRef" not in line:
+                return line
+            return {**line, "Invoiced": number_text(done.get(line["TxnLineID"], ZERO), 0)}
+
+        key = "SalesOrderLineRet|SalesOrderLineGroupRet"
+        return {
+            **super().derived(books, record),
+            "IsFullyInvoiced": "true" if is_fulfilled(books, record) else "false",
+            key: shown_lines(record.fields.get(key, ()), invoiced),
+        }
+
+
+def shown_lines(lines: list[Any], change: Callable[[Fields], Fields]) -> list[Any]:
+    """Return lines with something added to each, in groups too."""
+    result = []
+    for name, line in lines:
+        inner = group_lines(name, line)
+        if inner is None:
+            result.append([name, change(line)])
+        else:
+            result.append([name, {**line, inner_line_name(name): [change(each) for each in inner]}])
+    return result
+
+
+@rules_for("Invoice")
+class InvoiceRules(SalesRules):
+    """Invoices debit accounts receivable; payments and credits settle them."""
+
+    template = "Intuit Product Invoice"
+    sign = 1
+
+    def complete(self, books: Books, draft: Draft) -> None:
+        """Choose the receivables account, and check the credits that the request applies."""
+        check_account_type(books, draft.fields, "ARAccountRef", ("AccountsReceivable",))
+        super().complete(books, draft)
+        if "SetCredit" in draft.extra:
+            draft.fields["SetCredit"] = draft.extra["SetCredit"]
+            check_credits(books, draft.fields["SetCredit"], CREDITS, decimal(draft.fields, "TotalAmount"), draft)
+        draft.fields.setdefault("ARAccountRef", special_account(books, "AccountsReceivable"))
+
+    def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002 - all that posts stands in the record
+        """Debit receivables with the total, credit income with each line; move the stock."""
+        if record.fields.get("IsPending") == "true":
+            return NOTHING
+        settled = tuple(
+            Link(each["CreditTxnID"], record.id, amount=decimal(each, "AppliedAmount"), owner=record.id)
+            for each in record.fields.get("SetCredit", ())
+        )
+        return Effects(
+            (receivable(record, 1), *self.income(record)),
+            (*order_links(record), *settled),
+            self.stock(record),
+        )
+
+    def derived(self, books: Books, record: Record) -> Fields:
+        """Return what was paid and what is open."""
+        return {**super().derived(books, record), **open_state(books, record), **self._discount(books, record)}
+
+    def _discount(self, books: Books, record: Record) -> Fields:
+        last_day, percent = early_payment(books, reference_id(record.fields, "TermsRef"), record.fields["TxnDate"])
+        if not last_day:
+            return {}
+        discount = percent_of(decimal(record.fields, "TotalAmount"), percent)
+        return {"SuggestedDiscountAmount": money(discount), "SuggestedDiscountDate": last_day}
+
+
+def receivable(record: Record, sign: int) -> Posting:
+    """Return the posting of a form's total to accounts receivable."""
+    fields = record.fields
+    return Posting(
+        reference_id(fields, "ARAccountRef"),
+        sign * decimal(fields, "TotalAmount"),
+        reference_id(fields, "CustomerRef"),
+        class_id=reference_id(fields, "ClassRef"),
+        memo=fields.get("Memo", ""),
+        is_open=True,
+    )
+
+
+def open_state(books: Books, record: Record) -> Fields:
+    """Return how much of an invoice or charge is paid."""
+    total, settled = decimal(record.fields, "TotalAmount"), books.ledger.settled(record.id)
+    return {
+        "AppliedAmount": money(-settled),
+        "BalanceRemaining": money(total - settled),
+        "IsPaid": "true" if settled >= total else "false",
+    }
+
+
+def check_credits(
+    books: Books, applied: list[Fields], kinds: tuple[str, ...], limit: Decimal, draft: Draft | None
+) -> Decimal:
+    """Check the SetCredit elements of a request and return their sum. Raises `RequestError` 3120 or 3210.
+
+    A credit must have enough left, and all of them together must not be more than `limit`, what is to be settled.
+    """
+    own = draft.before.id if draft is not None and draft.before is not None else ""
+    total = ZERO
+    used: dict[str, Decimal] = {}
+    for each in applied:
+        amount = decimal(each, "AppliedAmount")
+        credit = find_transaction(books, each["CreditTxnID"], kinds)
+        used[credit.id] = used.get(credit.id, ZERO) + amount
+        if amount < 0 or used[credit.id] > books.ledger.open_amount(credit.id, without=own):
+            raise refused("SetCredit AppliedAmount", money(amount), "You cannot apply more than the credit available.")
+        total += amount
+    if total > limit:
+        raise refused("SetCredit AppliedAmount", money(total), "You cannot apply more credit than the amount due.")
+    return total
+
+
+@rules_for("SalesReceipt")
+class SalesReceiptRules(SalesRules):
+    """Sales receipts debit the account that the money goes to."""
+
+    template = "Custom Sales Receipt"
+    sign = 1
+
+    def complete(self, books: Books, draft: Draft) -> None:
+        """Put the money to undeposited funds unless the request names an account."""
+        super().complete(books, draft)
+        draft.fields.setdefault("DepositToAccountRef", special_account(books, "UndepositedFunds"))
+
+    def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002
+        """Debit the account for deposits with the total, credit income with each line; move the stock."""
+        fields = record.fields
+        if fields.get("IsPending") == "true":
+            return NOTHING
+        total, customer = decimal(fields, "TotalAmount"), reference_id(fields, "CustomerRef")
+        money_in = Posting(reference_id(fields, "DepositToAccountRef"), total, customer, memo=fields.get("Memo", ""))
+        return Effects((money_in, *self.income(record)), (), self.stock(record))
+
+
+@rules_for("CreditMemo")
+class CreditMemoRules(SalesRules):
+    """Credit memos take back what an invoice posts; what is left of them can settle invoices."""
+
+    template = "Custom Credit Memo"
+    sign = -1
+
+    def complete(self, books: Books, draft: Draft) -> None:
+        """Choose the receivables account."""
+        check_account_type(books, draft.fields, "ARAccountRef", ("AccountsReceivable",))
+        super().complete(books, draft)
+        draft.fields.setdefault("ARAccountRef", special_account(books, "AccountsReceivable"))
+
+    def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002
+        """Credit receivables with the total, debit income with each line; put the stock back."""
+        if record.fields.get("IsPending") == "true":
+            return NOTHING
+        return Effects((receivable(record, -1), *self.income(record)), (), self.stock(record))
+
+    def derived(self, books: Books, record: Record) -> Fields:
+        """Return what is left of the credit."""
+        return {**super().derived(books, record), "CreditRemaining": money(books.ledger.open_amount(record.id))}
+
+
+@rules_for("Charge")
+class ChargeRules(SalesRules):
+    """Statement charges: invoices of one line."""
+
+    sign = 1
+
+    def complete(self, books: Books, draft: Draft) -> None:
+        """Price the item and choose the accounts."""
+        check_account_type(books, draft.fields, "ARAccountRef", ("AccountsReceivable",))
+        TransactionRules.complete(self, books, draft)
+        fields = draft.fields
+        self._forget_computed(fields)
+        item = item_of(books, fields)
+        former = set(fields)
+        if item is not None:
+            facts = sales_facts(item)
+            if facts.get("Desc"):
+                fields.setdefault("Desc", facts["Desc"])
+            self._price(books, draft, fields, item, ZERO)
+            fields["Computed"] = {
+                name: fields[name] for name in ("Desc", "Rate", "Amount") if name in fields and name not in former
+            } | {"ItemRef": fields["ItemRef"]}
+            if is_stock(item):
+                self._take_stock(books, fields, item)
+        fields.setdefault("Amount", money(_times(fields, decimal(fields, "Rate"))))
+        account = fields.get("OverrideItemAccountRef") or draft.extra.get("OverrideItemAccountRef")
+        if account is None and item is not None:
+            account = sales_facts(item).get("AccountRef")
+        fields["AccountRef"] = account or special_account(books, "UncategorizedIncome")
+        fields["TotalAmount"] = fields["Amount"]
+        fields.setdefault("ARAccountRef", special_account(books, "AccountsReceivable"))
+        fields.setdefault("DueDate", fields["TxnDate"])
+
+    def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002
+        """Debit receivables, credit income."""
+        fields = record.fields
+        customer, amount = reference_id(fields, "CustomerRef"), decimal(fields, "Amount")
+        item, class_id = reference_id(fields, "ItemRef"), reference_id(fields, "ClassRef")
+        quantity = decimal(fields, "Quantity")
+        postings = [
+            receivable(record, 1),
+            Posting(
+                reference_id(fields, "AccountRef"), -amount, customer, item, quantity, class_id, fields.get("Desc", "")
+            ),
+        ]
+        moves = []
+        if "Stock" in fields:
+            stock = fields["Stock"]
+            cost = decimal(stock, "Cost")
+            postings += [
+                Posting(reference_id(stock, "COGSAccountRef"), cost, customer, item, class_id=class_id),
+                Posting(reference_id(stock, "AssetAccountRef"), -cost, customer, item, class_id=class_id),
+            ]
+            moves.append(StockMove(item, -decimal(stock, "Quantity"), -cost))
+        return Effects(tuple(postings), (), tuple(moves))
+
+    def derived(self, books: Books, record: Record) -> Fields:
+        """Return what was paid and what is open."""
+        return {**TransactionRules.derived(self, books, record), **open_state(books, record)}
