@@ -6,10 +6,14 @@ from simulator.books import rules
 from simulator.books.kinds import GROUPS, KINDS, Kind
 from simulator.books.records import Draft, Fields, Record
 from simulator.books.rules import (  # noqa: F401 - importing a module registers its rules
+    banking,
     common,
+    inventory,
     items,
+    journal,
     lists,
     payments,
+    purchases,
     sales,
 )
 from simulator.books.store import Books

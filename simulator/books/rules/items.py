@@ -104,6 +104,43 @@ def unit_of(books: Books, item: Record, line: Fields, used_for: str) -> Unit:
     return ratios[name]
 
 
+def group_members(group: Record, quantity: Decimal) -> list[Fields]:
+    """Return the lines that an item group expands to."""
+    members = []
+    for member in group.fields.get("ItemGroupLine", ()):
+        line = {"ItemRef": member["ItemRef"]}
+        if "Quantity" in member:
+            line["Quantity"] = number_text(decimal(member, "Quantity") * quantity, 0)
+        if "UnitOfMeasure" in member:
+            line["UnitOfMeasure"] = member["UnitOfMeasure"]
+        members.append(line)
+    return members
+
+
+_COMPUTED = ("Desc", "UnitOfMeasure", "Rate", "RatePercent", "Cost", "Amount", "SalesTaxCodeRef")
+
+
+def note_computed(line: Fields, former: set[str]) -> None:
+    """Note which values of a line come from its item: those that are not in `former`, the names that it had before."""
+    line["Computed"] = {name: line[name] for name in _COMPUTED if name in line and name not in former} | {
+        "ItemRef": line["ItemRef"]
+    }
+
+
+def forget_computed(line: Fields) -> None:
+    """Take out what was computed for a line before, unless a Mod replaced it.
+
+    The amount is always computed again, the price after a change of the amount, all of it after a change of the item.
+    """
+    computed = line.pop("Computed", {})
+    same_item = computed.get("ItemRef") == line.get("ItemRef")
+    amount_was_set = "Amount" in line and line["Amount"] != computed.get("Amount")
+    for name, value in computed.items():
+        stale = name == "Amount" or not same_item or (name in {"Rate", "Cost"} and amount_was_set)
+        if name != "ItemRef" and stale and line.get(name) == value:
+            del line[name]
+
+
 def price_with_level(books: Books, item: Record, price: Decimal, level_id: str) -> Decimal:
     """Return an item's price on a price level."""
     level = books.lists.get(level_id)

@@ -9,7 +9,6 @@ from simulator.books.records import reference_id
 from simulator.books.rules import rules_for
 from simulator.books.rules.common import (
     TransactionRules,
-    account_type,
     check_account_type,
     decimal,
     find_transaction,
@@ -38,7 +37,8 @@ class SettlingRules(TransactionRules):
     targets: ClassVar[tuple[str, ...]]
     credits: ClassVar[tuple[str, ...]]
     entity_field: ClassVar[str]
-    target_entity_field: ClassVar[str]
+    sign: ClassVar[int]
+    """1 when it settles what customers owe, -1 when it settles what the company owes."""
 
     def complete_applied(self, books: Books, draft: Draft) -> tuple[Decimal, Decimal]:
         """Complete and check the AppliedToTxn elements. Returns what is paid, and all credits.
@@ -56,24 +56,23 @@ class SettlingRules(TransactionRules):
             amount = decimal(each, "PaymentAmount" if "PaymentAmount" in each else "Amount")
             discount = decimal(each, "DiscountAmount")
             due = books.ledger.open_amount(target.id, without=own)
+            if self.sign * books.ledger.due(target.id) < 0:
+                raise refused("AppliedToTxnAdd TxnID", target.id, "The transaction is a credit.")
             credit = check_credits(books, each.get("SetCredit", ()), self.credits, due, draft)
             if amount < 0 or discount < 0 or amount + discount + credit > due:
                 raise refused("AppliedToTxnAdd payment amount", money(amount), _PAY_TOO_MUCH)
-            self._check_entity(books, draft, target)
+            entity = open_entity(books, target)
+            own_entity = draft.reference(self.entity_field)
+            if entity and entity != own_entity and _top(books, entity) != _top(books, own_entity):
+                raise refused("AppliedToTxnAdd TxnID", target.id, "It belongs to another customer or vendor.")
             each.pop("PaymentAmount", None)
             each["Amount"] = money(amount)
-            each["EntityRef"] = {"ListID": _entity(target, self.target_entity_field)}
+            each["EntityRef"] = {"ListID": entity or own_entity}
             if discount:
                 each.setdefault("DiscountAccountRef", special_account(books, "UncategorizedIncome"))
             paid += amount
             credited += credit
         return paid, credited
-
-    def _check_entity(self, books: Books, draft: Draft, target: Record) -> None:
-        """Refuse what belongs to another customer: all jobs of a customer count as the same."""
-        own, other = draft.reference(self.entity_field), _entity(target, self.target_entity_field)
-        if other and own != other and _top(books, own) != _top(books, other):
-            raise refused("AppliedToTxnAdd TxnID", target.id, "The transaction belongs to another customer or vendor.")
 
     def settlements(self, record: Record) -> Iterator[Link]:
         """Yield the links to what is settled: by the payment, and by credits that it applies."""
@@ -86,8 +85,8 @@ class SettlingRules(TransactionRules):
                     credit["CreditTxnID"], each["TxnID"], amount=decimal(credit, "AppliedAmount"), owner=record.id
                 )
 
-    def settling_postings(self, record: Record, account: str, total: Decimal, sign: int) -> Iterator[Posting]:
-        """Yield the postings to receivables or payables and for discounts; `sign` 1 credits receivables.
+    def settling_postings(self, record: Record, account: str, total: Decimal) -> Iterator[Posting]:
+        """Yield the postings to receivables or payables, and for discounts.
 
         Each transaction that is settled posts for its own customer, the rest for the customer of the payment.
         """
@@ -96,12 +95,13 @@ class SettlingRules(TransactionRules):
             amount, discount = decimal(each, "Amount"), decimal(each, "DiscountAmount")
             rest -= amount
             if amount or discount:
-                yield Posting(account, -sign * (amount + discount), reference_id(each, "EntityRef"), is_open=True)
+                entity = reference_id(each, "EntityRef")
+                yield Posting(account, -self.sign * (amount + discount), entity, is_open=True)
             if discount:
                 class_id = reference_id(each, "DiscountClassRef")
-                yield Posting(reference_id(each, "DiscountAccountRef"), sign * discount, class_id=class_id)
+                yield Posting(reference_id(each, "DiscountAccountRef"), self.sign * discount, class_id=class_id)
         if rest:
-            yield Posting(account, -sign * rest, reference_id(record.fields, self.entity_field), is_open=True)
+            yield Posting(account, -self.sign * rest, reference_id(record.fields, self.entity_field), is_open=True)
 
     def shown_applied(self, books: Books, record: Record) -> list[Fields]:
         """Return the AppliedToTxnRet elements with what is left of each transaction now."""
@@ -132,8 +132,9 @@ class SettlingRules(TransactionRules):
         return shown
 
 
-def _entity(record: Record, field: str) -> str:
-    return reference_id(record.fields, field)
+def open_entity(books: Books, record: Record) -> str:
+    """Return the customer or vendor that a transaction leaves something open with."""
+    return next((posting.entity for posting in books.ledger.postings(record.id) if posting.is_open), "")
 
 
 def _top(books: Books, entity: str) -> str:
@@ -161,7 +162,8 @@ class ReceivePaymentRules(SettlingRules):
 
     targets = RECEIVABLE
     credits = CREDITS
-    entity_field = target_entity_field = "CustomerRef"
+    entity_field = "CustomerRef"
+    sign = 1
 
     def complete(self, books: Books, draft: Draft) -> None:
         """Apply the payment: as the request says, or to the oldest invoices (IsAutoApply)."""
@@ -211,7 +213,7 @@ class ReceivePaymentRules(SettlingRules):
             reference_id(fields, "DepositToAccountRef"), total, customer, memo=fields.get("Memo", "")
         )  # fmt: skip
         return Effects(
-            (received, *self.settling_postings(record, account, total, 1)), tuple(self.settlements(record))
+            (received, *self.settling_postings(record, account, total)), tuple(self.settlements(record))
         )  # fmt: skip
 
     def derived(self, books: Books, record: Record) -> Fields:
@@ -233,7 +235,7 @@ class BillPaymentRules(SettlingRules):
     targets = PAYABLE
     credits = ("VendorCredit", "JournalEntry")
     entity_field = "PayeeEntityRef"
-    target_entity_field = "VendorRef"
+    sign = -1
     account_field: ClassVar[str]
     account_kind: ClassVar[str]
 
@@ -271,7 +273,7 @@ class BillPaymentRules(SettlingRules):
         total, vendor = decimal(fields, "Amount"), reference_id(fields, "PayeeEntityRef")
         payable = reference_id(fields, "APAccountRef")
         paid = Posting(reference_id(fields, self.account_field), -total, vendor, memo=fields.get("Memo", ""))
-        return Effects((paid, *self.settling_postings(record, payable, total, -1)), tuple(self.settlements(record)))
+        return Effects((paid, *self.settling_postings(record, payable, total)), tuple(self.settlements(record)))
 
     def derived(self, books: Books, record: Record) -> Fields:
         """Return what is left of each bill."""
@@ -357,8 +359,3 @@ def settle_any(books: Books, applied: Iterable[Fields], kinds: tuple[str, ...], 
             raise refused("ApplyCheckToTxnAdd amount", each["Amount"], _PAY_TOO_MUCH)
         total += decimal(each, "Amount")
     return total
-
-
-def is_open_account(books: Books, account: str) -> bool:
-    """Tell whether postings to an account stay open: receivables and payables."""
-    return account_type(books, account) in {"AccountsReceivable", "AccountsPayable"}

@@ -28,8 +28,11 @@ from simulator.books.rules.items import (
     asset_account,
     cost_account,
     cost_of,
+    forget_computed,
+    group_members,
     is_stock,
     item_of,
+    note_computed,
     price_with_level,
     sales_facts,
     unit_of,
@@ -146,7 +149,7 @@ class SalesRules(TransactionRules):
 
     def complete_line(self, books: Books, draft: Draft, line: Fields, sums: _Sums) -> None:
         """Fill in a line from its item: description, rate, amount, tax code, account and stock."""
-        self._forget_computed(line)
+        forget_computed(line)
         item = item_of(books, line)
         if item is None:
             if "Amount" in line or "Rate" in line:
@@ -176,24 +179,10 @@ class SalesRules(TransactionRules):
             sums.enter(decimal(line, "Amount"))
         if self.sign and is_stock(item):
             self._take_stock(books, line, item)
-        line["Computed"] = {
-            name: line[name]
-            for name in ("Desc", "UnitOfMeasure", "Rate", "RatePercent", "Amount", "SalesTaxCodeRef")
-            if name in line and name not in former
-        } | {"ItemRef": line["ItemRef"]}
+        note_computed(line, former)
         model = draft.kind.fields[f"{draft.kind.name}LineRet"].content
         if "IsManuallyClosed" in model:
             line.setdefault("IsManuallyClosed", "false")
-
-    def _forget_computed(self, line: Fields) -> None:
-        """Take out what was computed for the line before, unless a Mod replaced it."""
-        computed = line.pop("Computed", {})
-        same_item = computed.get("ItemRef") == line.get("ItemRef")
-        amount_was_set = "Amount" in line and line["Amount"] != computed.get("Amount")
-        for name, value in computed.items():
-            stale = name == "Amount" or not same_item or (name == "Rate" and amount_was_set)
-            if name != "ItemRef" and stale and line.get(name) == value:
-                del line[name]
 
     def _price(self, books: Books, draft: Draft, line: Fields, item: Record, above: Decimal) -> None:
         """Compute rate and amount: from the request, the price level, the item's price or its percentage."""
@@ -322,19 +311,6 @@ class SalesRules(TransactionRules):
             )
             for each in stocks
         )
-
-
-def group_members(group: Record, quantity: Decimal) -> list[Fields]:
-    """Return the lines that an item group expands to."""
-    members = []
-    for member in group.fields.get("ItemGroupLine", ()):
-        line = {"ItemRef": member["ItemRef"]}
-        if "Quantity" in member:
-            line["Quantity"] = number_text(decimal(member, "Quantity") * quantity, 0)
-        if "UnitOfMeasure" in member:
-            line["UnitOfMeasure"] = member["UnitOfMeasure"]
-        members.append(line)
-    return members
 
 
 def _times(line: Fields, rate: Decimal) -> Decimal:
@@ -527,7 +503,7 @@ class ChargeRules(SalesRules):
         check_account_type(books, draft.fields, "ARAccountRef", ("AccountsReceivable",))
         TransactionRules.complete(self, books, draft)
         fields = draft.fields
-        self._forget_computed(fields)
+        forget_computed(fields)
         item = item_of(books, fields)
         former = set(fields)
         if item is not None:
@@ -535,9 +511,7 @@ class ChargeRules(SalesRules):
             if facts.get("Desc"):
                 fields.setdefault("Desc", facts["Desc"])
             self._price(books, draft, fields, item, ZERO)
-            fields["Computed"] = {
-                name: fields[name] for name in ("Desc", "Rate", "Amount") if name in fields and name not in former
-            } | {"ItemRef": fields["ItemRef"]}
+            note_computed(fields, former)
             if is_stock(item):
                 self._take_stock(books, fields, item)
         fields.setdefault("Amount", money(_times(fields, decimal(fields, "Rate"))))

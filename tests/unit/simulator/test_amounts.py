@@ -187,7 +187,7 @@ def test_a_credit_memo_and_a_sales_receipt_post_the_other_way_and_to_cash(keeper
     assert receipt.findtext("TotalAmount") == "53.00"
     assert keeper.owed("Ada") == Decimal(-53)
     assert keeper.balance("Undeposited Funds") == Decimal(53)
-    assert (keeper.balance("Sales"), keeper.balance("Sales Tax Payable")) == (0, 0)
+    assert (keeper.balance("Sales"), keeper.balance("Sales Tax Payable")) == (Decimal(0), Decimal(0))
 
 
 def test_a_pending_invoice_posts_nothing(keeper: Bookkeeper) -> None:

@@ -154,7 +154,7 @@ def test_a_customer_pays_for_its_jobs(keeper: Bookkeeper) -> None:
 
     pay(keeper, invoice, "100.00")
 
-    assert (keeper.owed("Ada"), keeper.owed("Ada:Kitchen")) == (0, 0)
+    assert (keeper.owed("Ada"), keeper.owed("Ada:Kitchen")) == (Decimal(0), Decimal(0))
 
 
 def test_a_deleted_payment_opens_the_invoice_again_and_a_deleted_invoice_frees_the_payment(keeper: Bookkeeper) -> None:

@@ -1,0 +1,64 @@
+"""Journal entries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulator.books.ledger import ZERO, Effects, Posting
+from simulator.books.records import reference_id
+from simulator.books.rules import rules_for
+from simulator.books.rules.common import OPEN_TYPES, TransactionRules, account_type, decimal
+from simulator.errors import RequestError
+
+if TYPE_CHECKING:
+    from simulator.books.records import Draft, Record
+    from simulator.books.store import Books
+
+_SIGNS = {"JournalDebitLine": 1, "JournalCreditLine": -1}
+
+
+@rules_for("JournalEntry")
+class JournalEntryRules(TransactionRules):
+    """Journal entries: their debits equal their credits."""
+
+    def complete(self, books: Books, draft: Draft) -> None:
+        """Check that the entry balances. Raises `RequestError` 3180."""
+        super().complete(books, draft)
+        draft.fields.setdefault("IsAdjustment", "false")
+        total = ZERO
+        for name, line in draft.lines():
+            if "AccountRef" not in line:
+                if decimal(line, "Amount"):
+                    raise _not_saved("Every line with an amount needs an account.")
+                continue
+            kind = account_type(books, reference_id(line, "AccountRef"))
+            line["IsOpen"] = "true" if kind in OPEN_TYPES else "false"
+            entity = books.lists.get(reference_id(line, "EntityRef"))
+            owner = {"AccountsReceivable": "Customer", "AccountsPayable": "Vendor"}.get(kind)
+            if owner and (entity is None or entity.kind.name != owner):
+                raise _not_saved(f"A line to an account of type {kind} needs a {owner.lower()}.")
+            total += _SIGNS[name] * decimal(line, "Amount")
+        if total:
+            raise _not_saved("The transaction is not in balance: its debits must equal its credits.")
+
+    def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002 - all that posts stands in the record
+        """Debit and credit as the lines say."""
+        return Effects(
+            tuple(
+                Posting(
+                    reference_id(line, "AccountRef"),
+                    _SIGNS[name] * decimal(line, "Amount"),
+                    reference_id(line, "EntityRef"),
+                    class_id=reference_id(line, "ClassRef"),
+                    memo=line.get("Memo", ""),
+                    line_id=line.get("TxnLineID", ""),
+                    is_open=line.get("IsOpen") == "true",
+                )
+                for name, line in record.lines()
+                if "AccountRef" in line
+            )
+        )
+
+
+def _not_saved(reason: str) -> RequestError:
+    return RequestError(3180, f"There was an error when saving a Journal Entry.  QuickBooks error message: {reason}")
