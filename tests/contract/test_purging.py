@@ -42,7 +42,7 @@ OTHER_ID = "c0000000-0000-4000-8000-000000000099"
 
 def deleted(store: AnyStore) -> Connection:
     """Store the connection, delete it, and return it as it stays."""
-    connection = a_connection(password_hash="scrypt$…", session_ticket="ab" * 32)
+    connection = a_connection(password_hash="scrypt$…", session_id="ab" * 32)
     store.commit(AddConnection(connection))
     store.commit(RemoveConnection(connection, timestamp(NOON)))
     found = store.connection(CONNECTION_ID)
@@ -55,7 +55,7 @@ def test_a_deleted_connection_lets_nobody_in_and_has_no_list(store: AnyStore) ->
 
     gone = deleted(store)
 
-    assert (gone.deleted_at, gone.password_hash, gone.session_ticket) == (timestamp(NOON), None, None)
+    assert (gone.deleted_at, gone.password_hash, gone.session_id) == (timestamp(NOON), None, None)
     assert list(store.deleted_connections(10)) == [gone]
     assert store.connections_of(APP_ID, 0, 10) == ([], 0)
     with pytest.raises(NotFound):

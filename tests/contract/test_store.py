@@ -46,7 +46,7 @@ from domain.storage.changes import (
 )
 from domain.storage.counts import INSERTED, UPDATED
 from domain.storage.ports import Delivery, IndexDays, RequestDetail
-from domain.web_connector.session.record import Answered
+from domain.web_connector.session.record import InFlight, LastResponse, Limits, OpenCompanyFile
 from tests.support.builders import (
     APP_ID,
     CONNECTION_ID,
@@ -195,7 +195,7 @@ class TestRequests:
         assert conflict.value.change == stale
         assert store.request(first.id) == first
         assert store.request(third.id) is None
-        assert store.session(a_session().ticket) is None
+        assert store.session(a_session().id) is None
         assert recount(store, [first.id, second.id]) == counted(store)
 
     def test_a_deleted_record_leaves_a_tombstone_and_no_bodies(self, store: AnyStore) -> None:
@@ -340,8 +340,8 @@ class TestConnections:
             company_file="C:\\books.qbw",
             webhook_url="https://example.com/hook",
             password_hash="scrypt$…",
-            session_ticket="ab" * 32,
-            answered_message_set="b00000000000400080000000",
+            session_id="ab" * 32,
+            message_set_to_forget="b00000000000400080000000",
             last_connected_at=timestamp(NOON),
             qbxml_version="16.0",
             quickbooks_product_name="QuickBooks Enterprise",
@@ -426,44 +426,42 @@ class TestSessions:
 
     def test_a_session_is_read_back_whole(self, store: AnyStore) -> None:
         session = a_session(
-            in_flight=a_record(state=State.SENT, webhook=Webhook.to("https://example.com/é")),
-            last_answered=Answered("CustomerQueryRq", "1", "{eb05f701-e727-472f-8ade-6753c4f67a46}", 0),
-            last_progress=50,
-            answered=3,
-            facts_read=True,
-            tried_open_file=True,
-            met_exception=True,
-            suspicion="cannot parse",
-            company_file_mark="90A44FB5-33D9-4815-AC85-BC87A7E7D1EB",
-            answered_message_set="b00000000000400080000000",
+            in_flight=InFlight(
+                a_record(state=State.SENT, webhook=Webhook.to("https://example.com/é")), "text", "cannot parse"
+            ),
+            last_response=LastResponse(
+                "CustomerQueryRq", "1", "{eb05f701-e727-472f-8ade-6753c4f67a46}", 0, progress=50, number=3
+            ),
+            connection=a_connection(name="Shop"),
+            company_file=OpenCompanyFile("90A44FB5-33D9-4815-AC85-BC87A7E7D1EB", is_fallback=True),
+            exception_reported=True,
+            message_set_to_forget="b00000000000400080000000",
             last_error="why",
-            reported={"code": "quickbooks_connection_error", "message": "Une boîte", "at": timestamp(NOON)},
-            paused=True,
-            work_until=timestamp(LATER),
-            linger_seconds=60,
+            connection_error={"code": "quickbooks_connection_error", "message": "Une boîte", "at": timestamp(NOON)},
+            limits=Limits(paused=True, work_until=timestamp(LATER), linger_seconds=60),
         )
 
         store.commit(AddSession(session))
 
-        assert store.session(session.ticket) == session
+        assert store.session(session.id) == session
         assert store.session("ff" * 32) is None
 
     def test_a_change_from_an_old_revision_does_not_hold(self, store: AnyStore) -> None:
         session = a_session()
         store.commit(AddSession(session))
-        changed = session.changed(timestamp(LATER), answered=1)
+        changed = session.called(LATER, last_error="first")
         store.commit(ChangeSession(session, changed))
 
         with pytest.raises(Conflict) as conflict:
-            store.commit(ChangeSession(session, session.changed(timestamp(LATER), answered=9)))
+            store.commit(ChangeSession(session, session.called(LATER, last_error="second")))
 
         assert conflict.value.current == changed
 
     def test_the_sweeper_finds_open_sessions_that_are_silent(self, store: AnyStore) -> None:
-        silent = a_session(ticket="01" * 32, last_call_at=timestamp(NOON))
-        silent_longer = a_session(ticket="02" * 32, last_call_at=timestamp(NOON - timedelta(hours=1)))
-        lively = a_session(ticket="03" * 32, last_call_at=timestamp(LATER))
-        ended = a_session(ticket="04" * 32, last_call_at=timestamp(NOON), ended=True)
+        silent = a_session(id="01" * 32, last_call_at=timestamp(NOON))
+        silent_longer = a_session(id="02" * 32, last_call_at=timestamp(NOON - timedelta(hours=1)))
+        lively = a_session(id="03" * 32, last_call_at=timestamp(LATER))
+        ended = a_session(id="04" * 32, last_call_at=timestamp(NOON), ended=True)
         for session in (silent, silent_longer, lively, ended):
             store.commit(AddSession(session))
 

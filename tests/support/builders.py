@@ -9,7 +9,7 @@ from typing import Any
 
 from domain.connections.record import Connection
 from domain.requests.record import QueuedRequest, timestamp
-from domain.web_connector.session.record import KEPT_SECONDS, Session
+from domain.web_connector.session.record import Session
 
 NOON = datetime(2026, 3, 14, 12, 0, 0, tzinfo=UTC)
 APP_ID = "a0000000-0000-4000-8000-000000000001"
@@ -93,11 +93,8 @@ def a_connection(**fields: Any) -> Connection:
 def a_session(**fields: Any) -> Session:
     """Return an open session of the connection that holds nothing."""
     values: dict[str, Any] = {
-        "ticket": "00" * 32,
+        "id": "00" * 32,
         "connection_id": CONNECTION_ID,
-        "app_id": APP_ID,
-        "opened_at": timestamp(NOON),
         "last_call_at": timestamp(NOON),
-        "expires_at": int(NOON.timestamp()) + KEPT_SECONDS,
     }
     return Session(**(values | fields))

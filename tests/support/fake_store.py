@@ -103,10 +103,10 @@ class FakeStore:
                 current = found if found and found.app_id == change.app_id and not found.deleted_at else None
                 held = current is not None and found is not None and found.webhook_url == change.webhook_url
             case AddSession(session=session):
-                current = self.sessions.get(session.ticket)
+                current = self.sessions.get(session.id)
                 held = current is None
             case ChangeSession(before=session):
-                current = self.sessions.get(session.ticket)
+                current = self.sessions.get(session.id)
                 held = current is not None and current.revision == session.revision
             case ClaimIdempotencyKey():
                 claim = self.claims.get((change.app_id, change.key))
@@ -144,7 +144,7 @@ class FakeStore:
             case RemoveConnection():
                 self.connections[change.before.id] = change.after
             case AddSession(session=session) | ChangeSession(after=session):
-                self.sessions[session.ticket] = session
+                self.sessions[session.id] = session
             case ClaimIdempotencyKey():
                 self.claims[change.app_id, change.key] = IdempotencyClaim(
                     change.body_hash, change.record_id, change.expires_at
@@ -182,7 +182,7 @@ class FakeStore:
             ):
                 self._note_request(record.id)
             case AddSession(session=session) | ChangeSession(before=session):
-                self.lag.note("sessions", session.ticket, self.sessions[session.ticket])
+                self.lag.note("sessions", session.id, self.sessions[session.id])
             case AddConnection(connection=connection) | ChangeConnection(before=connection):
                 self.lag.note("connections", connection.id, self.connections[connection.id])
             case _:
@@ -338,7 +338,7 @@ class FakeStore:
     def silent_sessions(self, before: str, limit: int) -> Sequence[Session]:
         """Return open sessions whose last call was before the timestamp."""
         shown = self.lag.shown("sessions", "live") if self.lag else self.sessions.values()
-        listed = [self.sessions[found.ticket] for found in shown if not found.ended and found.last_call_at < before]
+        listed = [self.sessions[found.id] for found in shown if not found.ended and found.last_call_at < before]
         silent = [found for found in listed if not found.ended and found.last_call_at < before]
         return sorted(silent, key=lambda found: found.last_call_at)[:limit]
 

@@ -133,7 +133,7 @@ def test_not_seen_mentions_a_wrong_password() -> None:
 
 
 def test_a_web_connector_in_a_long_session_counts_as_seen() -> None:
-    assert code(LONG_AGO, {"session_ticket": "00"}) is None
+    assert code(LONG_AGO, {"session_id": "00"}) is None
     assert code(LONG_AGO, {"last_worked_at": timestamp(NOON)}) is None
 
 
@@ -190,7 +190,7 @@ def test_the_first_in_line_waits_for_the_next_session(ahead: int | None) -> None
 
 
 def test_a_running_session_sends_the_request() -> None:
-    waiting = waiting_reason.of_request(a_record(), a_connection(**SEEN, session_ticket="00"), NOON, ahead=0)
+    waiting = waiting_reason.of_request(a_record(), a_connection(**SEEN, session_id="00"), NOON, ahead=0)
 
     assert waiting
     assert (waiting.code, waiting.message) == ("next_session", "A session is running and will send it.")

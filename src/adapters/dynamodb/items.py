@@ -7,7 +7,7 @@ images have it. An attribute that is None is left out: that is what makes the sp
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, astuple
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from domain.apps.record import ApiKey, App, Scope
@@ -26,7 +26,7 @@ from domain.requests.record import (
 )
 from domain.storage.changes import IdempotencyClaim
 from domain.storage.counts import INSERTED, CountKey, DayCounts, Pair
-from domain.web_connector.session.record import Answered, Session
+from domain.web_connector.session.record import InFlight, LastResponse, Limits, OpenCompanyFile, Session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -263,8 +263,8 @@ def connection_from_item(item: Item) -> Connection:
         company_file=text(item, "company_file"),
         webhook_url=text(item, "webhook_url"),
         password_hash=text(item, "password_hash"),
-        session_ticket=text(item, "session_ticket"),
-        answered_message_set=text(item, "answered_message_set"),
+        session_id=text(item, "session_id"),
+        message_set_to_forget=text(item, "message_set_to_forget"),
         last_connected_at=text(item, "last_connected_at"),
         qbxml_version=text(item, "qbxml_version"),
         quickbooks_product_name=text(item, "quickbooks_product_name"),
@@ -288,31 +288,27 @@ def connection_from_item(item: Item) -> Connection:
 
 def session_item(session: Session) -> Item:
     """Return the session's item; the record in flight is kept in it as the item that is stored for it."""
+    in_flight = session.in_flight
     return item_of(
         {
-            "ticket": session.ticket,
+            "ticket": session.id,
             "connection_id": session.connection_id,
-            "app_id": session.app_id,
-            "opened_at": session.opened_at,
             "last_call_at": session.last_call_at,
             "expires_at": session.expires_at,
-            "in_flight": _json(record_item(session.in_flight)) if session.in_flight else None,
-            "last_answered": _json(astuple(session.last_answered)) if session.last_answered else None,
-            "last_progress": session.last_progress,
-            "answered": session.answered,
-            "facts_read": session.facts_read,
-            "company_file_mark": session.company_file_mark,
-            "tried_open_file": True if session.tried_open_file else None,
-            "met_exception": True if session.met_exception else None,
-            "suspicion": session.suspicion,
-            "answered_message_set": session.answered_message_set,
-            "last_error": session.last_error,
-            "reported": _json(session.reported) if session.reported else None,
+            "in_flight": _json(record_item(in_flight.record)) if in_flight else None,
+            "search_text": in_flight.search_text or None if in_flight else None,
+            "parse_error": in_flight.parse_error if in_flight else None,
+            "last_response": _json(asdict(session.last_response)) if session.last_response else None,
             "connection": _json(connection_item(session.connection)) if session.connection else None,
-            "search_text": session.search_text or None,
-            "paused": True if session.paused else None,
-            "work_until": session.work_until,
-            "linger_seconds": session.linger_seconds or None,
+            "company_file_mark": session.company_file.mark,
+            "company_file_is_fallback": True if session.company_file.is_fallback else None,
+            "exception_reported": True if session.exception_reported else None,
+            "message_set_to_forget": session.message_set_to_forget,
+            "last_error": session.last_error,
+            "connection_error": _json(session.connection_error) if session.connection_error else None,
+            "paused": True if session.limits.paused else None,
+            "work_until": session.limits.work_until,
+            "linger_seconds": session.limits.linger_seconds or None,
             "live": None if session.ended else LIVE,
             "revision": session.revision,
         }
@@ -323,32 +319,25 @@ def session_from_item(item: Item) -> Session:
     """Return the session of an item."""
     in_flight = text(item, "in_flight")
     connection = text(item, "connection")
-    last_answered = text(item, "last_answered")
-    reported = text(item, "reported")
+    last_response = text(item, "last_response")
+    connection_error = text(item, "connection_error")
     return Session(
-        ticket=item["ticket"]["S"],
+        id=item["ticket"]["S"],
         connection_id=item["connection_id"]["S"],
-        app_id=item["app_id"]["S"],
-        opened_at=item["opened_at"]["S"],
         last_call_at=item["last_call_at"]["S"],
-        expires_at=number(item, "expires_at"),
-        in_flight=record_from_item(json.loads(in_flight)) if in_flight else None,
-        last_answered=Answered(*json.loads(last_answered)) if last_answered else None,
-        last_progress=number(item, "last_progress"),
-        answered=number(item, "answered"),
-        facts_read=bool(item["facts_read"]["BOOL"]),
-        company_file_mark=text(item, "company_file_mark"),
-        tried_open_file="tried_open_file" in item,
-        met_exception="met_exception" in item,
-        suspicion=text(item, "suspicion"),
-        answered_message_set=text(item, "answered_message_set"),
-        last_error=text(item, "last_error"),
-        reported=json.loads(reported) if reported else None,
+        in_flight=InFlight(
+            record_from_item(json.loads(in_flight)), text(item, "search_text") or "", text(item, "parse_error")
+        )
+        if in_flight
+        else None,
+        last_response=LastResponse(**json.loads(last_response)) if last_response else None,
         connection=connection_from_item(json.loads(connection)) if connection else None,
-        search_text=text(item, "search_text") or "",
-        paused="paused" in item,
-        work_until=text(item, "work_until"),
-        linger_seconds=number(item, "linger_seconds"),
+        company_file=OpenCompanyFile(text(item, "company_file_mark"), "company_file_is_fallback" in item),
+        exception_reported="exception_reported" in item,
+        message_set_to_forget=text(item, "message_set_to_forget"),
+        last_error=text(item, "last_error"),
+        connection_error=json.loads(connection_error) if connection_error else None,
+        limits=Limits("paused" in item, text(item, "work_until"), number(item, "linger_seconds")),
         ended="live" not in item,
         revision=number(item, "revision"),
     )

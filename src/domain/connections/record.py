@@ -42,8 +42,8 @@ class Connection:
     one. `file_id_seen` is the mark that the last session found, `company_file_seen` the path of that file.
 
     `password_hash`: a scrypt string, or None until a password was set.
-    `session_ticket`: the hash of the live session's ticket, or None.
-    `answered_message_set`: the message set that the next session clears in QuickBooks.
+    `session_id`: the id of the live session, or None.
+    `message_set_to_forget`: the message set that the next session tells QuickBooks to forget.
     `last_error`: `{"code", "message", "at", …}`, the last problem that the Web Connector reported.
 
     `sync_window`: None means around the clock. `linger_seconds`: how long a session waits for more requests after
@@ -61,8 +61,8 @@ class Connection:
     company_file: str | None = None
     webhook_url: str | None = None
     password_hash: str | None = None
-    session_ticket: str | None = None
-    answered_message_set: str | None = None
+    session_id: str | None = None
+    message_set_to_forget: str | None = None
     last_connected_at: str | None = None
     qbxml_version: str | None = None
     quickbooks_product_name: str | None = None

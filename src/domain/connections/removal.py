@@ -41,7 +41,7 @@ class ConnectionRemoval:
             connection = owned_connection(self._store.connection(connection_id), app_id)
             now = self._clock()
             changes: list[Change] = []
-            session = self._store.session(connection.session_ticket) if connection.session_ticket else None
+            session = self._store.session(connection.session_id) if connection.session_id else None
             if session and not session.ended:
                 _refuse_while_live(session, now)
                 # RemoveConnection replaces the change that would free the connection.

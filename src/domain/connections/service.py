@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from domain.connections import passwords
@@ -146,12 +146,12 @@ class ConnectionService:
             after = before.changed(timestamp(self._clock()), **fields)
             changes: list[Change] = [ChangeConnection(before, after)]
             if paused is not None and (session := self._live_session(before)):
-                changes.append(ChangeSession(session, replace(session, paused=paused, revision=session.revision + 1)))
+                changes.append(ChangeSession(session, session.with_pause(paused=paused)))
             self._store.commit(*changes)
             return after
 
         return commit_with_retry(attempt, "The connection is being changed. Try again in a moment.")
 
     def _live_session(self, connection: Connection) -> Session | None:
-        session = self._store.session(connection.session_ticket) if connection.session_ticket else None
+        session = self._store.session(connection.session_id) if connection.session_id else None
         return session if session and not session.ended else None

@@ -60,16 +60,14 @@ class Sweeper:
         seen: set[str] = set()
         while self._clock() < until:
             silent = [
-                session
-                for session in self._store.silent_sessions(before, SESSIONS_A_READING)
-                if session.ticket not in seen
+                session for session in self._store.silent_sessions(before, SESSIONS_A_READING) if session.id not in seen
             ]
             if not silent:
                 return released, True
             for session in silent:
                 if self._clock() >= until:
                     return released, False
-                seen.add(session.ticket)
+                seen.add(session.id)
                 released += self._release(session)
         return released, False
 

@@ -83,7 +83,7 @@ def of_request(
         number = "100 or more requests are" if ahead >= MAX_COUNTED_AHEAD else f"{ahead} requests are"
         return WaitingReason("requests_ahead", f"{'1 request is' if ahead == 1 else number} sent before it.")
     again = " again" if record.state is State.RETRYABLE else ""
-    if connection and connection.session_ticket:
+    if connection and connection.session_id:
         return WaitingReason(
             "next_session",
             f"A session is running and will send it{again}.",
@@ -107,7 +107,7 @@ def of_connection(connection: Connection, now: datetime) -> WaitingReason | None
         return _never_connected(connection, url)
     last_seen = max(connection.last_connected_at, connection.last_worked_at or "")
     not_seen = None
-    if connection.session_ticket is None and last_seen < timestamp(now - NOT_SEEN_AFTER):
+    if connection.session_id is None and last_seen < timestamp(now - NOT_SEEN_AFTER):
         not_seen = f"The Web Connector was last seen at {last_seen}."
     if connection.last_error is not None:
         return _reported(connection.last_error, not_seen)

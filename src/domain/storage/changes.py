@@ -98,7 +98,7 @@ class RemoveConnection:
     @property
     def after(self) -> Connection:
         """The connection as it stays."""
-        return self.before.changed(self.deleted_at, deleted_at=self.deleted_at, password_hash=None, session_ticket=None)
+        return self.before.changed(self.deleted_at, deleted_at=self.deleted_at, password_hash=None, session_id=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,19 @@
-"""The reasons in `error.details.reason` that are the service's own; QuickBooks' are in `domain.qbxml`.
+"""The service's own values of `error.details.reason`; the reasons from QuickBooks are in `domain.qbxml.codes`.
 
-`docs/quickbooks-errors.md` is made from this table.
+`docs/quickbooks-errors.md` is generated from this table.
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
 class Reason(StrEnum):
-    """Why a request ended without an answer that can be taken, or a connection is held."""
+    """Why a request ended without a usable response, or a connection is held."""
 
     ANSWER_LOST = "answer_lost"
     ANSWER_NOT_UNDERSTOOD = "answer_not_understood"
@@ -26,41 +26,41 @@ class Reason(StrEnum):
 
 MEANINGS: Mapping[Reason, tuple[str, str]] = {
     Reason.ANSWER_LOST: (
-        "The Web Connector's session ended before QuickBooks' answer came.",
-        "Look at the Web Connector on the QuickBooks machine: its status column and log say what stopped it.",
+        "The Web Connector session ended before QuickBooks' response arrived.",
+        "Look at the Web Connector on the QuickBooks machine: its status column and its log show what stopped it.",
     ),
     Reason.ANSWER_NOT_UNDERSTOOD: (
-        "An answer came that is no answer to the request.",
-        "Look at the kept response and into the company file before you queue the request again.",
+        "QuickBooks returned something that is not a response to this request.",
+        "Look at the stored response and into the company file before you queue the request again.",
     ),
     Reason.OTHER_FILE: (
-        "The company file that is open is not known to be the one that the write was sent to.",
+        "The open company file may not be the one that the write was sent to.",
         "Open the company file that the request was sent to and look there.",
     ),
     Reason.RESPONSE_TOO_LARGE: (
-        "QuickBooks' answer is larger than a call can carry.",
+        "QuickBooks' response is larger than one call can carry.",
         "Ask for less: iterate with a smaller max_returned, narrow the filter, or name the elements in include[].",
     ),
     Reason.ITERATOR_EXPIRED: (
-        "QuickBooks does not know the iterator of this query any more.",
-        "The pages before this one are complete. Queue the query again to get them all.",
+        "QuickBooks no longer knows the iterator of this query.",
+        "The pages before this one are complete. Queue the query again to get all pages.",
     ),
     Reason.REQUEST_NOT_WRITABLE: (
-        "The stored request cannot be written for QuickBooks any more.",
+        "The stored request can no longer be written as QBXML.",
         "Correct the request and queue it again.",
     ),
     Reason.COMPANY_FILE_MISMATCH: (
-        "Another company file is open than the one that the connection is pinned to.",
+        "A company file is open that the connection does not belong to.",
         (
-            "Open the company file of this connection in QuickBooks and update again. Should the connection be meant"
-            " for the file that is open, reset its company file (POST …/reset_company_file): the next session's file is"
-            " taken then. A company_file that the connection names has to be that file's path, or null (PATCH …)."
+            "Open the company file of this connection in QuickBooks and update again. If the connection is meant for"
+            " the open file, reset its company file (POST …/reset_company_file): the next session then accepts the file"
+            " that is open. If the connection has a company_file, it must be that file's path or null (PATCH …)."
         ),
     ),
 }
-"""What each means, for a developer, and what to do, for a user."""
+"""What each reason means, for a developer, and what to do, for a user."""
 
 
-def hint(reason: Reason) -> str:
-    """Return what to do."""
-    return MEANINGS[reason][1]
+def because(reason: Reason, **facts: Any) -> dict[str, Any]:
+    """Return the members of an error that say why it happened and what to do."""
+    return {"reason": reason.value, **facts, "hint": MEANINGS[reason][1]}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from domain.storage.changes import AddSession, ChangeConnection
+from domain.web_connector.session.record import Limits
 from tests.support.builders import CONNECTION_ID, a_session
 
 if TYPE_CHECKING:
@@ -22,10 +23,10 @@ def open_session(world: World, **fields: Any) -> Session:
     """Open a Web Connector session of the connection."""
     before = world.store.connection(CONNECTION_ID)
     assert before
-    session = a_session(app_id=world.app_id, **fields)
+    session = a_session(**fields)
     world.store.commit(
         AddSession(session),
-        ChangeConnection(before, before.changed(session.opened_at, session_ticket=session.ticket)),
+        ChangeConnection(before, before.changed(session.last_call_at, session_id=session.id)),
     )
     return session
 
@@ -139,19 +140,19 @@ def test_the_session_that_runs_is_told_and_its_last_call_stays(world: World) -> 
     world.clock.advance(seconds=5)
 
     world.api.call("POST", f"{URL}/pause")
-    paused = world.store.session(session.ticket)
+    paused = world.store.session(session.id)
     world.api.call("POST", f"{URL}/resume")
-    resumed = world.store.session(session.ticket)
+    resumed = world.store.session(session.id)
 
-    assert paused == replace(session, paused=True, revision=2)
-    assert resumed == replace(session, paused=False, revision=3)
+    assert paused == replace(session, limits=Limits(paused=True), revision=2)
+    assert resumed == replace(session, revision=3)
 
 
 def test_a_session_that_has_ended_is_left_alone(world: World) -> None:
     session = open_session(world, ended=True)
 
     assert world.api.call("POST", f"{URL}/pause").status == 200
-    assert world.store.session(session.ticket) == session
+    assert world.store.session(session.id) == session
 
 
 @pytest.mark.parametrize(("method", "path"), [("PATCH", ""), ("POST", "/pause"), ("POST", "/resume")])

@@ -21,10 +21,10 @@ def open_session(world: World) -> None:
     """Open a Web Connector session of the connection."""
     before = world.store.connection(CONNECTION_ID)
     assert before
-    session = a_session(app_id=world.app_id)
+    session = a_session()
     world.store.commit(
         AddSession(session),
-        ChangeConnection(before, before.changed(session.opened_at, session_ticket=session.ticket)),
+        ChangeConnection(before, before.changed(session.last_call_at, session_id=session.id)),
     )
 
 

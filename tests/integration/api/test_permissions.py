@@ -31,6 +31,7 @@ from domain.storage.changes import (
     RemoveRequest,
 )
 from domain.web_connector.recovery.lost_response import MAX_SESSIONS
+from domain.web_connector.session.record import InFlight
 from handlers.settings import Settings
 from local.emulated_dynamodb import quick_moto
 from local.tables import make_tables
@@ -181,10 +182,10 @@ def fill(store: DynamoDBStore, function: str) -> None:
         packer.run(NOON + timedelta(hours=1))
     if function == "sweep":
         ticketed = record.moved(State.TICKETED, NOON)
-        used = connection.changed(timestamp(NOON), session_ticket=silent.ticket)
+        used = connection.changed(timestamp(NOON), session_id=silent.id)
         store.commit(
             ChangeRequest(record, ticketed),
-            AddSession(a_session(in_flight=ticketed)),
+            AddSession(a_session(in_flight=InFlight(ticketed))),
             ChangeConnection(connection, used),
         )
         other = a_connection(id="c0000000-0000-4000-8000-000000000002")
@@ -195,11 +196,11 @@ def fill(store: DynamoDBStore, function: str) -> None:
         sent = record.moved(State.TICKETED, NOON).moved(State.SENT, NOON, sessions=MAX_SESSIONS)
         store.commit(
             ChangeRequest(record, sent),
-            AddSession(a_session(in_flight=sent)),
-            ChangeConnection(connection, connection.changed(timestamp(NOON), session_ticket=silent.ticket)),
+            AddSession(a_session(in_flight=InFlight(sent))),
+            ChangeConnection(connection, connection.changed(timestamp(NOON), session_id=silent.id)),
         )
     if function == "pause_connection":
-        used = connection.changed(timestamp(NOON), session_ticket=silent.ticket)
+        used = connection.changed(timestamp(NOON), session_id=silent.id)
         store.commit(AddSession(silent), ChangeConnection(connection, used))
     if function == "web_connector":
         managed = ConnectionService(store, clock=FixedClock(), new_id=SequentialIds(), secrets=counting_bytes)

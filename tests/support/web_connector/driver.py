@@ -26,7 +26,7 @@ from domain.storage.counts import CountKey
 from domain.web_connector.endpoint import SoapResponse, WebConnector
 from domain.web_connector.protocol.methods import METHODS, NAMESPACE
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES, escape
-from domain.web_connector.session.record import ticket_hash
+from domain.web_connector.session.record import session_id
 from tests.support.builders import CONNECTION_ID, FixedClock, SequentialIds, a_connection, a_record
 from tests.support.fake_store import FakeStore
 
@@ -98,7 +98,7 @@ def _touched(change: Change) -> tuple[str, str]:
         ):
             return "request", record.id
         case AddSession(session=session) | ChangeSession(before=session):
-            return "session", session.ticket
+            return "session", session.id
         case RequireConnection(connection_id=connection_id):
             return "connection", connection_id
         case AddConnection(connection=connection) | ChangeConnection(before=connection):
@@ -195,7 +195,7 @@ class Desk:
     @property
     def session(self) -> Session:
         """Return the session of the last ticket."""
-        return self.store.sessions[ticket_hash(self.ticket)]
+        return self.store.sessions[session_id(self.ticket)]
 
     def states(self) -> list[str]:
         """Return the states of all records in order of insertion."""

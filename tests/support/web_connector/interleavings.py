@@ -12,7 +12,7 @@ from domain.connections.record import COMPANY_FILE_MISMATCH
 from domain.errors import Gone, InFlight, InvalidState, NotFound
 from domain.requests.record import TRANSITIONS, State
 from domain.web_connector.session.lingering import NO_OP
-from domain.web_connector.session.record import SILENCE_SECONDS, ticket_hash
+from domain.web_connector.session.record import SILENCE_SECONDS, session_id
 from tests.support.builders import APP_ID, OTHER_APP_ID, FixedClock
 from tests.support.index_lag import IndexLag
 from tests.support.web_connector.witness import WitnessedStore
@@ -221,13 +221,13 @@ class Interleavings(RuleBasedStateMachine):
         elif any(other[0] == ticket and other[2] != request for other in self.on_their_way):
             return  # an hresult names no request, and this one says that nothing was done
         session = self.session(ticket)
-        if session is not None and session.in_flight and session.in_flight.id not in request:
+        if session is not None and session.in_flight and session.in_flight.record.id not in request:
             return
         self.world.receive(ticket, "", hresult, trouble)
 
     def session(self, ticket: str) -> Any:
         """Return the session of a ticket."""
-        return self.world.store.session(ticket_hash(ticket))
+        return self.world.store.session(session_id(ticket))
 
     @rule(
         number=CONNECTIONS,

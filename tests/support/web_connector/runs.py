@@ -139,7 +139,7 @@ class Run:
         """Check all that must be so after any cuts."""
         assert self.store.counts == self.store.exact_counts()
         assert not [session for session in self.store.sessions.values() if not session.ended]
-        assert self.desk.connection.session_ticket is None
+        assert self.desk.connection.session_id is None
         self.store.check_webhooks()
         assert self._lags_in_queue or not self.store.out_of_turn
         for record in self.records:

@@ -23,7 +23,7 @@ from domain.storage.changes import AddRequest, ChangeConnection
 from domain.storage.counts import CountKey, count_changes
 from domain.web_connector.endpoint import WebConnector
 from domain.web_connector.session.lingering import NO_OP
-from domain.web_connector.session.record import SILENCE_SECONDS, Session, ticket_hash
+from domain.web_connector.session.record import SILENCE_SECONDS, Session, session_id
 from tests.support.builders import APP_ID, OTHER_APP_ID, FixedClock, counting_bytes
 from tests.support.web_connector.books import Books
 from tests.support.web_connector.cuts import FunctionDied, MortalStore, Place, RandomIds
@@ -191,7 +191,7 @@ class World:
 
     def send(self, ticket: str, number: int, file: File = File.OWN, trouble: Trouble = None) -> str:
         """Ask for a request, from the company file that is open."""
-        connection, session = self.connections[number], self.store.session(ticket_hash(ticket))
+        connection, session = self.connections[number], self.store.session(session_id(ticket))
         paused = self.store.connection(connection.id).paused_at
         mark = f"{{{(self.other_than(number) if file is File.OTHERS else connection).file_id}}}"
         facts = {File.OWN_WITHOUT_FACTS: "", File.OWN_WITHOUT_MARK: hcp(None), File.UNMARKED: hcp(None)}
@@ -202,7 +202,7 @@ class World:
             self._check_write_goes_out(request)
         if paused and "<QBXML" in request:
             # What QuickBooks has begun is finished: an answer that was lost, the next page.
-            assert session.in_flight.state is State.SENT or session.in_flight.paging.page > 1
+            assert session.in_flight.record.state is State.SENT or session.in_flight.record.paging.page > 1
         return request
 
     def other_than(self, number: int) -> Connection:
@@ -219,7 +219,7 @@ class World:
     def receive(self, ticket: str, response: str, hresult: str = "", trouble: Trouble = None) -> None:
         """Hand in an answer."""
         progress = self.soap("receiveResponseXML", ticket, response, hresult, "", trouble=trouble)
-        session = self.store.session(ticket_hash(ticket))
+        session = self.store.session(session_id(ticket))
         # Never 100 while the session holds work (§2.8).
         if progress is not None and session and not session.ended and session.in_flight:
             assert -1 <= progress < 100
@@ -313,18 +313,18 @@ class World:
 
     def _check_session(self, connection_id: str, records: list[QueuedRequest]) -> None:
         """Check that what is in flight is held by the one live session."""
-        sessions = [self.store.session(ticket_hash(ticket)) for ticket, _ in self.tickets]
+        sessions = [self.store.session(session_id(ticket)) for ticket, _ in self.tickets]
         live = [found for found in sessions if isinstance(found, Session) and not found.ended]
         mine = [found for found in live if found.connection_id == connection_id]
         connection = self.store.connection(connection_id)
-        ticket = connection.session_ticket
+        ticket = connection.session_id
         # A ticket that nobody was told, because the function died, is live too.
-        if ticket and ticket not in {found.ticket for found in mine}:
+        if ticket and ticket not in {found.id for found in mine}:
             mine.append(self.store.session(ticket))
-        assert [found.ticket for found in mine] == ([ticket] if ticket else [])
+        assert [found.id for found in mine] == ([ticket] if ticket else [])
         in_flight = [record for record in records if record.state in IN_FLIGHT]
-        assert in_flight == [found.in_flight for found in mine if found.in_flight]
-        assert all(found.paused == (connection.paused_at is not None) for found in mine)
+        assert in_flight == [found.in_flight.record for found in mine if found.in_flight]
+        assert all(found.limits.paused == (connection.paused_at is not None) for found in mine)
 
     def _check_record(self, record: QueuedRequest) -> None:
         assert (record.error is not None) == (record.state is State.ERROR)

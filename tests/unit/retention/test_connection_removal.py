@@ -11,7 +11,7 @@ from domain.errors import ConnectionActive, NotFound
 from domain.maintenance.sweep import Sweeper
 from domain.requests.record import QueuedRequest, State
 from domain.storage.changes import AddConnection, AddRequest, AddSession
-from domain.web_connector.session.record import SILENCE_SECONDS
+from domain.web_connector.session.record import SILENCE_SECONDS, InFlight
 from tests.support.builders import (
     APP_ID,
     CONNECTION_ID,
@@ -32,9 +32,9 @@ class Bench:
         self.store = FakeStore()
         self.clock = FixedClock()
         self.record = a_record(state=state)
-        session = a_session(in_flight=self.record)
+        session = a_session(in_flight=InFlight(self.record))
         self.store.commit(
-            AddConnection(a_connection(session_ticket=session.ticket, password_hash="scrypt$…")),
+            AddConnection(a_connection(session_id=session.id, password_hash="scrypt$…")),
             AddRequest(self.record, REQUEST_XML, ""),
             AddSession(session),
         )
@@ -61,7 +61,7 @@ def test_a_silent_session_ends_with_its_connection_and_gives_back_what_it_held()
     bench.delete()
 
     connection = bench.store.connections[CONNECTION_ID]
-    assert (connection.session_ticket, connection.password_hash) == (None, None)
+    assert (connection.session_id, connection.password_hash) == (None, None)
     assert connection.deleted_at
     (session,) = bench.store.sessions.values()
     assert (session.ended, session.in_flight) == (True, None)

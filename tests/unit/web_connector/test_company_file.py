@@ -95,8 +95,8 @@ def test_a_session_in_another_company_file_is_over_and_its_user_reads_why(desk: 
     assert begin_in(desk, OTHER) == ""
 
     assert desk.session.ended
-    assert desk.connection.session_ticket is None
-    assert "not the one of this connection" in desk.last_error()
+    assert desk.connection.session_id is None
+    assert "not the file of this connection" in desk.last_error()
     assert desk.close() == "OK"
 
 
@@ -121,7 +121,7 @@ def test_a_mismatch_names_the_right_file_where_it_is_known(desk: Desk) -> None:
 
     begin_in(desk, OTHER, ELSEWHERE)
 
-    assert f"{ELSEWHERE}. Its own was last {PATH}." in desk.last_error()
+    assert f"{ELSEWHERE}. The connection's file was last {PATH}." in desk.last_error()
 
 
 def test_a_mismatch_in_a_file_that_took_the_place_of_the_right_one_names_it_once(desk: Desk) -> None:

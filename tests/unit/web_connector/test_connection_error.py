@@ -36,7 +36,7 @@ def test_a_connection_error_is_told_to_the_owner_and_gives_the_request_back(desk
     assert error["hint"]
     assert error["at"] == timestamp(desk.clock.now)
     assert desk.connection.status == "error"
-    assert desk.connection.session_ticket is None
+    assert desk.connection.session_id is None
     assert "QuickBooks could not be started." in desk.last_error()
     assert desk.close() == "OK"
 

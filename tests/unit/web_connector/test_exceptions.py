@@ -350,4 +350,4 @@ def test_a_write_given_up_tells_that_a_hung_copy_may_still_be_executed(desk: Des
 
     assert error is not None
     assert (error.code, error.details["reason"]) == ("outcome_unknown", "answer_lost")
-    assert "may yet do it" in error.details["hint"]
+    assert "may still execute the request" in error.details["hint"]

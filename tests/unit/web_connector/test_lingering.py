@@ -80,8 +80,9 @@ def test_what_is_queued_meanwhile_is_handed_out_at_the_next_question_by_one_comm
     assert dict(desk.store.calls) == {"session": 1, "queue_front": 1, "request_xml": 1, "commit": 1}
     record = desk.record(request_id)
     assert (record.state, record.sessions, record.revision) == (State.SENT, 1, 2)
-    assert record.last_session_id == desk.session.ticket
-    assert desk.session.in_flight == record
+    assert record.last_session_id == desk.session.id
+    assert desk.session.in_flight
+    assert desk.session.in_flight.record == record
     assert desk.receive(answer(request)) == 99
     assert desk.record(request_id).state is State.RESPONSE_RECEIVED
     assert desk.store.counts == desk.store.recount()
@@ -104,7 +105,7 @@ def test_when_the_time_is_over_the_session_ends_with_a_friendly_word(desk: Desk)
     assert desk.send() == ""
     assert desk.last_error() == "Done: nothing more was queued for 60 seconds."
     assert desk.close() == "OK"
-    assert desk.connection.session_ticket is None
+    assert desk.connection.session_id is None
 
 
 def test_what_was_queued_in_the_last_seconds_is_still_taken(desk: Desk) -> None:
@@ -161,7 +162,7 @@ def test_a_session_whose_first_request_never_went_out_does_not_linger(desk: Desk
     desk.send(hcp("{00000000-0000-0000-0000-000000000009}"))
 
     assert desk.send() == ""
-    assert "not the one of this connection" in desk.last_error()
+    assert "not the file of this connection" in desk.last_error()
 
 
 def test_a_pause_ends_the_waiting(desk: Desk) -> None:
@@ -339,7 +340,7 @@ def test_a_pause_is_noticed_within_one_step(desk: Desk) -> None:
     result, waits = run(desk, lambda number: pause(desk) if number == 2 else None)
 
     assert (result.status, waits) == (polling.PAUSED, 2)
-    assert desk.connection.session_ticket is None
+    assert desk.connection.session_id is None
 
 
 def test_a_window_that_closes_is_noticed_within_one_step() -> None:

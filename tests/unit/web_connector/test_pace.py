@@ -137,7 +137,7 @@ def test_a_login_while_paused_ends_a_former_session_and_gives_back_what_it_held(
     assert desk.authenticate() == "none"
 
     assert desk.record(request_id).state is State.RETRYABLE
-    assert desk.connection.session_ticket is None
+    assert desk.connection.session_id is None
 
 
 def test_a_resumed_connection_is_worked_by_the_next_session(desk: Desk) -> None:
@@ -205,7 +205,7 @@ def test_what_was_claimed_and_not_handed_out_is_given_back(held: tuple[Desk, str
     assert desk.states() == ["waiting"]
     assert desk.last_error() == (polling.PAUSED if how == "paused" else polling.WINDOW_CLOSED)
     desk.close()
-    assert desk.connection.session_ticket is None
+    assert desk.connection.session_id is None
 
 
 def test_the_pages_of_an_open_iteration_are_finished(held: tuple[Desk, str]) -> None:

@@ -11,7 +11,7 @@ from domain.errors import TooManyRequests
 from domain.maintenance.sweep import SETTLED_AFTER, Sweeper, Swept
 from domain.requests.record import State, timestamp
 from domain.storage.changes import ChangeSession, RemoveConnection
-from domain.web_connector.session.record import SILENCE_SECONDS, ticket_hash
+from domain.web_connector.session.record import SILENCE_SECONDS, session_id
 from tests.support.builders import CONNECTION_ID, a_connection
 from tests.support.web_connector.driver import CountingStore, Desk, answer
 
@@ -50,7 +50,7 @@ def test_a_silent_session_gives_back_what_it_had_claimed(desk: Desk) -> None:
 
     assert desk.record(request_id).state is State.WAITING
     assert desk.session.ended
-    assert desk.connection.session_ticket is None
+    assert desk.connection.session_id is None
     assert "silent" in desk.last_error()
 
 
@@ -106,7 +106,7 @@ def test_a_session_that_is_called_meanwhile_is_left_to_the_next_sweep(desk: Desk
     desk.begin()
     stale = desk.session
     fall_silent(desk)
-    desk.store.commit(ChangeSession(stale, stale.changed(timestamp(desk.clock.now))))
+    desk.store.commit(ChangeSession(stale, stale.called(desk.clock.now)))
     desk.store.silent_sessions = lambda _before, _limit: [stale]  # type: ignore[assignment, method-assign]
 
     assert sweep(desk) == Swept(sessions_released=0, records_removed=0, connections_purged=0, finished=True)
@@ -143,7 +143,7 @@ def test_many_silent_sessions_are_released_in_one_sweep() -> None:
 
     assert sweep(desk).sessions_released == 60
 
-    assert all(desk.store.sessions[ticket_hash(ticket)].ended for ticket in tickets)
+    assert all(desk.store.sessions[session_id(ticket)].ended for ticket in tickets)
 
 
 def test_nothing_is_begun_when_the_time_is_over(desk: Desk) -> None:

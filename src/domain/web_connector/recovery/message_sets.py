@@ -1,11 +1,11 @@
-"""Message sets: QuickBooks keeps the answer to a write for whoever asks for it later (`qbxml.md` §4).
+"""Message sets: QuickBooks stores the response to a write under an ID, and returns it on request.
 
 | newMessageSetID | oldMessageSetID | QuickBooks |
 |---|---|---|
-| x, unknown | | executes, and keeps the answer under x |
-| x, kept | | answers what it kept, and executes nothing |
-| x | x | the same; should nothing be kept, it says so (9002, 600) and executes nothing |
-| y | x | forgets x, then as y alone |
+| x, unknown | | executes the request and stores the response under x |
+| x, stored | | returns the stored response and executes nothing |
+| x | x | the same; if nothing is stored, it says so (9002, 600) and executes nothing |
+| y | x | forgets x, then continues as with y alone |
 """
 
 from __future__ import annotations
@@ -13,48 +13,46 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from domain.web_connector.responses.pages import of_size
+from domain.web_connector.responses.pages import with_page_size
 
 if TYPE_CHECKING:
     from domain import qbxml
     from domain.requests.record import QueuedRequest
 
 NEVER_EXECUTED = frozenset({600, 9002})
-"""Nothing is kept under this id."""
+"""Statuses: nothing is stored under this ID."""
 
 OTHER_CONTENT = 9001
-"""Something else was executed under this id: QuickBooks compares what is sent with what it knows."""
+"""Status: a different request was executed under this ID. QuickBooks compares the two."""
 
-NOT_KEPT = 9005
-"""QuickBooks could not keep the answer; whether it executed the request is not said."""
+NOT_STORED = 9005
+"""Status: QuickBooks could not store the response. It does not say whether it executed the request."""
 
 _NAMED = re.compile(r"""<QBXMLMsgsRs\s[^>]*?\bnewMessageSetID\s*=\s*["']([^"']+)["']""")
 
 
-def written(record: QueuedRequest, request: qbxml.Request, forget: str | None) -> str:
-    """Return what goes out for `record`; QuickBooks is told to `forget` a message set with a write.
-
-    A page that was too large, or was lost often, is asked for with fewer objects.
-    """
+def outgoing(record: QueuedRequest, request: qbxml.Request, message_set_to_forget: str | None) -> str:
+    """Return the QBXML to send for `record`; with a write, QuickBooks is told which message set to forget."""
     if record.is_read:
-        return of_size(request, record.paging.page_size).to_wire()
+        return with_page_size(request, record.paging.page_size).to_wire()
     text = request.to_wire(record.message_set_id)
-    if forget is None:
+    if message_set_to_forget is None:
         return text
-    # The first one: values cannot hold a bare quotation mark, and the message set comes before them.
-    return text.replace(' newMessageSetID="', f' oldMessageSetID="{forget}" newMessageSetID="', 1)
+    # The first match is the envelope's attribute: values contain no bare quotation mark.
+    return text.replace(' newMessageSetID="', f' oldMessageSetID="{message_set_to_forget}" newMessageSetID="', 1)
 
 
 def status_check(record: QueuedRequest) -> str:
-    """Return the question for the answer that QuickBooks kept: an empty message set, which executes nothing."""
-    known = record.message_set_id
+    """Return the question for the stored response: an empty message set, which executes nothing."""
+    message_set = record.message_set_id
     return (
         f'<?xml version="1.0" encoding="utf-8"?>\n<?qbxml version="{record.qbxml_version}"?>\n'
-        f'<QBXML><QBXMLMsgsRq oldMessageSetID="{known}" newMessageSetID="{known}" onError="stopOnError"/></QBXML>'
+        f'<QBXML><QBXMLMsgsRq oldMessageSetID="{message_set}" newMessageSetID="{message_set}" onError="stopOnError"/>'
+        "</QBXML>"
     )
 
 
 def is_about_another(record: QueuedRequest, text: str) -> bool:
-    """Whether an answer names a message set, and another one: it came late, or twice."""
+    """Whether a response names the message set of another request: it was delayed or delivered twice."""
     named = _NAMED.search(text)
     return named is not None and named[1].casefold() != record.message_set_id.casefold()

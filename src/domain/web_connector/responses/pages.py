@@ -1,6 +1,7 @@
-"""The pages of an iterated query: the record of each, and how many objects it is asked for.
+"""The pages of an iterated query: the record of each, and how many objects it asks for.
 
-The stored request stays what its author asked for; what goes out differs in `MaxReturned` only (decision 0014).
+The stored request stays as its author wrote it. What is sent differs from it only in `MaxReturned`
+(docs/decisions/0014).
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ SIZE = "MaxReturned"
 
 
 def page_size(record: QueuedRequest, request: qbxml.Request) -> int | None:
-    """Return how many objects `record` asks for; None for what does not iterate, or begins in the middle."""
-    begins = "Start" if record.paging.page == 1 else "Continue"
-    if request.iterator != begins:
+    """Return how many objects `record` asks for; None unless it is the first or a later page of an iterated query."""
+    expected = "Start" if record.paging.page == 1 else "Continue"
+    if request.iterator != expected:
         return None
-    return record.paging.page_size or _asked_for(request)
+    return record.paging.page_size or _max_returned(request)
 
 
-def of_size(request: qbxml.Request, size: int | None) -> qbxml.Request:
-    """Return the request for pages of `size` objects; as it is without one."""
-    if size is None or size == _asked_for(request):
+def with_page_size(request: qbxml.Request, size: int | None) -> qbxml.Request:
+    """Return the request for pages of `size` objects, unchanged for None."""
+    if size is None or size == _max_returned(request):
         return request
     element = request.element
     children = tuple(child._replace(text=str(size)) if child.name == SIZE else child for child in element.children)
@@ -39,7 +40,7 @@ def of_size(request: qbxml.Request, size: int | None) -> qbxml.Request:
 
 
 def smaller_page(record: QueuedRequest) -> int | None:
-    """Return half of what the first page of an iterated query was asked for; None when there is no less."""
+    """Return half the size of the first page of an iterated query; None if it cannot be halved."""
     paging = record.paging
     if paging.page > 1 or paging.page_size is None or paging.page_size <= 1:
         return None
@@ -47,9 +48,9 @@ def smaller_page(record: QueuedRequest) -> int | None:
 
 
 def next_page(
-    record: QueuedRequest, request: qbxml.Request, iterator_id: str, *, ticket: str, new_id: IdSource, now: datetime
+    record: QueuedRequest, request: qbxml.Request, iterator_id: str, new_id: IdSource, now: datetime
 ) -> AddRequest | None:
-    """Return the record of the page after `record`, already claimed; None when the query does not iterate."""
+    """Return the record of the page after `record`, claimed by the same session; None if the query does not iterate."""
     if request.iterator not in {"Start", "Continue"}:
         return None
     request = request.next_page(iterator_id, record.request_label)
@@ -67,12 +68,12 @@ def next_page(
         webhook=Webhook.to(record.webhook.url),
         paging=Paging(record.paging.page + 1, record.event_id, record.paging.page_size),
         queue_priority=FIRST_IN_LINE,
-        last_session_id=ticket,
+        last_session_id=record.last_session_id,
     )
     return AddRequest(page, request.to_xml(), searchable_text(page, request))
 
 
-def _asked_for(request: qbxml.Request) -> int | None:
-    asked = request.element.child(SIZE)
-    text = ((asked and asked.text) or "").strip()
+def _max_returned(request: qbxml.Request) -> int | None:
+    element = request.element.child(SIZE)
+    text = ((element and element.text) or "").strip()
     return int(text) if text.isdecimal() and text.isascii() else None

@@ -1,4 +1,4 @@
-"""The text that an answered request is found by: what its request says, its response and its error."""
+"""The text by which an ended request is found: its error, its response, and its request."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from domain.requests.search_text import MAX_TEXT_BYTES, folded
 
 if TYPE_CHECKING:
     from domain.requests.record import QueuedRequest
-    from domain.web_connector.session.record import Session
+    from domain.web_connector.session.record import InFlight
 
 
-def search_text_of(session: Session, response_xml: str | None, after: QueuedRequest) -> str | None:
-    """Return the text to store with `after`, which the session handed out; None leaves what is there.
+def search_text_of(in_flight: InFlight, response_xml: str | None, after: QueuedRequest) -> str | None:
+    """Return the text to store with `after`; None keeps the stored text.
 
-    The request's share was made when it was handed out: making it again would cost a read. It comes
-    last, so that a long request does not crowd out what is new.
+    The request's share was made when the request was sent: making it again would cost a read. It comes last, so that
+    a long request does not displace the response.
     """
-    if not session.search_text:
+    if not in_flight.search_text:
         return None
     lines = [after.error.code, after.error.message] if after.error else []
     if response_xml is not None:
-        says_nothing = qbxml.Request(after.qbxml_version, "", qbxml.Element(after.request_name))
-        lines += qbxml.search_text(says_nothing, response_xml).split("\n")
-    folded_lines = [folded(line) for line in lines] + session.search_text.split("\n")
+        no_request = qbxml.Request(after.qbxml_version, "", qbxml.Element(after.request_name))
+        lines += qbxml.search_text(no_request, response_xml).split("\n")
+    folded_lines = [folded(line) for line in lines] + in_flight.search_text.split("\n")
     return "\n".join(dict.fromkeys(folded_lines))[:MAX_TEXT_BYTES]

@@ -1,10 +1,11 @@
-"""Claiming: a session takes the next request of its connection's queue, in the commit that it makes anyway."""
+"""Claims: a session reserves the next request of its connection's queue, in a commit that it makes anyway."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from domain.errors import Conflict
+from domain.requests.record import QUEUED
 from domain.storage.changes import ChangeRequest
 
 if TYPE_CHECKING:
@@ -16,27 +17,15 @@ if TYPE_CHECKING:
     from domain.storage.ports import Database
 
 FRONT = 10
-"""How many candidates one reading of the queue yields: enough to pass over what others took meanwhile."""
+"""Requests read from the front of the queue. Their number is also the session's estimate of the work that waits."""
 
-TRIES_A_READING = 4
-"""How many of them are tried. Each takes a transaction, and the Web Connector waits."""
-
-READINGS = 2
-
-
-class Candidate(NamedTuple):
-    """A request that could be claimed: as it is stored, and as it is once it is back in the queue.
-
-    The two differ only for what a former session held.
-    """
-
-    stored: QueuedRequest
-    queued: QueuedRequest
-
+MAX_CLAIMS = 8
+"""Claims tried when other callers take or discard the front of the queue. Each is a transaction, and the Web Connector
+waits."""
 
 Changes: TypeAlias = "Callable[[QueuedRequest | None, int], Sequence[Change]]"
-"""What a commit changes beside the claimed record, given that (None: nothing is claimed) and how many known
-ones wait, itself included."""
+"""The changes to commit with a claim: of the claimed record (None: nothing is claimed) and the number of requests that
+wait, including it."""
 
 
 class Claims:
@@ -48,66 +37,52 @@ class Claims:
     def commit_and_claim(
         self,
         connection_id: str,
-        ticket: str,
+        session_id: str,
         now: datetime,
         changes: Changes,
-        *,
-        held: str | None = None,
-        given_back: Candidate | None = None,
+        released: ChangeRequest | None = None,
     ) -> QueuedRequest | None:
-        """Commit `changes` together with the claim of what is next; return that, or None.
+        """Commit `changes` together with the claim of the next request; return that request, or None.
 
-        Between the reading of the queue and the commit somebody may discard a candidate: it is then
-        passed over. `held` is the id of a record that `changes` already change. What this
-        session had and gave back is left to a later one.
-
-        Raises Conflict when one of `changes` does not hold.
+        `released` is the change of a record that left a session; it is part of the commit. A record that left
+        another session can be claimed at once, one that left this session is for a later one. A request that was
+        discarded between the reading of the queue and the commit is passed over. Raises Conflict when one of
+        `changes` does not hold.
         """
-        stale: set[tuple[str, int]] = set()
-        for _ in range(READINGS):
-            front = [
-                candidate
-                for candidate in self._front(connection_id, ticket, given_back)
-                if candidate.stored.id != held and (candidate.stored.id, candidate.stored.revision) not in stale
-            ]
-            if not front:
+        tried: list[QueuedRequest] = []
+        for _ in range(MAX_CLAIMS):
+            queue = [record for record in self._queue(connection_id, session_id, released) if record not in tried]
+            if not queue:
                 break
-            for candidate in front[:TRIES_A_READING]:
-                claimed = _claimed(candidate, ticket, now)
-                claim = ChangeRequest(candidate.stored, claimed)
-                try:
-                    # The claim comes last: what else does not hold is named before it.
-                    self._store.commit(*changes(claimed, len(front)), claim)
-                except Conflict as conflict:
-                    if conflict.change != claim:
-                        raise
-                    stale.add((candidate.stored.id, candidate.stored.revision))
-                else:
-                    return claimed
-        self._store.commit(*changes(None, 0))
+            claim = _claim(queue[0], session_id, now, released)
+            others = [released] if released and released.before is not claim.before else []
+            try:
+                # The claim comes last: any other change that does not hold is reported before it.
+                self._store.commit(*changes(claim.after, len(queue)), *others, claim)
+            except Conflict as conflict:
+                if conflict.change != claim:
+                    raise
+                tried.append(queue[0])
+            else:
+                return claim.after
+        self._store.commit(*changes(None, 0), *([released] if released else []))
         return None
 
-    def next_in_line(self, connection_id: str, ticket: str) -> QueuedRequest | None:
-        """Return what this session could claim next, as it is stored."""
-        front = self._front(connection_id, ticket, None)
-        return front[0].stored if front else None
+    def next_request(self, connection_id: str, session_id: str) -> QueuedRequest | None:
+        """Return the request that this session can claim next."""
+        return next(iter(self._queue(connection_id, session_id, None)), None)
 
-    def _front(self, connection_id: str, ticket: str, given_back: Candidate | None) -> Sequence[Candidate]:
-        queued = [
-            Candidate(record, record)
-            for record in self._store.queue_front(connection_id, FRONT)
-            if record.last_session_id != ticket
-        ]
-        if given_back is None:
-            return queued
-        others = [candidate for candidate in queued if candidate.stored.id != given_back.stored.id]
-        return sorted([given_back, *others], key=_turn)
+    def _queue(self, connection_id: str, session_id: str, released: ChangeRequest | None) -> Sequence[QueuedRequest]:
+        """Return the front of the queue as it is after `released`, without what this session had already."""
+        queue = list(self._store.queue_front(connection_id, FRONT))
+        if released:
+            queue = [record for record in queue if record.id != released.before.id]
+            if released.after.state in QUEUED:
+                queue.append(released.after)
+                queue.sort(key=lambda record: (record.queue_priority, record.inserted_at, record.id))
+        return [record for record in queue if record.last_session_id != session_id]
 
 
-def _turn(candidate: Candidate) -> tuple[int, str, str]:
-    record = candidate.queued
-    return record.queue_priority, record.inserted_at, record.id
-
-
-def _claimed(candidate: Candidate, ticket: str, now: datetime) -> QueuedRequest:
-    return candidate.queued.claimed(ticket, now).as_change_of(candidate.stored)
+def _claim(record: QueuedRequest, session_id: str, now: datetime, released: ChangeRequest | None) -> ChangeRequest:
+    before = released.before if released and record is released.after else record
+    return ChangeRequest(before, record.claimed(session_id, now).as_change_of(before))

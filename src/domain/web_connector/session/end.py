@@ -1,6 +1,6 @@
-"""The end of a session: what it holds is given back or ends, and its connection is free again.
+"""The end of a session: the request in flight is put back or ends, and the connection is free again.
 
-Used by `closeConnection`, `connectionError`, the next `authenticate` and the sweeper.
+Used by `closeConnection`, `connectionError`, the next `authenticate`, the sweep and the removal of a connection.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from domain.requests.record import timestamp
 from domain.storage.changes import ChangeConnection, ChangeRequest, ChangeSession
-from domain.web_connector.recovery.lost_response import settled
+from domain.web_connector.recovery.lost_response import after_session_end
 from domain.web_connector.responses.search_text import search_text_of
-from domain.web_connector.session.record import KEPT_SECONDS
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -19,56 +18,47 @@ if TYPE_CHECKING:
     from domain.connections.record import Connection
     from domain.requests.record import QueuedRequest
     from domain.storage.changes import Change
-    from domain.web_connector.session.record import Session
-
-
-def moved_on(session: Session, now: datetime, **fields: Any) -> Session:
-    """Return the session with `fields` changed, and the time of its call and of its expiry with them."""
-    return session.changed(timestamp(now), **fields, expires_at=int(now.timestamp()) + KEPT_SECONDS)
+    from domain.web_connector.session.record import InFlight, Session
 
 
 def ended(session: Session, now: datetime, reason: str | None) -> ChangeSession:
-    """Return the change that ends a session; `reason` is what a late `getLastError` is told."""
-    after = moved_on(
-        session,
-        now,
-        ended=True,
-        in_flight=None,
-        connection=None,
-        search_text="",
-        last_error=reason or session.last_error,
+    """Return the change that ends a session; a late `getLastError` returns `reason`."""
+    last_error = reason or session.last_error
+    return ChangeSession(
+        session, session.called(now, ended=True, in_flight=None, connection=None, last_error=last_error)
     )
-    return ChangeSession(session, after)
 
 
 def released(session: Session, now: datetime) -> ChangeRequest | None:
-    """Return the change to what the session holds, None when it holds nothing."""
-    record = session.in_flight
-    return None if record is None else give_back(session, record, settled(record, now))
+    """Return the change of the request in flight, None when there is none."""
+    in_flight = session.in_flight
+    return without_response(in_flight, after_session_end(in_flight.record, now)) if in_flight else None
 
 
-def give_back(session: Session, record: QueuedRequest, after: QueuedRequest) -> ChangeRequest:
-    """Return the change of a held record that got no answer; an error can be searched for."""
-    return ChangeRequest(record, after, search_text=search_text_of(session, None, after) if after.error else None)
+def without_response(in_flight: InFlight, after: QueuedRequest) -> ChangeRequest:
+    """Return the change of a request in flight that got no response; its error, if any, can be searched for."""
+    return ChangeRequest(
+        in_flight.record, after, search_text=search_text_of(in_flight, None, after) if after.error else None
+    )
 
 
 def end_of_session(
     session: Session, connection: Connection | None, now: datetime, reason: str | None = None, **facts: Any
 ) -> list[Change]:
-    """Return the changes that end a session, give back what it holds and free its connection.
+    """Return the changes that end a session, release its request and free its connection.
 
-    `facts` are members of the connection to change with that.
+    `facts` are fields of the connection to change in the same commit.
     """
     changes: list[Change] = [ended(session, now, reason)]
     if release := released(session, now):
         changes.append(release)
-    if connection and connection.session_ticket == session.ticket:
-        facts["session_ticket"] = None
-        facts["answered_message_set"] = session.answered_message_set
-        if session.reported:
-            facts.setdefault("last_error", session.reported)
-        if session.answered:
-            facts["last_worked_at"] = session.last_call_at
+    if connection and connection.session_id == session.id:
+        freed: dict[str, Any] = {"session_id": None, "message_set_to_forget": session.message_set_to_forget}
+        if session.connection_error:
+            freed["last_error"] = session.connection_error
+        if session.responses:
+            freed["last_worked_at"] = session.last_call_at
+        facts = freed | facts
     if connection and facts:
         changes.append(ChangeConnection(connection, connection.changed(timestamp(now), **facts)))
     return changes

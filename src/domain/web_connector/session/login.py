@@ -1,4 +1,7 @@
-"""`authenticate`: who calls, whether there is work, and how soon to come again (`web_connector_protocol.md` §2.4)."""
+"""`authenticate`: checks the password, opens a session if there is work, and says when to call again.
+
+The reply is described in docs/reference/web-connector-protocol.md, Method authenticate.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,14 @@ import re
 from typing import TYPE_CHECKING
 
 from domain.connections import passwords
-from domain.errors import Conflict, TooManyRequests
+from domain.errors import TooManyRequests
 from domain.requests.record import timestamp
 from domain.storage.changes import AddSession, ChangeConnection
+from domain.storage.retry import commit_with_retry
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session import polling
-from domain.web_connector.session.claims import Candidate
 from domain.web_connector.session.end import ended, released
-from domain.web_connector.session.record import KEPT_SECONDS, Session, ticket_hash
+from domain.web_connector.session.record import InFlight, Limits, Session, session_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,16 +31,13 @@ if TYPE_CHECKING:
     from domain.web_connector.session.claims import Claims
 
 TICKET_BYTES = 16
-"""128 random bits: a ticket is all that a caller shows (§7)."""
-
-TRIES = 5
-"""How often a login that met another change of its connection is done anew."""
+"""128 random bits: the ticket is the only credential of all later calls."""
 
 INVALID_USER = "nvu"
 NOTHING_TO_DO = "none"
 BUSY = "busy"
 CURRENT_COMPANY_FILE = ""
-"""What stands beside the ticket (§2.4)."""
+"""Values that accompany the ticket."""
 
 _CONNECTION_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _COMPANY_FILE_PATH = re.compile(r"(?:[A-Za-z]:\\|\\\\).+\.qbw", re.IGNORECASE)
@@ -56,94 +56,77 @@ class Login:
     def authenticate(self, call: Call) -> Reply:
         """Open a session when the password is right and there is work for it. Three calls of the store.
 
-        There is none while the connection is paused or outside its sync window. A former session of
-        the connection is over in any case. An unknown user takes as long as a wrong password.
+        There is no work while the connection is paused or outside its sync window. A former session of the connection
+        ends in any case. An unknown user takes as long as a wrong password.
         """
-        username, ticket = call["strUserName"], self._new_ticket()
+        username, password = call["strUserName"], call["strPassword"]
         if not _CONNECTION_ID.fullmatch(username):
-            return Reply((ticket, INVALID_USER))
-        for _ in range(TRIES):
-            connection = self._store.connection(username)
-            if connection and connection.deleted_at:
-                connection = None
-            right = self._passwords.matches(call["strPassword"], connection.password_hash if connection else None)
-            if not right or connection is None:
-                return Reply((ticket, INVALID_USER), username)
-            now = self._clock()
-            try:
-                claimed = self._open(connection, ticket, now)
-            except Conflict:
-                # Another ticket: should our own commit be what was met, its session is a former one now.
-                ticket = self._new_ticket()
-                continue
-            except TooManyRequests:
-                break
-            if claimed is None:
-                return Reply((ticket, NOTHING_TO_DO, *polling.without_work(connection, now)), username)
-            return Reply((ticket, company_file(connection), *polling.with_work()), username, claimed.id)
-        return Reply((ticket, BUSY), username)
+            return Reply((self._new_ticket(), INVALID_USER))
+        try:
+            return commit_with_retry(lambda _: self._log_in(username, password), "")
+        except TooManyRequests:
+            return Reply((self._new_ticket(), BUSY), username)
 
-    def _open(self, connection: Connection, ticket: str, now: datetime) -> QueuedRequest | None:
-        """Commit the new session with its first request, or only that the Web Connector was here."""
-        hashed, moment = ticket_hash(ticket), timestamp(now)
-        former = self._former_session(connection)
-        release = released(former, now) if former else None
-        answered_message_set = (former and former.answered_message_set) or connection.answered_message_set
+    def _log_in(self, username: str, password: str) -> Reply:
+        # A new ticket for each attempt: if we conflicted with our own earlier commit, that session is superseded.
+        ticket = self._new_ticket()
+        connection = self._store.connection(username)
+        if connection and connection.deleted_at:
+            connection = None
+        matches = self._passwords.matches(password, connection.password_hash if connection else None)
+        if not matches or connection is None:
+            return Reply((ticket, INVALID_USER), username)
+        now = self._clock()
+        claimed = self._open(connection, session_id(ticket), now)
+        if claimed is None:
+            return Reply((ticket, NOTHING_TO_DO, *polling.without_work(connection, now)), username)
+        return Reply((ticket, company_file(connection), *polling.with_work()), username, claimed.id)
+
+    def _open(self, connection: Connection, new_id: str, now: datetime) -> QueuedRequest | None:
+        """Commit the new session with its first request, or only that the Web Connector called."""
+        moment = timestamp(now)
+        former = self._store.session(connection.session_id) if connection.session_id else None
+        if former and former.ended:
+            former = None
+        to_forget = (former and former.message_set_to_forget) or connection.message_set_to_forget
 
         def changes(claimed: QueuedRequest | None, _waiting: int) -> Sequence[Change]:
             after = connection.changed(
                 moment,
                 last_connected_at=moment,
                 last_worked_at=moment if claimed else connection.last_worked_at,
-                session_ticket=hashed if claimed else None,
-                answered_message_set=None if claimed else answered_message_set,
+                session_id=new_id if claimed else None,
+                message_set_to_forget=None if claimed else to_forget,
             )
             made: list[Change] = [ChangeConnection(connection, after)]
             if former:
                 made.append(ended(former, now, "Another session of this user has begun."))
-            if release and (claimed is None or release.before.id != claimed.id):
-                made.append(release)
             if claimed:
                 session = Session(
-                    ticket=hashed,
+                    id=new_id,
                     connection_id=connection.id,
-                    app_id=connection.app_id,
-                    opened_at=moment,
                     last_call_at=moment,
-                    expires_at=int(now.timestamp()) + KEPT_SECONDS,
-                    in_flight=claimed,
+                    in_flight=InFlight(claimed),
                     connection=after,
-                    answered_message_set=answered_message_set,
-                    work_until=polling.work_until(connection, now),
-                    linger_seconds=connection.linger_seconds,
+                    message_set_to_forget=to_forget,
+                    limits=Limits(
+                        work_until=polling.work_until(connection, now), linger_seconds=connection.linger_seconds
+                    ),
                 )
                 made.append(AddSession(session))
             return made
 
+        release = released(former, now) if former else None
         if polling.is_held(connection, now):
-            self._store.commit(*changes(None, 0))
+            self._store.commit(*changes(None, 0), *([release] if release else []))
             return None
-        given_back = Candidate(release.before, release.after) if release and release.after.error is None else None
-        return self._claims.commit_and_claim(
-            connection.id,
-            hashed,
-            now,
-            changes,
-            held=release.before.id if release and given_back is None else None,
-            given_back=given_back,
-        )
-
-    def _former_session(self, connection: Connection) -> Session | None:
-        if connection.session_ticket is None:
-            return None
-        former = self._store.session(connection.session_ticket)
-        return None if former is None or former.ended else former
+        return self._claims.commit_and_claim(connection.id, new_id, now, changes, release)
 
     def _new_ticket(self) -> str:
         return self._secrets(TICKET_BYTES).hex()
 
 
 def company_file(connection: Connection) -> str:
-    """Return the path to open, or '' for the file that is open: also for a mere name, which is no path."""
+    """Return the path to open, or '' for the file that is open. A mere name is not a path and also gives ''."""
     path = (connection.company_file or "").strip()
     return path if _COMPANY_FILE_PATH.fullmatch(path) else CURRENT_COMPANY_FILE

@@ -1,18 +1,18 @@
-"""The pace of a Web Connector: when it may work, and how soon it is to come again.
+"""Polling: when the Web Connector may work, and how soon it calls again.
 
-`authenticate` has two levers (`web_connector_protocol.md` §2.4), both only where the user ticked Auto-Run. The
-minimum interval raises the interval that the user sees and never lowers it again, so that it is always the same: it
-keeps a schedule of seconds from asking without a pause. To come later is asked for by a postponement, which lasts for
-one time; without one the user's own interval counts, which the `.qwc` file sets to a minute.
+`authenticate` returns two values for this (docs/reference/web-connector-protocol.md, Method authenticate). Both only
+work where the user ticked Auto-Run. The *minimum interval* raises the user's interval and never lowers it, so that it
+is constant: it keeps a schedule of seconds from polling without a pause. A *postponement* delays one call; without it,
+the user's own interval counts, which the `.qwc` file sets to a minute.
 
-| the login finds | it answers | minimum | postponed by | because |
+| at login | reply | minimum | postponed by | because |
 |---|---|---|---|---|
-| work | the company file | 15 s | | what follows from the answers is often queued at once |
-| none, but lately there was some | `none` | 15 s | | work comes in bursts; a new connection is being tried out |
-| none for a quarter of an hour | `none` | 15 s | 300 s | each visit costs five calls, and most find nothing |
-| a closed sync window | `none` | 15 s | until it opens, 60 to 900 s | it may be changed meanwhile |
-| a paused connection | `none` | 15 s | 900 s | it may be resumed meanwhile |
-| a wrong password, too much at once | `nvu`, `busy` | | | nothing is known that should change the interval |
+| work | company file | 15 s | | requests that follow from the responses are often queued at once |
+| no work, but some recently | `none` | 15 s | | work comes in bursts, and new connections are being tried out |
+| no work for 15 minutes | `none` | 15 s | 300 s | each visit costs five calls, and most find nothing |
+| sync window closed | `none` | 15 s | until it opens, 60 to 900 s | the window may be changed meanwhile |
+| connection paused | `none` | 15 s | 900 s | the connection may be resumed meanwhile |
+| wrong password, contention | `nvu`, `busy` | | | nothing is known that should change the interval |
 """
 
 from __future__ import annotations
@@ -28,32 +28,32 @@ if TYPE_CHECKING:
 
 MIN_INTERVAL_SECONDS = 15
 MIN_USER_INTERVAL_SECONDS = 60
-"""The shortest that the Web Connector's window lets a user set, and what the `.qwc` file asks for."""
+"""The shortest interval that the Web Connector's window accepts, and the one in the `.qwc` file."""
 
 IDLE_POSTPONEMENT_SECONDS = 5 * 60
 MAX_POSTPONEMENT_SECONDS = 15 * 60
-"""What a pause or a closed window asks for at most: so late a resumed connection is worked again."""
+"""The longest postponement; a resumed connection is worked again within this time."""
 
-LATELY = timedelta(minutes=15)
+RECENTLY = timedelta(minutes=15)
 
 PAUSED = "This connection is paused: nothing is sent until it is resumed."
-WINDOW_CLOSED = "This connection's sync window is closed: what is queued is sent when it opens."
+WINDOW_CLOSED = "This connection's sync window is closed: queued requests are sent when it opens."
 
 
 def is_held(connection: Connection, now: datetime) -> bool:
-    """Tell whether nothing may be sent: the connection is paused, or its sync window is closed."""
+    """Whether nothing may be sent: the connection is paused, or its sync window is closed."""
     window = connection.sync_window
     return connection.paused_at is not None or (window is not None and not window.is_open(now))
 
 
 def reason_to_hold(session: Session, now: datetime) -> str | None:
-    """Return why a session may hand out nothing new, in words for the user; None when it may.
+    """Return why a session must not send a new request, in words for the user; None when it may.
 
-    What the session knows is enough: pausing tells it, and the login told it when the window closes.
+    The session has all facts: `authenticate` stored when the window closes, and pausing changes the live session.
     """
-    if session.paused:
+    if session.limits.paused:
         return PAUSED
-    if session.work_until is not None and timestamp(now) >= session.work_until:
+    if session.limits.work_until is not None and timestamp(now) >= session.limits.work_until:
         return WINDOW_CLOSED
     return None
 
@@ -69,16 +69,16 @@ def with_work() -> tuple[str, str]:
 
 
 def without_work(connection: Connection, now: datetime) -> tuple[str, str]:
-    """Return postponement and minimum interval for a login that is answered `none`."""
-    return str(_postponed_by(connection, now) or ""), str(MIN_INTERVAL_SECONDS)
+    """Return postponement and minimum interval for a login without work."""
+    return str(_postponement(connection, now) or ""), str(MIN_INTERVAL_SECONDS)
 
 
-def _postponed_by(connection: Connection, now: datetime) -> int:
+def _postponement(connection: Connection, now: datetime) -> int:
     if connection.paused_at is not None:
         return MAX_POSTPONEMENT_SECONDS
     window = connection.sync_window
     if window and not window.is_open(now):
         opens = window.changes_at(now, timedelta(seconds=MAX_POSTPONEMENT_SECONDS))
         return max(MIN_USER_INTERVAL_SECONDS, -int((now - opens).total_seconds() // 1))
-    lately = timestamp(now - LATELY)
-    return 0 if (connection.last_worked_at or connection.inserted_at) > lately else IDLE_POSTPONEMENT_SECONDS
+    recently = timestamp(now - RECENTLY)
+    return 0 if (connection.last_worked_at or connection.inserted_at) > recently else IDLE_POSTPONEMENT_SECONDS

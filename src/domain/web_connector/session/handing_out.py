@@ -1,0 +1,152 @@
+"""`sendRequestXML`: hands the request in flight to the Web Connector."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from domain import qbxml
+from domain.errors import InvalidRequest, NotFound
+from domain.requests.record import State
+from domain.requests.search_text import searchable_text
+from domain.storage.changes import ChangeConnection, ChangeRequest, ChangeSession
+from domain.web_connector.protocol.methods import Reply
+from domain.web_connector.recovery.message_sets import outgoing, status_check
+from domain.web_connector.responses.outcome import not_writable
+from domain.web_connector.responses.pages import page_size
+from domain.web_connector.session import lingering
+from domain.web_connector.session.company_file_check import CompanyFileCheck
+from domain.web_connector.session.end import end_of_session, without_response
+from domain.web_connector.session.polling import reason_to_hold
+from domain.web_connector.session.record import InFlight
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from domain.connections.record import Connection
+    from domain.errors import Conflict
+    from domain.requests.record import QueuedRequest
+    from domain.storage.changes import Change
+    from domain.storage.ports import Database
+    from domain.web_connector.protocol.soap import Call
+    from domain.web_connector.session.claims import Claims
+    from domain.web_connector.session.record import Session
+
+RESPONSE_MISSING = "The response to {} {} has not arrived. The next update asks QuickBooks for it."
+
+
+class HandingOut:
+    """Hands out requests."""
+
+    def __init__(self, store: Database, claims: Claims) -> None:
+        self._store = store
+        self._claims = claims
+
+    def hand_out(self, session: Session, call: Call, now: datetime, conflict: Conflict | None) -> Reply | None:
+        """Reply with the QBXML of the request in flight; None when that request ended and the next one is in flight.
+
+        The reply is '' when there is no request or none may be sent: `getLastError` tells why. A session that lingers
+        claims what was queued meanwhile, and replies `NoOp` while there is nothing. `conflict` is that of a former
+        attempt. Raises Conflict.
+        """
+        stored = session.in_flight.record if session.in_flight else self._queued_meanwhile(session, now)
+        if stored is None:
+            return Reply(lingering.NO_OP if lingering.continues(session, now) else "", session.connection_id)
+        record = stored if session.in_flight else stored.claimed(session.id, now)
+        if record.state is State.TICKETED and record.paging.page == 1 and (reason := reason_to_hold(session, now)):
+            return self._put_back(session, record, reason, now)
+        if record.state is State.SENT and not record.is_read and not record.recovering:
+            # Our last reply or its response was lost. A write is never sent twice. It stays in flight, because its
+            # response may still arrive; otherwise the end of the session decides.
+            return self._refuse(session, RESPONSE_MISSING.format(record.request_name, record.id), now)
+        after: Session = session
+        changes: list[Change] = []
+        if connection := self._unchecked_connection(session, conflict):
+            check = CompanyFileCheck(call, connection, must_be_marked=session.company_file.is_fallback)
+            if check.is_other_company_file:
+                return self._end(session, check, now)
+            after = _checked(session, check)
+            changes.append(check.learned(now))
+        try:
+            text, search_text, size = self._outgoing(record, after.message_set_to_forget)
+        except (InvalidRequest, NotFound) as error:
+            ended = not_writable(record, error.message, now).as_change_of(stored)
+            self._pass_over(session, session.in_flight or InFlight(stored), ended, error.message, now)
+            return None
+        in_flight = session.in_flight
+        if record.state is State.TICKETED:
+            sent = record.handed_out(now, company_file_mark=after.company_file.mark, page_size=size)
+            sent = sent.as_change_of(stored)
+            changes.append(ChangeRequest(stored, sent))
+            in_flight = InFlight(sent, search_text, in_flight.parse_error if in_flight else None)
+        to_forget = after.message_set_to_forget if record.is_read or record.recovering else None
+        after = after.called(now, connection=None, in_flight=in_flight, message_set_to_forget=to_forget)
+        self._store.commit(ChangeSession(session, after), *changes)
+        return Reply(text, session.connection_id, record.id)
+
+    def _queued_meanwhile(self, session: Session, now: datetime) -> QueuedRequest | None:
+        """Return what a lingering session can claim."""
+        if not lingering.may_claim(session, now):
+            return None
+        return self._claims.next_request(session.connection_id, session.id)
+
+    def _unchecked_connection(self, session: Session, conflict: Conflict | None) -> Connection | None:
+        """Return the connection if the company file check is still to be made."""
+        if session.connection and conflict and isinstance(conflict.change, ChangeConnection):
+            return self._store.connection(session.connection_id)
+        return session.connection
+
+    def _outgoing(self, record: QueuedRequest, message_set_to_forget: str | None) -> tuple[str, str, int | None]:
+        """Return the QBXML to send for `record`, the text by which it is found, and the size of a page.
+
+        Raises InvalidRequest or NotFound for a request that can no longer be written. The response to one that was
+        sent before can be asked for all the same.
+        """
+        try:
+            request = qbxml.stored_request(self._store.request_xml(record.id), record.qbxml_version)
+        except (InvalidRequest, NotFound):
+            if record.recovering:
+                return status_check(record), "", None
+            raise
+        search_text = searchable_text(record, request)
+        if record.recovering:
+            return status_check(record), search_text, None
+        return outgoing(record, request, message_set_to_forget), search_text, page_size(record, request)
+
+    def _put_back(self, session: Session, record: QueuedRequest, reason: str, now: datetime) -> Reply:
+        """Put back what was claimed before the session was told to stop."""
+        limits = replace(session.limits, linger_seconds=0)
+        after = session.called(now, in_flight=None, limits=limits, last_error=reason)
+        self._store.commit(ChangeSession(session, after), ChangeRequest(record, record.requeued(now)))
+        return Reply("", session.connection_id)
+
+    def _refuse(self, session: Session, reason: str, now: datetime) -> Reply:
+        self._store.commit(ChangeSession(session, session.called(now, last_error=reason)))
+        return Reply("", session.connection_id)
+
+    def _end(self, session: Session, check: CompanyFileCheck, now: datetime) -> Reply:
+        """End the session: the queue is meant for another company file."""
+        reason, facts = check.mismatch_message, check.mismatch(now)
+        self._store.commit(*end_of_session(session, check.connection, now, reason, **facts))
+        return Reply("", session.connection_id)
+
+    def _pass_over(
+        self, session: Session, in_flight: InFlight, ended: QueuedRequest, reason: str, now: datetime
+    ) -> None:
+        """End a request that cannot be sent and claim the next one, so that it does not block the queue."""
+
+        def changes(claimed: QueuedRequest | None, _waiting: int) -> Sequence[Change]:
+            after = session.called(now, in_flight=InFlight(claimed) if claimed else None, last_error=reason)
+            return [ChangeSession(session, after)]
+
+        released = without_response(in_flight, ended)
+        self._claims.commit_and_claim(session.connection_id, session.id, now, changes, released)
+
+
+def _checked(session: Session, check: CompanyFileCheck) -> Session:
+    """Return the session after the company file check."""
+    # A message set that another company file stored cannot be forgotten by this one.
+    to_forget = None if check.is_new_company_file else session.message_set_to_forget
+    company_file = replace(session.company_file, mark=check.mark)
+    return replace(session, company_file=company_file, message_set_to_forget=to_forget)
