@@ -20,7 +20,6 @@ from simulator.errors import RequestError
 from simulator.schema.values import money
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from decimal import Decimal
 
     from simulator.books.records import Draft, Fields, Record
@@ -28,15 +27,6 @@ if TYPE_CHECKING:
 
 DEPOSITABLE = ("ReceivePayment", "SalesReceipt")
 """The transactions that a deposit can take out of undeposited funds."""
-
-
-def undeposited(books: Books) -> Iterator[tuple[Record, Decimal]]:
-    """Yield the payments that wait in undeposited funds, with their amounts; oldest first."""
-    for kind in DEPOSITABLE:
-        for record in books[kind]:
-            amount = waiting_amount(books, record)
-            if amount:
-                yield record, amount
 
 
 def waiting_amount(books: Books, record: Record, *, own: str = "") -> Decimal:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 from decimal import ROUND_HALF_UP, Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from simulator.books.kinds import KINDS
 from simulator.books.ledger import DEPOSITED, ZERO
 from simulator.books.records import reference_id
 from simulator.books.rules import Rules, rules_for
+from simulator.books.rules.lists import opening_equity
 from simulator.errors import RequestError
 from simulator.schema.values import money
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from simulator.books.records import Draft, Fields, Record
     from simulator.books.store import Books
-    from simulator.schema import Aggregate
 
 CENT = Decimal("0.01")
 HUNDRED = Decimal(100)
@@ -33,7 +33,6 @@ _SPECIAL_ACCOUNTS = {
     "InventoryAssets": ("Inventory Asset", "OtherCurrentAsset"),
     "CostOfGoodsSold": ("Cost of Goods Sold", "CostOfGoodsSold"),
     "SalesTaxPayable": ("Sales Tax Payable", "OtherCurrentLiability"),
-    "OpeningBalanceEquity": ("Opening Balance Equity", "Equity"),
     "UncategorizedIncome": ("Uncategorized Income", "Income"),
     "UncategorizedExpenses": ("Uncategorized Expenses", "Expense"),
 }
@@ -59,6 +58,8 @@ def percent_of(amount: Decimal, percent: Decimal) -> Decimal:
 
 def special_account(books: Books, special: str) -> Fields:
     """Return a reference to a special account; QuickBooks makes one that the company file does not have."""
+    if special == "OpeningBalanceEquity":
+        return opening_equity(books)
     name, account_type = _SPECIAL_ACCOUNTS[special]
     of_type = None
     for account in books["Account"]:
@@ -262,39 +263,3 @@ def linked_transactions(books: Books, record: Record) -> list[Fields]:
                 "Amount": money(-link.amount),
             })  # fmt: skip
     return linked
-
-
-def voided(record: Record) -> Fields:
-    """Return the fields of a transaction after a void: all amounts and quantities are zero, nothing is linked."""
-    fields = _zeroed(record.fields, record.kind.fields)
-    memo = fields.get("Memo", "")
-    if "Memo" in record.kind.fields:
-        fields["Memo"] = memo if memo.startswith("VOID") else f"VOID: {memo}".strip()
-    return fields
-
-
-_ZEROES = {"AMTTYPE": "0.00", "PRICETYPE": "0.00", "QUANTYPE": "0"}
-_LINKS = {"AppliedToTxnRet", "RefundAppliedToTxnRet", "LinkToTxnID", "LinkToTxn", "SetCredit", "ApplyCheckToTxnAdd"}
-_ACCOUNTING = {"AccountRef", "Taxes"}
-
-
-def _zeroed(fields: Fields, model: Aggregate) -> Fields:
-    result: Fields = {}
-    for name, value in fields.items():
-        if name in _LINKS:
-            continue
-        if "|" in name:
-            result[name] = [[each, _zeroed(line, model[each].content)] for each, line in value]
-        elif name in model:
-            result[name] = _zero(value, model[name].type)
-        elif name in _ACCOUNTING:
-            result[name] = [] if isinstance(value, list) else value
-    return result
-
-
-def _zero(value: Any, kind: Any) -> Any:
-    if isinstance(value, list):
-        return [_zero(each, kind) for each in value]
-    if isinstance(value, dict):
-        return value if kind.is_reference else _zeroed(value, kind)
-    return _ZEROES.get(kind.base, value)

@@ -223,16 +223,3 @@ class TimeTrackingRules(TransactionRules):
         """Take the hours as not billable unless the request says otherwise."""
         super().complete(books, draft)
         draft.fields.setdefault("BillableStatus", "NotBillable")
-
-
-def stock_row(books: Books, item: Record) -> Fields:
-    """Return what ItemSitesQuery shows of an item in a company with one site."""
-    name = "ItemInventoryAssemblyRef" if item.kind.name == "ItemInventoryAssembly" else "ItemInventoryRef"
-    return {
-        name: item.reference(),
-        "ReorderLevel": item.fields.get("ReorderPoint", ""),
-        "QuantityOnHand": number_text(books.ledger.on_hand.get(item.id, ZERO), 0),
-        "QuantityOnPurchaseOrders": number_text(open_order_quantity(books, item, "PurchaseOrder"), 0),
-        "QuantityOnSalesOrders": number_text(open_order_quantity(books, item, "SalesOrder"), 0),
-        "AssemblyBuildPoint": item.fields.get("BuildPoint", ""),
-    }

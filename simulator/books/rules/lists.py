@@ -123,6 +123,16 @@ class VendorRules(ListRules):
         super().complete(books, draft)
         draft.fields.setdefault("IsVendorEligibleFor1099", "false")
 
+    def after_add(self, books: Books, record: Record, draft: Draft) -> None:
+        """Make the bill of an opening balance."""
+        balance = Decimal(draft.extra.get("OpenBalance") or "0")
+        if balance:
+            line = {"Memo": "Opening balance", "Amount": money(balance)}
+            fields = {"VendorRef": record.reference(), "Memo": "Opening balance", "ExpenseLineRet": [line]}
+            if draft.extra.get("OpenBalanceDate"):
+                fields["TxnDate"] = draft.extra["OpenBalanceDate"]
+            add_transaction(books, "Bill", fields, record.created)
+
     def derived(self, books: Books, record: Record) -> Fields:
         """Return what the company owes to the vendor."""
         return {"Balance": money(-entity_balance(books, record.id))}
@@ -134,6 +144,21 @@ def add_transaction(books: Books, kind_name: str, fields: Fields, at: int) -> Re
     draft = Draft(kind, fields)
     rules_of(kind).complete(books, draft)
     return books.add(kind, draft.fields, at=at)
+
+
+def opening_equity(books: Books) -> Fields:
+    """Return a reference to the account for opening balances; QuickBooks makes it when there is none."""
+    name = "Opening Balance Equity"
+    account = books.named(name, ("Account",))
+    if account is None:
+        fields = {
+            "Name": name,
+            "IsActive": "true",
+            "AccountType": "Equity",
+            "SpecialAccountType": "OpeningBalanceEquity",
+        }
+        account = books.add(KINDS["Account"], fields)
+    return account.reference()
 
 
 def entity_balance(books: Books, entity: str) -> Decimal:
@@ -165,6 +190,26 @@ _CREDIT_TYPES = {
 @rules_for("Account")
 class AccountRules(ListRules):
     """Accounts."""
+
+    def after_add(self, books: Books, record: Record, draft: Draft) -> None:
+        """Make the journal entry of an opening balance."""
+        balance = Decimal(draft.extra.get("OpenBalance") or "0")
+        if not balance:
+            return
+        own, other = {"AccountRef": record.reference()}, {"AccountRef": opening_equity(books)}
+        amount = money(abs(balance))
+        rises_by_debit = record.fields.get("AccountType") not in _CREDIT_TYPES
+        debit, credit = (own, other) if rises_by_debit == (balance > 0) else (other, own)
+        fields = {
+            "Memo": "Opening balance",
+            "JournalDebitLine|JournalCreditLine": [
+                ["JournalDebitLine", {**debit, "Amount": amount}],
+                ["JournalCreditLine", {**credit, "Amount": amount}],
+            ],
+        }
+        if draft.extra.get("OpenBalanceDate"):
+            fields["TxnDate"] = draft.extra["OpenBalanceDate"]
+        add_transaction(books, "JournalEntry", fields, record.created)
 
     def derived(self, books: Books, record: Record) -> Fields:
         """Return the balance of the account itself, and the one with its subaccounts."""

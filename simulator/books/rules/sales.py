@@ -416,11 +416,11 @@ def receivable(record: Record, sign: int) -> Posting:
 
 def open_state(books: Books, record: Record) -> Fields:
     """Return how much of an invoice or charge is paid."""
-    total, settled = decimal(record.fields, "TotalAmount"), books.ledger.settled(record.id)
+    left = books.ledger.open_amount(record.id)
     return {
-        "AppliedAmount": money(-settled),
-        "BalanceRemaining": money(total - settled),
-        "IsPaid": "true" if settled >= total else "false",
+        "AppliedAmount": money(-books.ledger.settled(record.id)),
+        "BalanceRemaining": money(left),
+        "IsPaid": "true" if left <= 0 else "false",
     }
 
 
