@@ -21,6 +21,10 @@ Fields: TypeAlias = dict[str, Any]
 """
 
 
+VOID = "IsVoided"
+"""The field that marks a void transaction; responses do not have it."""
+
+
 def mixed_key(names: tuple[str, ...]) -> str:
     """Return the key under which elements that alternate are stored."""
     return "|".join(names)
@@ -43,6 +47,11 @@ class Record:
     def is_active(self) -> bool:
         """Tell whether it is active; kinds without the field always are."""
         return self.fields.get("IsActive") != "false"
+
+    @property
+    def is_void(self) -> bool:
+        """Tell whether this is a transaction that was voided: it stays on record without effects."""
+        return self.fields.get(VOID) == "true"
 
     def reference(self) -> Fields:
         """Return a reference to this record."""

@@ -155,8 +155,7 @@ class Books:
         """Store a new record and enter its effects. `at` is its time in Unix seconds: now unless told."""
         now = self.clock.seconds() if at is None else at
         if kind.is_list:
-            self.last_list_number += 1
-            record = Record(kind, f"{0x80000000 + self.last_list_number:X}-{now}", fields, now, now, now)
+            record = Record(kind, self.new_list_id(now), fields, now, now, now)
         else:
             self.last_txn_number += 1
             number = self.last_txn_number
@@ -200,6 +199,11 @@ class Books:
             self.deletions.remove(deletion)
 
         self._on_failure(undo)
+
+    def new_list_id(self, at: int | None = None) -> str:
+        """Return a ListID."""
+        self.last_list_number += 1
+        return f"{0x80000000 + self.last_list_number:X}-{self.clock.seconds() if at is None else at}"
 
     def new_line_id(self, at: int | None = None) -> str:
         """Return a TxnLineID."""
@@ -247,7 +251,7 @@ class Books:
 
     def _index(self, record: Record) -> None:
         # Effects come first: they are the only step that can fail.
-        if not record.kind.is_list:
+        if not record.kind.is_list and not record.is_void:
             self.ledger.put(record.id, rules.of(record.kind).effects(self, record))
         self._tables[record.kind.name].add(record)
         if record.full_name:

@@ -104,6 +104,19 @@ class _Maker:
         self._items: list[Record] = []
 
     def lists(self) -> None:
+        self.books.custom_fields = [
+            {
+                "OwnerID": OWNER_OF_CUSTOM_FIELDS,
+                "DataExtID": str(number),
+                "DataExtName": name,
+                "DataExtType": "STR255TYPE",
+                "AssignToObject": [carrier],
+                "DataExtListRequire": "false",
+                "DataExtTxnRequire": "false",
+                "DataExtFormatString": "",
+            }
+            for number, (name, carrier) in enumerate((("Region", "Customer"), ("Color", "Item")))
+        ]
         for name, account_type in _ACCOUNTS:
             self._add("Account", {"Name": name, "AccountType": account_type}, FOUNDED)
         for kind, names in _LISTS.items():

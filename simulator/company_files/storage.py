@@ -19,6 +19,7 @@ def write_books(books: Books) -> dict[str, Any]:
     return {
         **{counter: getattr(books, counter) for counter in _COUNTERS},
         "preferences": books.preferences,
+        "custom_fields": books.custom_fields,
         "deletions": [asdict(deletion) for deletion in books.deletions],
         "records": [
             [each.kind.name, each.id, each.created, each.modified, each.edit_sequence, each.number, each.fields]
@@ -33,6 +34,7 @@ def read_books(document: dict[str, Any], clock: MachineClock) -> Books:
     books = Books(
         clock,
         preferences=document["preferences"],
+        custom_fields=document["custom_fields"],
         deletions=[Deletion(**each) for each in document["deletions"]],
         **{counter: document[counter] for counter in _COUNTERS},
     )

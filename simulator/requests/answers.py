@@ -41,14 +41,14 @@ class Renderer:
         self._version = version
 
     def render(self, element: Element, value: Any, lines: list[str]) -> None:
-        """Append an element to `lines`; empty ones are left out.
+        """Append an element to `lines`; empty ones are left out, unless the schema requires them.
 
         A value is text, a dict of children (`@name` for an attribute) or a list of either for what repeats.
         """
         if element.since > self._version:
             return
         if isinstance(value, str):
-            if value:
+            if value or element.least:
                 lines.append(f"<{element.name}>{escape(value)}</{element.name}>")
         elif isinstance(value, dict):
             self._aggregate(element, value, lines)

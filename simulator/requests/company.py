@@ -1,12 +1,19 @@
-"""HostQuery, CompanyQuery and PreferencesQuery: what QuickBooks tells about itself and the company file."""
+"""Requests about QuickBooks itself and the company file: host, company, preferences, tax lines, the 1099 form."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simulator.books import KINDS
 from simulator.company_files import facts
+from simulator.errors import RequestError
 from simulator.requests.answers import Answer
+from simulator.requests.query import NO_MATCH
+from simulator.requests.reading import Reader
 from simulator.schema.values import is_true
+
+_FORM_1099 = "form_1099"
+"""The key of the mapping of the form 1099 in the preferences of the books."""
 
 if TYPE_CHECKING:
     from simulator.books import Fields
@@ -27,6 +34,71 @@ def company(context: Context) -> Answer:
 def preferences(context: Context) -> Answer:
     """Answer PreferencesQueryRq."""
     return _answer(context, "PreferencesRet", facts.preferences())
+
+
+def activity(context: Context) -> Answer:
+    """Answer CompanyActivityQueryRq: this company file was never restored or condensed."""
+    return _answer(context, "CompanyActivityRet", {})
+
+
+def tax_lines(_context: Context) -> Answer:
+    """Answer AccountTaxLineInfoQueryRq: the lines of the income tax form that accounts can name."""
+    lines = [{"TaxLineID": str(number), "TaxLineName": name} for number, name in facts.TAX_LINES.items()]
+    return Answer(rows=[("AccountTaxLineInfoRet", line) for line in lines])
+
+
+def form_1099(context: Context) -> Answer:
+    """Answer Form1099CategoryAccountMappingQueryRq: which accounts belong to which box of the form 1099."""
+    boxes = [child.text or "" for child in context.node.findall("MappingCategory")]
+    return _form_1099(context, boxes)
+
+
+def change_form_1099(context: Context) -> Answer:
+    """Answer Form1099CategoryAccountMappingModRq. An account belongs to one box; ForceMapping moves it."""
+    content, books = context.node[0], context.books
+    mapping = books.preferences.setdefault(_FORM_1099, {"IsFiling1099Misc": "false", "Boxes": {}})
+    for box in content.findall("CategoryAccountMappingMod"):
+        category = box.findtext("MappingCategory", "")
+        accounts = []
+        for each in box.findall("MappingAccount"):
+            reference = Reader(books, KINDS["Check"]).reference_in(each, "AccountRef")
+            for other, former in mapping["Boxes"].items():
+                if other != category and reference in former["AccountRef"]:
+                    if not is_true(each.findtext("ForceMapping")):
+                        raise RequestError(3210, f'The "AccountRef" field has an invalid value: it belongs to {other}.')
+                    former["AccountRef"].remove(reference)
+            accounts.append(reference)
+        mapping["Boxes"][category] = {"AccountRef": accounts, "Threshold": box.findtext("Threshold") or "600.00"}
+    filing = content.findtext("IsFiling1099Misc")
+    if filing is not None:
+        mapping["IsFiling1099Misc"] = "true" if is_true(filing) else "false"
+    return _form_1099(context, [])
+
+
+def _form_1099(context: Context, boxes: list[str]) -> Answer:
+    mapping = context.books.preferences.get(_FORM_1099, {"IsFiling1099Misc": "false", "Boxes": {}})
+    rows = [
+        {"MappingCategory": category, **box}
+        for category, box in mapping["Boxes"].items()
+        if not boxes or category in boxes
+    ]
+    fields = {"IsFiling1099Misc": mapping["IsFiling1099Misc"], "CategoryAccountMapping": rows}
+    return Answer(rows=[("Form1099CategoryAccountMappingRet", fields)])
+
+
+def nothing_recorded(_context: Context) -> Answer:
+    """Answer a query for what this company file does not have: lost data events, sales tax returns, payroll periods."""
+    return Answer(1, message=NO_MATCH)
+
+
+def done(_context: Context) -> Answer:
+    """Answer a request that has nothing to do: there is no lost data event to forget."""
+    return Answer()
+
+
+def needs_user_interface(context: Context) -> Answer:
+    """Refuse a request that opens a form in QuickBooks: the simulated one has no user interface."""
+    raise RequestError(3250, f"This feature is not enabled or not available: {context.name} needs the user interface.")
 
 
 def _answer(context: Context, name: str, fields: Fields) -> Answer:

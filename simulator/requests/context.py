@@ -1,37 +1,41 @@
-"""What a handler works with: the request, the books and the session it belongs to."""
+"""What a handler works with: the request, the books and the session that it belongs to."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from xml.etree.ElementTree import Element as Node
 
-    from simulator.books import Books, Record
+    from simulator.books import Books, Fields
     from simulator.company_files.facts import CompanyFacts
     from simulator.schema import Element
 
 
 @dataclass(slots=True)
 class OpenIterator:
-    """The rest of a query: the records that matched when it started, and how many were returned already."""
+    """A query whose pages are fetched one by one: what matched when it started, and how much was returned already.
+
+    `row` turns an item into the name and the fields of an element.
+    """
 
     request_name: str
-    records: list[Record]
+    items: Sequence[Any]
+    row: Callable[[Any], tuple[str, Fields]]
     returned: int = 0
 
-    def page(self, size: int) -> list[Record]:
-        """Take the next records."""
-        records = self.records[self.returned : self.returned + size]
-        self.returned += len(records)
-        return records
+    def page(self, size: int) -> Sequence[Any]:
+        """Take the next items."""
+        items = self.items[self.returned : self.returned + size]
+        self.returned += len(items)
+        return items
 
     @property
     def remaining(self) -> int:
-        """How many records are still to come."""
-        return len(self.records) - self.returned
+        """How many items are still to come."""
+        return len(self.items) - self.returned
 
 
 @dataclass(slots=True)

@@ -1,39 +1,49 @@
-"""ListDel, TxnDel, TxnVoid and the queries for what was deleted."""
+"""ListDel, TxnDel, TxnVoid, ListMerge, and the queries for what was deleted."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from copy import deepcopy
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
 
 from simulator.books import GROUPS, rules
+from simulator.books.records import VOID, mixed_key
 from simulator.errors import RequestError
 from simulator.requests.answers import Answer
+from simulator.requests.filters import tests_of_range
+from simulator.requests.mod import current
+from simulator.requests.query import answer_rows, included
+from simulator.requests.reading import not_found
+from simulator.schema import Aggregate
 
 if TYPE_CHECKING:
-    from simulator.books import Record
+    from simulator.books import Books, Fields, Record
+    from simulator.books.store import Deletion
     from simulator.requests.context import Context
 
-_NOT_FOUND = (
-    'Object "{}" specified in the request cannot be found.  '
-    "QuickBooks error message: Invalid argument.  The specified record does not exist in the list."
-)
+_DAYS_KEPT = 90
+"""For how many days QuickBooks tells what was deleted."""
 
 
 def delete_list_object(context: Context) -> Answer:
-    """Answer ListDelRq. Raises `RequestError` 3120, or 3260 for an object that is in use."""
+    """Answer ListDelRq. Raises `RequestError` 3120, or 3160 for an object that is in use."""
     kind, list_id = context.node.findtext("ListDelType", ""), context.node.findtext("ListID", "")
     record = context.books.list_object(list_id, GROUPS.get(kind, ()))
     if record is None:
-        raise RequestError(3120, _NOT_FOUND.format(list_id))
+        raise not_found(list_id)
     if context.books.is_used(list_id):
         raise RequestError(
-            3260, f'There was an error when deleting the {kind} list element "{list_id}".  It is in use.'
-        )  # fmt: skip
-    _delete(context, record)
+            3160,
+            f'There was an error when deleting the {kind} list element "{list_id}".'
+            "  QuickBooks error message: The list element is in use.",
+        )
+    rules.of(record.kind).check_delete(context.books, record)
+    context.books.remove(record)
     return Answer(
         rows=[
             ("ListDelType", kind),
             ("ListID", list_id),
-            ("TimeDeleted", context.books.clock.text(context.books.clock.seconds())),
+            ("TimeDeleted", _now(context.books)),
             ("FullName", record.full_name),
         ]
     )
@@ -41,21 +51,134 @@ def delete_list_object(context: Context) -> Answer:
 
 def delete_transaction(context: Context) -> Answer:
     """Answer TxnDelRq. Raises `RequestError` 3120."""
-    kind, txn_id = context.node.findtext("TxnDelType", ""), context.node.findtext("TxnID", "")
-    record = context.books.transaction(txn_id, GROUPS.get(kind, ()))
-    if record is None:
-        raise RequestError(3120, _NOT_FOUND.format(txn_id))
-    _delete(context, record)
+    kind, record = context.node.findtext("TxnDelType", ""), _transaction(context, "TxnDelType")
+    rules.of(record.kind).check_delete(context.books, record)
+    context.books.remove(record)
     return Answer(
         rows=[
             ("TxnDelType", kind),
-            ("TxnID", txn_id),
-            ("TimeDeleted", context.books.clock.text(context.books.clock.seconds())),
+            ("TxnID", record.id),
+            ("TimeDeleted", _now(context.books)),
             ("RefNumber", record.fields.get("RefNumber", "")),
         ]
     )
 
 
-def _delete(context: Context, record: Record) -> None:
-    rules.of(record.kind).check_delete(context.books, record)
-    context.books.remove(record)
+def void(context: Context) -> Answer:
+    """Answer TxnVoidRq: the transaction stays, its amounts become zero. Raises `RequestError` 3120."""
+    kind, record, books = context.node.findtext("TxnVoidType", ""), _transaction(context, "TxnVoidType"), context.books
+    rules.of(record.kind).check_delete(books, record)
+    if not record.is_void:
+        fields = deepcopy(record.fields)
+        _set_to_zero(fields, record.kind.fields)
+        memo = fields.get("Memo", "")
+        books.change(record, {**fields, VOID: "true", "Memo": f"VOID: {memo}" if memo else "VOID:"})
+    return Answer(
+        rows=[
+            ("TxnVoidType", kind),
+            ("TxnID", record.id),
+            ("TimeCreated", books.clock.text(record.created)),
+            ("TimeModified", books.clock.text(record.modified)),
+            ("RefNumber", record.fields.get("RefNumber", "")),
+        ]
+    )
+
+
+def merge(context: Context) -> Answer:
+    """Answer ListMergeRq: everything that refers to one list object refers to the other one, and the first goes."""
+    request, books = context.node, context.books
+    kind = request.findtext("ListMergeType", "")
+    source, target = (
+        current(books, kind, request.findtext(f"{name}/ListID", ""), request.findtext(f"{name}/EditSequence", ""))
+        for name in ("MergeFrom", "MergeTo")
+    )
+    if source is target:
+        raise RequestError(3210, f'The "MergeTo" field has an invalid value "{target.id}": it is the object to merge.')
+    if source.fields.get("AccountType") != target.fields.get("AccountType"):
+        raise RequestError(3210, 'The "MergeTo" field has an invalid value: the accounts are not of the same type.')
+    for user_id in books.users(source.id):
+        user = books.lists.get(user_id) or books.transactions[user_id]
+        if user is target:
+            raise RequestError(3210, 'The "MergeFrom" field has an invalid value: the other object is below it.')
+        books.change(user, _redirected(user.fields, source.id, target.id))
+    books.remove(source)
+    books.change(target, target.fields)
+    return Answer(
+        rows=[
+            ("ListMergeType", kind),
+            ("MergedFrom", {"ListID": source.id, "TimeDeleted": _now(books), "FullName": source.full_name}),
+            (
+                "MergedTo",
+                {
+                    "ListID": target.id,
+                    "TimeCreated": books.clock.text(target.created),
+                    "TimeModified": books.clock.text(target.modified),
+                    "EditSequence": str(target.edit_sequence),
+                    "FullName": target.full_name,
+                },
+            ),
+        ]
+    )
+
+
+def deleted(context: Context) -> Answer:
+    """Answer ListDeletedQueryRq and TxnDeletedQueryRq: the deletions of the last 90 days, oldest first."""
+    request, books = context.node, context.books
+    part = context.name.removesuffix("DeletedQueryRq")
+    kinds = {child.text for child in request.findall(f"{part}DelType")}
+    earliest = books.clock.seconds() - timedelta(days=_DAYS_KEPT).total_seconds()
+    conditions = tests_of_range(request.find("DeletedDateRangeFilter"), "DeletedDate", books.clock.zone)
+    matching = [
+        each
+        for each in books.deletions
+        if each.kind in kinds and each.deleted >= earliest and all(condition(each.deleted) for condition in conditions)
+    ]
+
+    def row(deletion: Deletion) -> tuple[str, Fields]:
+        fields = {
+            f"{part}DelType": deletion.kind,
+            f"{part}ID": deletion.id,
+            "TimeCreated": books.clock.text(deletion.created),
+            "TimeDeleted": books.clock.text(deletion.deleted),
+            "FullName" if part == "List" else "RefNumber": deletion.name,
+        }
+        return f"{part}DeletedRet", included(request, fields)
+
+    return answer_rows(context, matching, row)
+
+
+def _transaction(context: Context, type_name: str) -> Record:
+    txn_id = context.node.findtext("TxnID", "")
+    record = context.books.transaction(txn_id)
+    if record is None or record.kind.name != context.node.findtext(type_name):
+        raise not_found(txn_id)
+    return record
+
+
+def _now(books: Books) -> str:
+    return books.clock.text(books.clock.seconds())
+
+
+def _set_to_zero(fields: Fields, model: Aggregate) -> None:
+    """Set all amounts and quantities to zero, those of lines included."""
+    mixed = {mixed_key(names) for names in model.mixed}
+    for name, value in fields.items():
+        if name in mixed:
+            for line_name, line in value:
+                _set_to_zero(line, model[line_name].content)
+        elif name in model:
+            kind = model[name].type
+            if not isinstance(kind, Aggregate):
+                fields[name] = {"AMTTYPE": "0.00", "QUANTYPE": "0"}.get(kind.base, value)
+            else:
+                for each in value if isinstance(value, list) else [value]:
+                    _set_to_zero(each, kind)
+
+
+def _redirected(value: Any, source: str, target: str) -> Any:
+    """Return fields in which references to one list object point to another."""
+    if isinstance(value, dict):
+        if value == {"ListID": source}:
+            return {"ListID": target}
+        return {key: _redirected(each, source, target) for key, each in value.items()}
+    return [_redirected(each, source, target) for each in value] if isinstance(value, list) else value

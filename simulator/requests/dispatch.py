@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from simulator.books import KINDS
 from simulator.errors import RequestError
-from simulator.requests import company, delete, mod
+from simulator.requests import company, data_extensions, delete, derived, mod, special
 from simulator.requests.add import add
 from simulator.requests.answers import Answer
-from simulator.requests.query import QUERIES, query
+from simulator.requests.query import QUERIES, next_page, query
 from simulator.schema import schema
 from simulator.schema.values import check_values
 
@@ -28,12 +28,45 @@ def _handlers() -> dict[str, Handler]:
     for suffix, handler in (("AddRq", add), ("ModRq", mod.mod)):
         handlers |= {f"{kind}{suffix}": handler for kind in KINDS if f"{kind}{suffix}" in schema().requests}
     return handlers | {
+        "AccountTaxLineInfoQueryRq": company.tax_lines,
+        "BarCodeQueryRq": derived.bar_codes,
+        "BillToPayQueryRq": derived.bills_to_pay,
         "ClearedStatusModRq": mod.set_cleared_status,
+        "CompanyActivityQueryRq": company.activity,
         "CompanyQueryRq": company.company,
+        "DataEventRecoveryInfoDelRq": company.done,
+        "DataEventRecoveryInfoQueryRq": company.nothing_recorded,
+        "DataExtAddRq": data_extensions.set_value,
+        "DataExtDefAddRq": data_extensions.add_definition,
+        "DataExtDefDelRq": data_extensions.delete_definition,
+        "DataExtDefModRq": data_extensions.change_definition,
+        "DataExtDefQueryRq": data_extensions.query_definitions,
+        "DataExtDelRq": data_extensions.delete_value,
+        "DataExtModRq": data_extensions.set_value,
+        "Form1099CategoryAccountMappingModRq": company.change_form_1099,
+        "Form1099CategoryAccountMappingQueryRq": company.form_1099,
         "HostQueryRq": company.host,
+        "ItemAssembliesCanBuildQueryRq": derived.assemblies_that_can_be_built,
+        "ItemSitesQueryRq": derived.item_sites,
         "ListDelRq": delete.delete_list_object,
+        "ListDeletedQueryRq": delete.deleted,
+        "ListDisplayAddRq": company.needs_user_interface,
+        "ListDisplayModRq": company.needs_user_interface,
+        "ListMergeRq": delete.merge,
+        "PayrollLastPeriodQueryRq": company.nothing_recorded,
         "PreferencesQueryRq": company.preferences,
+        "ReceivePaymentToDepositQueryRq": derived.payments_to_deposit,
+        "SalesTaxPayableQueryRq": derived.sales_tax_payable,
+        "SalesTaxReturnLineQueryRq": company.nothing_recorded,
+        "SalesTaxReturnQueryRq": company.nothing_recorded,
+        "SpecialAccountAddRq": special.add_account,
+        "SpecialItemAddRq": special.add_item,
+        "TransactionQueryRq": derived.transactions,
         "TxnDelRq": delete.delete_transaction,
+        "TxnDeletedQueryRq": delete.deleted,
+        "TxnDisplayAddRq": company.needs_user_interface,
+        "TxnDisplayModRq": company.needs_user_interface,
+        "TxnVoidRq": delete.void,
     }
 
 
@@ -52,6 +85,8 @@ def answer(context: Context) -> Answer:
         return Answer.error(1030, f"The simulated QuickBooks does not support {context.name}.")
     try:
         check_values(context.node, context.model)
+        if context.node.get("iterator") in {"Continue", "Stop"}:
+            return next_page(context)
         with context.books.atomic():
             return handler(context)
     except RequestError as error:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import date
+from datetime import date, datetime, time
 from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
 
-from simulator.books import GROUPS
+from simulator.books import GROUPS, rules
 from simulator.books.kinds import ITEMS
 from simulator.books.records import reference_id
+from simulator.books.store import references
 from simulator.date_macros import date_range
 from simulator.errors import RequestError
-from simulator.requests.shown import shown
 from simulator.schema import values
+from simulator.schema.values import is_true
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -24,10 +25,69 @@ if TYPE_CHECKING:
     from simulator.requests.context import Context
 
 Test: TypeAlias = Callable[["Record"], bool]
+TimeTest: TypeAlias = Callable[[int], bool]
 
 _LARGEST_NUMBER = 2_147_483_647
 """A RefNumber range compares numbers up to this one, text beyond."""
-_ENTITY_FIELDS = ("CustomerRef", "VendorRef", "PayeeEntityRef", "EntityRef", "EmployeeRef")
+_ENTITY_FIELDS = ("CustomerRef", "VendorRef", "PayeeEntityRef", "EntityRef", "EmployeeRef", "ItemSalesTaxVendorRef")
+
+ACCOUNT_TYPES: dict[str, tuple[str, ...]] = {
+    "APAndSalesTax": ("AccountsPayable", "OtherCurrentLiability"),
+    "APOrCreditCard": ("AccountsPayable", "CreditCard"),
+    "ARAndAP": ("AccountsReceivable", "AccountsPayable"),
+    "Asset": ("AccountsReceivable", "Bank", "FixedAsset", "OtherAsset", "OtherCurrentAsset"),
+    "BankAndARAndAPAndUF": ("Bank", "AccountsReceivable", "AccountsPayable", "OtherCurrentAsset"),
+    "BankAndUF": ("Bank", "OtherCurrentAsset"),
+    "CostOfSales": ("CostOfGoodsSold",),
+    "CurrentAsset": ("AccountsReceivable", "Bank", "OtherCurrentAsset"),
+    "CurrentAssetAndExpense": (
+        "AccountsReceivable",
+        "Bank",
+        "OtherCurrentAsset",
+        "CostOfGoodsSold",
+        "Expense",
+        "OtherExpense",
+    ),
+    "CurrentLiability": ("AccountsPayable", "CreditCard", "OtherCurrentLiability"),
+    "EquityAndIncomeAndExpense": (
+        "Equity",
+        "Income",
+        "OtherIncome",
+        "CostOfGoodsSold",
+        "Expense",
+        "OtherExpense",
+    ),
+    "ExpenseAndOtherExpense": ("CostOfGoodsSold", "Expense", "OtherExpense"),
+    "IncomeAndExpense": ("Income", "OtherIncome", "CostOfGoodsSold", "Expense", "OtherExpense"),
+    "IncomeAndOtherIncome": ("Income", "OtherIncome"),
+    "Liability": ("AccountsPayable", "CreditCard", "LongTermLiability", "OtherCurrentLiability"),
+    "OrdinaryExpense": ("CostOfGoodsSold", "Expense"),
+    "OrdinaryIncome": ("Income",),
+    "OrdinaryIncomeAndCOGS": ("Income", "CostOfGoodsSold"),
+    "OrdinaryIncomeAndExpense": ("Income", "CostOfGoodsSold", "Expense"),
+}
+"""The AccountTypeFilter values that mean several types of accounts; any other value is the name of a type."""
+ACCOUNT_TYPES |= {
+    "BalanceSheet": (*ACCOUNT_TYPES["Asset"], *ACCOUNT_TYPES["Liability"], "Equity"),
+    "LiabilityAndEquity": (*ACCOUNT_TYPES["Liability"], "Equity"),
+    "AllowedFor1099": (*ACCOUNT_TYPES["OrdinaryExpense"], "OtherExpense", *ACCOUNT_TYPES["Asset"]),
+}
+
+ITEM_TYPES: dict[str, tuple[str, ...]] = {
+    "AllExceptFixedAsset": tuple(name for name in ITEMS if name != "ItemFixedAsset"),
+    "Assembly": ("ItemInventoryAssembly",),
+    "Discount": ("ItemDiscount",),
+    "FixedAsset": ("ItemFixedAsset",),
+    "Inventory": ("ItemInventory",),
+    "InventoryAndAssembly": ("ItemInventory", "ItemInventoryAssembly"),
+    "NonInventory": ("ItemNonInventory",),
+    "OtherCharge": ("ItemOtherCharge",),
+    "Payment": ("ItemPayment",),
+    "Sales": tuple(name for name in ITEMS if name not in {"ItemSalesTax", "ItemSalesTaxGroup", "ItemFixedAsset"}),
+    "SalesTax": ("ItemSalesTax", "ItemSalesTaxGroup"),
+    "Service": ("ItemService",),
+}
+"""The kinds of items that an ItemTypeFilter means."""
 
 
 class UnknownReference(Exception):
@@ -35,26 +95,62 @@ class UnknownReference(Exception):
 
 
 def tests(context: Context, group: str) -> list[Test]:
-    """Return what a record must fulfil: one test or several for each filter of the request."""
-    request, books = context.node, context.books
+    """Return what a record must fulfil: one test or several for each filter of the request.
+
+    Raises `UnknownReference`, and `RequestError` for a range that is upside down.
+    """
+    request, model = context.node, context.model.content
     result: list[Test] = []
-    if "ActiveStatus" in context.model.content:
-        status = request.findtext("ActiveStatus", "ActiveOnly")
-        if status != "All":
-            active = status == "ActiveOnly"
-            result.append(lambda record: record.is_active == active)
-    paid = request.findtext("PaidStatus", "All")
-    if paid != "All":
-        result.append(lambda record: (shown(books, record).get("IsPaid") == "true") == (paid == "PaidOnly"))
-    result += _modified(request, books.clock.zone)
+    for name, (default, make) in _STATUSES.items():
+        if name in model:
+            test = make(context.books, request.findtext(name) or model[name].default or default)
+            result += [] if test is None else [test]
+    result += _modified(context, request)
+    types = {child.tag: {each.text for each in request.findall(child.tag)} for child in request if child.tag in _TYPES}
+    for name, accepted in types.items():
+        result.append(_has_value(name, accepted))
+    result += _effective_dates(request)
     for child in request:
-        if child.tag == "TxnDateRangeFilter":
-            result += _txn_dates(context, child)
-        elif child.tag in _FILTERS:
-            result += _FILTERS[child.tag](books, child)
-        elif child.tag.endswith("Filter") and child.tag != "ModifiedDateRangeFilter":
+        make_tests = _FILTERS.get(child.tag)
+        if make_tests is not None:
+            result += make_tests(context, child)
+        elif child.tag.endswith("Filter"):
             raise RequestError(3250, f"The simulated QuickBooks does not filter by {child.tag} in {group}Query.")
     return result
+
+
+def tests_of_range(node: Node | None, field: str, zone: tzinfo) -> list[TimeTest]:
+    """Return tests of a time in Unix seconds, for a range From… and To… of the DATETIMETYPE `field`."""
+    if node is None:
+        return []
+    first = values.moment(f"From{field}", node.findtext(f"From{field}", ""), zone)
+    last = values.moment(f"To{field}", node.findtext(f"To{field}", ""), zone)
+    if first is not None and last is not None and first > last:
+        raise RequestError(3030, 'Invalid date range: the "From" date is greater than the "To" date.')
+    result: list[TimeTest] = []
+    if first is not None:
+        earliest = first.timestamp()
+        result.append(lambda seconds: seconds >= earliest)
+    if last is not None:
+        latest = last.timestamp()
+        result.append(lambda seconds: seconds <= latest)
+    return result
+
+
+def _modified(context: Context, node: Node) -> list[Test]:
+    conditions = tests_of_range(node, "ModifiedDate", context.books.clock.zone)
+    return [lambda record: all(condition(record.modified) for condition in conditions)] if conditions else []
+
+
+def _modified_or_macro(context: Context, node: Node) -> list[Test]:
+    macro = node.findtext("DateMacro")
+    if not macro or macro == "All":
+        return _modified(context, node)
+    zone = context.books.clock.zone
+    first, last = date_range(macro, context.books.clock.today(), context.facts.first_fiscal_month)
+    earliest = datetime.combine(first, time.min, zone).timestamp()
+    latest = datetime.combine(last, time.max, zone).timestamp()
+    return [lambda record: earliest <= record.modified <= latest]
 
 
 def _txn_dates(context: Context, node: Node) -> list[Test]:
@@ -62,28 +158,67 @@ def _txn_dates(context: Context, node: Node) -> list[Test]:
     if macro:
         first, last = date_range(macro, context.books.clock.today(), context.facts.first_fiscal_month)
     else:
-        first = values.day("FromTxnDate", node.findtext("FromTxnDate", "")) or date.min
-        last = values.day("ToTxnDate", node.findtext("ToTxnDate", "")) or date.max
-        if first > last:
-            raise RequestError(3030, 'Invalid date range: the "From" date is greater than the "To" date.')
-    return [lambda record: first.isoformat() <= record.fields.get("TxnDate", "") <= last.isoformat()]
+        first, last = _days(node, "FromTxnDate", "ToTxnDate")
+    earliest, latest = first.isoformat(), last.isoformat()
+    return [lambda record: earliest <= record.fields.get("TxnDate", "") <= latest]
 
 
-def _modified(request: Node, zone: tzinfo) -> list[Test]:
-    wrapper = request.find("ModifiedDateRangeFilter")
-    holder = request if wrapper is None else wrapper
-    first = values.moment("FromModifiedDate", holder.findtext("FromModifiedDate", ""), zone)
-    last = values.moment("ToModifiedDate", holder.findtext("ToModifiedDate", ""), zone)
-    if first is not None and last is not None and first > last:
+def _effective_dates(request: Node) -> list[Test]:
+    if request.find("FromEffectiveDate") is None and request.find("ToEffectiveDate") is None:
+        return []
+    first, last = (day.isoformat() for day in _days(request, "FromEffectiveDate", "ToEffectiveDate"))
+    return [
+        lambda record: any(
+            first <= each.get("EffectiveDate", "") <= last for each in record.fields.get("RateHistory", ())
+        )
+    ]
+
+
+def _days(node: Node, from_name: str, to_name: str) -> tuple[date, date]:
+    first = values.day(from_name, node.findtext(from_name, "")) or date.min
+    last = values.day(to_name, node.findtext(to_name, "")) or date.max
+    if first > last:
         raise RequestError(3030, 'Invalid date range: the "From" date is greater than the "To" date.')
-    result: list[Test] = []
-    if first is not None:
-        earliest = first.timestamp()
-        result.append(lambda record: record.modified >= earliest)
-    if last is not None:
-        latest = last.timestamp()
-        result.append(lambda record: record.modified <= latest)
-    return result
+    return first, last
+
+
+def _has_value(name: str, accepted: set[str | None]) -> Test:
+    return lambda record: record.fields.get(name) in accepted
+
+
+def _active(_books: Books, status: str) -> Test | None:
+    return None if status == "All" else lambda record: record.is_active == (status == "ActiveOnly")
+
+
+def _done(_books: Books, status: str) -> Test | None:
+    wanted = "true" if status == "DoneOnly" else "false"
+    return None if status == "All" else lambda record: record.fields.get("IsDone", "false") == wanted
+
+
+def _pending(_books: Books, status: str) -> Test | None:
+    wanted = "true" if status == "PendingOnly" else "false"
+    return None if status == "All" else lambda record: record.fields.get("IsPending", "false") == wanted
+
+
+def _paid(books: Books, status: str) -> Test | None:
+    return None if status == "All" else lambda record: is_closed(books, record) == (status == "PaidOnly")
+
+
+def _closed(books: Books, status: str) -> Test | None:
+    return None if status == "Either" else lambda record: is_closed(books, record) == (status == "Closed")
+
+
+def _posting(books: Books, status: str) -> Test | None:
+    wanted = status == "Posting"
+    return None if status == "Either" else lambda record: bool(books.ledger.postings(record.id)) == wanted
+
+
+def is_closed(books: Books, record: Record) -> bool:
+    """Tell whether a transaction is paid, or an order is fulfilled or closed."""
+    fields = {**record.fields, **rules.of(record.kind).derived(books, record)}
+    return any(
+        is_true(fields.get(name)) for name in ("IsPaid", "IsFullyInvoiced", "IsFullyReceived", "IsManuallyClosed")
+    )
 
 
 def _matches(criterion: str, text: str) -> Callable[[str], bool]:
@@ -99,24 +234,24 @@ def _name(record: Record) -> str:
     return str(record.fields.get(record.kind.name_field or "", ""))
 
 
-def _name_filter(_books: Books, node: Node) -> list[Test]:
+def _name_filter(_context: Context, node: Node) -> list[Test]:
     matches = _matches(node.findtext("MatchCriterion", ""), node.findtext("Name", ""))
     return [lambda record: matches(_name(record))]
 
 
-def _ref_number_filter(_books: Books, node: Node) -> list[Test]:
+def _ref_number_filter(_context: Context, node: Node) -> list[Test]:
     matches = _matches(node.findtext("MatchCriterion", ""), node.findtext("RefNumber", ""))
     return [lambda record: matches(record.fields.get("RefNumber", ""))]
 
 
-def _name_range(_books: Books, node: Node) -> list[Test]:
+def _name_range(_context: Context, node: Node) -> list[Test]:
     first, last = node.findtext("FromName", "").lower(), node.findtext("ToName", "").lower()
     if last and first > last:
         raise RequestError(3031, 'Invalid string range: the "From" value is greater than the "To" value.')
     return [lambda record: first <= _name(record).lower() and (not last or _name(record).lower() <= last)]
 
 
-def _ref_number_range(_books: Books, node: Node) -> list[Test]:
+def _ref_number_range(_context: Context, node: Node) -> list[Test]:
     """Compare as numbers when both ends are digits, else as text; an end that is left out is open."""
     first, last = node.findtext("FromRefNumber", ""), node.findtext("ToRefNumber", "")
     if all(re.fullmatch(r"\d+", end) and int(end) <= _LARGEST_NUMBER for end in (first, last)):
@@ -134,11 +269,11 @@ def _ref_number_range(_books: Books, node: Node) -> list[Test]:
     return [textual]
 
 
-def _balance(books: Books, node: Node) -> list[Test]:
+def _balance(context: Context, node: Node) -> list[Test]:
     amount, operator = Decimal(node.findtext("Amount") or "0"), node.findtext("Operator", "")
 
     def fulfils(record: Record) -> bool:
-        fields = shown(books, record)
+        fields = rules.of(record.kind).derived(context.books, record)
         balance = Decimal(fields.get("TotalBalance") or fields.get("Balance") or "0")
         return {
             "LessThan": balance < amount,
@@ -151,11 +286,11 @@ def _balance(books: Books, node: Node) -> list[Test]:
     return [fulfils]
 
 
-def _currency(_books: Books, _node: Node) -> list[Test]:
+def _currency(_context: Context, _node: Node) -> list[Test]:
     raise RequestError(3250, "This feature is not enabled or not available in this version of QuickBooks.")
 
 
-def _ids(books: Books, node: Node, kinds: tuple[str, ...]) -> set[str]:
+def ids_of(books: Books, node: Node, kinds: tuple[str, ...]) -> set[str]:
     """Return the ids that a filter by reference names, with children where it asks for them."""
     ids: set[str] = set()
     for child in node:
@@ -173,28 +308,92 @@ def _ids(books: Books, node: Node, kinds: tuple[str, ...]) -> set[str]:
     return ids
 
 
-def _entity(books: Books, node: Node) -> list[Test]:
-    ids = _ids(books, node, GROUPS["Entity"])
-    return [lambda record: any(reference_id(record.fields, name) in ids for name in _ENTITY_FIELDS)]
+def _entity(context: Context, node: Node) -> list[Test]:
+    """Find transactions by the customer, vendor, employee or other name of the form, or of a line of it."""
+    kind = node.findtext("EntityTypeFilter")
+    ids = {each.id for each in context.books[kind]} if kind else ids_of(context.books, node, GROUPS["Entity"])
+
+    def is_of_entity(record: Record) -> bool:
+        fields = record.fields
+        return any(reference_id(fields, name) in ids for name in _ENTITY_FIELDS if name in fields) or any(
+            reference_id(line, "EntityRef") in ids for _, line in record.lines() if "EntityRef" in line
+        )
+
+    return [is_of_entity]
 
 
-def _class(books: Books, node: Node) -> list[Test]:
-    ids = _ids(books, node, ("Class",))
-    return [lambda record: reference_id(record.fields, "ClassRef") in ids]
+def _class(context: Context, node: Node) -> list[Test]:
+    ids = ids_of(context.books, node, ("Class",))
+    return [
+        lambda record: (
+            reference_id(record.fields, "ClassRef") in ids
+            or (not record.kind.is_list and any(reference_id(line, "ClassRef") in ids for _, line in record.lines()))
+        )
+    ]
 
 
-def _account(books: Books, node: Node) -> list[Test]:
-    """Find transactions by the accounts that they post to."""
-    ids = _ids(books, node, ("Account",))
-    return [lambda record: any(each.account in ids for each in books.ledger.postings(record.id))]
+def _account(context: Context, node: Node) -> list[Test]:
+    """Find transactions by the accounts that they post to or name."""
+    books, kind = context.books, node.findtext("AccountTypeFilter")
+    if kind:
+        types = ACCOUNT_TYPES.get(kind, (kind,))
+        ids = {each.id for each in books["Account"] if each.fields.get("AccountType") in types}
+    else:
+        ids = ids_of(books, node, ("Account",))
+    return [
+        lambda record: (
+            any(each.account in ids for each in books.ledger.postings(record.id))
+            or any(each in ids for each in references(record.fields))
+        )
+    ]
 
 
-def _item(books: Books, node: Node) -> list[Test]:
-    ids = _ids(books, node, ITEMS)
-    return [lambda record: any(reference_id(line, "ItemRef") in ids for _, line in record.lines())]
+def _item(context: Context, node: Node) -> list[Test]:
+    """Find transactions by the items of their lines, and price levels by the items that they price."""
+    kind = node.findtext("ItemTypeFilter")
+    if kind:
+        ids = {each.id for name in ITEM_TYPES[kind] for each in context.books[name]}
+    else:
+        ids = ids_of(context.books, node, ITEMS)
+    return [lambda record: any(each in ids for each in references(record.fields))]
 
 
-_FILTERS: dict[str, Callable[[Books, Node], list[Test]]] = {
+def _site(context: Context, node: Node) -> list[Test]:
+    ids = ids_of(context.books, node, ("InventorySite",))
+    return [lambda record: any(each in ids for each in references(record.fields))]
+
+
+def _types(_context: Context, node: Node) -> list[Test]:
+    accepted = {child.text for child in node}
+    return [] if "All" in accepted else [lambda record: record.kind.name in accepted]
+
+
+def _numbers(context: Context, node: Node) -> list[Test]:
+    """Find transactions by the RefNumbers of a TransactionQuery, which are filters there."""
+    exact = node.tag == "RefNumberCaseSensitive"
+    numbers = {(each.text or "") if exact else (each.text or "").lower() for each in context.node.findall(node.tag)}
+
+    def is_numbered(record: Record) -> bool:
+        number = record.fields.get("RefNumber", "")
+        return (number if exact else number.lower()) in numbers
+
+    return [is_numbered]
+
+
+_STATUSES: dict[str, tuple[str, Callable[[Books, str], Test | None]]] = {
+    "ActiveStatus": ("ActiveOnly", _active),
+    "DoneStatus": ("NotDoneOnly", _done),
+    "PaidStatus": ("All", _paid),
+    "PendingStatus": ("All", _pending),
+    "TransactionPaidStatusFilter": ("Either", _closed),
+    "TransactionPostingStatusFilter": ("Either", _posting),
+}
+"""The filters by one status: the value that a request without it means, and their tests."""
+
+_TYPES = {"AccountType", "PaymentMethodType"}
+"""The filters that repeat and compare a field of the same name."""
+
+_FILTERS: dict[str, Callable[[Context, Node], list[Test]]] = {
     "NameFilter": _name_filter,
     "NameRangeFilter": _name_range,
     "TotalBalanceFilter": _balance,
@@ -202,7 +401,23 @@ _FILTERS: dict[str, Callable[[Books, Node], list[Test]]] = {
     "ClassFilter": _class,
     "AccountFilter": _account,
     "EntityFilter": _entity,
+    "TimeTrackingEntityFilter": _entity,
     "ItemFilter": _item,
+    "ItemRef": _item,
+    "SiteFilter": _site,
+    "ModifiedDateRangeFilter": _modified,
+    "TxnDateRangeFilter": _txn_dates,
     "RefNumberFilter": _ref_number_filter,
     "RefNumberRangeFilter": _ref_number_range,
+    "RefNumber": _numbers,
+    "RefNumberCaseSensitive": _numbers,
+    "TransactionModifiedDateRangeFilter": _modified_or_macro,
+    "TransactionDateRangeFilter": _txn_dates,
+    "TransactionEntityFilter": _entity,
+    "TransactionAccountFilter": _account,
+    "TransactionItemFilter": _item,
+    "TransactionClassFilter": _class,
+    "TransactionTypeFilter": _types,
+    **{name: lambda _context, _node: [] for name in _STATUSES},
+    "TransactionDetailLevelFilter": lambda _context, _node: [],
 }

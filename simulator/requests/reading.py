@@ -6,6 +6,7 @@ from copy import deepcopy
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from simulator.books.custom_fields import carriers_of, required_definition, value_of
 from simulator.books.kinds import Kind, referred_kinds
 from simulator.books.records import Draft, Fields, mixed_key
 from simulator.errors import RequestError
@@ -76,6 +77,13 @@ class Reader:
             raise RequestError(3140, f"{invalid}  QuickBooks error message: The list element is inactive.")
         return record.reference()
 
+    def reference_in(self, parent: Node, name: str) -> Fields:
+        """Return the reference in a child that the schema requires. Raises `RequestError` as `reference` does."""
+        node = parent.find(name)
+        if node is None:
+            raise RequestError(3150, f'There is a missing element: "{name}".')
+        return self.reference(node)
+
     def _dangling(self, tag: str, list_id: str | None, full_name: str | None, *, top: bool) -> RequestError:
         if tag == "ParentRef":
             return RequestError(3130, self._invalid(tag, list_id or full_name, top=top))
@@ -115,7 +123,11 @@ class Reader:
                 )
                 if not value and extra is not None and name in fields:
                     self._check_clearing(child.tag)
-                _put(fields, name, value, repeats=False)
+                # A text that responses must have is kept, also when it is empty.
+                if value == "" and target[name].least:
+                    fields[name] = value
+                else:
+                    _put(fields, name, value, repeats=False)
                 continue
             key = name if mixed is None else mixed_key(mixed)
             row_key = _row_key(kind)
@@ -155,7 +167,8 @@ class Reader:
             None,
         )
         if node.tag == "DataExt":
-            fields["DataExtType"] = "STR255TYPE"
+            definition = required_definition(self._books, fields["OwnerID"], fields.get("DataExtName", ""))
+            return value_of(definition, fields.get("DataExtValue", ""), carriers_of(self._kind))
         fields.pop("JournalLineType", None)
         return fields
 

@@ -36,8 +36,6 @@ def check_message_set(root: Node, version: Version) -> Node:
         model = schema().requests.get(request.tag)
         if model is None:
             raise parse_error(f"there is no request {request.tag}")
-        if request.get("iterator") in {"Continue", "Stop"} and "iteratorID" not in request.attrib:
-            raise parse_error(f"{request.tag}: iterator={request.get('iterator')} needs an iteratorID")
         _check_element(request, model, version)
     return message_set
 

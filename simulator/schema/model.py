@@ -127,6 +127,11 @@ class Element:
         return self.most is None or self.most > 1
 
     @property
+    def values(self) -> dict[str, Version]:
+        """The values of an enumeration and the versions that introduced them; empty for other types."""
+        return self.type.values if isinstance(self.type, Simple) else {}
+
+    @property
     def content(self) -> Aggregate:
         """The type of an element that holds elements. Raises `TypeError` for text."""
         if not isinstance(self.type, Aggregate):

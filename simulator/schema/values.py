@@ -45,14 +45,15 @@ def check_values(node: Node, model: Element) -> None:
     """Check every value below `node`. Raises `RequestError`; `HresultError` for what the parser itself refuses."""
     kind = model.type
     if isinstance(kind, Simple):
-        _check_value(node.tag, node.text or "", kind)
+        check_value(node.tag, node.text or "", kind)
         return
     elements = kind.elements
     for child in node:
         check_values(child, elements[child.tag])
 
 
-def _check_value(name: str, text: str, kind: Simple) -> None:
+def check_value(name: str, text: str, kind: Simple) -> None:
+    """Check one value. Raises `RequestError`; `HresultError` for what the parser itself refuses."""
     base = kind.base
     if base == "STRTYPE":
         if kind.length is not None and len(text) > kind.length:

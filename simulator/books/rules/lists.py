@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from simulator.books.records import Fields, Record
     from simulator.books.store import Books
 
+_NUMBERED_ROWS = {"AdditionalNotesRet": "NoteID", "LocationsRet": "LocationID", "LeadContactsRet": "LeadContactID"}
+"""The repeated elements with a number that counts within their record."""
+
 MAX_SUBLEVEL = 4
 """A list has five levels at most."""
 
@@ -25,10 +28,39 @@ MAX_SUBLEVEL = 4
 class ListRules(Rules):
     """What all lists have in common."""
 
-    def complete(self, books: Books, draft: Draft) -> None:  # noqa: ARG002 - a list object needs nothing of the books
-        """Make a new object active unless it says otherwise."""
+    def complete(self, books: Books, draft: Draft) -> None:
+        """Make a new object active unless it says otherwise; number its rows; note its bar code."""
+        fields = draft.fields
         if "IsActive" in draft.kind.fields:
-            draft.fields.setdefault("IsActive", "true")
+            fields.setdefault("IsActive", "true")
+        for contact in fields.get("ContactsRet", ()):
+            if "ListID" not in contact:
+                now = books.clock.text(books.clock.seconds())
+                contact |= {"ListID": books.new_list_id(), "TimeCreated": now, "TimeModified": now}
+                contact["EditSequence"] = str(books.clock.seconds())
+        for name, number_field in _NUMBERED_ROWS.items():
+            numbers = [int(row[number_field]) for row in fields.get(name, ()) if number_field in row]
+            for row in fields.get(name, ()):
+                if number_field not in row:
+                    numbers.append(max(numbers, default=0) + 1)
+                    row[number_field] = str(numbers[-1])
+        for note in fields.get("AdditionalNotesRet", ()):
+            note.setdefault("Date", books.clock.today().isoformat())
+        for location in fields.get("LocationsRet", ()):
+            location.setdefault("MainAddress", location.get("Location", ""))
+        self._set_bar_code(books, draft)
+
+    def _set_bar_code(self, books: Books, draft: Draft) -> None:
+        request = draft.extra.get("BarCode")
+        if not request:
+            return
+        value = request.get("BarCodeValue", "")
+        taken = value and any(
+            each.fields.get("BarCodeValue") == value for each in books.of("Item") if each is not draft.before
+        )
+        if taken and request.get("AssignEvenIfUsed") != "true":
+            raise RequestError(3210, f'The "BarCodeValue" field has an invalid value "{value}": it is in use.')
+        draft.fields["BarCodeValue"] = value
 
     def check(self, books: Books, draft: Draft) -> None:
         """Check the name. Raises `RequestError` 3100, 3130 or 3210."""
@@ -72,19 +104,11 @@ class CustomerRules(ListRules):
     """Customers and jobs."""
 
     def complete(self, books: Books, draft: Draft) -> None:
-        """Fill in the statuses that every customer has; number contacts and notes."""
+        """Fill in the statuses that every customer has."""
         super().complete(books, draft)
         fields = draft.fields
         fields.setdefault("JobStatus", "None")
         fields.setdefault("PreferredDeliveryMethod", "None")
-        now = books.clock.seconds()
-        times = {"TimeCreated": books.clock.text(now), "TimeModified": books.clock.text(now), "EditSequence": str(now)}
-        for number, contact in enumerate(fields.get("ContactsRet", ()), 1):
-            for name, value in (("ListID", f"{number:X}-{now}"), *times.items()):
-                contact.setdefault(name, value)
-        for number, note in enumerate(fields.get("AdditionalNotesRet", ()), 1):
-            note.setdefault("NoteID", str(number))
-            note.setdefault("Date", books.clock.today().isoformat())
 
     def after_add(self, books: Books, record: Record, draft: Draft) -> None:
         """Make the invoice of an opening balance."""

@@ -287,6 +287,7 @@ def test_an_iterator_needs_max_returned_and_a_filter_query() -> None:
     iterator_id = customers(company, "<MaxReturned>1</MaxReturned>", ' iterator="Start"').get("iteratorID")
 
     assert status(customers(company, "", ' iterator="Start"')) == ("3150", "Error")
+    assert status(customers(company, "<MaxReturned>1</MaxReturned>", ' iterator="Continue"')) == ("3000", "Error")
     assert status(customers(company, "", f' iterator="Continue" iteratorID="{iterator_id}"')) == ("3150", "Error")
     assert status(customers(company, "<ListID>1</ListID>", ' iterator="Start"')) == ("3250", "Error")
 
@@ -496,7 +497,6 @@ def test_a_request_id_of_51_characters_is_refused() -> None:
         document("<CustomerQueryRq/>").replace(' onError="continueOnError"', ""),
         document("<CustomerQueryRq/>", sets=' other="1"'),
         document('<CustomerQueryRq iterator="start"/>'),
-        document('<CustomerQueryRq iterator="Continue"/>'),
         document('<HostQueryRq iterator="Start"/>'),
         document('<CustomerQueryRq requestId="1"/>'),
         document("<CustomerQueryRq><ActiveStatus>All</ActiveStatus><MaxReturned>1</MaxReturned></CustomerQueryRq>"),

@@ -1,0 +1,251 @@
+"""Queries whose rows are computed: transactions of all kinds, open bills, undeposited payments, stock, bar codes."""
+
+from __future__ import annotations
+
+from decimal import ROUND_FLOOR, Decimal
+from typing import TYPE_CHECKING
+
+from simulator.books import KINDS, rules
+from simulator.books.kinds import ITEMS, TRANSACTIONS
+from simulator.books.ledger import ZERO
+from simulator.books.records import reference_id
+from simulator.errors import RequestError
+from simulator.requests.answers import Answer
+from simulator.requests.filters import ITEM_TYPES, UnknownReference, ids_of, tests
+from simulator.requests.query import answer_rows, included, listed_records, not_found
+from simulator.requests.reading import Reader
+from simulator.requests.shown import shown
+from simulator.schema import schema
+from simulator.schema.values import money, number_text
+
+if TYPE_CHECKING:
+    from simulator.books import Books, Fields, Record
+    from simulator.books.ledger import Posting
+    from simulator.requests.context import Context
+
+_PARTY_FIELDS = ("CustomerRef", "VendorRef", "PayeeEntityRef", "EntityRef", "EmployeeRef")
+_TOTALS = ("TotalAmount", "AmountDue", "Amount", "CreditAmount", "Subtotal")
+_COMPONENTS = "ItemInventoryAssemblyLine"
+
+
+def transactions(context: Context) -> Answer:
+    """Answer TransactionQueryRq: one row for each transaction, or for each of its lines, or both."""
+    request, books = context.node, context.books
+    kinds = _queried_kinds()
+    listed = request.findall("TxnID")
+    missing: list[str] = []
+    if listed:
+        records, missing = listed_records(books, kinds, listed)
+    else:
+        try:
+            conditions = tests(context, "Transaction")
+        except UnknownReference as unknown:
+            return not_found([str(unknown)], [])
+        everything = sorted((each for kind in kinds for each in books[kind]), key=lambda each: each.number)
+        records = [each for each in everything if all(condition(each) for condition in conditions)]
+    level = request.findtext("TransactionDetailLevelFilter", "SummaryOnly")
+    rows: list[tuple[Record, Posting | None]] = []
+    for record in records:
+        if level != "AllExceptSummary":
+            rows.append((record, None))
+        if level != "SummaryOnly":
+            rows += [(record, each) for each in books.ledger.postings(record.id) if each.line_id]
+
+    def row(each: tuple[Record, Posting | None]) -> tuple[str, Fields]:
+        return "TransactionRet", included(request, _transaction_row(books, *each))
+
+    return answer_rows(context, rows, row, missing)
+
+
+def _queried_kinds() -> tuple[str, ...]:
+    """Return the kinds of transactions that a TransactionQuery finds: those that its responses can name."""
+    names = schema().responses["TransactionQueryRs"].content["TransactionRet"].content["TxnType"].values
+    return tuple(kind for kind in TRANSACTIONS if kind in names)
+
+
+def _transaction_row(books: Books, record: Record, line: Posting | None) -> Fields:
+    fields = record.fields
+    party = next((fields[name] for name in _PARTY_FIELDS if fields.get(name)), None)
+    postings = books.ledger.postings(record.id)
+    row: Fields = {
+        "TxnType": record.kind.name,
+        "TxnID": record.id,
+        "TimeCreated": books.clock.text(record.created),
+        "TimeModified": books.clock.text(record.modified),
+        "TxnDate": fields.get("TxnDate", ""),
+        "RefNumber": fields.get("RefNumber", ""),
+        "Memo": fields.get("Memo", ""),
+    }
+    if line is not None:
+        entity = {"ListID": line.entity} if line.entity else party
+        row |= {"TxnLineID": line.line_id, "AccountRef": {"ListID": line.account}, "Amount": money(line.amount)}
+        row["Memo"] = line.memo or row["Memo"]
+    else:
+        entity = party
+        if postings:
+            row |= {"AccountRef": {"ListID": postings[0].account}, "Amount": money(postings[0].amount)}
+        else:
+            shown_fields = shown(books, record)
+            row["Amount"] = next((shown_fields[name] for name in _TOTALS if name in shown_fields), "0.00")
+    return {**row, "EntityRef": entity} if entity else row
+
+
+def bills_to_pay(context: Context) -> Answer:
+    """Answer BillToPayQueryRq: the open bills of a vendor, and the credits to pay them with."""
+    request, books = context.node, context.books
+    reader = Reader(books, KINDS["BillPaymentCheck"])
+    payee = reader.reference_in(request, "PayeeEntityRef")
+    account = request.find("APAccountRef")
+    account_id = "" if account is None else reader.reference(account)["ListID"]
+    due = request.findtext("DueDate") or "9999-12-31"
+    rows = []
+    for kind, holder, total_field, amount_field in (
+        ("Bill", "BillToPay", "AmountDue", "AmountDue"),
+        ("VendorCredit", "CreditToApply", "CreditAmount", "CreditRemaining"),
+    ):
+        for record in books[kind]:
+            fields = record.fields
+            if fields.get("VendorRef") != payee or fields.get("DueDate", "") > due:
+                continue
+            if account_id not in ("", reference_id(fields, "APAccountRef")):
+                continue
+            shown_fields = shown(books, record)
+            amount = Decimal(shown_fields.get(total_field) or "0") - books.ledger.settled(record.id)
+            if amount > 0:
+                row: Fields = {
+                    name: fields[name] for name in ("APAccountRef", "TxnDate", "RefNumber", "DueDate") if name in fields
+                }
+                row |= {"TxnID": record.id, "TxnType": kind, amount_field: money(amount)}
+                rows.append(("BillToPayRet", included(request, {holder: row})))
+    return answer_rows(context, rows, lambda each: each)
+
+
+def payments_to_deposit(context: Context) -> Answer:
+    """Answer ReceivePaymentToDepositQueryRq: what is in undeposited funds and no deposit holds yet."""
+    request, books = context.node, context.books
+    funds = {each.id for each in books["Account"] if _is_undeposited_funds(each)}
+    rows = []
+    for kind in ("ReceivePayment", "SalesReceipt"):
+        for record in books[kind]:
+            fields = record.fields
+            others = (books.transaction(link.source) for link in books.ledger.links(record.id))
+            is_deposited = any(other is not None and other.kind.name == "Deposit" for other in others)
+            if reference_id(fields, "DepositToAccountRef") in funds and not is_deposited and not record.is_void:
+                row: Fields = {name: fields[name] for name in ("CustomerRef", "TxnDate", "RefNumber") if name in fields}
+                row |= {"TxnID": record.id, "TxnType": kind, "Amount": shown(books, record).get("TotalAmount", "0.00")}
+                rows.append(("ReceivePaymentToDepositRet", included(request, row)))
+    return answer_rows(context, rows, lambda each: each)
+
+
+def _is_undeposited_funds(account: Record) -> bool:
+    return account.fields.get("SpecialAccountType") == "UndepositedFunds" or account.full_name == "Undeposited Funds"
+
+
+def sales_tax_payable(context: Context) -> Answer:
+    """Answer SalesTaxPayableQueryRq: what is owed to each tax agency, by tax item."""
+    request, books = context.node, context.books
+    until = request.findtext("AsOfDate") or books.clock.today().isoformat()
+    taxes = {each.id for each in books["ItemSalesTax"]}
+    owed: dict[str, dict[str, Decimal]] = {}
+    for txn_id, effects in books.ledger.effects.items():
+        if books.transactions[txn_id].fields.get("TxnDate", "") > until:
+            continue
+        for posting in effects.postings:
+            if posting.item in taxes:
+                agency = reference_id(books.lists[posting.item].fields, "TaxVendorRef")
+                items = owed.setdefault(agency, {})
+                items[posting.item] = items.get(posting.item, ZERO) - posting.amount
+    rows = []
+    for agency, items in owed.items():
+        row: Fields = {
+            "Amount": money(sum(items.values(), ZERO)),
+            "SalesTaxPayableLineRet": [
+                {"ItemSalesTaxRef": {"ListID": item}, "Amount": money(amount)} for item, amount in items.items()
+            ],
+        }
+        if agency:
+            row["PayeeEntityRef"] = {"ListID": agency}
+        rows.append(("SalesTaxPayableRet", included(request, row)))
+    return answer_rows(context, rows, lambda each: each)
+
+
+def assemblies_that_can_be_built(context: Context) -> Answer:
+    """Answer ItemAssembliesCanBuildQueryRq: as many as the components on hand allow."""
+    request, books = context.node, context.books
+    reference = Reader(books, KINDS["BuildAssembly"]).reference_in(request, "ItemInventoryAssemblyRef")
+    needed = [
+        (reference_id(line, "ItemInventoryRef"), Decimal(line.get("Quantity") or "1"))
+        for line in books.lists[reference["ListID"]].fields.get(_COMPONENTS, ())
+    ]
+    counts = [_on_hand(books, item) / quantity for item, quantity in needed if quantity > 0 and item in books.lists]
+    possible = max(min(counts, default=ZERO), ZERO).to_integral_value(ROUND_FLOOR)
+    row = {
+        "ItemInventoryAssemblyRef": reference,
+        "TxnDate": request.findtext("TxnDate", ""),
+        "QuantityCanBuild": number_text(possible, 0),
+    }
+    return Answer(rows=[("ItemAssembliesCanBuildRet", row)])
+
+
+def item_sites(context: Context) -> Answer:
+    """Answer ItemSitesQueryRq: the stock of each inventory item. All stock is at one site, which has no name."""
+    request, books = context.node, context.books
+    if request.find("ItemSiteFilter/SiteFilter") is not None and not len(books["InventorySite"]):
+        raise RequestError(3250, "This feature is not enabled or not available in this version of QuickBooks.")
+    listed = {child.text for child in request.findall("ListID")}
+    kinds = set(ITEM_TYPES.get(request.findtext("ItemTypeFilter", ""), ITEMS))
+    filtered = request.find("ItemSiteFilter/ItemFilter")
+    status = request.findtext("ActiveStatus", "ActiveOnly")
+    try:
+        ids = None if filtered is None else ids_of(books, filtered, ITEMS)
+    except UnknownReference as unknown:
+        return not_found([str(unknown)], [])
+    items = [
+        each
+        for kind in ("ItemInventory", "ItemInventoryAssembly")
+        for each in books[kind]
+        if kind in kinds
+        and (not listed or each.id in listed)
+        and (ids is None or each.id in ids)
+        and (status == "All" or each.is_active == (status == "ActiveOnly"))
+    ]
+
+    def row(item: Record) -> tuple[str, Fields]:
+        return "ItemSitesRet", included(request, _site_row(books, item))
+
+    return answer_rows(context, items, row)
+
+
+def _site_row(books: Books, item: Record) -> Fields:
+    fields = shown(books, item)
+    names = ("ListID", "TimeCreated", "TimeModified", "EditSequence", "QuantityOnHand")
+    return {
+        **{name: fields[name] for name in names if name in fields},
+        f"{item.kind.name}Ref": item.reference(),
+        "ReorderLevel": fields.get("ReorderPoint", ""),
+        "AssemblyBuildPoint": fields.get("BuildPoint", ""),
+        "QuantityOnPurchaseOrders": fields.get("QuantityOnOrder", ""),
+        "QuantityOnSalesOrders": fields.get("QuantityOnSalesOrder", ""),
+    }
+
+
+def _on_hand(books: Books, item_id: str) -> Decimal:
+    item = books.lists[item_id]
+    fields = {**item.fields, **rules.of(item.kind).derived(books, item)}
+    return Decimal(fields.get("QuantityOnHand") or "0")
+
+
+def bar_codes(context: Context) -> Answer:
+    """Answer BarCodeQueryRq: the items with these bar codes, or all that have one."""
+    request, books = context.node, context.books
+    values = {child.text for child in request.findall("BarCodeValue")}
+    matching = [
+        each
+        for each in books.of("Item")
+        if each.fields.get("BarCodeValue") and (not values or each.fields["BarCodeValue"] in values)
+    ]
+
+    def row(item: Record) -> tuple[str, Fields]:
+        return "BarCodeRet", {"ListType": item.kind.name, "ListID": item.id, "FullName": item.full_name}
+
+    return answer_rows(context, matching, row)
