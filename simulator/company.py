@@ -253,6 +253,7 @@ class CompanySession:
     def _execute(self, message_set: Element, requested: Version, refusal: RequestError | None) -> list[str]:
         lines: list[str] = []
         stopped = False
+        macros: dict[str, str] = {}
         renderer = Renderer(self._company.books, requested)
         for request in message_set:
             response = schema().responses[f"{request.tag.removesuffix('Rq')}Rs"]
@@ -260,7 +261,9 @@ class CompanySession:
                 answer = Answer(3231, "Error", "The request has not been processed.")
             else:
                 started = time.perf_counter()
-                answer = self._answer(request) if refusal is None else Answer(refusal.code, "Error", refusal.message)
+                answer = (
+                    self._answer(request, macros) if refusal is None else Answer(refusal.code, "Error", refusal.message)
+                )
                 if self._company.on_request is not None:
                     self._company.on_request(event_of(request, answer, time.perf_counter() - started))
                 self._company.executed.append(
@@ -280,7 +283,9 @@ class CompanySession:
             lines += response_lines(response, request.get("requestID"), answer, renderer)
         return lines
 
-    def _answer(self, request: Element) -> Answer:
+    def _answer(self, request: Element, macros: dict[str, str]) -> Answer:
         company = self._company
         model = schema().requests[request.tag]
-        return dispatch.answer(Context(request, model, company.books, company, company.new_guid, self._iterators))
+        return dispatch.answer(
+            Context(request, model, company.books, company, company.new_guid, self._iterators, macros)
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simulator.books import KINDS, rules
+from simulator.requests import macros
 from simulator.requests.answers import Answer
 from simulator.requests.reading import Reader
 from simulator.requests.shown import shown, shown_fields
@@ -16,8 +17,11 @@ if TYPE_CHECKING:
 
 def add(context: Context) -> Answer:
     """Add a record and return it. Raises `RequestError` for what QuickBooks refuses; nothing is stored then."""
-    kind = KINDS[context.name.removesuffix("AddRq")]
-    return answer_with(context, add_record(context, kind.name))
+    content = context.node[0]
+    macros.check_definitions(content, context.macros)
+    record = add_record(context, context.name.removesuffix("AddRq"))
+    macros.define(content, record, context.macros)
+    return answer_with(context, record)
 
 
 def add_record(context: Context, kind_name: str) -> Record:

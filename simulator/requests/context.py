@@ -40,7 +40,11 @@ class OpenIterator:
 
 @dataclass(slots=True)
 class Context:
-    """One request in one session. `iterators` belong to the session and end with it."""
+    """One request in one session.
+
+    `iterators` belong to the session and end with it. `macros` are the ids that the requests before this one defined in
+    the same message set, by name.
+    """
 
     node: Node
     model: Element
@@ -48,6 +52,7 @@ class Context:
     facts: CompanyFacts
     new_guid: Callable[[], str]
     iterators: dict[str, OpenIterator] = field(default_factory=dict)
+    macros: dict[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

@@ -9,6 +9,7 @@ from simulator.errors import RequestError
 from simulator.requests import company, data_extensions, delete, derived, mod, special
 from simulator.requests.add import add
 from simulator.requests.answers import Answer
+from simulator.requests.macros import expanded
 from simulator.requests.query import QUERIES, next_page, query
 from simulator.schema import schema
 from simulator.schema.values import check_values
@@ -84,6 +85,7 @@ def answer(context: Context) -> Answer:
     if handler is None:
         return Answer.error(1030, f"The simulated QuickBooks does not support {context.name}.")
     try:
+        context.node = expanded(context.node, context.macros)
         check_values(context.node, context.model)
         if context.node.get("iterator") in {"Continue", "Stop"}:
             return next_page(context)

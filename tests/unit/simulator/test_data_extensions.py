@@ -30,7 +30,7 @@ def on_customer(company: Any) -> str:
     return f"<ListDataExtType>Customer</ListDataExtType><ListObjRef><ListID>{customer.id}</ListID></ListObjRef>"
 
 
-def shown_value(company: Any) -> str | None:
+def shown_value(company: Any) -> Any:
     customer = next(iter(company.books["Customer"]))
     query = f"<CustomerQueryRq><ListID>{customer.id}</ListID><OwnerID>{OWNER_ID}</OwnerID></CustomerQueryRq>"
     return ask(company, query)[0].findtext("CustomerRet/DataExtRet/DataExtValue")

@@ -432,3 +432,80 @@ def test_the_observer_gets_one_event_for_each_request_with_its_label_and_result(
         ("CustomerQueryRq", "", 0, "3 records"),
     ]
     assert all(event.seconds >= 0 for event in events)
+
+
+def test_a_macro_stands_for_the_transaction_that_an_earlier_request_of_the_message_set_added() -> None:
+    company = a_company()
+    customer = f"<CustomerRef><ListID>{next(iter(company.books['Customer'])).id}</ListID></CustomerRef>"
+    line = LINE.replace("SalesOrder", "Invoice").replace("LineAdd>", 'LineAdd defMacro="TxnLineID:first">', 1)
+    invoice = f'<InvoiceAddRq><InvoiceAdd defMacro="TxnID:new">{customer}{line}</InvoiceAdd></InvoiceAddRq>'
+    cleared = (
+        '<ClearedStatusModRq><ClearedStatusMod><TxnID useMacro="TxnID:new"/><TxnLineID useMacro="TxnLineID:first"/>'
+        "<ClearedStatus>Cleared</ClearedStatus></ClearedStatusMod></ClearedStatusModRq>"
+    )
+
+    answers = ask(company, f"{invoice}{cleared}{invoice}")
+
+    assert [code(answer) for answer in answers] == ["0", "0", "9101"]
+    added = company.books.transactions[answers[0].findtext("InvoiceRet/TxnID")]
+    assert [line["ClearedStatus"] for _, line in added.lines()] == ["Cleared"]
+    assert code(ask(company, cleared)[0]) == "9100"
+
+
+def test_an_inactive_object_or_one_of_another_creation_time_cannot_be_referred_to() -> None:
+    company = a_company()
+    inactive = next(each for each in company.books["Customer"] if not each.is_active)
+    active = next(each for each in company.books["Customer"] if each.is_active)
+
+    def add_for(list_id: str) -> str:
+        return code(add_order(company, f"<CustomerRef><ListID>{list_id}</ListID></CustomerRef>{LINE}"))
+
+    assert add_for(active.id) == "0"
+    assert add_for(inactive.id) == "3140"
+    assert add_for(f"{active.id.partition('-')[0]}-1") == "3240"
+
+
+def test_a_list_has_five_levels() -> None:
+    company = a_company()
+    parent = ""
+    for level in range(6):
+        below = f"<ParentRef><FullName>{parent}</FullName></ParentRef>" if parent else ""
+        answer = add_customer(company, f"<Name>L{level}</Name>{below}")[0]
+        parent = f"{parent}:L{level}".lstrip(":")
+
+        assert code(answer) == ("0" if level < 5 else "3210")
+
+
+def test_a_bar_code_is_given_once_unless_the_request_insists() -> None:
+    company = a_company()
+
+    def add(name: str, switch: str = "") -> Any:
+        item = f"<Name>{name}</Name><BarCode><BarCodeValue>4711</BarCodeValue>{switch}</BarCode>"
+        item += "<SalesOrPurchase><AccountRef><FullName>Sales</FullName></AccountRef></SalesOrPurchase>"
+        return ask(company, f"<ItemServiceAddRq><ItemServiceAdd>{item}</ItemServiceAdd></ItemServiceAddRq>")[0]
+
+    assert add("First").findtext("ItemServiceRet/BarCodeValue") == "4711"
+    assert code(add("Second")) == "3210"
+    assert code(add("Second", "<AssignEvenIfUsed>true</AssignEvenIfUsed>")) == "0"
+    rows = ask(company, "<BarCodeQueryRq><BarCodeValue>4711</BarCodeValue></BarCodeQueryRq>")[0]
+    assert [row.findtext("FullName") for row in rows] == ["First", "Second"]
+
+
+@pytest.mark.parametrize(
+    ("request_name", "special", "kind", "name"),
+    [
+        ("SpecialAccountAdd", "PettyCash", "Account", "Petty Cash"),
+        ("SpecialItemAdd", "FinanceCharge", "ItemOtherCharge", "Fin Chg"),
+        ("SpecialItemAdd", "ReimbursableExpenseGroup", "ItemGroup", "Reimb Group"),
+    ],
+)
+def test_a_special_account_or_item_is_added_once(request_name: str, special: str, kind: str, name: str) -> None:
+    company = a_company()
+    type_name = request_name.replace("Add", "Type")
+    body = f"<{request_name}Rq><{request_name}><{type_name}>{special}</{type_name}></{request_name}></{request_name}Rq>"
+
+    first, second = ask(company, body)[0], ask(company, body)[0]
+
+    assert (first[0].tag, first[0].findtext("Name")) == (f"{kind}Ret", name)
+    assert first[0].findtext(type_name) == special
+    assert code(second) == "3100"
