@@ -2,8 +2,9 @@
 
     python -m tools.qbxml_schema.simulated --xsd FOLDER [--count 50] [--seed 1] [--only InvoiceAddRq …]
 
-Prints each request whose response the XSD refuses or whose handler failed, then the number of each status; with -v for
-each type. Returns 1 when there was such a request, or when a request was answered with "not supported" (1030).
+Most references, ids and dates are replaced by those of records in the company, so that many requests succeed. Prints
+each request that ends with an exception or with a response that the XSD refuses, then the number of each status; with
+-v for each type. Returns 1 when there was such a request, or one that was answered with "not supported" (1030).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from lxml import etree
 
 from simulator.company import Company
 from tools.qbxml_schema.generate import valid
+from tools.qbxml_schema.plausible import make_plausible
 from tools.qbxml_schema.xsd import Schema
 
 if TYPE_CHECKING:
@@ -47,17 +49,18 @@ def main(command_line: Sequence[str] | None = None) -> int:
     for particle in Schema(sorted(arguments.xsd.glob("*.xsd"))).members("QBXMLMsgsRq"):
         if arguments.only and particle.name not in arguments.only:
             continue
-        company = Company.generated(customers=20)
+        company = Company.generated(customers=20, sales_orders=20)
         statuses: Counter[str] = Counter()
         for _ in range(arguments.count):
-            body = valid(particle, random).write()
-            ascii_body = body.encode("ascii", "xmlcharrefreplace").decode()
-            request = f'{_PROLOGUE}<QBXML><QBXMLMsgsRq onError="stopOnError">{ascii_body}</QBXMLMsgsRq></QBXML>'
-            status, problem = _status(company, judge, request)
+            request = etree.fromstring(valid(particle, random).write())
+            make_plausible(request, company.books, random)
+            body = etree.tostring(request, encoding="ascii").decode().partition("?>")[2].strip()
+            document = f'{_PROLOGUE}<QBXML><QBXMLMsgsRq onError="stopOnError">{body}</QBXMLMsgsRq></QBXML>'
+            status, problem = _status(company, judge, document)
             statuses[status] += 1
             if problem:
                 failures += 1
-                _say(f"{particle.name}: {problem}\n  {ascii_body[:3000]}")
+                _say(f"{particle.name}: {problem}\n  {body[:3000]}")
         if arguments.verbose:
             _say(f"{particle.name}: {', '.join(f'{code} {count}' for code, count in statuses.most_common())}")
         total += statuses
