@@ -160,12 +160,14 @@ def _now(books: Books) -> str:
 
 
 def _set_to_zero(fields: Fields, model: Aggregate) -> None:
-    """Set all amounts and quantities to zero, those of lines included."""
+    """Set all amounts and quantities to zero, those of lines and the totals that responses do not show included."""
     mixed = {mixed_key(names) for names in model.mixed}
     for name, value in fields.items():
         if name in mixed:
             for line_name, line in value:
                 _set_to_zero(line, model[line_name].content)
+        elif name not in model and name.endswith("Amount"):
+            fields[name] = "0.00"
         elif name in model:
             kind = model[name].type
             if not isinstance(kind, Aggregate):

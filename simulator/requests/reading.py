@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulator.books.custom_fields import carriers_of, required_definition, value_of
 from simulator.books.kinds import Kind, referred_kinds
-from simulator.books.records import Draft, Fields, mixed_key
+from simulator.books.records import VOID, Draft, Fields, mixed_key
 from simulator.errors import RequestError
 from simulator.schema import Aggregate, schema
 from simulator.schema.values import canonical, is_true
@@ -47,6 +47,7 @@ class Reader:
     def __init__(self, books: Books, kind: Kind) -> None:
         self._books = books
         self._kind = kind
+        self._is_mod = False
 
     def draft(self, node: Node, model: Aggregate, before: Record | None = None) -> Draft:
         """Return the record that `node` describes: a new one, or `before` with the changes of a Mod.
@@ -55,8 +56,10 @@ class Reader:
         changes that line, -1 adds one. Lines that a Mod does not name go, if it names any.
         Raises `RequestError`.
         """
+        self._is_mod = before is not None
         draft = Draft(self._kind, {} if before is None else deepcopy(before.fields), before=before)
-        for name in _cleared(node):
+        # A void transaction that is changed has effects again.
+        for name in (VOID, *_cleared(node)):
             draft.fields.pop(name, None)
         children = [child for child in node if before is None or child.tag not in _IDENTITY]
         self._merge(children, model, self._kind.fields, draft.fields, draft.extra)
@@ -123,6 +126,9 @@ class Reader:
                 )
                 if not value and extra is not None and name in fields:
                     self._check_clearing(child.tag)
+                if value:
+                    for other in target.alternatives.get(name, ()):
+                        fields.pop(other, None)
                 # A text that responses must have is kept, also when it is empty.
                 if value == "" and target[name].least:
                     fields[name] = value
@@ -140,7 +146,7 @@ class Reader:
 
     def _row(self, child: Node, key: str | None, former: list[Fields]) -> Fields | None:
         """Return the row that an element of a Mod changes, None for a new one."""
-        text = child.findtext(key) if key and former else None
+        text = child.findtext(key) if key and (former or self._is_mod) else None
         if not text or text == _NEW_LINE:
             return None
         row = next((each for each in former if each.get(key or "") == text), None)
@@ -156,16 +162,13 @@ class Reader:
             is_empty = not node.findtext("ListID") and not node.findtext("FullName")
             return "" if is_empty and not element.least else self.reference(node, top=top)
         fields = dict(former) if len(node) else {}
-        # The books number the lines that are new. A link to a line of another transaction keeps its number.
-        is_numbered = former or "TxnID" in kind
-        children = [child for child in node if child.tag != "EditSequence"]
-        self._merge(
-            [child for child in children if is_numbered or child.tag != "TxnLineID"],
-            kind,
-            target if isinstance(target, Aggregate) else kind,
-            fields,
-            None,
-        )
+        # The books number what is new. A link to a line of another transaction keeps its number.
+        skipped = {"EditSequence"} if former or "TxnID" in kind else {"EditSequence", *_ROW_KEYS}
+        children = [child for child in node if child.tag not in skipped]
+        stored = target if isinstance(target, Aggregate) else kind
+        self._merge(children, kind, stored, fields, None)
+        if self._is_mod and children:
+            _check_complete(fields, kind, stored)
         if node.tag == "DataExt":
             definition = required_definition(self._books, fields["OwnerID"], fields.get("DataExtName", ""))
             return value_of(definition, fields.get("DataExtValue", ""), carriers_of(self._kind))
@@ -177,6 +180,14 @@ class Reader:
         element = add.content[f"{self._kind.name}Add"].content.elements.get(tag) if add else None
         if element is not None and element.least:
             raise RequestError(3190, f"Cannot clear the element in the {tag} field.")
+
+
+def _check_complete(fields: Fields, model: Aggregate, target: Aggregate) -> None:
+    """Check that a row of a Mod has what responses must show and the request could have set, such as its item group."""
+    exempt = {*_ROW_KEYS, *target.alternatives}
+    for name, element in target.elements.items():
+        if element.least and name in model and name not in fields and name not in exempt:
+            raise RequestError(3150, f'There is a missing element: "{name}".')
 
 
 @cache

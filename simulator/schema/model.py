@@ -89,6 +89,26 @@ class Aggregate:
         )
 
     @cached_property
+    def alternatives(self) -> dict[str, frozenset[str]]:
+        """For each element in a choice: the elements that cannot stand beside it."""
+        found: dict[str, frozenset[str]] = {}
+        pending = [self.group]
+        while pending:
+            group = pending.pop()
+            pending += [each for each in group.particles if isinstance(each, Group)]
+            if not group.is_choice or group.repeats:
+                continue
+            names = [
+                {each.name for each in particle.elements()} if isinstance(particle, Group) else {particle.name}
+                for particle in group.particles
+            ]
+            everything = set().union(*names)
+            for own in names:
+                for name in own:
+                    found[name] = found.get(name, frozenset()) | (everything - own)
+        return found
+
+    @cached_property
     def is_reference(self) -> bool:
         """Tell whether this is a reference to a list object: ListID or FullName."""
         return tuple(self.elements) == _REFERENCE

@@ -75,8 +75,10 @@ class _Filler:
             self._set(node, "TxnID", self._pick(_SETTLED.get(owner, ("Invoice",))))
         elif node is self._request or node.tag in {"DataExtAdd", "DataExtMod", "DataExtDel"}:
             self._refer(node, self._kinds)
-        if "Date" in node.tag and len(node) == 0 and not node.tag.endswith("Macro"):
+        if node.tag.endswith("Date") and node.text:
             self._date(node)
+        if "useMacro" in node.attrib and self._random.random() < _SHARE:
+            del node.attrib["useMacro"]
         if node.find("DataExtName") is not None and self._books.custom_fields and self._random.random() < _SHARE:
             self._use_definition(node)
 

@@ -54,7 +54,7 @@ def main(command_line: Sequence[str] | None = None) -> int:
         for _ in range(arguments.count):
             request = etree.fromstring(valid(particle, random).write())
             make_plausible(request, company.books, random)
-            body = etree.tostring(request, encoding="ascii").decode().partition("?>")[2].strip()
+            body = etree.tostring(request, encoding="ascii").decode()
             document = f'{_PROLOGUE}<QBXML><QBXMLMsgsRq onError="stopOnError">{body}</QBXMLMsgsRq></QBXML>'
             status, problem = _status(company, judge, document)
             statuses[status] += 1
