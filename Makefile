@@ -95,7 +95,7 @@ test-dynamodb: .venv/.installed $(TOOLS)/dynamodb-local/.installed ## Run the te
 		$(BIN)/python -m pytest -q tests/contract tests/e2e
 
 .PHONY: prove
-prove: .venv/.installed ## Run the long proofs: two cuts of a session, random steps, 20 connectors at once (ARGS="interleavings connectors", DYNAMODB_ENDPOINT=…)
+prove: .venv/.installed ## Run the long proofs: two interruptions of a session, random steps, 20 connectors at once (ARGS="interleavings connectors", DYNAMODB_ENDPOINT=…)
 	$(BIN)/python -m tests.proofs $(ARGS)
 
 .PHONY: build

@@ -44,7 +44,8 @@ from tests.support.builders import (
     counting_bytes,
 )
 from tests.support.services import services_with, using
-from tests.support.web_connector.driver import CountingSecrets, hcp
+from tests.support.web_connector.connector import CountingSecrets
+from tests.support.web_connector.quickbooks import hcp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

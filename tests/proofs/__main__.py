@@ -1,10 +1,10 @@
-"""Run the long proofs and say how large they were: `python -m tests.proofs [connectors] [pairs] [interleavings]`.
+"""Run the long proofs and print their size: `python -m tests.proofs [connectors] [pairs] [interleavings]`.
 
 * `connectors`: CONNECTORS (20) Web Connectors of as many connections at once, REQUESTS (50) each.
-* `pairs`: every cut of a session with every cut of what is done after it, in memory; EVERY=n takes each n-th.
+* `pairs`: every pair of interruptions of a session, in memory; EVERY=n takes each n-th.
 * `interleavings`: the state machine, RUNS (250) times up to STEPS (50) steps; SEED (1) repeats a run.
 
-The first and the last take the database at DYNAMODB_ENDPOINT when there is one, else a store in memory.
+The first and the last take the database at DYNAMODB_ENDPOINT if it is set, else a store in memory.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def number(name: str, default: int) -> int:
 
 
 def prove_connectors() -> bool:
-    """Have them drain a store."""
+    """Drain many connections at once."""
     size = number("CONNECTORS", 20), number("REQUESTS", 50)
     if not ENDPOINT:
         return connectors.prove(FakeStore(), *size)
@@ -35,12 +35,12 @@ def prove_connectors() -> bool:
 
 
 def prove_pairs() -> bool:
-    """Cut twice."""
+    """Interruption twice."""
     return pairs.prove(number("EVERY", 1))
 
 
 def prove_interleavings() -> bool:
-    """Take many steps."""
+    """Run the state machine."""
     machine = interleavings.OnDynamoDB if ENDPOINT else interleavings.InMemory
     return interleavings.prove(machine, number("RUNS", 250), number("STEPS", 50), number("SEED", 1))
 
@@ -49,7 +49,7 @@ PROOFS = {"connectors": prove_connectors, "pairs": prove_pairs, "interleavings":
 
 
 def main(names: list[str]) -> int:
-    """Run the proofs that are named, all without a name."""
+    """Run the named proofs, or all."""
     results = [PROOFS[name]() for name in names or PROOFS]
     return 0 if all(results) else 1
 

@@ -1,7 +1,7 @@
-"""Many Web Connectors at once, each with a connection and a QuickBooks of its own, over one store.
+"""Many Web Connectors at once, each with its connection and QuickBooks, over one store.
 
-While its consumer queues one request after the other, each connector drains what there is. Threads, a real clock, and
-every answer carries the name that its request asked for.
+Each Web Connector drains its queue while a consumer queues requests: with threads and a real clock. Every response
+contains the name that its request asked for.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from domain.web_connector.endpoint import WebConnector
 from domain.web_connector.protocol import qwc
 from simulator import Company, Simulator
 from simulator.errors import TransportError
-from tests.proofs import telling
+from tests.proofs import output
 from tests.support.builders import a_connection
-from tests.support.web_connector.driver import PASSWORD, PASSWORD_HASH
+from tests.support.web_connector.connector import PASSWORD, PASSWORD_HASH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from domain.connections.record import Connection
 
-SESSIONS = 1_000
-"""A connector that needs more has something that never ends."""
+MAX_SESSIONS = 1_000
+"""A queue that needs more never gets empty."""
 LARGEST = 1_000_000
-TRIES = 20
+MAX_ATTEMPTS = 20
 
 
 def now() -> datetime:
@@ -58,8 +58,8 @@ def new_secret(size: int) -> bytes:
     return secrets.token_bytes(size)
 
 
-class Line:
-    """The transport: calls an endpoint in this process, as one function of many would be called."""
+class Transport:
+    """Calls an endpoint in this process, like one function of many."""
 
     def __init__(self, store: Any) -> None:
         self._endpoint = WebConnector(store, now, new_id, new_secret)
@@ -73,7 +73,7 @@ class Line:
         try:
             answer = self._endpoint.answer(body)
         except ClientError as error:
-            # DynamoDB Local gives up waiting for a lock when much is asked of it. The gateway would answer 502.
+            # Under load, DynamoDB Local gives up waiting for a lock. The gateway would return 502.
             raise TransportError(str(error)) from None
         return answer.status, answer.body.encode()
 
@@ -85,15 +85,15 @@ class Tenant:
     store: Any
     connection: Connection
     queued: list[tuple[str, str]] = field(default_factory=list)
-    """The ids of what was queued and the name in each, in order."""
+    """The id and the name in each queued request, in order."""
     done_queueing: bool = False
 
     def __post_init__(self) -> None:
-        """Connect."""
+        """Add the connection."""
         self.store.commit(AddConnection(self.connection))
         self.company = Company.generated(customers=3)
         text = qwc.render(self.connection, base_url="https://queue.example.com", app_name="Queue")
-        self.simulator = Simulator(text, PASSWORD, self.company, transport=Line(self.store))
+        self.simulator = Simulator(text, PASSWORD, self.company, transport=Transport(self.store))
 
     def queue(self, requests: int) -> None:
         """Queue requests: three writes, a read of the last of them, and so on."""
@@ -113,22 +113,22 @@ class Tenant:
         self.done_queueing = True
 
     def _persistently(self, queueing: RequestService, request: qbxml.Request, key: Idempotency) -> Queued:
-        """Queue a request, and ask again with the same key when no answer comes."""
-        for _ in range(TRIES):
+        """Queue a request; repeat the call with the same key if there is no reply."""
+        for _ in range(MAX_ATTEMPTS):
             with suppress(ClientError, TooManyRequests):
                 return queueing.queue(self.connection.app_id, self.connection.id, request, None, key)
-        raise AssertionError("It cannot be queued.")
+        raise AssertionError("The request cannot be queued.")
 
     def drain(self) -> int:
-        """Run sessions until nothing comes any more; return how many."""
-        for number in range(1, SESSIONS):
+        """Run sessions until nothing more is queued; return their number."""
+        for number in range(1, MAX_SESSIONS):
             last = self.done_queueing
             if self.simulator.run_once().status == "No Data Exchange" and last:
                 return number
-        raise AssertionError("There is always something to do.")
+        raise AssertionError("The queue never gets empty.")
 
     def check(self) -> None:
-        """Check that each request has its own answer, QuickBooks did all once, in order, and the counts are exact."""
+        """Check that each request has its response, that QuickBooks executed all once in order, and exact counts."""
         records: list[QueuedRequest] = []
         for start in range(0, len(self.queued), 50):
             part = self.queued[start : start + 50]
@@ -143,7 +143,7 @@ class Tenant:
         assert [done.message_set_id for done in self.company.writes] == [
             record.message_set_id for record in records if not record.is_read
         ]
-        # A read may be asked for twice, when our answer to its response is lost.
+        # A read may be sent twice if our reply to its response was lost.
         order = list(dict.fromkeys(done.request_id for done in self.company.executed if done.request_id in ids))
         assert order == [request_id for request_id, _ in self.queued]
         counted = {
@@ -157,7 +157,7 @@ class Tenant:
 
 
 def at_once(store: Any, connectors: int, requests: int) -> int:
-    """Let so many connectors drain so many requests each, all at once; return how many sessions it took."""
+    """Let `connectors` Web Connectors drain `requests` requests each, at once; return the number of sessions."""
     tenants = [
         Tenant(store, a_connection(id=new_id(), app_id=new_id(), file_id=new_id().upper(), password_hash=PASSWORD_HASH))
         for _ in range(connectors)
@@ -174,11 +174,11 @@ def at_once(store: Any, connectors: int, requests: int) -> int:
 
 
 def prove(store: Any, connectors: int, requests: int) -> bool:
-    """Do it and tell. Raises what does not hold."""
+    """Drain and print the result. Raises the rule that does not hold."""
     began = time.monotonic()
     sessions = at_once(store, connectors, requests)
     seconds = time.monotonic() - began
-    telling.result(
+    output.result(
         f"connectors: {connectors} at once, {requests} requests each, {sessions} sessions, {seconds:.0f} s: "
         f"{60 * connectors * requests / seconds:.0f} requests a minute, nothing failed"
     )

@@ -1,4 +1,4 @@
-"""The databases that a proof can run on: a store in memory, or the one at `DYNAMODB_ENDPOINT`."""
+"""The databases of the proofs: a store in memory, or the one at `DYNAMODB_ENDPOINT`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ENDPOINT = os.environ.get("DYNAMODB_ENDPOINT")
 
 ATTEMPTS = 10
-"""DynamoDB Local gives up when many threads wait for a lock; a client that tries often gets through."""
+"""DynamoDB Local gives up when many threads wait for a lock; a client that retries often gets through."""
 
 THREADS = 50
 
@@ -40,7 +40,7 @@ def client() -> Any:
 
 @contextmanager
 def new_dynamodb_store() -> Iterator[DynamoDBStore]:
-    """Yield a store with tables of its own at the endpoint."""
+    """Yield a store with new tables at the endpoint."""
     prefix = f"proof{uuid.uuid4().hex[:8]}-"
     try:
         yield DynamoDBStore(client(), make_tables(client(), prefix))

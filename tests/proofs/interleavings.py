@@ -1,4 +1,4 @@
-"""The state machine of the test suite for as long as one wants, in memory or on DynamoDB."""
+"""The state machine of the test suite, with any number of runs, in memory or on DynamoDB."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from contextlib import ExitStack
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.proofs import telling
+from tests.proofs import output
 from tests.proofs.databases import new_dynamodb_store
 from tests.support.web_connector.interleavings import Interleavings
-from tests.support.web_connector.world import World
+from tests.support.web_connector.system import System
 
 
 class InMemory(Interleavings):
-    """Tells how far it is."""
+    """Shows its progress."""
 
     runs = 0
 
@@ -23,16 +23,16 @@ class InMemory(Interleavings):
         """End a run."""
         super().teardown()
         type(self).runs += 1
-        telling.progress(f"{self.runs} runs, {Interleavings.steps} steps")
+        output.progress(f"{self.runs} runs, {Interleavings.steps} steps")
 
 
 class OnDynamoDB(InMemory):
-    """Each world in tables of its own, so that the same steps are the same world again."""
+    """Each system has new tables, so that the same steps give the same system."""
 
-    def make_world(self, seed: int) -> World:  # noqa: ARG002 - the database has no lag to choose
-        """Return an empty world."""
+    def make_system(self, seed: int) -> System:  # noqa: ARG002 - the database has no lag to choose
+        """Return an empty system."""
         self._tables = ExitStack()
-        return World(self._tables.enter_context(new_dynamodb_store()))
+        return System(self._tables.enter_context(new_dynamodb_store()))
 
     def teardown(self) -> None:
         """End a run."""
@@ -43,9 +43,9 @@ class OnDynamoDB(InMemory):
 def run(
     machine: type[Interleavings], runs: int, steps: int, chance: int | None = None, *, shrinks: bool = True
 ) -> None:
-    """Take `runs` times up to `steps` steps; the same ones for the same `chance`. Raises what does not hold.
+    """Take up to `steps` steps `runs` times, the same steps for the same `chance`. Raises the rule that does not hold.
 
-    If it `shrinks`, the shortest case is looked for that does not: quick in memory alone.
+    With `shrinks`, it searches for the shortest case, which is only fast in memory.
     """
     profile = settings(
         max_examples=runs,
@@ -61,10 +61,10 @@ def run(
 
 
 def prove(machine: type[InMemory], runs: int, steps: int, chance: int) -> bool:
-    """Run it and tell."""
+    """Run the state machine and print the result."""
     began = time.monotonic()
     run(machine, runs, steps, chance, shrinks=machine is InMemory)
     seconds = time.monotonic() - began
     size = f"{machine.runs} runs, {machine.steps} steps"
-    telling.result(f"interleavings: {machine.__name__}, {size}, {seconds:.0f} s, nothing failed")
+    output.result(f"interleavings: {machine.__name__}, {size}, {seconds:.0f} s, nothing failed")
     return True

@@ -1,4 +1,4 @@
-"""Every cut of a session with every cut of what is done after it, indexes lagging."""
+"""Every pair of interruptions of a drain, with lagging indexes."""
 
 from __future__ import annotations
 
@@ -7,42 +7,44 @@ from functools import partial
 from itertools import islice
 from multiprocessing import get_context
 
-from tests.proofs import telling
-from tests.support.web_connector.matrix import QUEUES, one_cut
-from tests.support.web_connector.runs import Run
+from tests.proofs import output
+from tests.support.web_connector.drain import Drain
+from tests.support.web_connector.matrix import QUEUES, interruptions_of
 
 SHOWN_FAILURES = 20
 
 
 def pairs_of(every: int, task: tuple[int, int]) -> tuple[int, list[str]]:
-    """Run one first cut of a queue with every second one; return how many runs there were, and what failed."""
-    queue, cut = task
+    """Drain a queue with one first and every second interruption; return the number of runs, and the failures."""
+    queue, interruption = task
     fill = QUEUES[queue]
-    first = next(islice(one_cut(fill), cut, None))
-    seconds = Run(fill, first, lag="indexes").to_the_end().places.cuts_after(first)
+    first = next(islice(interruptions_of(fill), interruption, None))
+    seconds = Drain(fill, first, lag="indexes").to_the_end().points.after(first)
     runs, failed = 0, []
-    for second in islice(seconds, cut % every, None, every):
+    for second in islice(seconds, interruption % every, None, every):
         runs += 1
         try:
-            Run(fill, first, second, lag="indexes").to_the_end().check()
-        except BaseException as error:  # noqa: BLE001 - whatever it is, it is told, and the next case is tried
+            Drain(fill, first, second, lag="indexes").to_the_end().check()
+        except BaseException as error:  # noqa: BLE001 - every failure is printed, and the next case runs
             failed.append(f"{fill.__name__} {first} {second}: {type(error).__name__} {error}"[:400])
     return runs, failed
 
 
 def prove(every: int) -> bool:
-    """Run all pairs, or each `every`th; return whether all is as it must be."""
-    tasks = [(queue, cut) for queue, fill in enumerate(QUEUES) for cut, _ in enumerate(one_cut(fill))]
+    """Drain with all pairs, or each `every`th; return whether all rules hold."""
+    tasks = [
+        (queue, interruption)
+        for queue, fill in enumerate(QUEUES)
+        for interruption, _ in enumerate(interruptions_of(fill))
+    ]
     began, runs, failed = time.monotonic(), 0, []
     with get_context("spawn").Pool() as pool:
         for done, (more, wrong) in enumerate(pool.imap_unordered(partial(pairs_of, every), tasks), 1):
             runs += more
             failed += wrong
             seconds = time.monotonic() - began
-            telling.progress(f"{done} of {len(tasks)} first cuts, {runs} pairs, {seconds:.0f} s")
-    telling.result(
-        f"pairs of cuts: {runs} runs of {len(QUEUES)} queues, {time.monotonic() - began:.0f} s, {len(failed)} failed"
-    )
+            output.progress(f"{done} of {len(tasks)} first interruptions, {runs} pairs, {seconds:.0f} s")
+    output.result(f"pairs: {runs} runs of {len(QUEUES)} queues, {time.monotonic() - began:.0f} s, {len(failed)} failed")
     for line in failed[:SHOWN_FAILURES]:
-        telling.result(f"  {line}")
+        output.result(f"  {line}")
     return not failed

@@ -1,1 +1,1 @@
-"""Sessions in memory: the service, a Web Connector, cuts, interleavings and the books to compare."""
+"""Sessions in memory: the service, a Web Connector, interruptions, interleavings and the books to compare."""

@@ -1,4 +1,4 @@
-"""The state machine: consumers, Web Connectors, QuickBooks, sweeps, lag, death and meetings in any order."""
+"""The state machine: consumers, Web Connectors, QuickBooks and sweeps in any order, with interruptions."""
 
 from __future__ import annotations
 
@@ -15,48 +15,51 @@ from domain.web_connector.session.lingering import NO_OP
 from domain.web_connector.session.record import SILENCE_SECONDS, session_id
 from tests.support.builders import APP_ID, OTHER_APP_ID, FixedClock
 from tests.support.index_lag import IndexLag
-from tests.support.web_connector.witness import WitnessedStore
-from tests.support.web_connector.world import OWNERS, Death, File, Meeting, Trouble, World
+from tests.support.web_connector.observed_store import ObservedStore
+from tests.support.web_connector.system import OWNERS, ConcurrentCall, File, System, Termination, Trouble
 
-TWO_STEPS_IN_ONE_COMMIT = {
-    # Given back by the former session and claimed by the next.
+TWO_TRANSITIONS = {
+    # Put back by the former session and claimed by the next.
     (State.TICKETED, State.TICKETED),
     (State.SENT, State.TICKETED),
-    # Claimed and handed out by a session that lingers.
+    # Claimed and sent by a lingering session.
     (State.WAITING, State.SENT),
     (State.RETRYABLE, State.SENT),
 }
 
 CONNECTIONS = st.integers(0, len(OWNERS) - 1)
 FORMER = st.sampled_from([0, 0, 0, 1, 2])
-"""How many sessions of the connection came since."""
+"""How many sessions of the connection followed."""
 TROUBLE = st.one_of(
     st.none(),
     st.none(),
-    st.builds(Death, st.integers(0, 4), st.booleans()),
+    st.builds(Termination, st.integers(0, 4), st.booleans()),
     st.builds(
-        Meeting, st.integers(0, 3), st.sampled_from(["copy", "copy", "login", "pause", "sweep", "discard"]), CONNECTIONS
+        ConcurrentCall,
+        st.integers(0, 3),
+        st.sampled_from(["copy", "copy", "login", "pause", "sweep", "discard"]),
+        CONNECTIONS,
     ),
 )
-"""One function in four dies, before or after a call of the database; one meets somebody between two of them."""
+"""One function in four is terminated before or after a call of the store; one runs concurrently with another."""
 
 OVER = -1
-"""What `receiveResponseXML` answers to a session that is over."""
+"""The reply of `receiveResponseXML` after the end of a session."""
 
 
 class Interleavings(RuleBasedStateMachine):
-    """Two apps, three connections, several Web Connectors of each."""
+    """Two apps, three connections, several Web Connectors for each."""
 
     steps = 0
-    """Of all machines so far."""
+    """Steps of all machines so far."""
 
-    handed_out = Bundle("handed_out")
+    fetched = Bundle("fetched")
     answers = Bundle("answers")
 
-    def make_world(self, seed: int) -> World:
-        """Return a world of one's own; `seed` is for the lag of its indexes."""
+    def make_system(self, seed: int) -> System:
+        """Return a new system; `seed` determines the lag of its indexes."""
         clock = FixedClock()
-        return World(WitnessedStore(IndexLag(clock, seed=seed)), clock)
+        return System(ObservedStore(IndexLag(clock, seed=seed)), clock)
 
     def __init__(self) -> None:
         super().__init__()
@@ -64,12 +67,12 @@ class Interleavings(RuleBasedStateMachine):
 
     @initialize(seed=st.integers(0, 999))
     def begin(self, seed: int) -> None:
-        self.world = self.make_world(seed)
+        self.system = self.make_system(seed)
         for number, _ in enumerate(OWNERS):
             for kind in ("write", "iterate", "write"):
-                self.world.queue(number, kind, "")
+                self.system.queue(number, kind, "")
 
-    # --- consumers
+    # --- Consumers
 
     @rule(
         number=CONNECTIONS,
@@ -79,7 +82,7 @@ class Interleavings(RuleBasedStateMachine):
         trouble=TROUBLE,
     )
     def queue(self, number: int, kind: str, label: str, key: str | None, trouble: Trouble) -> None:
-        self.world.queue(number, kind, label, key, trouble)
+        self.system.queue(number, kind, label, key, trouble)
 
     @rule(
         which=st.integers(0, 30),
@@ -88,13 +91,13 @@ class Interleavings(RuleBasedStateMachine):
         trouble=TROUBLE,
     )
     def ask_for(self, which: int, how: str, mine: bool, trouble: Trouble) -> None:
-        """Discard, delete, redeliver or read somebody's request; a stranger's does not exist."""
-        records = self.world.records()
+        """Discard, delete, redeliver or read a request; those of other apps do not exist."""
+        records = self.system.records()
         if not records:
             return
         record = records[which % len(records)]
         app_id = record.app_id if mine else ({APP_ID, OTHER_APP_ID} - {record.app_id}).pop()
-        use = self.world.queueing
+        use = self.system.requests
         action = {
             "discard": lambda: use.discard(app_id, record.id),
             "delete": lambda: use.delete(app_id, record.id),
@@ -103,7 +106,7 @@ class Interleavings(RuleBasedStateMachine):
             "get": lambda: use.get(app_id, record.id),
         }[how]
         try:
-            self.world.mortally(action, trouble if mine else None)
+            self.system.in_function(action, trouble if mine else None)
         except (InFlight, InvalidState, Gone):
             assert mine
         except NotFound:
@@ -113,64 +116,64 @@ class Interleavings(RuleBasedStateMachine):
 
     @rule(number=CONNECTIONS, what=st.sampled_from(["pause", "resume", "rename", "linger", "reset"]), trouble=TROUBLE)
     def manage(self, number: int, what: str, trouble: Trouble) -> None:
-        connection, use = self.world.connections[number], self.world.managed
+        connection, use = self.system.connections[number], self.system.connection_service
         mine = connection.app_id, connection.id
         action = {
             "pause": lambda: use.pause(*mine),
             "resume": lambda: use.resume(*mine),
-            "rename": lambda: use.update(*mine, name=str(len(self.world.new_id.given))),
+            "rename": lambda: use.update(*mine, name=str(len(self.system.new_id.given))),
             "linger": lambda: use.update(*mine, linger_seconds=20),
             "reset": lambda: use.reset_company_file(*mine),
         }[what]
-        self.world.mortally(action, trouble)
+        self.system.in_function(action, trouble)
 
     # --- Web Connectors and QuickBooks
 
     def ticket(self, number: int, former: int = 0) -> str:
-        """Return a connection's latest ticket, or one of those before; '' when there is none."""
-        tickets = [ticket for ticket, other in reversed(self.world.tickets) if other == number]
+        """Return a connection's latest ticket or a former one; '' if there is none."""
+        tickets = [ticket for ticket, other in reversed(self.system.tickets) if other == number]
         return tickets[former] if former < len(tickets) else ""
 
     def live_ticket(self, number: int) -> str:
-        """Return the ticket of the connection's session; begin one when it has none."""
+        """Return the ticket of the connection's live session; log in if there is none."""
         ticket = self.ticket(number)
         session = self.session(ticket)
         if session is None or session.ended:
-            ticket, _ = self.world.log_in(number) or ("", "")
+            ticket, _ = self.system.log_in(number) or ("", "")
         return ticket
 
     @rule(number=CONNECTIONS, trouble=TROUBLE)
     def log_in(self, number: int, trouble: Trouble) -> None:
-        self.world.log_in(number, trouble)
+        self.system.log_in(number, trouble)
 
     @rule(number=CONNECTIONS)
     def take_over(self, number: int) -> None:
-        """Come with the same .qwc file from a second machine: the first one's session is over, and it is told why."""
+        """Log in from a second machine: the first machine's session is over, and its user reads why."""
         ticket = self.ticket(number)
         session = self.session(ticket)
         if session is None or session.ended:
             return
-        self.world.log_in(number)
-        assert self.world.send(ticket, number) == ""
-        assert self.world.soap("receiveResponseXML", ticket, "<QBXML/>", "", "") == OVER
-        assert self.world.soap("getLastError", ticket) == "Another session of this user has begun."
+        self.system.log_in(number)
+        assert self.system.send(ticket, number) == ""
+        assert self.system.soap("receiveResponseXML", ticket, "<QBXML/>", "", "") == OVER
+        assert self.system.soap("getLastError", ticket) == "Another session of this user has begun."
 
     @rule(number=CONNECTIONS, file=st.sampled_from([File.OTHERS, File.UNMARKED]), trouble=TROUBLE)
     def open_a_wrong_file(self, number: int, file: File, trouble: Trouble) -> None:
-        """Come from a wrong company file: nothing goes there, and the connection says so, once its own is known."""
-        connection = self.world.store.connection(self.world.connections[number].id)
+        """Open a wrong company file: no request is sent to it, and the connection reports it."""
+        connection = self.system.store.connection(self.system.connections[number].id)
         if not connection.file_pinned or (file is File.UNMARKED and not connection.file_id_seen):
             return
-        ticket, status = self.world.log_in(number) or ("", "")
+        ticket, status = self.system.log_in(number) or ("", "")
         if status == "none":
             return
-        assert self.world.send(ticket, number, file, trouble) == ""
+        assert self.system.send(ticket, number, file, trouble) == ""
         if trouble is None:
             assert self.session(ticket).ended
-            assert self.world.store.connection(connection.id).last_error["code"] == COMPANY_FILE_MISMATCH
+            assert self.system.store.connection(connection.id).last_error["code"] == COMPANY_FILE_MISMATCH
 
     @rule(
-        target=handed_out,
+        target=fetched,
         number=CONNECTIONS,
         former=FORMER,
         file=st.sampled_from([File.OWN, File.OWN, File.OWN_WITHOUT_FACTS, File.OWN_WITHOUT_MARK]),
@@ -178,7 +181,7 @@ class Interleavings(RuleBasedStateMachine):
     )
     def send(self, number: int, former: int, file: File, trouble: Trouble) -> Any:
         ticket = self.ticket(number, former) if former else self.live_ticket(number)
-        request = self.world.send(ticket, number, file, trouble)
+        request = self.system.send(ticket, number, file, trouble)
         if "<QBXML" not in request:
             return multiple()
         self.on_their_way.append((ticket, number, request))
@@ -186,48 +189,48 @@ class Interleavings(RuleBasedStateMachine):
 
     @rule(
         target=answers,
-        copy=consumes(handed_out),
+        copy=consumes(fetched),
         objects=st.sampled_from([0, 2, 4]),
         failed=st.booleans(),
         at_once=st.booleans(),
         trouble=TROUBLE,
     )
     def work(self, copy: tuple[str, int, str], objects: int, failed: bool, at_once: bool, trouble: Trouble) -> Any:
-        """QuickBooks does what a Web Connector brings it, be its session over or not."""
+        """QuickBooks executes a request, whether its session is over or not."""
         self.on_their_way.remove(copy)
         ticket, number, request = copy
-        books = self.world.books[self.world.connections[number].id]
+        books = self.system.books[self.system.connections[number].id]
         answered = ticket, books.answer(request, objects, failed=failed)
         if at_once:
-            self.world.receive(*answered, trouble=trouble)
+            self.system.receive(*answered, trouble=trouble)
         return answered
 
     @rule(answered=answers, trouble=TROUBLE)
-    def hand_in(self, answered: tuple[str, str], trouble: Trouble) -> None:
-        """Bring an answer: late, twice, or in order."""
-        self.world.receive(*answered, trouble=trouble)
+    def deliver(self, answered: tuple[str, str], trouble: Trouble) -> None:
+        """Deliver a response: late, twice, or in order."""
+        self.system.receive(*answered, trouble=trouble)
 
     @rule(
-        copy=consumes(handed_out),
+        copy=consumes(fetched),
         hresult=st.sampled_from(["0x80040400", "0x8004041B", "0x800706BE"]),
         trouble=TROUBLE,
     )
     def fail(self, copy: tuple[str, int, str], hresult: str, trouble: Trouble) -> None:
-        """QuickBooks fails; in one case it did the work first."""
+        """QuickBooks fails; in one case after it executed the request."""
         ticket, number, request = copy
         self.on_their_way.remove(copy)
         if hresult == "0x800706BE":
-            self.world.books[self.world.connections[number].id].answer(request)
+            self.system.books[self.system.connections[number].id].answer(request)
         elif any(other[0] == ticket and other[2] != request for other in self.on_their_way):
-            return  # an hresult names no request, and this one says that nothing was done
+            return  # an HRESULT names no request, and this one says that nothing was executed
         session = self.session(ticket)
         if session is not None and session.in_flight and session.in_flight.record.id not in request:
             return
-        self.world.receive(ticket, "", hresult, trouble)
+        self.system.receive(ticket, "", hresult, trouble)
 
     def session(self, ticket: str) -> Any:
         """Return the session of a ticket."""
-        return self.world.store.session(session_id(ticket))
+        return self.system.store.session(session_id(ticket))
 
     @rule(
         number=CONNECTIONS,
@@ -235,9 +238,9 @@ class Interleavings(RuleBasedStateMachine):
         method=st.sampled_from(["connectionError", "closeConnection", "getLastError"]),
         trouble=TROUBLE,
     )
-    def say(self, number: int, former: int, method: str, trouble: Trouble) -> None:
+    def call(self, number: int, former: int, method: str, trouble: Trouble) -> None:
         texts = ("0x80040408", "Could not start QuickBooks.") if method == "connectionError" else ()
-        assert self.world.soap(method, self.ticket(number, former), *texts, trouble=trouble) != ""
+        assert self.system.soap(method, self.ticket(number, former), *texts, trouble=trouble) != ""
 
     @rule(
         number=CONNECTIONS,
@@ -247,58 +250,58 @@ class Interleavings(RuleBasedStateMachine):
         trouble=TROUBLE,
     )
     def converse(self, number: int, requests: int, objects: int, end: str, trouble: Trouble) -> None:
-        """Go on with the latest session, or begin one: some requests in a row, the last answer with trouble."""
-        world = self.world
+        """Continue the latest session, or log in: several requests, the last response with an interruption."""
+        system = self.system
         ticket = self.live_ticket(number)
         for left in reversed(range(requests)):
-            request = world.send(ticket, number)
+            request = system.send(ticket, number)
             if request == NO_OP:
-                world.clock.advance(seconds=5)
+                system.clock.advance(seconds=5)
                 continue
             if not request:
                 return
             now = "well" if left else end
-            text = world.books[world.connections[number].id].answer(request, objects, failed=now == "failed")
+            text = system.books[system.connections[number].id].answer(request, objects, failed=now == "failed")
             if now != "lost":
-                world.receive(ticket, text, trouble=None if left else trouble)
+                system.receive(ticket, text, trouble=None if left else trouble)
 
-    # --- time
+    # --- Time
 
     @rule(silence=st.sampled_from([60, SILENCE_SECONDS + 60]), trouble=TROUBLE)
     def sweep(self, silence: int, trouble: Trouble) -> None:
-        self.world.sweep(silence, trouble)
+        self.system.sweep(silence, trouble)
 
     @rule(seconds=st.sampled_from([-1, 0.1, 5, 3_600, 90_000]))
     def jump(self, seconds: float) -> None:
-        """Let the clock jump: hosts differ by a little, and nobody may come for a day."""
-        self.world.clock.advance(seconds=seconds)
+        """Move the clock: hosts differ slightly, and no Web Connector may call for a day."""
+        self.system.clock.advance(seconds=seconds)
 
-    # --- what must be so
+    # --- Rules
 
     @invariant()
-    def all_is_as_it_must_be(self) -> None:
+    def all_rules_hold(self) -> None:
         Interleavings.steps += 1
-        if hasattr(self, "world"):
-            self.world.check()
+        if hasattr(self, "system"):
+            self.system.check()
 
     @invariant()
     def states_follow_the_table(self) -> None:
-        world = getattr(self, "world", None)
-        for seen in getattr(world and world.store, "history", {}).values():
+        system = getattr(self, "system", None)
+        for seen in getattr(system and system.store, "history", {}).values():
             for before, after in pairwise(seen):
                 assert after.revision == before.revision + 1
                 steps = (before.state, after.state)
                 assert (
-                    steps in TWO_STEPS_IN_ONE_COMMIT
+                    steps in TWO_TRANSITIONS
                     or after.state in TRANSITIONS[before.state]
                     or (before.state is after.state and after.webhook.round == before.webhook.round + 1)
                 ), steps
 
     def teardown(self) -> None:
-        """End in order: everything that can be sent is sent, and what hung in a Web Connector comes loose at last."""
-        if not hasattr(self, "world"):
+        """Send everything that is queued; at last, QuickBooks executes the requests that hung in a Web Connector."""
+        if not hasattr(self, "system"):
             return
-        self.world.to_quiet()
+        self.system.to_quiet()
         for _, number, request in self.on_their_way:
-            self.world.books[self.world.connections[number].id].answer(request)
-        self.world.check_end()
+            self.system.books[self.system.connections[number].id].answer(request)
+        self.system.check_end()

@@ -1,56 +1,56 @@
-"""The cut matrix: which queues, and which cuts of each."""
+"""The interruption matrix: the queues, and the interruptions of each."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from tests.support.web_connector.cuts import DEATHS, Cut
-from tests.support.web_connector.runs import Run
+from tests.support.web_connector.drain import Drain
+from tests.support.web_connector.interruptions import TERMINATIONS, Interruption
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.support.web_connector.driver import Desk
+    from tests.support.web_connector.connector import Connector
 
-    Fill: TypeAlias = Callable[[Desk], None]
+    Fill: TypeAlias = Callable[[Connector], None]
 
 LAGS = ("indexes", "queue")
 
 
-def a_read(desk: Desk) -> None:
-    desk.queue()
+def a_read(qbwc: Connector) -> None:
+    qbwc.queue()
 
 
-def an_iterated_read(desk: Desk) -> None:
-    desk.queue("CustomerQueryRq", "<MaxReturned>2</MaxReturned>", ' iterator="Start"')
+def an_iterated_read(qbwc: Connector) -> None:
+    qbwc.queue("CustomerQueryRq", "<MaxReturned>2</MaxReturned>", ' iterator="Start"')
 
 
-def an_iterated_read_and_a_write(desk: Desk) -> None:
-    an_iterated_read(desk)
-    desk.write()
+def an_iterated_read_and_a_write(qbwc: Connector) -> None:
+    an_iterated_read(qbwc)
+    qbwc.write()
 
 
-def a_write(desk: Desk) -> None:
-    desk.write()
+def a_write(qbwc: Connector) -> None:
+    qbwc.write()
 
 
-def a_refused_write(desk: Desk) -> None:
-    desk.write("a:colon")
+def a_refused_write(qbwc: Connector) -> None:
+    qbwc.write("a:colon")
 
 
-def two_writes(desk: Desk) -> None:
-    desk.write("Ann")
-    desk.write("Bob")
+def two_writes(qbwc: Connector) -> None:
+    qbwc.write("Ann")
+    qbwc.write("Bob")
 
 
-def two_writes_with_one_label(desk: Desk) -> None:
-    desk.write("Ann", request_label="1")
-    desk.write("Bob", request_label="1")
+def two_writes_with_one_label(qbwc: Connector) -> None:
+    qbwc.write("Ann", request_label="1")
+    qbwc.write("Bob", request_label="1")
 
 
-def a_write_and_a_read(desk: Desk) -> None:
-    desk.write()
-    desk.queue()
+def a_write_and_a_read(qbwc: Connector) -> None:
+    qbwc.write()
+    qbwc.queue()
 
 
 QUEUES: tuple[Fill, ...] = (
@@ -66,16 +66,16 @@ QUEUES: tuple[Fill, ...] = (
 WRITES: tuple[Fill, ...] = (a_write, a_refused_write, two_writes)
 
 
-def one_cut(fill: Fill) -> Iterator[Cut]:
-    """Yield every cut of a run."""
-    return Run(fill).to_the_end().places.cuts_after()
+def interruptions_of(fill: Fill) -> Iterator[Interruption]:
+    """Yield every interruption of a drain."""
+    return Drain(fill).to_the_end().points.after()
 
 
-def two_cuts_of_one_call(fill: Fill) -> Iterator[tuple[Cut, Cut]]:
-    """Yield every call that comes twice or late with every death of a function on its behalf."""
-    for first in one_cut(fill):
+def pairs_in_one_call(fill: Fill) -> Iterator[tuple[Interruption, Interruption]]:
+    """Yield every call that is duplicated or late with every termination of a function that answers it."""
+    for first in interruptions_of(fill):
         if first.kind in {"duplicated", "repeated-later", "delayed-past-takeover"}:
-            run = Run(fill, first).to_the_end()
-            for second in run.places.cuts_within(first.place):
-                if second.kind in DEATHS:
+            drain = Drain(fill, first).to_the_end()
+            for second in drain.points.within(first.point):
+                if second.kind in TERMINATIONS:
                     yield first, second

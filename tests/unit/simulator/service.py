@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from domain.requests.record import ENDED
 from domain.web_connector.protocol import qwc
 from simulator import Company, Script
-from tests.support.web_connector.cuts import RandomIds
-from tests.support.web_connector.driver import PASSWORD, Desk
+from tests.support.web_connector.connector import PASSWORD, Connector
+from tests.support.web_connector.interruptions import RandomIds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,12 +20,12 @@ class Service:
     """A connection with a queue; `post` and `get` are the simulator's transport. A call takes a second."""
 
     def __init__(self) -> None:
-        self.desk = Desk(new_id=RandomIds())
-        self.connection = self.desk.connect(name="Acme")
+        self.qbwc = Connector(new_id=RandomIds())
+        self.connection = self.qbwc.connect(name="Acme")
         self.company = Company.generated(customers=6, now=self._unix_seconds)
 
     def _unix_seconds(self) -> float:
-        return self.desk.clock.now.timestamp()
+        return self.qbwc.clock.now.timestamp()
 
     def get(self, _url: str) -> int:
         """Answer the check of the certificate."""
@@ -33,26 +33,26 @@ class Service:
 
     def post(self, _url: str, _headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
         """Answer a call."""
-        self.desk.clock.advance(seconds=1)
-        answer = self.desk.connector.answer(body)
+        self.qbwc.clock.advance(seconds=1)
+        answer = self.qbwc.endpoint.answer(body)
         return answer.status, answer.body.encode()
 
-    def play(self, script: Script, fill: Callable[[Desk], object]) -> ScriptRun:
+    def play(self, script: Script, fill: Callable[[Connector], object]) -> ScriptRun:
         """Fill the queue and run all sessions of a script, a minute after each other."""
-        fill(self.desk)
+        fill(self.qbwc)
         run = script.start(
             qwc.render(self.connection, base_url="https://queue.example.com", app_name="Queue"),
             PASSWORD,
             self.company,
             transport=self,
-            sleep=lambda seconds: self.desk.clock.advance(seconds=seconds),
+            sleep=lambda seconds: self.qbwc.clock.advance(seconds=seconds),
         )
         for _ in range(script.sessions or 1):
             run.run_once()
-            self.desk.clock.advance(seconds=60)
+            self.qbwc.clock.advance(seconds=60)
         return run
 
     @property
     def open_requests(self) -> list[str]:
         """What has not come to an end."""
-        return [f"{record.request_name} {record.state}" for record in self.desk.records if record.state not in ENDED]
+        return [f"{record.request_name} {record.state}" for record in self.qbwc.records if record.state not in ENDED]

@@ -18,25 +18,25 @@ from tests.unit.simulator.service import Service
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.support.web_connector.driver import Desk
+    from tests.support.web_connector.connector import Connector
 
 SCRIPTS = Path(simulator.__file__ or "").parent / "scripts"
 
 
-def three_writes(desk: Desk) -> None:
+def three_writes(qbwc: Connector) -> None:
     for name in ("Ann", "Bob", "Cid"):
-        desk.write(name)
+        qbwc.write(name)
 
 
-def a_day(desk: Desk) -> None:
-    desk.queue("CustomerQueryRq", "<MaxReturned>2</MaxReturned>", ' iterator="Start"')
-    three_writes(desk)
-    desk.write("Dan")
-    desk.write("Eve")
-    desk.queue("CustomerQueryRq", "<FullName>Ann</FullName>")
+def a_day(qbwc: Connector) -> None:
+    qbwc.queue("CustomerQueryRq", "<MaxReturned>2</MaxReturned>", ' iterator="Start"')
+    three_writes(qbwc)
+    qbwc.write("Dan")
+    qbwc.write("Eve")
+    qbwc.queue("CustomerQueryRq", "<FullName>Ann</FullName>")
 
 
-QUEUES: dict[str, Callable[[Desk], None]] = {
+QUEUES: dict[str, Callable[[Connector], None]] = {
     "bad-day": a_day,
     "lost-answer": three_writes,
     "two-machines": three_writes,
@@ -52,7 +52,7 @@ def test_our_service_passes_the_script(name: str) -> None:
 
     assert run.problems() == []
     assert service.open_requests == []
-    assert service.desk.store.counts == service.desk.store.recount()
+    assert service.qbwc.store.counts == service.qbwc.store.recount()
 
 
 def test_every_script_is_played_and_says_what_to_queue_and_what_to_expect() -> None:
@@ -90,7 +90,7 @@ def test_our_service_lives_through_every_fault(place: str, action: str) -> None:
     assert run.plan.never_happened == []
     assert service.open_requests == []
     assert repeated_writes(service.company.executed) == []
-    assert service.desk.store.counts == service.desk.store.recount()
+    assert service.qbwc.store.counts == service.qbwc.store.recount()
 
 
 def test_a_quickbooks_that_forgets_shows_that_the_expectations_are_no_empty_words() -> None:

@@ -1,4 +1,4 @@
-"""QuickBooks could not be opened: `connectionError` (§2.6)."""
+"""QuickBooks could not be opened: `connectionError` ."""
 
 from __future__ import annotations
 
@@ -6,61 +6,51 @@ import pytest
 
 from domain.requests.record import State, timestamp
 from domain.storage.changes import ChangeConnection
-from domain.web_connector.protocol import qwc
-from simulator import Simulator
-from tests.support.web_connector.cuts import RandomIds
-from tests.support.web_connector.driver import PASSWORD, Desk, answer, hcp
+from tests.support.web_connector.connector import Connector
+from tests.support.web_connector.quickbooks import answer, hcp
 from tests.unit.simulator.service import Service
 
 
-@pytest.fixture
-def desk() -> Desk:
-    """Return a desk with a connection and an empty queue."""
-    desk = Desk(new_id=RandomIds())
-    desk.connect()
-    return desk
+def test_a_connection_error_is_reported_and_the_request_waits_again(qbwc: Connector) -> None:
+    request_id = qbwc.queue()
+    qbwc.authenticate()
 
+    assert qbwc.call("connectionError", qbwc.ticket, "0x80040408", "QuickBooks could not be started.") == "done"
 
-def test_a_connection_error_is_told_to_the_owner_and_gives_the_request_back(desk: Desk) -> None:
-    request_id = desk.queue()
-    desk.authenticate()
-
-    assert desk.call("connectionError", desk.ticket, "0x80040408", "QuickBooks could not be started.") == "done"
-
-    assert desk.record(request_id).state is State.WAITING
-    error = desk.connection.last_error
+    assert qbwc.record(request_id).state is State.WAITING
+    error = qbwc.connection.last_error
     assert error is not None
     assert error["code"] == "quickbooks_connection_error"
     assert error["hresult"] == "0x80040408"
     assert error["message"] == "QuickBooks could not be started."
     assert error["hint"]
-    assert error["at"] == timestamp(desk.clock.now)
-    assert desk.connection.status == "error"
-    assert desk.connection.session_id is None
-    assert "QuickBooks could not be started." in desk.last_error()
-    assert desk.close() == "OK"
+    assert error["at"] == timestamp(qbwc.clock.now)
+    assert qbwc.connection.status == "error"
+    assert qbwc.connection.session_id is None
+    assert "QuickBooks could not be started." in qbwc.last_error()
+    assert qbwc.close() == "OK"
 
 
-def test_a_connection_error_without_a_message_is_described(desk: Desk) -> None:
-    desk.queue()
-    desk.authenticate()
+def test_a_connection_error_without_a_message_gets_a_description(qbwc: Connector) -> None:
+    qbwc.queue()
+    qbwc.authenticate()
 
-    desk.call("connectionError", desk.ticket, "0x80040408")
+    qbwc.call("connectionError", qbwc.ticket, "0x80040408")
 
-    assert desk.connection.last_error is not None
-    assert desk.connection.last_error["message"] == "QuickBooks could not be started."
+    assert qbwc.connection.last_error is not None
+    assert qbwc.connection.last_error["message"] == "QuickBooks could not be started."
 
 
-def test_the_next_session_that_reaches_quickbooks_clears_the_error(desk: Desk) -> None:
-    desk.queue()
-    desk.authenticate()
-    desk.call("connectionError", desk.ticket, "0x80040408", "x")
+def test_the_next_session_that_reaches_quickbooks_clears_the_error(qbwc: Connector) -> None:
+    qbwc.queue()
+    qbwc.authenticate()
+    qbwc.call("connectionError", qbwc.ticket, "0x80040408", "x")
 
-    assert desk.authenticate() == ""
-    assert desk.connection.status == "error"  # a login alone does not reach QuickBooks
-    desk.send(hcp())
+    assert qbwc.authenticate() == ""
+    assert qbwc.connection.status == "error"  # a login alone does not reach QuickBooks
+    qbwc.send(hcp())
 
-    assert desk.connection.status == "connected"
+    assert qbwc.connection.status == "connected"
 
 
 PATH = r"C:\Books\acme.qbw"
@@ -68,22 +58,22 @@ NOT_FOUND = "0x80040406"
 
 
 @pytest.fixture
-def with_path() -> Desk:
-    """Return a desk whose connection names the company file to open, and one request that waits."""
-    desk = Desk()
-    desk.connect(company_file=PATH)
-    desk.queue()
-    assert desk.authenticate() == PATH
-    return desk
+def with_path() -> Connector:
+    """Return a Web Connector whose connection names the company file to open, and one request that waits."""
+    qbwc = Connector()
+    qbwc.connect(company_file=PATH)
+    qbwc.queue()
+    assert qbwc.authenticate() == PATH
+    return qbwc
 
 
-def fails(desk: Desk, hresult: str = NOT_FOUND) -> str:
+def fails(qbwc: Connector, hresult: str = NOT_FOUND) -> str:
     """Say that QuickBooks could not be opened."""
-    return str(desk.call("connectionError", desk.ticket, hresult, ""))
+    return str(qbwc.call("connectionError", qbwc.ticket, hresult, ""))
 
 
 @pytest.mark.parametrize("hresult", ["0x80040403", "0x80040406", "0x8004040A", "0x8004040a"])
-def test_a_path_that_cannot_be_opened_is_followed_by_the_file_that_is_open(with_path: Desk, hresult: str) -> None:
+def test_if_the_path_cannot_be_opened_the_open_file_is_tried(with_path: Connector, hresult: str) -> None:
     assert fails(with_path, hresult) == ""
     assert with_path.store.calls.total() == 2
 
@@ -92,7 +82,7 @@ def test_a_path_that_cannot_be_opened_is_followed_by_the_file_that_is_open(with_
     assert with_path.connection.last_error is None
 
 
-def test_the_second_failure_of_a_session_ends_it(with_path: Desk) -> None:
+def test_the_second_failure_of_a_session_ends_it(with_path: Connector) -> None:
     fails(with_path)
 
     assert fails(with_path) == "done"
@@ -103,21 +93,19 @@ def test_the_second_failure_of_a_session_ends_it(with_path: Desk) -> None:
 
 
 @pytest.mark.parametrize("hresult", ["0x80040414", "0x80040418", "0x8004041A", "0x80040408", "0x12345678"])
-def test_what_another_file_cannot_help_against_ends_the_session(with_path: Desk, hresult: str) -> None:
+def test_an_error_that_is_not_about_the_file_ends_the_session(with_path: Connector, hresult: str) -> None:
     assert fails(with_path, hresult) == "done"
 
 
-def test_without_a_path_there_is_no_other_attempt(desk: Desk) -> None:
-    desk.queue()
-    desk.authenticate()
+def test_without_a_path_there_is_no_second_attempt(qbwc: Connector) -> None:
+    qbwc.queue()
+    qbwc.authenticate()
 
-    assert fails(desk) == "done"
+    assert fails(qbwc) == "done"
 
 
 @pytest.mark.parametrize("mark", ["{11111111-1111-1111-1111-111111111111}", None])
-def test_the_file_that_happened_to_be_open_must_bear_the_mark_of_the_connection(
-    with_path: Desk, mark: str | None
-) -> None:
+def test_a_fallback_file_must_have_the_connections_mark(with_path: Connector, mark: str | None) -> None:
     fails(with_path)
 
     assert with_path.send(hcp(mark)) == ""
@@ -127,7 +115,7 @@ def test_the_file_that_happened_to_be_open_must_bear_the_mark_of_the_connection(
     assert with_path.states() == ["waiting"]
 
 
-def test_a_path_that_cannot_be_opened_is_named_when_the_open_file_bears_no_mark(with_path: Desk) -> None:
+def test_the_path_that_could_not_be_opened_is_named_if_the_open_file_is_unmarked(with_path: Connector) -> None:
     """What mends it is another path: lifting the pin leaves that as it is."""
     fails(with_path)
     with_path.send(hcp(None), "C:\\Books\\sample.qbw")
@@ -140,25 +128,23 @@ def test_a_path_that_cannot_be_opened_is_named_when_the_open_file_bears_no_mark(
     assert "PATCH" in error["hint"]
 
 
-def test_a_failure_has_a_stable_reason(desk: Desk) -> None:
-    desk.queue()
-    desk.authenticate()
-    fails(desk, "0x80040414")
+def test_a_connection_error_has_a_stable_reason(qbwc: Connector) -> None:
+    qbwc.queue()
+    qbwc.authenticate()
+    fails(qbwc, "0x80040414")
 
-    assert desk.connection.last_error is not None
-    assert desk.connection.last_error["reason"] == "modal_dialog"
+    assert qbwc.connection.last_error is not None
+    assert qbwc.connection.last_error["reason"] == "modal_dialog"
 
 
-def test_work_is_done_in_the_open_file_when_the_path_is_out_of_date() -> None:
+def test_requests_are_executed_in_the_open_file_when_the_path_is_outdated() -> None:
     """Held against the simulator, whose company lies elsewhere and bears the mark."""
     service = Service()
-    desk = service.desk
-    request_id = desk.queue("CustomerQueryRq", "<MaxReturned>1</MaxReturned>")
-    before = desk.connection
-    desk.store.commit(ChangeConnection(before, before.changed(before.updated_at, company_file=r"C:\Old\moved.qbw")))
-    text = qwc.render(service.connection, base_url="https://queue.example.com", app_name="Queue")
+    qbwc = service.qbwc
+    request_id = qbwc.queue("CustomerQueryRq", "<MaxReturned>1</MaxReturned>")
+    before = qbwc.connection
+    qbwc.store.commit(ChangeConnection(before, before.changed(before.updated_at, company_file=r"C:\Old\moved.qbw")))
+    qbwc.simulator(service.company, transport=service).run_once()
 
-    Simulator(text, PASSWORD, service.company, transport=service, sleep=id).run_once()
-
-    assert desk.record(request_id).state is State.RESPONSE_RECEIVED
-    assert desk.connection.last_error is None
+    assert qbwc.record(request_id).state is State.RESPONSE_RECEIVED
+    assert qbwc.connection.last_error is None

@@ -13,7 +13,8 @@ from domain.web_connector.protocol import wsdl
 from domain.web_connector.protocol.methods import NAMESPACE
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES, SOAP_12
 from tests.support.builders import CONNECTION_ID
-from tests.support.web_connector.driver import PASSWORD, Desk, answer, hcp
+from tests.support.web_connector.connector import PASSWORD, Connector
+from tests.support.web_connector.quickbooks import answer, hcp
 from tests.unit.web_connector.test_soap import BAD_BODIES, envelope, receive
 
 if TYPE_CHECKING:
@@ -22,58 +23,50 @@ if TYPE_CHECKING:
     from domain.web_connector.endpoint import WebConnector
 
 
-@pytest.fixture
-def desk() -> Desk:
-    """Return a desk with a connection and an empty queue."""
-    desk = Desk()
-    desk.connect()
-    return desk
-
-
 @pytest.mark.parametrize("body", BAD_BODIES.values(), ids=BAD_BODIES.keys())
-def test_what_is_no_call_gets_a_client_fault_and_touches_nothing(desk: Desk, body: bytes | str) -> None:
-    desk.store.calls.clear()
+def test_a_body_that_is_not_a_call_gets_a_client_fault_and_reads_nothing(qbwc: Connector, body: bytes | str) -> None:
+    qbwc.store.calls.clear()
 
-    answered = desk.connector.answer(body)
+    answered = qbwc.endpoint.answer(body)
 
     assert answered.status == 400
     assert answered.content_type == "text/xml; charset=utf-8"
     assert "<faultcode>soap:Client</faultcode>" in answered.body
-    assert not desk.store.calls
+    assert not qbwc.store.calls
 
 
 @pytest.mark.parametrize("body", [b"x" * (MAX_BODY_BYTES + 1), "x" * (MAX_BODY_BYTES + 1), "é" * 4_000_000])
-def test_a_body_of_more_than_6_mb_is_refused_unread(desk: Desk, body: bytes | str) -> None:
-    answered = desk.connector.answer(body)
+def test_a_body_over_6_mb_is_refused_without_parsing(qbwc: Connector, body: bytes | str) -> None:
+    answered = qbwc.endpoint.answer(body)
 
     assert answered.status == 413
     assert "MaxReturned" in answered.body
 
 
-def test_a_response_of_almost_6_mb_is_stored_whole(desk: Desk) -> None:
-    request_id = desk.queue()
+def test_a_response_of_almost_6_mb_is_stored_whole(qbwc: Connector) -> None:
+    request_id = qbwc.queue()
     row = "<CustomerRet><Name>Zoe &amp; Söhne</Name></CustomerRet>\n"
-    text = answer(desk.begin(), content=row * 60_000)
+    text = answer(qbwc.begin(), content=row * 60_000)
 
-    assert desk.receive(text) == 100
+    assert qbwc.receive(text) == 100
 
-    assert desk.response(request_id) == text
+    assert qbwc.response(request_id) == text
 
 
-def test_a_fault_in_soap_12_is_answered_in_soap_12(desk: Desk) -> None:
-    answered = desk.connector.answer(envelope(f'<nothing xmlns="{NAMESPACE}"/>', SOAP_12))
+def test_a_fault_in_soap_12_is_answered_in_soap_12(qbwc: Connector) -> None:
+    answered = qbwc.endpoint.answer(envelope(f'<nothing xmlns="{NAMESPACE}"/>', SOAP_12))
 
     assert answered.content_type == "application/soap+xml; charset=utf-8"
     assert "soap:Sender" in answered.body
 
 
 def test_the_log_of_a_fault_says_why() -> None:
-    assert "DOCTYPE" in str(Desk().connector.answer("<!DOCTYPE a []><a/>").log["fault"])
+    assert "DOCTYPE" in str(Connector().endpoint.answer("<!DOCTYPE a []><a/>").log["fault"])
 
 
-def test_an_hresult_is_logged_cut_short(desk: Desk) -> None:
-    desk.connector.answer(receive("").replace("<hresult />", f"<hresult>{'0x80040400' * 10}</hresult>"))
-    answered = desk.connector.answer(receive("").replace("<hresult />", f"<hresult>{'0x80040400' * 10}</hresult>"))
+def test_a_long_hresult_is_shortened_in_the_log(qbwc: Connector) -> None:
+    qbwc.endpoint.answer(receive("").replace("<hresult />", f"<hresult>{'0x80040400' * 10}</hresult>"))
+    answered = qbwc.endpoint.answer(receive("").replace("<hresult />", f"<hresult>{'0x80040400' * 10}</hresult>"))
 
     assert answered.log["hresult"] == "0x800404000x80040400"
 
@@ -81,13 +74,13 @@ def test_an_hresult_is_logged_cut_short(desk: Desk) -> None:
 class InProcess(Transport):
     """Carries zeep's calls to the endpoint without a network."""
 
-    def __init__(self, connector: WebConnector) -> None:
+    def __init__(self, endpoint: WebConnector) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # of zeep
-        self._connector = connector
+        self._endpoint = endpoint
 
-    def post(self, address: str, message: bytes, headers: dict[str, str]) -> Response:  # noqa: ARG002 - nobody is called
+    def post(self, address: str, message: bytes, headers: dict[str, str]) -> Response:  # noqa: ARG002 - there is no network
         """Return the endpoint's answer as an HTTP response."""
-        answered = self._connector.answer(message)
+        answered = self._endpoint.answer(message)
         response = Response()
         response.status_code = answered.status
         response.headers["Content-Type"] = answered.content_type
@@ -96,15 +89,15 @@ class InProcess(Transport):
 
 
 @pytest.fixture
-def service(desk: Desk, tmp_path: Path) -> Any:
+def service(qbwc: Connector, tmp_path: Path) -> Any:
     """Return zeep's proxy of the service, made from our own WSDL."""
     path = tmp_path / "service.wsdl"
     path.write_text(wsdl.render("http://localhost/qbwc"), encoding="utf-8")
-    return Client(str(path), transport=InProcess(desk.connector)).service
+    return Client(str(path), transport=InProcess(qbwc.endpoint)).service
 
 
-def test_an_independent_client_leads_a_whole_session(desk: Desk, service: Any) -> None:
-    read, write = desk.queue(), desk.write("Ann & <Söhne>")
+def test_an_independent_client_completes_a_session(qbwc: Connector, service: Any) -> None:
+    read, write = qbwc.queue(), qbwc.write("Ann & <Söhne>")
 
     assert service.serverVersion()
     assert not service.clientVersion("2.3.0.215")
@@ -120,13 +113,13 @@ def test_an_independent_client_leads_a_whole_session(desk: Desk, service: Any) -
     assert "Ann &amp; &lt;S&#246;hne&gt;" in request
     assert service.receiveResponseXML(ticket, None, "0x80040400", "QuickBooks found an error.") == 100
     assert service.closeConnection(ticket) == "OK"
-    assert desk.states() == ["response_received", "error"]
-    assert "<Name>Ä</Name>" in (desk.response(read) or "")
-    assert desk.record(write).error is not None
+    assert qbwc.states() == ["response_received", "error"]
+    assert "<Name>Ä</Name>" in (qbwc.response(read) or "")
+    assert qbwc.record(write).error is not None
 
 
-def test_an_independent_client_understands_every_other_answer(desk: Desk, service: Any) -> None:
-    desk.queue()
+def test_an_independent_client_understands_all_other_replies(qbwc: Connector, service: Any) -> None:
+    qbwc.queue()
 
     assert service.authenticate(CONNECTION_ID, "wrong")[1] == "nvu"
     ticket, *_ = service.authenticate(CONNECTION_ID, PASSWORD)

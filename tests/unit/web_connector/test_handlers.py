@@ -14,7 +14,7 @@ from handlers import sweep, web_connector
 from handlers.bootstrap import Services
 from handlers.settings import Settings
 from tests.support.services import ENVIRONMENT, services_with, using
-from tests.support.web_connector.driver import PASSWORD, Desk
+from tests.support.web_connector.connector import PASSWORD, Connector
 from tests.unit.web_connector.test_soap import CLOSE, envelope
 
 if TYPE_CHECKING:
@@ -24,14 +24,14 @@ SOURCE = Path(web_connector.__file__).parent.parent
 
 
 @pytest.fixture
-def desk() -> Iterator[Desk]:
-    """Return a desk whose endpoint and sweeper the handlers use."""
-    desk = Desk()
-    desk.connect()
-    services = services_with(desk.store, desk.clock)
-    services.web_connector = desk.connector
+def qbwc() -> Iterator[Connector]:
+    """Return a Web Connector whose endpoint and sweeper the handlers use."""
+    qbwc = Connector()
+    qbwc.connect()
+    services = services_with(qbwc.store, qbwc.clock)
+    services.web_connector = qbwc.endpoint
     with using(services):
-        yield desk
+        yield qbwc
 
 
 def event(method: str, body: str | None = None, **fields: Any) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def event(method: str, body: str | None = None, **fields: Any) -> dict[str, Any]
     } | fields
 
 
-def test_get_answers_200_with_a_text(desk: Desk) -> None:  # noqa: ARG001 - it sets the parts up
+def test_get_returns_200_with_a_text(qbwc: Connector) -> None:  # noqa: ARG001 - it sets the parts up
     answered = web_connector.handler(event("GET"), None)
 
     assert answered["statusCode"] == 200
@@ -56,7 +56,7 @@ def test_get_answers_200_with_a_text(desk: Desk) -> None:  # noqa: ARG001 - it s
 
 
 @pytest.mark.parametrize("name", ["wsdl", "WSDL", "Wsdl"])
-def test_get_wsdl_describes_the_service_at_the_address_that_was_called(desk: Desk, name: str) -> None:  # noqa: ARG001 - it sets the parts up
+def test_the_wsdl_names_the_address_of_the_call(qbwc: Connector, name: str) -> None:  # noqa: ARG001 - it sets the parts up
     answered = web_connector.handler(event("GET", queryStringParameters={name: ""}), None)
 
     assert answered["statusCode"] == 200
@@ -64,7 +64,7 @@ def test_get_wsdl_describes_the_service_at_the_address_that_was_called(desk: Des
     assert '<soap:address location="https://api.example.com/live/qbwc"/>' in answered["body"]
 
 
-def test_the_wsdl_names_the_deployment_s_own_address_when_it_has_one(desk: Desk) -> None:  # noqa: ARG001 - it sets the parts up
+def test_the_wsdl_names_the_configured_address(qbwc: Connector) -> None:  # noqa: ARG001 - it sets the parts up
     Services.current.settings = Settings(ENVIRONMENT | {"BASE_URL": "https://qb.example.com"})
 
     answered = web_connector.handler(event("GET", queryStringParameters={"wsdl": ""}), None)
@@ -72,7 +72,7 @@ def test_the_wsdl_names_the_deployment_s_own_address_when_it_has_one(desk: Desk)
     assert 'location="https://qb.example.com/qbwc"' in answered["body"]
 
 
-def test_header_names_are_read_in_any_case(desk: Desk) -> None:  # noqa: ARG001 - it sets the parts up
+def test_header_names_are_case_insensitive(qbwc: Connector) -> None:  # noqa: ARG001 - it sets the parts up
     headers = {"host": "127.0.0.1:3000", "X-FORWARDED-PROTO": "http"}
     local = event("GET", queryStringParameters={"wsdl": ""}, headers=headers, requestContext={})
 
@@ -80,7 +80,7 @@ def test_header_names_are_read_in_any_case(desk: Desk) -> None:  # noqa: ARG001 
 
 
 @pytest.mark.parametrize("encode", [False, True])
-def test_a_call_is_answered_whether_or_not_its_body_is_in_base64(desk: Desk, encode: bool) -> None:  # noqa: ARG001 - it sets the parts up
+def test_a_body_may_be_in_base64(qbwc: Connector, encode: bool) -> None:  # noqa: ARG001 - it sets the parts up
     body = envelope(CLOSE)
     if encode:
         body = base64.b64encode(body.encode()).decode()
@@ -93,18 +93,18 @@ def test_a_call_is_answered_whether_or_not_its_body_is_in_base64(desk: Desk, enc
 
 
 @pytest.mark.parametrize(("body", "encoded"), [(None, False), ("", False), ("???", True), ("{}", False), (None, True)])
-def test_a_body_that_is_no_call_gets_a_fault(desk: Desk, body: str | None, encoded: bool) -> None:  # noqa: ARG001 - it sets the parts up
+def test_a_body_that_is_not_a_call_gets_a_fault(qbwc: Connector, body: str | None, encoded: bool) -> None:  # noqa: ARG001 - it sets the parts up
     answered = web_connector.handler(event("POST", body, isBase64Encoded=encoded), None)
 
     assert answered["statusCode"] == 400
     assert "Fault" in answered["body"]
 
 
-def test_a_call_is_one_line_of_log_without_password_or_ticket(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
-    desk.queue()
+def test_a_call_logs_one_line_without_password_or_ticket(qbwc: Connector, caplog: pytest.LogCaptureFixture) -> None:
+    qbwc.queue()
     namespace = "http://developer.intuit.com/"
     body = envelope(
-        f'<authenticate xmlns="{namespace}"><strUserName>{desk.connection.id}</strUserName>'
+        f'<authenticate xmlns="{namespace}"><strUserName>{qbwc.connection.id}</strUserName>'
         f"<strPassword>{PASSWORD}</strPassword></authenticate>"
     )
 
@@ -113,7 +113,7 @@ def test_a_call_is_one_line_of_log_without_password_or_ticket(desk: Desk, caplog
     (record,) = caplog.records
     logged = vars(record)
     assert (record.message, logged["method"], logged["status"]) == ("web_connector.called", "authenticate", 200)
-    assert (logged["login"], logged["connection_id"]) == ("work", desk.connection.id)
+    assert (logged["login"], logged["connection_id"]) == ("work", qbwc.connection.id)
     line = str(logged)
     ticket = answered["body"].partition("<string>")[2].partition("<")[0]
     assert ticket
@@ -121,23 +121,23 @@ def test_a_call_is_one_line_of_log_without_password_or_ticket(desk: Desk, caplog
     assert PASSWORD not in line
 
 
-def test_the_sweep_uses_the_time_that_the_function_has_left(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_sweep_uses_the_remaining_time_of_the_function(qbwc: Connector, caplog: pytest.LogCaptureFixture) -> None:
     class Context:
         left = 5_000
 
         def get_remaining_time_in_millis(self) -> int:
             return self.left
 
-    desk.queue()
-    desk.authenticate()
-    desk.clock.advance(hours=1)
+    qbwc.queue()
+    qbwc.authenticate()
+    qbwc.clock.advance(hours=1)
 
     sweep.handler({}, Context())
-    assert not desk.session.ended
+    assert not qbwc.session.ended
     Context.left = 300_000
     sweep.handler({}, Context())
 
-    assert desk.session.ended
+    assert qbwc.session.ended
     first, second = (vars(record) for record in caplog.records)
     assert (first["sessions_released"], first["finished"]) == (0, False)
     assert (second["sessions_released"], second["finished"]) == (1, True)

@@ -14,7 +14,7 @@ SALT = counting_bytes(passwords.SALT_BYTES)
 
 
 @pytest.mark.parametrize("password", ["correct horse", "", "pässwörd €", "\ud800", "x" * 128])
-def test_a_password_matches_what_was_stored_for_it(password: str) -> None:
+def test_a_password_matches_its_stored_form(password: str) -> None:
     assert passwords.matches(password, passwords.hash_password(password, SALT))
 
 
@@ -26,7 +26,7 @@ def test_another_password_does_not_match() -> None:
     assert not passwords.matches("right ", stored)
 
 
-def test_the_stored_form_names_its_parameters_and_holds_no_password() -> None:
+def test_the_stored_form_names_its_parameters_and_does_not_contain_the_password() -> None:
     stored = passwords.hash_password("secret", SALT)
 
     assert stored.startswith("scrypt$16384$8$1$")
@@ -45,7 +45,7 @@ def test_the_salt_makes_equal_passwords_different() -> None:
     assert passwords.hash_password("same", SALT) != passwords.hash_password("same", bytes(16))
 
 
-def test_nobody_has_no_password() -> None:
+def test_a_connection_without_password_matches_no_password() -> None:
     assert not passwords.matches("", None)
     assert not passwords.matches("anything", None)
 
@@ -83,7 +83,7 @@ def test_a_generated_password_is_long_and_readable() -> None:
 class TestChecks:
     """Right passwords are remembered, wrong ones never are."""
 
-    def test_it_says_what_a_full_check_says_each_time(self) -> None:
+    def test_a_remembered_check_returns_the_same_result(self) -> None:
         checks = passwords.Checks(counting_bytes)
         stored = passwords.hash_password("right", SALT)
 
@@ -92,7 +92,7 @@ class TestChecks:
             assert not checks.matches("wrong", stored)
             assert not checks.matches("right", None)
 
-    def test_a_new_password_ends_the_old_one(self) -> None:
+    def test_a_new_password_replaces_the_old_one(self) -> None:
         checks = passwords.Checks(counting_bytes)
         old, new = passwords.hash_password("old", SALT), passwords.hash_password("new", SALT)
         assert checks.matches("old", old)

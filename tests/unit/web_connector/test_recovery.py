@@ -1,4 +1,4 @@
-"""A write whose answer was lost: QuickBooks is asked for it first (contract §8, `qbxml.md` §4)."""
+"""Recovery: QuickBooks is asked for the stored response of a write before anything else is sent."""
 
 from __future__ import annotations
 
@@ -12,331 +12,322 @@ from domain.errors import InFlight
 from domain.maintenance.sweep import Sweeper
 from domain.requests.record import State
 from domain.requests.service import RequestService
-from domain.web_connector.protocol import qwc
 from domain.web_connector.session.record import SILENCE_SECONDS
-from simulator import Simulator
 from simulator.faults import Fault
 from tests.support.builders import APP_ID
-from tests.support.web_connector.cuts import RandomIds
-from tests.support.web_connector.driver import PASSWORD, Desk, answer, hcp, kept, not_kept
-from tests.support.web_connector.runs import Run
+from tests.support.web_connector.drain import Drain
+from tests.support.web_connector.quickbooks import answer, hcp, nothing_stored, stored_response
 from tests.unit.simulator.service import Service
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from domain.requests.record import RequestError
+    from tests.support.web_connector.connector import Connector
 
 
-@pytest.fixture
-def desk() -> Desk:
-    """Return a connection whose ids differ where message sets look."""
-    desk = Desk(new_id=RandomIds())
-    desk.connect()
-    return desk
-
-
-def lost_write(desk: Desk, name: str = "Ann", label: str | None = None) -> tuple[str, str]:
+def lost_write(qbwc: Connector, name: str = "Ann", label: str | None = None) -> tuple[str, str]:
     """Queue a write, hand it out and lose its answer; return its id and what went out."""
-    request_id = desk.write(name, request_label=label) if label else desk.write(name)
-    sent = desk.begin()
-    desk.close()
+    request_id = qbwc.write(name, request_label=label) if label else qbwc.write(name)
+    sent = qbwc.begin()
+    qbwc.close()
     return request_id, sent
 
 
-def error_of(desk: Desk, request_id: str) -> RequestError:
+def error_of(qbwc: Connector, request_id: str) -> RequestError:
     """Return the error of a record that ended in one."""
-    error = desk.record(request_id).error
+    error = qbwc.record(request_id).error
     assert error is not None
     return error
 
 
-def queueing(desk: Desk) -> RequestService:
+def queueing(qbwc: Connector) -> RequestService:
     """Return what an API consumer does with the queue."""
-    return RequestService(desk.store, desk.clock, desk.new_id)
+    return RequestService(qbwc.store, qbwc.clock, qbwc.new_id)
 
 
 # --- how it comes to it
 
 
-def taken_over(desk: Desk) -> None:
+def taken_over(qbwc: Connector) -> None:
     """Do nothing: the next login is what ends the session."""
 
 
-def closed(desk: Desk) -> None:
+def closed(qbwc: Connector) -> None:
     """End it in order."""
-    desk.close()
+    qbwc.close()
 
 
-def cut_off(desk: Desk) -> None:
+def cut_off(qbwc: Connector) -> None:
     """Say that QuickBooks is gone."""
-    desk.call("connectionError", desk.ticket, "0x80040408", "Could not start QuickBooks.")
+    qbwc.call("connectionError", qbwc.ticket, "0x80040408", "Could not start QuickBooks.")
 
 
-def swept(desk: Desk) -> None:
+def swept(qbwc: Connector) -> None:
     """Say nothing more, until the sweeper comes."""
-    desk.clock.advance(seconds=SILENCE_SECONDS + 60)
-    Sweeper(desk.store, desk.clock).sweep(desk.clock.advance(seconds=1))
+    qbwc.clock.advance(seconds=SILENCE_SECONDS + 60)
+    Sweeper(qbwc.store, qbwc.clock).sweep(qbwc.clock.advance(seconds=1))
 
 
-def failed(desk: Desk) -> None:
+def failed(qbwc: Connector) -> None:
     """Say that QuickBooks fell over while it worked."""
-    desk.receive(hresult="0x800706BE")
-    desk.close()
+    qbwc.receive(hresult="0x800706BE")
+    qbwc.close()
 
 
 @pytest.mark.parametrize("end", [taken_over, closed, cut_off, swept, failed])
-def test_however_a_session_ends_a_write_that_was_out_is_asked_for_first(
-    desk: Desk, end: Callable[[Desk], None]
+def test_a_sent_write_recovers_first_however_its_session_ended(
+    qbwc: Connector, end: Callable[[Connector], None]
 ) -> None:
-    write = desk.write()
-    desk.begin()
-    end(desk)
+    write = qbwc.write()
+    qbwc.begin()
+    end(qbwc)
 
-    check = desk.begin()
+    check = qbwc.begin()
 
-    known = desk.record(write).message_set_id
+    known = qbwc.record(write).message_set_id
     assert f'<QBXMLMsgsRq oldMessageSetID="{known}" newMessageSetID="{known}" onError="stopOnError"/>' in check
-    assert desk.store.counts == desk.store.recount()
+    assert qbwc.store.counts == qbwc.store.recount()
 
 
-def test_it_is_asked_for_before_older_requests_are_sent(desk: Desk) -> None:
-    write, _ = lost_write(desk)
-    desk.queue(inserted_at="2020-01-01T00:00:00.000000Z", updated_at="2020-01-01T00:00:00.000000Z")
+def test_recovery_comes_before_older_requests(qbwc: Connector) -> None:
+    write, _ = lost_write(qbwc)
+    qbwc.queue(inserted_at="2020-01-01T00:00:00.000000Z", updated_at="2020-01-01T00:00:00.000000Z")
 
-    assert desk.record(write).message_set_id in desk.begin()
+    assert qbwc.record(write).message_set_id in qbwc.begin()
 
 
 # --- what QuickBooks can say
 
 
-def test_the_kept_answer_is_the_response(desk: Desk) -> None:
-    write, sent = lost_write(desk, "Grace")
-    desk.begin()
-    text = kept(sent, content="<CustomerRet><ListID>80-1</ListID></CustomerRet>")
+def test_the_stored_response_completes_the_write(qbwc: Connector) -> None:
+    write, sent = lost_write(qbwc, "Grace")
+    qbwc.begin()
+    text = stored_response(sent, content="<CustomerRet><ListID>80-1</ListID></CustomerRet>")
 
-    assert desk.receive(text) == 100
+    assert qbwc.receive(text) == 100
 
-    record = desk.record(write)
+    record = qbwc.record(write)
     assert (record.state, record.sessions, record.recovering) == (State.RESPONSE_RECEIVED, 1, False)
-    assert desk.response(write) == text
-    found_by = desk.store.bodies[write].search_text
+    assert qbwc.response(write) == text
+    found_by = qbwc.store.bodies[write].search_text
     assert "grace" in found_by
     assert "80-1" in found_by
 
 
-def test_a_kept_error_is_the_error(desk: Desk) -> None:
-    write, sent = lost_write(desk)
-    desk.begin()
+def test_a_stored_error_fails_the_write(qbwc: Connector) -> None:
+    write, sent = lost_write(qbwc)
+    qbwc.begin()
 
-    desk.receive(kept(sent, code=3100, severity="Error", message="The name is in use."))
+    qbwc.receive(stored_response(sent, code=3100, severity="Error", message="The name is in use."))
 
-    assert error_of(desk, write).code == "quickbooks_error"
+    assert error_of(qbwc, write).code == "quickbooks_error"
 
 
 @pytest.mark.parametrize("code", [600, 9002])
-def test_a_write_that_was_never_executed_is_sent_in_the_same_session_under_the_same_id(desk: Desk, code: int) -> None:
-    write, sent = lost_write(desk)
-    later = desk.write("Bob")
+def test_a_write_that_was_never_executed_is_sent_in_the_same_session_with_the_same_id(
+    qbwc: Connector, code: int
+) -> None:
+    write, sent = lost_write(qbwc)
+    later = qbwc.write("Bob")
 
-    assert 1 <= desk.receive(not_kept(desk.begin(), code)) <= 99
+    assert 1 <= qbwc.receive(nothing_stored(qbwc.begin(), code)) <= 99
 
-    assert desk.send() == sent
-    desk.receive(kept(sent))
-    assert desk.record(write).state is State.RESPONSE_RECEIVED
-    assert later in desk.send()
+    assert qbwc.send() == sent
+    qbwc.receive(stored_response(sent))
+    assert qbwc.record(write).state is State.RESPONSE_RECEIVED
+    assert later in qbwc.send()
 
 
-def test_never_executed_is_believed_only_by_the_session_that_heard_it(desk: Desk) -> None:
-    write, _ = lost_write(desk)
-    desk.receive(not_kept(desk.begin()))
-    desk.close()
+def test_never_executed_holds_only_in_the_session_that_received_it(qbwc: Connector) -> None:
+    write, _ = lost_write(qbwc)
+    qbwc.receive(nothing_stored(qbwc.begin()))
+    qbwc.close()
 
-    assert desk.record(write).recovering
-    assert "oldMessageSetID" in desk.begin()
+    assert qbwc.record(write).recovering
+    assert "oldMessageSetID" in qbwc.begin()
 
 
 @pytest.mark.parametrize("text", ["", "no xml", "<QBXML><QBXMLMsgsRs/></QBXML>"])
-def test_what_cannot_be_understood_leaves_the_outcome_unknown(desk: Desk, text: str) -> None:
-    write, _ = lost_write(desk)
-    desk.begin()
+def test_a_response_that_cannot_be_understood_leaves_the_outcome_unknown(qbwc: Connector, text: str) -> None:
+    write, _ = lost_write(qbwc)
+    qbwc.begin()
 
-    desk.receive(text)
+    qbwc.receive(text)
 
-    assert error_of(desk, write).code == "outcome_unknown"
+    assert error_of(qbwc, write).code == "outcome_unknown"
 
 
 @pytest.mark.parametrize("code", [9001, 9003, 9004, 9005, 1])
-def test_any_other_status_leaves_the_outcome_unknown(desk: Desk, code: int) -> None:
-    write, _ = lost_write(desk)
+def test_any_other_status_leaves_the_outcome_unknown(qbwc: Connector, code: int) -> None:
+    write, _ = lost_write(qbwc)
 
-    desk.receive(not_kept(desk.begin(), code))
+    qbwc.receive(nothing_stored(qbwc.begin(), code))
 
-    assert error_of(desk, write).code == "outcome_unknown"
-    assert desk.authenticate() == "none"
-
-
-def test_a_question_that_quickbooks_cannot_parse_leaves_the_outcome_unknown(desk: Desk) -> None:
-    write, _ = lost_write(desk)
-    desk.begin()
-
-    desk.receive(hresult="0x80040400")
-
-    assert error_of(desk, write).code == "outcome_unknown"
+    assert error_of(qbwc, write).code == "outcome_unknown"
+    assert qbwc.authenticate() == "none"
 
 
-def test_a_request_that_can_no_longer_be_written_is_asked_for_all_the_same(desk: Desk) -> None:
-    write, sent = lost_write(desk)
-    desk.store.bodies[write] = replace(desk.store.bodies[write], request_xml="no xml")
+def test_a_status_check_that_quickbooks_cannot_parse_leaves_the_outcome_unknown(qbwc: Connector) -> None:
+    write, _ = lost_write(qbwc)
+    qbwc.begin()
 
-    check = desk.begin()
+    qbwc.receive(hresult="0x80040400")
 
-    assert desk.record(write).message_set_id in check
-    desk.receive(kept(sent))
-    assert desk.record(write).state is State.RESPONSE_RECEIVED
+    assert error_of(qbwc, write).code == "outcome_unknown"
+
+
+def test_a_request_that_can_no_longer_be_written_recovers(qbwc: Connector) -> None:
+    write, sent = lost_write(qbwc)
+    qbwc.store.bodies[write] = replace(qbwc.store.bodies[write], request_xml="no xml")
+
+    check = qbwc.begin()
+
+    assert qbwc.record(write).message_set_id in check
+    qbwc.receive(stored_response(sent))
+    assert qbwc.record(write).state is State.RESPONSE_RECEIVED
 
 
 # --- when the question is lost too
 
 
-def test_a_lost_question_is_asked_again_in_three_sessions_at_most(desk: Desk) -> None:
-    write, _ = lost_write(desk)
+def test_a_lost_status_check_is_repeated_in_at_most_three_sessions(qbwc: Connector) -> None:
+    write, _ = lost_write(qbwc)
     for _ in range(3):
-        assert desk.record(write).recovering
-        assert "oldMessageSetID" in desk.begin()
-        desk.close()
+        assert qbwc.record(write).recovering
+        assert "oldMessageSetID" in qbwc.begin()
+        qbwc.close()
 
-    assert error_of(desk, write).code == "outcome_unknown"
-    assert desk.store.counts == desk.store.recount()
+    assert error_of(qbwc, write).code == "outcome_unknown"
+    assert qbwc.store.counts == qbwc.store.recount()
 
 
-def test_exceptions_count_as_lost_questions(desk: Desk) -> None:
-    write, _ = lost_write(desk)
+def test_exceptions_count_as_lost_status_checks(qbwc: Connector) -> None:
+    write, _ = lost_write(qbwc)
     for _ in range(3):
-        desk.begin()
-        desk.receive(hresult="0x80040414", message="A modal dialog box is showing.")
-        desk.close()
+        qbwc.begin()
+        qbwc.receive(hresult="0x80040414", message="A modal dialog box is showing.")
+        qbwc.close()
 
-    assert error_of(desk, write).details["hresult"] == "0x80040414"
-    assert error_of(desk, write).code == "outcome_unknown"
-
-
-def test_a_question_that_is_fetched_twice_in_one_session_goes_out_twice(desk: Desk) -> None:
-    write, _ = lost_write(desk)
-    check = desk.begin()
-
-    assert desk.send() == check
-
-    assert desk.record(write).recovery.sessions == 1
+    assert error_of(qbwc, write).details["hresult"] == "0x80040414"
+    assert error_of(qbwc, write).code == "outcome_unknown"
 
 
-def test_a_write_that_quickbooks_knows_nothing_of_after_three_sessions_ends_unknown(desk: Desk) -> None:
-    write, _ = lost_write(desk)
+def test_a_status_check_may_be_fetched_twice_in_one_session(qbwc: Connector) -> None:
+    write, _ = lost_write(qbwc)
+    check = qbwc.begin()
+
+    assert qbwc.send() == check
+
+    assert qbwc.record(write).recovery.sessions == 1
+
+
+def test_a_write_that_quickbooks_denies_after_three_sessions_has_an_unknown_outcome(qbwc: Connector) -> None:
+    write, _ = lost_write(qbwc)
     for _ in range(2):
-        desk.receive(not_kept(desk.begin()))
-        desk.send()
-        desk.close()
+        qbwc.receive(nothing_stored(qbwc.begin()))
+        qbwc.send()
+        qbwc.close()
 
-    desk.receive(not_kept(desk.begin()))
+    qbwc.receive(nothing_stored(qbwc.begin()))
 
-    error = error_of(desk, write)
+    error = error_of(qbwc, write)
     assert (error.code, error.details["status_code"], error.details["sessions"]) == ("outcome_unknown", 9002, 3)
     assert "Look into the company file before" in error.details["hint"]
 
 
-def test_a_write_whose_answer_quickbooks_kept_badly_is_executed_once_and_ends_unknown() -> None:
+def test_a_write_with_a_badly_stored_response_is_executed_once_and_has_an_unknown_outcome() -> None:
     """It says 9002 then, also to the write itself: nobody may read that nothing was done."""
     service = Service()
-    desk = service.desk
-    write = desk.write("Grace")
-    text = qwc.render(service.connection, base_url="https://queue.example.com", app_name="Queue")
+    qbwc = service.qbwc
+    write = qbwc.write("Grace")
     faults = [Fault.parse("receiveResponseXML:1:lose-request"), Fault.parse("process/writes:1:store-badly")]
-    simulator = Simulator(text, PASSWORD, service.company, transport=service, sleep=id, faults=faults)
+    simulator = qbwc.simulator(service.company, transport=service, faults=faults)
 
     for _ in range(5):
         simulator.run_once()
-        desk.clock.advance(seconds=60)
+        qbwc.clock.advance(seconds=60)
 
     assert [one.name for one in service.company.writes] == ["CustomerAddRq"]
-    assert error_of(desk, write).code == "outcome_unknown"
+    assert error_of(qbwc, write).code == "outcome_unknown"
 
 
-def test_a_write_that_was_lost_once_is_asked_for_again_after_a_failure(desk: Desk) -> None:
-    write, _ = lost_write(desk)
-    desk.receive(not_kept(desk.begin()))
-    desk.send()
+def test_a_write_lost_before_recovers_again_after_an_exception(qbwc: Connector) -> None:
+    write, _ = lost_write(qbwc)
+    qbwc.receive(nothing_stored(qbwc.begin()))
+    qbwc.send()
 
-    desk.receive(hresult="0x80040414")
+    qbwc.receive(hresult="0x80040414")
 
-    assert desk.record(write).recovering
+    assert qbwc.record(write).recovering
 
 
 # --- answers that come late, or twice
 
 
-def test_never_executed_once_more_is_no_answer_to_the_write(desk: Desk) -> None:
-    write, sent = lost_write(desk)
-    late = not_kept(desk.begin())
-    desk.receive(late)
-    desk.send()
+def test_a_duplicate_of_never_executed_does_not_answer_the_write(qbwc: Connector) -> None:
+    write, sent = lost_write(qbwc)
+    late = nothing_stored(qbwc.begin())
+    qbwc.receive(late)
+    qbwc.send()
 
-    assert desk.receive(late) <= 99
+    assert qbwc.receive(late) <= 99
 
-    assert desk.record(write).state is State.SENT
-    desk.receive(kept(sent))
-    assert desk.record(write).state is State.RESPONSE_RECEIVED
-
-
-def test_an_answer_that_names_another_message_set_is_passed_over(desk: Desk) -> None:
-    first, sent = lost_write(desk, "Ann", label="1")
-    second = desk.write("Bob", request_label="1")
-    desk.begin()
-    text = kept(sent)
-    desk.receive(text)
-    other = desk.send()
-
-    assert desk.receive(text) <= 99
-
-    assert desk.record(first).state is State.RESPONSE_RECEIVED
-    assert desk.record(second).state is State.SENT
-    assert desk.receive(kept(other)) == 100
+    assert qbwc.record(write).state is State.SENT
+    qbwc.receive(stored_response(sent))
+    assert qbwc.record(write).state is State.RESPONSE_RECEIVED
 
 
-def test_a_copy_that_was_executed_after_all_is_asked_for_again(desk: Desk) -> None:
-    write, sent = lost_write(desk)
-    desk.receive(not_kept(desk.begin()))
+def test_a_response_with_another_message_set_is_ignored(qbwc: Connector) -> None:
+    first, sent = lost_write(qbwc, "Ann", label="1")
+    second = qbwc.write("Bob", request_label="1")
+    qbwc.begin()
+    text = stored_response(sent)
+    qbwc.receive(text)
+    other = qbwc.send()
 
-    desk.receive(not_kept(desk.send(), 9001))
+    assert qbwc.receive(text) <= 99
 
-    assert desk.record(write).recovering
-    desk.close()
-    desk.begin()
-    desk.receive(kept(sent))
-    assert desk.record(write).state is State.RESPONSE_RECEIVED
+    assert qbwc.record(first).state is State.RESPONSE_RECEIVED
+    assert qbwc.record(second).state is State.SENT
+    assert qbwc.receive(stored_response(other)) == 100
 
 
-def test_an_answer_that_could_not_be_kept_leaves_the_outcome_of_the_write_unknown(desk: Desk) -> None:
-    write = desk.write()
+def test_a_copy_that_was_executed_after_all_recovers_again(qbwc: Connector) -> None:
+    write, sent = lost_write(qbwc)
+    qbwc.receive(nothing_stored(qbwc.begin()))
 
-    desk.receive(not_kept(desk.begin(), 9005))
+    qbwc.receive(nothing_stored(qbwc.send(), 9001))
 
-    assert error_of(desk, write).code == "outcome_unknown"
+    assert qbwc.record(write).recovering
+    qbwc.close()
+    qbwc.begin()
+    qbwc.receive(stored_response(sent))
+    assert qbwc.record(write).state is State.RESPONSE_RECEIVED
+
+
+def test_a_response_that_could_not_be_stored_leaves_the_outcome_unknown(qbwc: Connector) -> None:
+    write = qbwc.write()
+
+    qbwc.receive(nothing_stored(qbwc.begin(), 9005))
+
+    assert error_of(qbwc, write).code == "outcome_unknown"
 
 
 # --- nobody takes it away
 
 
-def test_it_can_be_neither_discarded_nor_deleted(desk: Desk) -> None:
-    write, sent = lost_write(desk)
+def test_a_recovering_write_can_be_neither_discarded_nor_deleted(qbwc: Connector) -> None:
+    write, sent = lost_write(qbwc)
 
     with pytest.raises(InFlight):
-        queueing(desk).discard(APP_ID, write)
+        queueing(qbwc).discard(APP_ID, write)
     with pytest.raises(InFlight):
-        queueing(desk).delete(APP_ID, write, force=True)
+        queueing(qbwc).delete(APP_ID, write, force=True)
 
-    desk.begin()
-    desk.receive(kept(sent))
-    queueing(desk).delete(APP_ID, write)
+    qbwc.begin()
+    qbwc.receive(stored_response(sent))
+    queueing(qbwc).delete(APP_ID, write)
 
 
 # --- forgetting
@@ -348,60 +339,60 @@ def cleared(text: str) -> str | None:
     return found and found[1]
 
 
-def test_the_next_write_has_quickbooks_forget_what_is_stored_here(desk: Desk) -> None:
-    first, read, second, third = desk.write("Ann"), desk.queue(), desk.write("Bob"), desk.write("Cid")
-    sent = desk.begin()
+def test_the_next_write_tells_quickbooks_to_forget_a_stored_response(qbwc: Connector) -> None:
+    first, read, second, third = qbwc.write("Ann"), qbwc.queue(), qbwc.write("Bob"), qbwc.write("Cid")
+    sent = qbwc.begin()
     assert cleared(sent) is None
-    desk.receive(kept(sent))
-    sent = desk.send()
+    qbwc.receive(stored_response(sent))
+    sent = qbwc.send()
     assert read in sent
     assert "MessageSetID" not in sent
-    desk.receive(answer(sent))
+    qbwc.receive(answer(sent))
 
-    sent = desk.send()
+    sent = qbwc.send()
 
-    assert cleared(sent) == desk.record(first).message_set_id
-    desk.receive(kept(sent))
-    desk.close()
+    assert cleared(sent) == qbwc.record(first).message_set_id
+    qbwc.receive(stored_response(sent))
+    qbwc.close()
     # The next session goes on where this one ended.
-    assert cleared(desk.begin()) == desk.record(second).message_set_id
-    assert desk.record(third).state is State.SENT
+    assert cleared(qbwc.begin()) == qbwc.record(second).message_set_id
+    assert qbwc.record(third).state is State.SENT
 
 
-def test_what_a_former_session_left_is_forgotten_after_a_takeover(desk: Desk) -> None:
-    first = desk.write("Ann")
-    desk.write("Bob")
-    desk.receive(kept(desk.begin()))
+def test_the_message_set_to_forget_survives_a_takeover(qbwc: Connector) -> None:
+    first = qbwc.write("Ann")
+    qbwc.write("Bob")
+    qbwc.receive(stored_response(qbwc.begin()))
 
-    assert cleared(desk.begin()) == desk.record(first).message_set_id
-
-
-def test_what_is_left_survives_a_visit_without_work(desk: Desk) -> None:
-    first = desk.write("Ann")
-    desk.receive(kept(desk.begin()))
-    desk.close()
-    assert desk.authenticate() == "none"
-    desk.write("Bob")
-
-    assert cleared(desk.begin()) == desk.record(first).message_set_id
+    assert cleared(qbwc.begin()) == qbwc.record(first).message_set_id
 
 
-def test_a_write_that_went_out_twice_is_never_forgotten(desk: Desk) -> None:
-    _, sent = lost_write(desk)
-    desk.receive(not_kept(desk.begin()))
-    desk.write("Bob")
-    desk.send()
-    desk.receive(kept(sent))
+def test_the_message_set_to_forget_survives_a_login_without_work(qbwc: Connector) -> None:
+    first = qbwc.write("Ann")
+    qbwc.receive(stored_response(qbwc.begin()))
+    qbwc.close()
+    assert qbwc.authenticate() == "none"
+    qbwc.write("Bob")
 
-    assert cleared(desk.send()) is None
+    assert cleared(qbwc.begin()) == qbwc.record(first).message_set_id
 
 
-def test_quickbooks_keeps_the_last_answer_only() -> None:
+def test_the_response_to_a_write_sent_twice_is_never_forgotten(qbwc: Connector) -> None:
+    _, sent = lost_write(qbwc)
+    qbwc.receive(nothing_stored(qbwc.begin()))
+    qbwc.write("Bob")
+    qbwc.send()
+    qbwc.receive(stored_response(sent))
+
+    assert cleared(qbwc.send()) is None
+
+
+def test_quickbooks_stores_only_the_last_response() -> None:
     """Held against the simulator: two sessions of two writes."""
-    run = Run(lambda desk: [desk.write("Ann"), desk.write("Bob")])
+    run = Drain(lambda qbwc: [qbwc.write("Ann"), qbwc.write("Bob")])
     run.simulator.run_once()
-    run.desk.write("Cid")
-    run.desk.write("Dan")
+    run.qbwc.write("Cid")
+    run.qbwc.write("Dan")
 
     run.to_the_end().check()
 
@@ -414,15 +405,15 @@ def test_quickbooks_keeps_the_last_answer_only() -> None:
 # --- what it costs
 
 
-def test_every_call_of_a_recovery_keeps_to_its_budget(desk: Desk) -> None:
-    _, sent = lost_write(desk)
-    desk.authenticate()
-    assert desk.store.calls.total() == 3
-    check = desk.send(hcp())
-    assert desk.store.calls.total() == 3
-    desk.receive(not_kept(check))
-    assert desk.store.calls.total() == 2
-    desk.send()
-    assert desk.store.calls.total() == 3
-    desk.receive(kept(sent))
-    assert desk.store.calls.total() == 3
+def test_every_call_of_a_recovery_stays_within_its_budget(qbwc: Connector) -> None:
+    _, sent = lost_write(qbwc)
+    qbwc.authenticate()
+    assert qbwc.store.calls.total() == 3
+    check = qbwc.send(hcp())
+    assert qbwc.store.calls.total() == 3
+    qbwc.receive(nothing_stored(check))
+    assert qbwc.store.calls.total() == 2
+    qbwc.send()
+    assert qbwc.store.calls.total() == 3
+    qbwc.receive(stored_response(sent))
+    assert qbwc.store.calls.total() == 3

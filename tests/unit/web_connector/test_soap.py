@@ -53,13 +53,13 @@ def test_prefixes_do_not_matter(prefix: str) -> None:
     assert read_call(envelope(CLOSE, prefix=prefix))["ticket"] == "t"
 
 
-def test_a_default_namespace_does_for_a_prefix() -> None:
+def test_a_default_namespace_replaces_a_prefix() -> None:
     body = f'<Envelope xmlns="{soap.SOAP_11.namespace}"><Header><x/></Header><Body>{CLOSE}</Body></Envelope>'
 
     assert read_call(body).method == "closeConnection"
 
 
-def test_soap_12_is_read_and_answered_in_kind() -> None:
+def test_a_soap_12_call_gets_a_soap_12_reply() -> None:
     call = read_call(envelope(CLOSE, soap.SOAP_12))
 
     assert call.version is soap.SOAP_12
@@ -80,13 +80,13 @@ def test_rpc_style_with_unqualified_children_is_read() -> None:
 @pytest.mark.parametrize(
     "message", ["", "<message/>", "<message />", "<message></message>", '<message xsi:nil="true"/>']
 )
-def test_missing_empty_and_nil_parameters_are_all_empty_texts(message: str) -> None:
+def test_missing_empty_and_nil_parameters_read_as_empty(message: str) -> None:
     body = envelope(f'<connectionError xmlns="{NAMESPACE}"><ticket>t</ticket>{message}</connectionError>')
 
     assert read_call(body)["message"] == ""
 
 
-def test_unknown_parameters_and_elements_inside_parameters_are_passed_over() -> None:
+def test_unknown_parameters_and_elements_inside_parameters_are_ignored() -> None:
     body = envelope(
         f'<serverVersion xmlns="{NAMESPACE}"><strVersion>1<b>2</b>3</strVersion></serverVersion><other><x/></other>'
     )
@@ -112,7 +112,7 @@ def test_utf_16_is_read_by_its_byte_order_mark() -> None:
 
 
 @pytest.mark.parametrize("reference", ["&#x1F;", "&#31;", "&#x0b;", "&#00012;"])
-def test_a_reference_to_a_control_character_costs_a_character_and_not_the_answer(reference: str) -> None:
+def test_a_reference_to_a_control_character_becomes_a_question_mark(reference: str) -> None:
     body = receive(f"a{reference}b&#9;&#x41;")
 
     assert read_call(body)["response"] == "a?b\tA"
@@ -146,7 +146,7 @@ BAD_BODIES = {
 
 
 @pytest.mark.parametrize("body", BAD_BODIES.values(), ids=BAD_BODIES.keys())
-def test_what_is_no_call_is_said_to_be_none(body: bytes | str) -> None:
+def test_a_body_that_is_not_a_call_is_rejected(body: bytes | str) -> None:
     with pytest.raises(NotACall) as caught:
         read_call(body)
 
@@ -154,13 +154,13 @@ def test_what_is_no_call_is_said_to_be_none(body: bytes | str) -> None:
 
 
 @given(st.binary(max_size=200))
-def test_no_bytes_cause_another_exception(body: bytes) -> None:
+def test_arbitrary_bytes_raise_only_the_documented_error(body: bytes) -> None:
     with pytest.raises(NotACall):
         read_call(body)
 
 
 @given(st.text(max_size=100))
-def test_no_text_inside_an_envelope_causes_another_exception(text: str) -> None:
+def test_arbitrary_text_in_an_envelope_raises_only_the_documented_error(text: str) -> None:
     try:
         call = read_call(receive(text))
     except NotACall:
@@ -169,7 +169,7 @@ def test_no_text_inside_an_envelope_causes_another_exception(text: str) -> None:
     assert call.method == "receiveResponseXML"
 
 
-def test_depth_and_number_of_elements_are_no_way_to_exhaust_the_service() -> None:
+def test_deep_or_many_elements_do_not_exhaust_the_service() -> None:
     deep, wide = "<a>" * 50_000 + "</a>" * 50_000, "<a/>" * 100_000
 
     assert read_call(receive(deep))["response"] == ""
@@ -192,7 +192,7 @@ def test_a_call_of_6_mb_is_read_whole_in_less_than_a_second() -> None:
 # --- writing
 
 
-def test_an_answer_is_written_on_one_line_exactly_as_the_protocol_has_it() -> None:
+def test_a_reply_is_one_line_exactly_as_in_the_protocol() -> None:
     assert write_answer(Call("closeConnection"), "OK") == (
         '<?xml version="1.0" encoding="utf-8"?><soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/" '
         'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema">'
@@ -208,7 +208,7 @@ def test_progress_is_a_plain_integer(progress: int) -> None:
     assert f"<receiveResponseXMLResult>{progress}</receiveResponseXMLResult>" in written
 
 
-def test_authenticate_answers_an_array_of_strings() -> None:
+def test_authenticate_returns_an_array_of_strings() -> None:
     written = write_answer(Call("authenticate"), ("ticket", ""))
 
     assert "<authenticateResult><string>ticket</string><string></string></authenticateResult>" in written
@@ -222,7 +222,7 @@ def test_qbxml_is_escaped_once_more_and_never_wrapped_in_cdata() -> None:
 
 
 @given(st.text())
-def test_every_text_that_xml_can_hold_comes_out_as_it_went_in(text: str) -> None:
+def test_every_text_that_xml_can_contain_survives_a_round_trip(text: str) -> None:
     written = write_answer(Call("getLastError"), text)
 
     result = ET.fromstring(written.encode()).find(f".//{{{NAMESPACE}}}getLastErrorResult")  # noqa: S314 - our own text
@@ -233,7 +233,7 @@ def test_every_text_that_xml_can_hold_comes_out_as_it_went_in(text: str) -> None
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_method_has_an_answer_that_says_its_name_twice(method: str) -> None:
+def test_every_reply_names_its_method_twice(method: str) -> None:
     results: dict[str, int | tuple[str, ...] | str] = {"int": 1, "ArrayOfString": ("a",), "string": "a"}
     result = results[METHODS[method].result]
 
@@ -245,7 +245,7 @@ def test_every_method_has_an_answer_that_says_its_name_twice(method: str) -> Non
     assert response[0].tag == f"{{{NAMESPACE}}}{method}Result"
 
 
-def test_a_fault_names_whose_it_is_and_why() -> None:
+def test_a_fault_names_its_cause_and_reason() -> None:
     assert "<faultcode>soap:Client</faultcode><faultstring>a &lt; b</faultstring>" in write_fault("a < b")
     assert "<faultcode>soap:Server</faultcode>" in write_fault("later", ours=True)
 
@@ -265,7 +265,7 @@ BEGINNING = (
 
 @pytest.mark.parametrize("filling", ["x", "é", "&lt;", "\n"])
 @pytest.mark.parametrize("offset", range(4))
-def test_the_beginning_of_a_call_is_read_wherever_it_is_cut_off(filling: str, offset: int) -> None:
+def test_the_beginning_of_a_call_is_read_wherever_it_ends(filling: str, offset: int) -> None:
     text = BEGINNING + "." * offset + filling * 20_000
 
     for body in (text, text.encode()):
@@ -279,5 +279,5 @@ def test_the_beginning_of_a_call_is_read_wherever_it_is_cut_off(filling: str, of
 @pytest.mark.parametrize(
     "body", [b"x" * 50_000, "", b"<a>" * 9_000, '<!DOCTYPE a><a b="', "<soap:Envelope", "\ud800" * 20_000]
 )
-def test_what_begins_as_no_call_is_none(body: str | bytes) -> None:
+def test_a_beginning_that_is_not_a_call_is_none(body: str | bytes) -> None:
     assert read_beginning(body) is None

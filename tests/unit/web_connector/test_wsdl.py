@@ -41,7 +41,7 @@ def test_it_describes_every_method_with_its_parameters_in_order(client: Client) 
         assert [parameter for parameter, _ in parameters] == list(method.parameters)
 
 
-def test_it_tells_types_and_soap_actions(client: Client) -> None:
+def test_it_declares_types_and_soap_actions(client: Client) -> None:
     found = operations(client)
 
     (result,) = found["receiveResponseXML"].output.body.type.elements
@@ -51,7 +51,7 @@ def test_it_tells_types_and_soap_actions(client: Client) -> None:
     assert found["authenticate"].soapaction == "http://developer.intuit.com/authenticate"
 
 
-def test_it_names_the_service_s_address(client: Client) -> None:
+def test_it_names_the_address_of_the_service(client: Client) -> None:
     (port,) = client.wsdl.services[wsdl.SERVICE].ports.values()
 
     assert port.binding_options["address"] == ADDRESS

@@ -1,6 +1,6 @@
-"""The Web Connector's methods: what they are called with and what they answer.
+"""The methods of the Web Connector protocol, their parameters and results.
 
-One table for reading, writing, dispatch and the WSDL (source: `web_connector_protocol.md` §2).
+One table for reading, writing, dispatch and the WSDL (docs/reference/web-connector-protocol.md, Methods).
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 NAMESPACE = "http://developer.intuit.com/"
-"""The Web Connector's namespace; it must stay as it is (§1)."""
+"""The namespace of the protocol."""
 
 
 class Type(StrEnum):
-    """The XML Schema types that occur."""
+    """The XML Schema types of parameters and results."""
 
     STRING = "string"
     INT = "int"
@@ -25,12 +25,12 @@ class Type(StrEnum):
 
 
 Result: TypeAlias = "str | int | Sequence[str]"
-"""What a method answers: `string`, `int` or `ArrayOfString`."""
+"""The result of a method: `string`, `int` or `ArrayOfString`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a method answers, and whom and what it was about: for the log."""
+    """The result of a call, with its connection and request for the log."""
 
     result: Result
     connection_id: str | None = None

@@ -1,6 +1,6 @@
-"""The `.qwc` file: what a user opens in the Web Connector to add a connection.
+"""The `.qwc` file, which a user opens in the Web Connector to add a connection.
 
-Elements and rules: `web_connector_protocol.md` §6. The password is never in it.
+Elements and rules: docs/reference/web-connector-protocol.md, The qwc file. It never contains the password.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The wire form of the Web Connector's calls and our answers: the one place that knows SOAP.
+"""SOAP envelopes: reads the Web Connector's calls and writes our replies.
 
-Reading is tolerant, writing is strict (`web_connector_protocol.md` §1.2, §1.3).
+Reading is tolerant, writing is strict (docs/reference/web-connector-protocol.md, Request envelopes; Response envelopes).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The service's description for SOAP clients, served on `GET ?wsdl`.
 
-Written from the table of methods. The Web Connector itself never asks: it has its proxy compiled
-in (`web_connector_protocol.md` §1.1). The binding is SOAP 1.1, document/literal wrapped.
+Generated from the table of methods. The Web Connector itself never reads it: its proxy is compiled in. The binding is
+SOAP 1.1, document/literal wrapped.
 """
 
 from __future__ import annotations

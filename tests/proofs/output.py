@@ -1,4 +1,4 @@
-"""What a proof says to the person who waits for it."""
+"""Output of the proofs for the person at the terminal."""
 
 # ruff: noqa: T201 - it talks to a person at a terminal
 from __future__ import annotations
@@ -7,11 +7,11 @@ import sys
 
 
 def progress(text: str) -> None:
-    """Show how far it is, in place of what was shown before; nothing where nobody watches."""
+    """Replace the progress line; nothing if the output is not a terminal."""
     if sys.stdout.isatty():
         print(f"\r{text}", end="", flush=True)
 
 
 def result(text: str) -> None:
-    """Say what came out."""
+    """Print a result."""
     print(f"\n{text}" if sys.stdout.isatty() else text, flush=True)

@@ -1,6 +1,6 @@
-"""Two apps with three connections, their consumers and Web Connectors, over any store; and what must be so.
+"""Two apps with three connections, their consumers and Web Connectors, over any store; and the rules that must hold.
 
-Everything goes through the ports, so that the same world stands on the fakes and on DynamoDB.
+Everything uses the ports, so that the same system runs on the fake store and on DynamoDB.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from domain.web_connector.endpoint import WebConnector
 from domain.web_connector.session.lingering import NO_OP
 from domain.web_connector.session.record import SILENCE_SECONDS, Session, session_id
 from tests.support.builders import APP_ID, OTHER_APP_ID, FixedClock, counting_bytes
-from tests.support.web_connector.books import Books
-from tests.support.web_connector.cuts import FunctionDied, MortalStore, Place, RandomIds
-from tests.support.web_connector.driver import PASSWORD, PASSWORD_HASH, CountingSecrets, hcp, result_of, soap_call
+from tests.support.web_connector.connector import PASSWORD, PASSWORD_HASH, CountingSecrets, result_of, soap_call
+from tests.support.web_connector.interruptions import FunctionTerminated, InterruptibleStore, Point, RandomIds
+from tests.support.web_connector.quickbooks import Books, hcp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -43,154 +43,156 @@ LARGEST = 10_000_000
 
 
 class File(Enum):
-    """What the Web Connector tells of the company file that is open: the connection's own one, or a wrong one."""
+    """The company file that is open."""
 
     OWN = "own"
-    OWN_WITHOUT_FACTS = "own, and what QuickBooks says of it cannot be read"
-    OWN_WITHOUT_MARK = "own, and its mark is late"
+    OWN_WITHOUT_FACTS = "own, with unreadable facts"
+    OWN_WITHOUT_MARK = "own, its mark is late"
     OTHERS = "another connection's"
-    UNMARKED = "one that is nobody's, elsewhere"
+    UNMARKED = "an unmarked one at another path"
 
 
-class Death(NamedTuple):
-    """A function dies after so many calls of the database, before or after the next one."""
+class Termination(NamedTuple):
+    """A function is terminated after `calls` calls of the store, before or after the next one."""
 
     calls: int
     after: bool
 
 
-class Meeting(NamedTuple):
-    """After so many calls of the database, somebody else does `what` to connection `number`; the function goes on."""
+class ConcurrentCall(NamedTuple):
+    """After `calls` calls of the store, another caller does `what` to connection `number`; the function continues."""
 
     calls: int
     what: str
     number: int
 
 
-Trouble: TypeAlias = Death | Meeting | None
+Trouble: TypeAlias = Termination | ConcurrentCall | None
 
 
 @dataclass
-class Doom:
-    """Brings a function what trouble it is in for. `meet` does what somebody does."""
+class PlannedTrouble:
+    """Interrupts a function as planned. `run_other` runs the concurrent call."""
 
     trouble: Trouble = None
-    overtake: Callable[[], object] | None = None
-    doing: Place | None = None
+    concurrently: Callable[[], object] | None = None
+    current: Point | None = None
     calls: int = 0
-    meet: Callable[[Meeting], object] = lambda _meeting: None
+    run_other: Callable[[ConcurrentCall], object] = lambda _call: None
 
     def begin(self, trouble: Trouble) -> None:
-        """Begin a function."""
+        """Start a function."""
         self.trouble, self.calls = trouble, 0
 
     def passing(self, what: str) -> str | None:  # noqa: ARG002 - every call counts
-        """Bring the trouble when it is due."""
+        """Return the interruption that is due."""
         trouble = self.trouble
         if trouble is None or self.calls <= trouble.calls:
             return None
         self.trouble = None
-        if isinstance(trouble, Death):
-            return "dies-after" if trouble.after else "dies-before"
-        self.meet(trouble)
+        if isinstance(trouble, Termination):
+            return "terminated-after" if trouble.after else "terminated-before"
+        self.run_other(trouble)
         return None
 
 
 @dataclass
-class Remembering:
-    """Identifiers, all of which are known afterwards."""
+class RecordedIds:
+    """Identifiers that are recorded."""
 
     new: RandomIds = field(default_factory=RandomIds)
     given: list[str] = field(default_factory=list)
 
     def __call__(self) -> str:
-        """Return the next."""
+        """Return the next identifier."""
         self.given.append(self.new())
         return self.given[-1]
 
 
-class World:
-    """The use cases over one store, which is empty."""
+class System:
+    """The use cases over one empty store."""
 
     def __init__(self, store: Any, clock: FixedClock | None = None) -> None:
         self.store = store
         self.clock = clock or FixedClock()
-        self.new_id = Remembering()
-        self.doom = Doom()
-        mortal = MortalStore(store, self.doom)
-        self.endpoint = WebConnector(mortal, self.clock, self.new_id, CountingSecrets())
-        self.queueing = RequestService(mortal, self.clock, self.new_id)
-        self.managed = ConnectionService(mortal, clock=self.clock, new_id=self.new_id, secrets=counting_bytes)
-        self.sweeper = Sweeper(mortal, self.clock)
+        self.new_id = RecordedIds()
+        self.planned = PlannedTrouble()
+        interruptible = InterruptibleStore(store, self.planned)
+        self.endpoint = WebConnector(interruptible, self.clock, self.new_id, CountingSecrets())
+        self.requests = RequestService(interruptible, self.clock, self.new_id)
+        self.connection_service = ConnectionService(
+            interruptible, clock=self.clock, new_id=self.new_id, secrets=counting_bytes
+        )
+        self.sweeper = Sweeper(interruptible, self.clock)
         self.connections = [self._connect(app_id) for app_id in OWNERS]
         self.books = {connection.id: Books(connection.id) for connection in self.connections}
         self.new_id.given.clear()
         self.tickets: list[tuple[str, int]] = []
         self.sent: set[str] = set()
-        self.doom.meet = self._meet
-        self._last_call = b""
+        self.planned.run_other = self._run_other
+        self._current_call = b""
 
     def _connect(self, app_id: str) -> Connection:
-        made = self.managed.create(app_id, webhook_url=HOOK)
+        made = self.connection_service.create(app_id, webhook_url=HOOK)
         after = made.changed(timestamp(self.clock()), password_hash=PASSWORD_HASH)
         self.store.commit(ChangeConnection(made, after))
         return after
 
-    # --- what is done
+    # --- Actions
 
-    def _meet(self, meeting: Meeting) -> None:
-        """Do what comes between: the same call once more, a login, a pause, a sweep, or somebody who discards."""
-        connection = self.connections[meeting.number]
-        match meeting.what:
-            case "copy" if self._last_call:
-                self.endpoint.answer(self._last_call)
+    def _run_other(self, call: ConcurrentCall) -> None:
+        """Run a concurrent call: a copy of the current one, a login, a pause, a sweep, or discards."""
+        connection = self.connections[call.number]
+        match call.what:
+            case "copy" if self._current_call:
+                self.endpoint.answer(self._current_call)
             case "login":
-                self.log_in(meeting.number)
+                self.log_in(call.number)
             case "pause":
-                self.managed.pause(connection.app_id, connection.id)
+                self.connection_service.pause(connection.app_id, connection.id)
             case "sweep":
                 self.sweep(1)
             case "discard":
                 for record in self.records():
                     if record.connection_id == connection.id and record.state in QUEUED:
-                        with suppress(InFlight):  # QuickBooks may have done it
-                            self.queueing.discard(record.app_id, record.id)
+                        with suppress(InFlight):  # QuickBooks may have executed it
+                            self.requests.discard(record.app_id, record.id)
 
-    def mortally(self, action: Callable[[], T], trouble: Trouble) -> T | None:
-        """Do something in a function that may be in for trouble; None when it died."""
-        self.doom.begin(trouble)
+    def in_function(self, action: Callable[[], T], trouble: Trouble) -> T | None:
+        """Run a function that may be interrupted; None if it was terminated."""
+        self.planned.begin(trouble)
         try:
             return action()
-        except FunctionDied:
+        except FunctionTerminated:
             return None
         finally:
-            self.doom.begin(None)
+            self.planned.begin(None)
 
     def soap(self, method: str, *texts: str, trouble: Trouble = None) -> Any:
-        """Make a call of the Web Connector's; None when the function died."""
+        """Make a call of the Web Connector; None if the function was terminated."""
         self.clock.advance(seconds=1)
-        call = self._last_call = soap_call(method, *texts)
-        found = self.mortally(lambda: self.endpoint.answer(call), trouble)
-        self._last_call = b""
-        if found is None:
+        call = self._current_call = soap_call(method, *texts)
+        reply = self.in_function(lambda: self.endpoint.answer(call), trouble)
+        self._current_call = b""
+        if reply is None:
             return None
-        assert found.status == 200, found.body
-        return result_of(method, found.body)
+        assert reply.status == 200, reply.body
+        return result_of(method, reply.body)
 
     def log_in(self, number: int, trouble: Trouble = None) -> tuple[str, str] | None:
-        """Log in to a connection; return ticket and status, None when nobody answered."""
+        """Log in to a connection; return ticket and status, None if there was no reply."""
         connection = self.store.connection(self.connections[number].id)
         answered = self.soap("authenticate", connection.id, PASSWORD, trouble=trouble)
         if answered is None:
             return None
         assert answered[1] in {"", "none"}
-        # Whoever is paused stays away from QuickBooks.
+        # A paused connection does not start QuickBooks.
         assert not (connection.paused_at and answered[1] == "")
         self.tickets.append((answered[0], number))
         return answered[0], answered[1]
 
     def send(self, ticket: str, number: int, file: File = File.OWN, trouble: Trouble = None) -> str:
-        """Ask for a request, from the company file that is open."""
+        """Fetch a request, with a company file open."""
         connection, session = self.connections[number], self.store.session(session_id(ticket))
         paused = self.store.connection(connection.id).paused_at
         mark = f"{{{(self.other_than(number) if file is File.OTHERS else connection).file_id}}}"
@@ -201,31 +203,31 @@ class World:
         if "<CustomerAddRq" in request:
             self._check_write_goes_out(request)
         if paused and "<QBXML" in request:
-            # What QuickBooks has begun is finished: an answer that was lost, the next page.
+            # Only what QuickBooks has begun is finished: a lost response, the next page.
             assert session.in_flight.record.state is State.SENT or session.in_flight.record.paging.page > 1
         return request
 
     def other_than(self, number: int) -> Connection:
-        """Return another connection of the world."""
+        """Return another connection."""
         return self.connections[(number + 1) % len(self.connections)]
 
     def _check_write_goes_out(self, request: str) -> None:
-        """Check that a write goes out again only when it was asked for, or when QuickBooks said that it did nothing."""
+        """Check that a write is sent again only after QuickBooks was asked, or was not able to execute it."""
         message_set = re.findall(' newMessageSetID="([^"]*)"', request)[0]
         (record,) = [record for record in self.records() if record.message_set_id == message_set]
         assert message_set not in self.sent or record.recovery.sessions or not record.recovery.response_lost, record
         self.sent.add(message_set)
 
     def receive(self, ticket: str, response: str, hresult: str = "", trouble: Trouble = None) -> None:
-        """Hand in an answer."""
+        """Deliver a response."""
         progress = self.soap("receiveResponseXML", ticket, response, hresult, "", trouble=trouble)
         session = self.store.session(session_id(ticket))
-        # Never 100 while the session holds work (§2.8).
+        # Never 100 while a request is in flight.
         if progress is not None and session and not session.ended and session.in_flight:
             assert -1 <= progress < 100
 
     def queue(self, number: int, kind: str, label: str, key: str | None = None, trouble: Trouble = None) -> None:
-        """Queue a request. With a key the caller asks again when nobody answered, and there is one record."""
+        """Queue a request. With an idempotency key the caller repeats a call without reply, and there is one record."""
         self.clock.advance(milliseconds=1)
         connection = self.connections[number]
         shown = f' requestID="{label}"' if label else ""
@@ -239,35 +241,35 @@ class World:
         request = qbxml.parse_request_xml(text)
         idempotency = Idempotency(f"{key}-{len(self.new_id.given)}", "h") if key else None
 
-        def asked() -> str:
-            return self.queueing.queue(connection.app_id, connection.id, request, None, idempotency).stored.record.id
+        def create() -> str:
+            return self.requests.queue(connection.app_id, connection.id, request, None, idempotency).stored.record.id
 
         before = len(self.records())
-        if self.mortally(asked, trouble) is None and key:
-            asked()
+        if self.in_function(create, trouble) is None and key:
+            create()
         if key:
             assert len(self.records()) == before + 1
 
     def sweep(self, silence_seconds: float, trouble: Trouble = None) -> None:
-        """Let time pass, and the schedule come."""
+        """Let time pass and run the sweep."""
         self.clock.advance(seconds=silence_seconds)
-        self.mortally(lambda: self.sweeper.sweep(self.clock() + timedelta(seconds=30)), trouble)
+        self.in_function(lambda: self.sweeper.sweep(self.clock() + timedelta(seconds=30)), trouble)
 
     def to_quiet(self) -> None:
-        """Resume all, and let sessions drain what is queued: nothing goes wrong any more."""
+        """Resume all connections and drain their queues without interruptions."""
         for connection in self.connections:
             if self.store.connection(connection.id):
-                self.managed.resume(connection.app_id, connection.id)
+                self.connection_service.resume(connection.app_id, connection.id)
         for number, _ in enumerate(self.connections):
             for _ in range(MAX_SESSIONS):
                 if not self._drain(number):
                     break
             else:
-                raise AssertionError("There is always something to do.")
+                raise AssertionError("The queue never gets empty.")
         self.sweep(SILENCE_SECONDS + 60)
 
     def _drain(self, number: int) -> bool:
-        """Run a session without any trouble; return whether there was work."""
+        """Run a session without interruptions; return whether there was work."""
         ticket, status = self.log_in(number) or ("", "")
         if status == "none":
             return False
@@ -278,19 +280,19 @@ class World:
         self.soap("closeConnection", ticket)
         return True
 
-    # --- what must be so
+    # --- Rules
 
     def records(self) -> list[QueuedRequest]:
-        """Return every record that there is."""
+        """Return all records."""
         ids = self.new_id.given
-        found: dict[str, Any] = {}
+        stored: dict[str, Any] = {}
         for start in range(0, len(ids), 50):
-            found |= self.store.stored_requests(ids[start : start + 50], largest_response=LARGEST)
-        self.responses: Mapping[str, str | None] = {one: stored.response_xml for one, stored in found.items()}
-        return [stored.record for stored in found.values()]
+            stored |= self.store.stored_requests(ids[start : start + 50], largest_response=LARGEST)
+        self.responses: Mapping[str, str | None] = {one: each.response_xml for one, each in stored.items()}
+        return [each.record for each in stored.values()]
 
     def check(self) -> None:
-        """Check all that must be so at any moment."""
+        """Check the rules that hold at any time."""
         records = self.records()
         for connection in self.connections:
             mine = [record for record in records if record.connection_id == connection.id]
@@ -312,13 +314,13 @@ class World:
         }
 
     def _check_session(self, connection_id: str, records: list[QueuedRequest]) -> None:
-        """Check that what is in flight is held by the one live session."""
+        """Check that the request in flight is that of the one live session."""
         sessions = [self.store.session(session_id(ticket)) for ticket, _ in self.tickets]
         live = [found for found in sessions if isinstance(found, Session) and not found.ended]
         mine = [found for found in live if found.connection_id == connection_id]
         connection = self.store.connection(connection_id)
         ticket = connection.session_id
-        # A ticket that nobody was told, because the function died, is live too.
+        # A session is live even if its ticket was never returned, because the function was terminated.
         if ticket and ticket not in {found.id for found in mine}:
             mine.append(self.store.session(ticket))
         assert [found.id for found in mine] == ([ticket] if ticket else [])
@@ -345,7 +347,7 @@ class World:
             assert executions == 1
 
     def check_end(self) -> None:
-        """Check that all has ended."""
+        """Check that all requests have ended."""
         self.check()
         assert all(record.state in ENDED for record in self.records())
         executions: Counter[str] = Counter()

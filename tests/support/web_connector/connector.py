@@ -1,10 +1,9 @@
-"""A Web Connector and a QuickBooks for tests: they speak SOAP with the endpoint, over a store in memory."""
+"""A Web Connector for tests: it sends SOAP calls to the endpoint, over a store in memory."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -24,11 +23,14 @@ from domain.storage.changes import (
 )
 from domain.storage.counts import CountKey
 from domain.web_connector.endpoint import SoapResponse, WebConnector
+from domain.web_connector.protocol import qwc
 from domain.web_connector.protocol.methods import METHODS, NAMESPACE
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES, escape
 from domain.web_connector.session.record import session_id
+from simulator import Simulator
 from tests.support.builders import CONNECTION_ID, FixedClock, SequentialIds, a_connection, a_record
 from tests.support.fake_store import FakeStore
+from tests.support.web_connector.quickbooks import answer, hcp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,13 +44,13 @@ if TYPE_CHECKING:
 PASSWORD = "open sesame"
 _CHEAP = hashlib.scrypt(PASSWORD.encode(), salt=b"salt", n=2, r=1, p=1, dklen=32)
 PASSWORD_HASH = f"scrypt$2$1$1${base64.b64encode(b'salt').decode()}${base64.b64encode(_CHEAP).decode()}"
-"""A stored password that takes no time to check."""
+"""A stored password that is cheap to check."""
 
 PORTS = {"request", "stored_request", "request_xml", "queue_front", "connection", "session", "commit"}
 
 
 class CountingStore(FakeStore):
-    """Counts the calls that are round trips of a real store, and lets a test make the index late."""
+    """Counts the calls that are round trips of a real store. A test can freeze the queue in `index`."""
 
     def __init__(self, lag: IndexLag | None = None) -> None:
         super().__init__(lag=lag)
@@ -56,29 +58,29 @@ class CountingStore(FakeStore):
         self.index: list[QueuedRequest] | None = None
 
     def __getattribute__(self, name: str) -> Any:
-        """Count the ports' methods."""
+        """Count the methods of the ports."""
         if name in PORTS:
             self.calls[name] += 1
         return super().__getattribute__(name)
 
     def commit(self, *changes: Change) -> None:
-        """Commit, but refuse two changes of one thing: DynamoDB does (TransactWriteItems)."""
+        """Commit, but refuse two changes of one item, as DynamoDB does."""
         touched = [_touched(change) for change in changes]
         assert len(touched) == len(set(touched)), touched
         super().commit(*changes)
 
     def queue_front(self, connection_id: str, limit: int) -> list[QueuedRequest]:
-        """Return what the index says: what is stored, unless a test has frozen it."""
+        """Return the stored queue, unless a test has frozen it."""
         if self.index is not None:
             return self.index[:limit]
         return list(super().queue_front(connection_id, limit))
 
     def recount(self, connection_id: str = CONNECTION_ID) -> Mapping[CountKey, int]:
-        """Return the records of the one connection, counted."""
+        """Return the records of the connection, counted."""
         return super().recount(connection_id)
 
     def exact_counts(self) -> Counter[CountKey]:
-        """Return the counts as they must be, of all connections."""
+        """Return the correct counts of all connections."""
         counts: Counter[CountKey] = Counter()
         for record in self.records.values():
             if not isinstance(record, QueuedRequest):
@@ -109,7 +111,7 @@ def _touched(change: Change) -> tuple[str, str]:
 
 @dataclass
 class CountingSecrets:
-    """Bytes that are never the same twice, and known."""
+    """Returns different bytes each time, the same in each run."""
 
     last: int = 0
 
@@ -120,24 +122,23 @@ class CountingSecrets:
 
 
 @dataclass
-class Desk:
-    """A connection, its store, and a Web Connector that calls."""
+class Connector:
+    """A connection, its store, and its Web Connector. Also a transport for the simulator, in this process."""
 
     store: CountingStore = field(default_factory=CountingStore)
     clock: FixedClock = field(default_factory=FixedClock)
     new_id: IdSource = field(default_factory=SequentialIds)
     ticket: str = ""
     schedule: list[str] = field(default_factory=list)
+    call_milliseconds: int = 100
     last: SoapResponse | None = None
-    reached: Any = None
-    """What the endpoint takes for the store."""
+    store_of_endpoint: Any = None
+    """The endpoint's store, if it is not `store` itself."""
 
     def __post_init__(self) -> None:
         """Build the endpoint."""
-        store = self.reached or self.store
-        self.connector = WebConnector(store, self.clock, self.new_id, CountingSecrets())
-
-    # --- what is there
+        store = self.store_of_endpoint or self.store
+        self.endpoint = WebConnector(store, self.clock, self.new_id, CountingSecrets())
 
     def connect(self, **fields: Any) -> Connection:
         """Add the connection."""
@@ -146,7 +147,7 @@ class Desk:
         return connection
 
     def queue(self, name: str = "CustomerQueryRq", content: str = "", attributes: str = "", **fields: Any) -> str:
-        """Queue a request and return its id; each a second after the one before."""
+        """Queue a request a second after the one before, and return its id."""
         moment = self.clock.advance(seconds=1).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         values: dict[str, Any] = {"id": self.new_id(), "inserted_at": moment, "updated_at": moment} | fields
         label = values.setdefault("request_label", values["id"])
@@ -159,11 +160,11 @@ class Desk:
         return record.id
 
     def write(self, customer: str = "Ann", **fields: Any) -> str:
-        """Queue a request that must not be sent twice."""
+        """Queue a write."""
         return self.queue("CustomerAddRq", f"<CustomerAdd><Name>{escape(customer)}</Name></CustomerAdd>", **fields)
 
     def iterate(self, size: int = 2, **fields: Any) -> str:
-        """Queue a query that is answered page by page, `size` objects each."""
+        """Queue an iterated query with pages of `size` objects."""
         content = f"<MaxReturned>{size}</MaxReturned><ActiveStatus>All</ActiveStatus>"
         return self.queue("CustomerQueryRq", content, ' iterator="Start"', **fields)
 
@@ -179,7 +180,7 @@ class Desk:
         return [record for record in self.store.records.values() if isinstance(record, QueuedRequest)]
 
     def change(self, request_id: str, **fields: Any) -> None:
-        """Change a record behind the connector's back."""
+        """Change a record from outside the session."""
         before = self.record(request_id)
         self.store.commit(ChangeRequest(before, before.changed(self.clock.now, **fields)))
 
@@ -189,7 +190,7 @@ class Desk:
 
     @property
     def connection(self) -> Connection:
-        """Return the connection as it is stored."""
+        """Return the stored connection."""
         return self.store.connections[CONNECTION_ID]
 
     @property
@@ -203,33 +204,33 @@ class Desk:
             record.state.value for record in sorted(self.records, key=lambda one: (one.inserted_at, one.paging.page))
         ]
 
-    # --- what the Web Connector says
+    # --- Calls of the Web Connector
 
     def call(self, method: str, *texts: str, padding: int = 0) -> Any:
-        """Make a call and return its result: a text, a number or a list. `{padding}` in a text becomes that long."""
+        """Make a call and return its result. `{padding}` in a text becomes `padding` characters."""
         self.clock.advance(seconds=1)
         self.store.calls.clear()
-        self.last = self.connector.answer(soap_call(method, *texts).replace(b"{padding}", b"x" * padding))
+        self.last = self.endpoint.answer(soap_call(method, *texts).replace(b"{padding}", b"x" * padding))
         assert self.last.status == 200, self.last.body
         return result_of(method, self.last.body)
 
     def authenticate(self, password: str = PASSWORD, username: str = CONNECTION_ID) -> str:
-        """Log in, keep the ticket and return the status."""
+        """Log in, keep the ticket and return the second value of the reply."""
         self.ticket, status, *self.schedule = self.call("authenticate", username, password)
         return str(status)
 
     def send(self, hcp: str = "", company_file: str = "C:\\Books\\acme.qbw") -> str:
-        """Ask for a request."""
+        """Fetch a request."""
         return str(self.call("sendRequestXML", self.ticket, hcp, company_file, "US", "16", "0"))
 
     def receive(self, response: str = "", hresult: str = "", message: str = "") -> int:
-        """Hand in what QuickBooks said."""
+        """Deliver a response or an exception of QuickBooks."""
         progress = self.call("receiveResponseXML", self.ticket, response, hresult, message)
         assert isinstance(progress, int)
         return progress
 
     def receive_oversized(self, response: str) -> int:
-        """Hand in an answer that no call can carry: with `{padding}` in it."""
+        """Deliver a response that is too large for a call; `{padding}` in it makes it so."""
         padding = MAX_BODY_BYTES
         progress = self.call("receiveResponseXML", self.ticket, response, "", "", padding=padding)
         assert isinstance(progress, int)
@@ -240,16 +241,16 @@ class Desk:
         return str(self.call("closeConnection", self.ticket))
 
     def last_error(self) -> str:
-        """Ask why."""
+        """Return the reply of getLastError."""
         return str(self.call("getLastError", self.ticket))
 
     def begin(self) -> str:
-        """Log in and take the first request; return it."""
+        """Log in and fetch the first request."""
         assert self.authenticate() == ""
         return self.send(hcp())
 
     def drain(self) -> list[int]:
-        """Run a session to its end, QuickBooks answering each request, and return the progress."""
+        """Run a session in which QuickBooks answers each request, and return the progress after each."""
         steps: list[int] = []
         if self.authenticate() == "":
             first = hcp()
@@ -258,6 +259,25 @@ class Desk:
                 first = ""
         self.close()
         return steps
+
+    # --- A transport for the simulator
+
+    def simulator(self, company: Any, *, transport: Any = None, **options: Any) -> Simulator:
+        """Return a simulated Web Connector with the connection's .qwc file; waiting moves the clock."""
+        text = qwc.render(self.connection, base_url="https://queue.example.com", app_name="Queue")
+        options = {"sleep": lambda seconds: self.clock.advance(seconds=seconds)} | options
+        return Simulator(text, PASSWORD, company, transport=transport or self, **options)
+
+    def get(self, _url: str) -> int:
+        """Answer the check of the certificate."""
+        return 200
+
+    def post(self, _url: str, _headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
+        """Deliver a call, which takes `call_milliseconds`."""
+        self.clock.advance(milliseconds=self.call_milliseconds)
+        reply = self.endpoint.answer(body)
+        assert reply.status == 200, reply.body
+        return reply.status, reply.body.encode()
 
 
 def soap_call(method: str, *texts: str) -> bytes:
@@ -280,66 +300,3 @@ def result_of(method: str, body: str) -> Any:
     if kind == "ArrayOfString":
         return [item.text or "" for item in result]
     return int(result.text or "") if kind == "int" else result.text or ""
-
-
-# --- what QuickBooks says
-
-
-def hcp(file_id: str | None = "{90A44FB5-33D9-4815-AC85-BC87A7E7D1EB}") -> str:
-    """Return the host, company and preferences answers; the FileID is the builder connection's."""
-    mark = (
-        f"<DataExtRet><OwnerID>{{1}}</OwnerID><DataExtName>FileID</DataExtName><DataExtType>STR255TYPE</DataExtType>"
-        f"<DataExtValue>{file_id}</DataExtValue></DataExtRet>"
-    )
-    return (
-        '<?xml version="1.0" ?>\n<QBXML>\n<QBXMLMsgsRs>\n'
-        '<HostQueryRs requestID="0" statusCode="0" statusSeverity="Info" statusMessage="Status OK"><HostRet>'
-        "<ProductName>QuickBooks Enterprise 24</ProductName><MajorVersion>34</MajorVersion><Country>US</Country>"
-        "<SupportedQBXMLVersion>9.0</SupportedQBXMLVersion><SupportedQBXMLVersion>16.0</SupportedQBXMLVersion>"
-        "</HostRet></HostQueryRs>\n"
-        '<CompanyQueryRs requestID="1" statusCode="0" statusSeverity="Info" statusMessage="Status OK"><CompanyRet>'
-        f"<CompanyName>Acme</CompanyName>{mark if file_id else ''}</CompanyRet></CompanyQueryRs>\n"
-        "</QBXMLMsgsRs>\n</QBXML>\n"
-    )
-
-
-def answer(
-    request: str,
-    *,
-    code: int = 0,
-    severity: str = "Info",
-    message: str = "Status OK",
-    extra: str = "",
-    content: str = "",
-    name: str | None = None,
-    label: str | None = None,
-) -> str:
-    """Return QuickBooks' response to a request that was handed out."""
-    found = re.search(r'<(\w+)Rq requestID="([^"]*)"', request)
-    assert found, request
-    name, label = name or f"{found[1]}Rs", found[2] if label is None else label
-    return (
-        f'<?xml version="1.0" ?>\n<QBXML>\n<QBXMLMsgsRs>\n<{name} requestID="{label}" statusCode="{code}" '
-        f'statusSeverity="{severity}" statusMessage="{message}"{extra}>{content}</{name}>\n</QBXMLMsgsRs>\n</QBXML>\n'
-    )
-
-
-def kept(request: str, **fields: Any) -> str:
-    """Return QuickBooks' answer to a write, with the message set under which it keeps it."""
-    named = re.search(r'newMessageSetID="([^"]*)"', request)
-    assert named, request
-    return answer(request, **fields).replace("<QBXMLMsgsRs>", f'<QBXMLMsgsRs newMessageSetID="{named[1]}">')
-
-
-def not_kept(check: str, code: int = 9002) -> str:
-    """Return QuickBooks' answer when it is asked for what it does not have."""
-    named = re.search(r'newMessageSetID="([^"]*)"', check)
-    assert named, check
-    status = f'newMessageSetID="{named[1]}" messageSetStatusCode="{code}"'
-    return f'<?xml version="1.0" ?>\n<QBXML>\n<QBXMLMsgsRs {status}>\n</QBXMLMsgsRs>\n</QBXML>\n'
-
-
-def page_of(request: str, remaining: int) -> str:
-    """Return a page of an iterated query."""
-    extra = f' iteratorRemainingCount="{remaining}" iteratorID="{{eb05f701-e727-472f-8ade-6753c4f67a46}}"'
-    return answer(request, extra=extra)

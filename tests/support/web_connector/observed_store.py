@@ -1,4 +1,4 @@
-"""A store that watches what is done to it, and says what must be so whoever did it."""
+"""A store that records its changes and checks rules that hold for every caller."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from domain.requests.record import ENDED, IN_FLIGHT, QUEUED, QueuedRequest
 from domain.storage.changes import AddRequest, ChangeRequest, RemoveRequest
 from local.event_filters import passes, patterns_of
 from local.template import Template
-from tests.support.web_connector.driver import CountingStore
+from tests.support.web_connector.connector import CountingStore
 
 if TYPE_CHECKING:
     from domain.storage.changes import Change
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 @cache
 def _webhook_patterns() -> list[dict[str, Any]]:
-    """Return the filter of the stream that begins a webhook's delivery, as the template has it."""
-    (function,) = (found for found in Template.load().functions() if found.logical_id == "DeliverWebhookFunction")
-    (event,) = (found for found in function.events if found.type == "DynamoDB")
+    """Return the stream filter in the template that starts the delivery of a webhook."""
+    (function,) = (one for one in Template.load().functions() if one.logical_id == "DeliverWebhookFunction")
+    (event,) = (one for one in function.events if one.type == "DynamoDB")
     return patterns_of(event.properties)
 
 
-class WitnessedStore(CountingStore):
-    """Remembers every version of every record, how often its webhook fell due, and who went before whom."""
+class ObservedStore(CountingStore):
+    """Records every version of each record, how often its webhook was due, and claims out of queue order."""
 
     def __init__(self, lag: IndexLag | None = None) -> None:
         super().__init__(lag)
@@ -36,24 +36,24 @@ class WitnessedStore(CountingStore):
         self.out_of_turn: list[tuple[QueuedRequest, QueuedRequest]] = []
 
     def commit(self, *changes: Change) -> None:
-        """Commit, and look."""
+        """Commit, and record the changes."""
         super().commit(*changes)
         for change in changes:
             if isinstance(change, AddRequest | ChangeRequest):
                 after = change.record if isinstance(change, AddRequest) else change.after
-                self._remember(self.records[after.id])
+                self._record(self.records[after.id])
                 if isinstance(change, ChangeRequest) and after.state in IN_FLIGHT:
-                    self._look_at_the_queue(change.before, after)
+                    self._check_order(change.before, after)
             elif isinstance(change, RemoveRequest):
                 self.history.setdefault(change.before.id, [])
 
-    def _remember(self, record: Any) -> None:
+    def _record(self, record: Any) -> None:
         self.history.setdefault(record.id, []).append(record)
         if passes({"dynamodb": {"NewImage": record_item(record)}}, _webhook_patterns()):
             self.webhooks_due[record.id, record.webhook.round] += 1
 
-    def _look_at_the_queue(self, before: QueuedRequest, claimed: QueuedRequest) -> None:
-        """Note who was passed over by a claim. What a session itself had and gave back is left to a later one."""
+    def _check_order(self, before: QueuedRequest, claimed: QueuedRequest) -> None:
+        """Record the requests that a claim passed over. A request that left a session is for a later one."""
         if claimed.last_session_id == before.last_session_id:
             return
         for record in self.records.values():
@@ -67,11 +67,11 @@ class WitnessedStore(CountingStore):
                 self.out_of_turn.append((record, claimed))
 
     def check_webhooks(self) -> None:
-        """Check that each ended record's webhook fell due once, and nobody else's."""
+        """Check that the webhook of each ended record was due once, and of no other record."""
         for record in self.records.values():
             if isinstance(record, QueuedRequest):
-                wanted = record.webhook.url is not None and record.state in ENDED
-                assert self.webhooks_due[record.id, record.webhook.round] == wanted, record
+                due = record.webhook.url is not None and record.state in ENDED
+                assert self.webhooks_due[record.id, record.webhook.round] == due, record
 
 
 def _turn(record: QueuedRequest) -> tuple[int, str, str]:

@@ -1,0 +1,185 @@
+"""A queue, drained by session after session through interruptions, and the checks afterwards."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from domain.maintenance.sweep import Sweeper
+from domain.requests.record import ENDED, QueuedRequest, State, Webhook
+from domain.storage.changes import AddRequest
+from domain.web_connector.session.record import SILENCE_SECONDS
+from simulator import Company
+from tests.support.index_lag import IndexLag
+from tests.support.web_connector.connector import Connector
+from tests.support.web_connector.interruptions import (
+    LOCKED,
+    FunctionTerminated,
+    InterruptedCompany,
+    InterruptedTransport,
+    InterruptibleStore,
+    Interruption,
+    Interruptions,
+    Point,
+    RandomIds,
+)
+from tests.support.web_connector.observed_store import ObservedStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from domain.storage.changes import Change
+    from simulator.web_connector.connector import SessionResult
+
+MAX_SESSIONS = 20
+"""A queue that needs more is stuck."""
+
+LAG_SECONDS = 3.0
+SESSIONS_WITHOUT_WORK = 2
+"""Sessions without work that prove an empty queue if the queue lags: the first one may be wrong."""
+
+
+class StoreWithWebhooks(ObservedStore):
+    """A store in which every queued request has a webhook."""
+
+    def commit(self, *changes: Change) -> None:
+        """Commit."""
+        super().commit(*(_with_webhook(change) if isinstance(change, AddRequest) else change for change in changes))
+
+
+def _with_webhook(change: AddRequest) -> AddRequest:
+    record = replace(change.record, webhook=Webhook.to("https://example.com/hook"))
+    return replace(change, record=record)
+
+
+class Drain:
+    """One connection's queue and its Web Connector.
+
+    `fill` queues requests at the beginning, each of `arriving` does so while a session lingers. `lag` is '', 'indexes'
+    (indexes lag, as deployed) or 'queue' (the queue lags too, which it never does: then the order cannot be kept, but
+    all other rules must hold). A company file that is not `marked` is not known to be the connection's.
+    """
+
+    def __init__(
+        self,
+        fill: Callable[[Connector], object],
+        *interruptions: Interruption,
+        arriving: Sequence[Callable[[Connector], object]] = (),
+        linger_seconds: int = 0,
+        lag: str = "",
+        marked: bool = True,
+        store: ObservedStore | None = None,
+    ) -> None:
+        self.points = Interruptions(frozenset(interruptions))
+        self._queue_lags = lag == "queue"
+        self.store = store or StoreWithWebhooks()
+        interruptible = InterruptibleStore(self.store, self.points)
+        self.qbwc = Connector(store=self.store, new_id=RandomIds(), store_of_endpoint=interruptible)
+        if lag:
+            self.store.lag = IndexLag(self.qbwc.clock, most_seconds=LAG_SECONDS, queue=self._queue_lags)
+        self.qbwc.connect(name="Acme", linger_seconds=linger_seconds)
+        self.company = Company.generated(customers=5, now=self.qbwc.clock.now.timestamp)
+        self._arriving = list(arriving)
+        fill(self.qbwc)
+        self.points.open = True
+        self.marked = marked
+        self.transport = InterruptedTransport(self.qbwc, self.points, lingers=bool(linger_seconds))
+        self.interrupted_company = InterruptedCompany(self.company, self.points, marked=marked)
+        self.simulator = self.qbwc.simulator(self.interrupted_company, transport=self.transport, sleep=self._wait)
+        self._sweeper = Sweeper(interruptible, self.qbwc.clock)
+        self.results: list[SessionResult] = []
+
+    def _wait(self, seconds: float) -> None:
+        """Let time pass; a request arrives."""
+        self.qbwc.clock.advance(seconds=seconds)
+        if self._arriving:
+            self._arriving.pop(0)(self.qbwc)
+
+    def to_the_end(self) -> Drain:
+        """Run sessions until nothing is queued or on its way, then release what the last session left."""
+        self._until_quiet()
+        if self._arriving:
+            while self._arriving:
+                self._wait(0)
+            self._until_quiet()
+        if self.transport.deliver_the_rest():
+            self._until_quiet()
+        self.interrupted_company.execute_the_rest()
+        self._sweep()
+        self.points.open = False
+        self._until_quiet()
+        self._sweep()
+        return self
+
+    def _until_quiet(self) -> None:
+        without_work = 0
+        while without_work < (SESSIONS_WITHOUT_WORK if self._queue_lags else 1) and len(self.results) < MAX_SESSIONS:
+            self.qbwc.clock.advance(seconds=LAG_SECONDS)
+            self.results.append(self.simulator.run_once())
+            without_work = without_work + 1 if self.results[-1].status == "No Data Exchange" else 0
+
+    def _sweep(self) -> None:
+        self.qbwc.clock.advance(seconds=SILENCE_SECONDS + LAG_SECONDS)
+        self.points.current = Point("sweep", 0)
+        with suppress(FunctionTerminated):  # the schedule starts it again
+            self._sweeper.sweep(self.qbwc.clock.advance(seconds=1))
+        self.points.current = None
+
+    @property
+    def records(self) -> list[QueuedRequest]:
+        """All records."""
+        return self.qbwc.records
+
+    def executions(self, record: QueuedRequest) -> int:
+        """Return how often QuickBooks executed a write; a locked object prevents that."""
+        return sum(
+            done.message_set_id == record.message_set_id and done.status_code != LOCKED for done in self.company.writes
+        )
+
+    def check(self) -> None:
+        """Check the rules that hold after any interruptions."""
+        assert self.store.counts == self.store.exact_counts()
+        assert not [session for session in self.store.sessions.values() if not session.ended]
+        assert self.qbwc.connection.session_id is None
+        self.store.check_webhooks()
+        assert self._queue_lags or not self.store.out_of_turn
+        for record in self.records:
+            assert record.state in ENDED, record
+            if not record.is_read:
+                self._check_write(record)
+            elif record.state is not State.RESPONSE_RECEIVED:
+                self._check_error(record)
+
+    def _check_error(self, record: QueuedRequest) -> None:
+        assert record.error
+        if record.error.code == "quickbooks_error":
+            # An iterator is used while it exists, and never twice for one page.
+            assert record.error.details["status_code"] == LOCKED or not record.is_read, record
+        elif not record.is_read:
+            assert record.error.code == "outcome_unknown", record
+            assert not self.marked
+            # QuickBooks had stored no response: it had not executed the write, or executed it much later.
+            stored = {one for message_sets in self.company.message_sets.stored.values() for one in message_sets}
+            assert record.message_set_id not in stored or self.interrupted_company.executed_last
+        else:
+            assert record.error.code == "iteration_interrupted", record
+            assert record.paging.page > 1
+
+    def _check_write(self, record: QueuedRequest) -> None:
+        response = self.qbwc.response(record.id)
+        if record.state is State.ERROR:
+            self._check_error(record)
+            assert record.error
+            if record.error.code == "outcome_unknown":
+                assert self.executions(record) == self.interrupted_company.executed_last, record
+            else:
+                assert self.executions(record) == (record.error.details["status_code"] != LOCKED), record
+            return
+        assert self.executions(record) == 1, record
+        assert response is not None
+        assert f'requestID="{record.request_label}"' in response
+        customer = re.search(r"<ListID>([^<]+)</ListID>", response)
+        assert customer
+        assert customer[1] in {customer.id for customer in self.company.books["Customer"]}

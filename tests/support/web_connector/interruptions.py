@@ -1,0 +1,330 @@
+"""Interruptions: a transport, a function and a QuickBooks that fail where a test says.
+
+The points that can be interrupted are not listed anywhere: a run records the points that it passes.
+"""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from domain.storage.ports import Database
+from simulator.errors import ConnectorClosed, HresultError, RequestError, TransportError
+from simulator.web_connector.soap import NAMESPACE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from simulator.company import Company, CompanySession
+    from tests.support.web_connector.connector import Connector
+
+PORT_METHODS = frozenset(
+    name for port in Database.__mro__ if port.__module__.startswith("domain") for name in vars(port) if name[0] != "_"
+)
+"""Every method of the store."""
+
+BUDGETS = {"authenticate": 4, "sendRequestXML": 3, "receiveResponseXML": 3, "closeConnection": 3}
+"""Calls of the store; a `sendRequestXML` that claims while lingering makes one more."""
+OTHER_BUDGET = 5
+
+QUICKBOOKS = "ProcessRequest"
+
+LOCKED = 3175
+"""The status of an object that another user has open: the request was not executed."""
+
+IN_TRANSPORT = ("request-lost", "response-lost", "duplicated", "repeated-later", "delayed-past-takeover")
+CONCURRENT_COPY = "concurrent-copy"
+"""A copy of the call is answered before this call of the store: two functions run concurrently."""
+TERMINATIONS = ("terminated-before", "terminated-after")
+IN_A_READ = ("terminated-before", CONCURRENT_COPY)
+"""Termination after a read equals termination before the next call of the store, or a lost response."""
+IN_A_COMMIT = (*TERMINATIONS, CONCURRENT_COPY)
+IN_QUICKBOOKS = ("fails-before", "fails-after", "locked", "late-by-one", "late-by-two", "last-of-all")
+"""The request processor crashes before or after execution, the object is locked, or the request is executed only after
+one or two other requests, or after all sessions."""
+
+
+class Point(NamedTuple):
+    """A point that can be interrupted: the `number`th time (from 1) that something happens."""
+
+    what: str
+    number: int
+
+
+class Interruption(NamedTuple):
+    """A failure at a point."""
+
+    point: Point
+    kind: str
+
+    def __str__(self) -> str:
+        """Return the name of the case."""
+        return f"{self.point.what}-{self.point.number}-{self.kind}"
+
+
+def kinds_at(point: Point) -> tuple[str, ...]:
+    """Return the failures that are possible at a point."""
+    if point.what == QUICKBOOKS:
+        return IN_QUICKBOOKS
+    cause, is_store, port_method = point.what.partition("/")
+    if not is_store:
+        return IN_TRANSPORT
+    kinds = IN_A_COMMIT if port_method == "commit" else IN_A_READ
+    return kinds if cause in BUDGETS else tuple(kind for kind in kinds if kind != CONCURRENT_COPY)
+
+
+class FunctionTerminated(BaseException):
+    """The function was stopped and sends no reply. `except Exception` does not catch it."""
+
+
+@dataclass
+class Interruptions:
+    """Counts the points that are passed, and says which interruption is due.
+
+    `passed` has each point with the call that it belongs to. `concurrently` answers a copy of the current call.
+    """
+
+    planned: frozenset[Interruption]
+    passed: list[tuple[Point, Point | None]] = field(default_factory=list)
+    happened: list[Interruption] = field(default_factory=list)
+    open: bool = False
+    current: Point | None = None
+    calls: int = 0
+    concurrently: Callable[[], object] | None = None
+    _counts: Counter[str] = field(default_factory=Counter)
+
+    def passing(self, what: str) -> str | None:
+        """Count a point; return the kind of the interruption that is due."""
+        if not self.open:
+            return None
+        self._counts[what] += 1
+        point = Point(what, self._counts[what])
+        self.passed.append((point, self.current))
+        due = next((one for one in self.planned if one.point == point), None)
+        if due is None:
+            return None
+        self.happened.append(due)
+        return due.kind
+
+    def after(self, first: Interruption | None = None) -> Iterator[Interruption]:
+        """Yield every interruption of the points that were passed, all or those after the point of `first`."""
+        start = 0
+        if first:
+            start = 1 + next(number for number, (point, _) in enumerate(self.passed) if point == first.point)
+        for point, _ in self.passed[start:]:
+            for kind in kinds_at(point):
+                yield Interruption(point, kind)
+
+    def within(self, call: Point) -> Iterator[Interruption]:
+        """Yield every interruption of the points that belong to a call."""
+        for point, cause in self.passed:
+            if cause == call:
+                for kind in kinds_at(point):
+                    yield Interruption(point, kind)
+
+
+class Interrupter(Protocol):
+    """Decides about interruptions of a function."""
+
+    current: Point | None
+    calls: int
+    concurrently: Callable[[], object] | None
+
+    def passing(self, what: str) -> str | None:
+        """Return the kind of the interruption that is due."""
+
+
+class InterruptibleStore:
+    """A store whose caller can be terminated before or after each call."""
+
+    def __init__(self, store: Any, interrupter: Interrupter) -> None:
+        self._store = store
+        self._interrupter = interrupter
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute of the store; a method of a port can be interrupted."""
+        attribute = getattr(self._store, name)
+        return partial(self._call, name, attribute) if name in PORT_METHODS else attribute
+
+    def _call(self, name: str, method: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        interrupter = self._interrupter
+        interrupter.calls += 1
+        kind = interrupter.passing(f"{interrupter.current.what if interrupter.current else '?'}/{name}")
+        if kind == "terminated-before":
+            raise FunctionTerminated
+        if kind == CONCURRENT_COPY and interrupter.concurrently:
+            interrupter.concurrently()
+        result = method(*arguments, **named)
+        if kind == "terminated-after":
+            raise FunctionTerminated
+        return result
+
+
+@dataclass
+class RandomIds:
+    """Identifiers like those of `uuid4`, the same in each run; their first 20 digits differ."""
+
+    random: random.Random = field(default_factory=lambda: random.Random(7))
+
+    def __call__(self) -> str:
+        """Return the next identifier."""
+        return str(uuid.UUID(int=self.random.getrandbits(128), version=4))
+
+
+class InterruptedTransport:
+    """A transport that calls the endpoint in this process and can be interrupted."""
+
+    def __init__(self, qbwc: Connector, points: Interruptions, *, lingers: bool = False) -> None:
+        self._qbwc = qbwc
+        self._points = points
+        self._budgets = BUDGETS | ({"sendRequestXML": 4} if lingers else {})
+        self._past_takeover: list[tuple[Point, bytes]] = []
+        self._again: list[tuple[Point, bytes]] = []
+
+    def get(self, url: str) -> int:
+        """Answer the check of the certificate."""
+        return self._qbwc.get(url)
+
+    def post(self, _url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
+        """Deliver a call, or interrupt it."""
+        method = headers["SOAPAction"].strip('"').removeprefix(NAMESPACE)
+        again, self._again = self._again, []
+        self._points.current = None
+        kind = self._points.passing(method)
+        call = self._points.passed[-1][0] if self._points.open else Point(method, 0)
+        if kind == "delayed-past-takeover":
+            self._past_takeover.append((call, body))
+        if kind in {"request-lost", "delayed-past-takeover"}:
+            raise TransportError(kind)
+        try:
+            if kind == "duplicated":
+                self._deliver(call, body)
+            reply = self._deliver(call, body)
+        finally:
+            self._deliver_late(again)
+            if method == "authenticate":
+                late, self._past_takeover = self._past_takeover, []
+                self._deliver_late(late)
+        if kind == "repeated-later":
+            self._again.append((call, body))
+        if kind == "response-lost":
+            raise TransportError(kind)
+        return reply
+
+    def deliver_the_rest(self) -> bool:
+        """Deliver all calls that are still on their way; return whether there were any."""
+        late = self._past_takeover + self._again
+        self._past_takeover, self._again = [], []
+        self._deliver_late(late)
+        return bool(late)
+
+    def _deliver_late(self, late: list[tuple[Point, bytes]]) -> None:
+        for call, body in late:
+            try:
+                self._deliver(call, body)
+            except TransportError:
+                continue  # no caller waits for the reply
+
+    def _deliver(self, call: Point, body: bytes) -> tuple[int, bytes]:
+        points = self._points
+        self._qbwc.clock.advance(seconds=1)
+        points.current, points.calls = call, 0
+        copies = 0
+
+        def call_concurrently() -> None:
+            nonlocal copies
+            copies, calls = copies + 1, points.calls
+            self._qbwc.post("", {}, body)
+            points.calls = calls
+
+        points.concurrently = call_concurrently
+        try:
+            reply = self._qbwc.post("", {}, body)
+        except FunctionTerminated:
+            raise TransportError("the function was terminated") from None
+        finally:
+            points.current = points.concurrently = None
+        # A function that conflicts with another starts again.
+        assert points.calls <= self._budgets.get(call.what, OTHER_BUDGET) * (1 + copies), (call, points.calls)
+        return reply
+
+
+class InterruptedCompany:
+    """A company file in which QuickBooks can fail before or after it executes a request, or executes it late."""
+
+    def __init__(self, company: Company, points: Interruptions, *, marked: bool = True) -> None:
+        self._company = company
+        self.points = points
+        self.marked = marked
+        self._late: list[list[Any]] = []
+        self.executed_last = False
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute of the company."""
+        return getattr(self._company, name)
+
+    def begin_session(self, application: str, path: str = "") -> InterruptedCompanySession:
+        """Open the company file, without its FileID mark unless it is `marked`."""
+        if not self.marked:
+            self._company.private_fields.clear()
+        return InterruptedCompanySession(self, self._company.begin_session(application, path), application)
+
+    def execute_later(self, application: str, text: str, when: float) -> None:
+        """Execute a request after `when` other requests."""
+        self._late.append([application, text, when])
+
+    def executed_one(self) -> None:
+        """Execute the late requests that are due."""
+        for late in self._late:
+            late[2] -= 1
+        self._execute([late for late in self._late if late[2] <= 0])
+
+    def execute_the_rest(self) -> None:
+        """Execute all late requests."""
+        self.executed_last = bool(self._late)
+        self._execute(list(self._late))
+
+    def _execute(self, due: list[list[Any]]) -> None:
+        for late in due:
+            self._late.remove(late)
+            application, text, _ = late
+            session = self._company.begin_session(application)
+            session.process_request(text)
+            session.end()
+
+
+class InterruptedCompanySession:
+    """A session with an interrupted company file."""
+
+    def __init__(self, company: InterruptedCompany, session: CompanySession, application: str) -> None:
+        self._company = company
+        self._session = session
+        self._application = application
+        self._facts_read = False
+
+    def end(self) -> None:
+        """End it."""
+        self._session.end()
+
+    def process_request(self, text: str) -> str:
+        """Execute a request, or fail. The Web Connector's own queries at the beginning always work."""
+        if not self._facts_read:
+            self._facts_read = True
+            return self._session.process_request(text)
+        kind = self._company.points.passing(QUICKBOOKS)
+        when = {"late-by-one": 1, "late-by-two": 2, "last-of-all": float("inf")}.get(kind or "")
+        if when:
+            self._company.execute_later(self._application, text, when)
+            raise ConnectorClosed
+        if kind == "fails-before":
+            raise HresultError("0x800706BE")
+        locked = RequestError(LOCKED, "It is in use.") if kind == "locked" else None
+        response = self._session.process_request(text, refusal=locked)
+        self._company.executed_one()
+        if kind == "fails-after":
+            raise HresultError("0x800706BE")
+        return response

@@ -1,0 +1,120 @@
+"""QuickBooks for tests: its responses as texts, and a model of one company file."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+PAGE_SIZE = 2
+
+
+def hcp(file_id: str | None = "{90A44FB5-33D9-4815-AC85-BC87A7E7D1EB}") -> str:
+    """Return the host and company facts; the FileID is that of the builders' connection."""
+    mark = (
+        f"<DataExtRet><OwnerID>{{1}}</OwnerID><DataExtName>FileID</DataExtName><DataExtType>STR255TYPE</DataExtType>"
+        f"<DataExtValue>{file_id}</DataExtValue></DataExtRet>"
+    )
+    return (
+        '<?xml version="1.0" ?>\n<QBXML>\n<QBXMLMsgsRs>\n'
+        '<HostQueryRs requestID="0" statusCode="0" statusSeverity="Info" statusMessage="Status OK"><HostRet>'
+        "<ProductName>QuickBooks Enterprise 24</ProductName><MajorVersion>34</MajorVersion><Country>US</Country>"
+        "<SupportedQBXMLVersion>9.0</SupportedQBXMLVersion><SupportedQBXMLVersion>16.0</SupportedQBXMLVersion>"
+        "</HostRet></HostQueryRs>\n"
+        '<CompanyQueryRs requestID="1" statusCode="0" statusSeverity="Info" statusMessage="Status OK"><CompanyRet>'
+        f"<CompanyName>Acme</CompanyName>{mark if file_id else ''}</CompanyRet></CompanyQueryRs>\n"
+        "</QBXMLMsgsRs>\n</QBXML>\n"
+    )
+
+
+def answer(
+    request: str,
+    *,
+    code: int = 0,
+    severity: str = "Info",
+    message: str = "Status OK",
+    extra: str = "",
+    content: str = "",
+    name: str | None = None,
+    label: str | None = None,
+) -> str:
+    """Return the response to a request that was sent."""
+    match = re.search(r'<(\w+)Rq requestID="([^"]*)"', request)
+    assert match, request
+    name, label = name or f"{match[1]}Rs", match[2] if label is None else label
+    return (
+        f'<?xml version="1.0" ?>\n<QBXML>\n<QBXMLMsgsRs>\n<{name} requestID="{label}" statusCode="{code}" '
+        f'statusSeverity="{severity}" statusMessage="{message}"{extra}>{content}</{name}>\n</QBXMLMsgsRs>\n</QBXML>\n'
+    )
+
+
+def stored_response(request: str, **fields: Any) -> str:
+    """Return the response to a write, with its message set."""
+    message_set = re.search(r'newMessageSetID="([^"]*)"', request)
+    assert message_set, request
+    return answer(request, **fields).replace("<QBXMLMsgsRs>", f'<QBXMLMsgsRs newMessageSetID="{message_set[1]}">')
+
+
+def nothing_stored(check: str, code: int = 9002) -> str:
+    """Return the response to a status check when nothing is stored."""
+    message_set = re.search(r'newMessageSetID="([^"]*)"', check)
+    assert message_set, check
+    status = f'newMessageSetID="{message_set[1]}" messageSetStatusCode="{code}"'
+    return f'<?xml version="1.0" ?>\n<QBXML>\n<QBXMLMsgsRs {status}>\n</QBXMLMsgsRs>\n</QBXML>\n'
+
+
+def page_of(request: str, remaining: int) -> str:
+    """Return a page of an iterated query."""
+    extra = f' iteratorRemainingCount="{remaining}" iteratorID="{{eb05f701-e727-472f-8ade-6753c4f67a46}}"'
+    return answer(request, extra=extra)
+
+
+@dataclass
+class Books:
+    """One company file. Each response contains `owner`, so that a response from another file is recognised."""
+
+    owner: str
+    stored: dict[str, tuple[str, str]] = field(default_factory=dict)
+    executions: Counter[str] = field(default_factory=Counter)
+    iterators: dict[str, int] = field(default_factory=dict)
+
+    def answer(self, request: str, objects: int = 0, *, failed: bool = False) -> str:
+        """Execute a request. A new iterator has `objects`."""
+        new, old = (re.search(rf'{name}MessageSetID="([^"]*)"', request) for name in ("new", "old"))
+        if new is None:
+            return self._read(request, objects, failed=failed)
+        content = request.partition("<CustomerAddRq")[2]
+        if old and old[1] != new[1]:
+            self.stored.pop(old[1], None)
+        if new[1] in self.stored:
+            former, text = self.stored[new[1]]
+            return text if content in {former, ""} else nothing_stored(request, 9001)
+        if not content:
+            return nothing_stored(request)
+        self.executions[new[1]] += 1
+        text = self._text(request, code=3100, severity="Error") if failed else self._text(request)
+        text = text.replace("<QBXMLMsgsRs>", f'<QBXMLMsgsRs newMessageSetID="{new[1]}">')
+        self.stored[new[1]] = content, text
+        return text
+
+    def _read(self, request: str, objects: int, *, failed: bool) -> str:
+        if failed:
+            return self._text(request, code=500, severity="Error")
+        known = re.search(r'iteratorID="([^"]*)"', request)
+        if 'iterator="Start"' in request:
+            iterator = f"{{{len(self.iterators):08}-e727-472f-8ade-6753c4f67a46}}"
+            self.iterators[iterator] = objects
+        elif known and known[1] in self.iterators:
+            iterator = known[1]
+            self.iterators[iterator] = max(0, self.iterators[iterator] - PAGE_SIZE)
+        elif known:
+            return self._text(request, code=3000, severity="Error")
+        else:
+            return self._text(request)
+        remaining = self.iterators[iterator]
+        return self._text(request, extra=f' iteratorRemainingCount="{remaining}" iteratorID="{iterator}"')
+
+    def _text(self, request: str, *, code: int = 0, severity: str = "Info", extra: str = "") -> str:
+        content = "" if code else f"<CustomerRet><Name>{self.owner}</Name></CustomerRet>"
+        return answer(request, code=code, severity=severity, message="As it is.", extra=extra, content=content)

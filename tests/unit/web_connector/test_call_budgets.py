@@ -1,0 +1,70 @@
+"""The number of calls of the store that each call of the Web Connector makes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.web_connector.quickbooks import answer, hcp, page_of
+
+if TYPE_CHECKING:
+    from tests.support.web_connector.connector import Connector
+
+BUDGET = 3
+
+
+def test_every_call_of_a_session_stays_within_its_budget(qbwc: Connector) -> None:
+    for _ in range(3):
+        qbwc.queue()
+    qbwc.authenticate()
+    spent = {"authenticate": qbwc.store.calls.total()}
+    first = hcp()
+    for number in range(3):
+        request = qbwc.send(first)
+        spent[f"sendRequestXML {number}"] = qbwc.store.calls.total()
+        qbwc.receive(answer(request))
+        spent[f"receiveResponseXML {number}"] = qbwc.store.calls.total()
+        first = ""
+    qbwc.close()
+    spent["closeConnection"] = qbwc.store.calls.total()
+    qbwc.authenticate()
+    spent["authenticate: nothing queued"] = qbwc.store.calls.total()
+
+    assert {name: calls for name, calls in spent.items() if calls > BUDGET} == {}
+
+
+def test_every_call_of_an_iterated_query_stays_within_its_budget(qbwc: Connector) -> None:
+    qbwc.iterate()
+    request = qbwc.begin()
+    for remaining in (3, 2, 1, 0):
+        qbwc.receive(page_of(request, remaining))
+        assert qbwc.store.calls.total() <= BUDGET
+        if remaining:
+            request = qbwc.send()
+            assert qbwc.store.calls.total() <= BUDGET
+
+
+@pytest.mark.parametrize(("method", "calls"), [("getLastError", 1), ("serverVersion", 0), ("closeConnection", 3)])
+def test_the_other_calls_are_cheap(qbwc: Connector, method: str, calls: int) -> None:
+    qbwc.queue()
+    qbwc.authenticate()
+
+    qbwc.call(method, qbwc.ticket)
+
+    assert qbwc.store.calls.total() <= calls
+
+
+def test_a_takeover_costs_one_more_call(qbwc: Connector) -> None:
+    qbwc.queue()
+    qbwc.authenticate()
+
+    qbwc.authenticate()
+
+    assert qbwc.store.calls.total() == BUDGET + 1
+
+
+def test_a_refused_login_costs_one_read(qbwc: Connector) -> None:
+    qbwc.authenticate("wrong")
+
+    assert qbwc.store.calls == {"connection": 1}

@@ -1,0 +1,82 @@
+"""Every point of a session is interrupted in every way: no write is executed twice, and no request is stuck.
+
+One interruption at each point, and two within one call; with lagging indexes, and with a lagging queue. All pairs of
+interruptions take minutes: `make prove`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from domain.requests.record import State
+from tests.support.web_connector.connector import Connector
+from tests.support.web_connector.drain import Drain
+from tests.support.web_connector.interruptions import IN_QUICKBOOKS
+from tests.support.web_connector.matrix import LAGS, QUEUES, WRITES, a_read, interruptions_of, pairs_in_one_call
+
+if TYPE_CHECKING:
+    from tests.support.web_connector.interruptions import Interruption
+    from tests.support.web_connector.matrix import Fill
+
+LINGER_SECONDS = 20
+
+
+@pytest.mark.parametrize("lag", LAGS)
+@pytest.mark.parametrize("fill", QUEUES)
+def test_after_any_interruption_requests_end_and_writes_are_executed_once(fill: Fill, lag: str) -> None:
+    for interruption in interruptions_of(fill):
+        drain = Drain(fill, interruption, lag=lag).to_the_end()
+
+        assert drain.points.happened == [interruption]
+        drain.check()
+
+
+@pytest.mark.parametrize("fill", QUEUES)
+def test_a_terminated_function_in_a_duplicate_or_late_call_changes_nothing(fill: Fill) -> None:
+    for pair in pairs_in_one_call(fill):
+        drain = Drain(fill, *pair, lag="indexes").to_the_end()
+
+        assert drain.points.happened == list(pair)
+        drain.check()
+
+
+@pytest.mark.parametrize("fill", WRITES)
+def test_in_an_unmarked_file_a_write_is_executed_once_or_its_outcome_is_unknown(fill: Fill) -> None:
+    for interruption in interruptions_of(fill):
+        Drain(fill, interruption, marked=False).to_the_end().check()
+
+
+def test_without_interruptions_quickbooks_gets_requests_in_queue_order() -> None:
+    for fill in QUEUES:
+        drain = Drain(fill).to_the_end()
+
+        drain.check()
+        first = {record.id: record for record in drain.records if record.paging.page == 1}
+        records = sorted(drain.records, key=lambda record: (first[record.event_id].inserted_at, record.paging.page))
+        queued = [(record.request_name, record.request_label) for record in records]
+        executed = [(done.name, done.request_id) for done in drain.company.executed]
+        assert [one for one in executed if one in queued] == queued
+
+
+def lingering_drain(*interruptions: Interruption) -> Drain:
+    """Drain a read; while the session lingers, a write, a read and a write arrive."""
+    arriving = (lambda qbwc: qbwc.write("Ann"), Connector.queue, lambda qbwc: qbwc.write("Bob"))
+    return Drain(a_read, *interruptions, arriving=arriving, linger_seconds=LINGER_SECONDS).to_the_end()
+
+
+def test_a_lingering_session_sends_everything_that_arrives() -> None:
+    drain = lingering_drain()
+
+    drain.check()
+    assert drain.results[0].requests == 4
+
+
+def test_after_any_interruption_of_a_lingering_session_each_request_is_executed_once() -> None:
+    for interruption in lingering_drain().points.after():
+        if interruption.kind not in IN_QUICKBOOKS:
+            drain = lingering_drain(interruption)
+
+            drain.check()
+            assert [record.state for record in drain.records] == [State.RESPONSE_RECEIVED] * 4

@@ -1,0 +1,228 @@
+"""authenticate: passwords, tickets, and the takeover of a former session."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from domain.errors import Conflict, TooManyRequests
+from domain.requests.record import State, timestamp
+from domain.storage.changes import ChangeConnection
+from domain.web_connector.session.record import session_id
+from tests.support.builders import CONNECTION_ID
+from tests.support.web_connector.connector import Connector
+from tests.support.web_connector.quickbooks import answer
+
+
+def contended(*_changes: object) -> None:
+    """Stand in for a commit that others kept from being made."""
+    raise TooManyRequests("busy")
+
+
+def test_without_work_the_reply_is_none_and_only_the_login_time_is_stored(qbwc: Connector) -> None:
+    assert qbwc.authenticate() == "none"
+
+    assert qbwc.connection.last_connected_at == timestamp(qbwc.clock.now)
+    assert qbwc.connection.session_id is None
+    assert qbwc.store.sessions == {}
+    assert len(qbwc.ticket) == 32
+    assert qbwc.close() == "OK"
+
+
+def test_a_wrong_password_is_refused_and_changes_nothing(qbwc: Connector) -> None:
+    qbwc.queue()
+    before = qbwc.connection
+
+    assert qbwc.authenticate("wrong") == "nvu"
+
+    assert qbwc.connection is before
+    assert qbwc.states() == ["waiting"]
+    assert qbwc.close() == "OK"
+
+
+@pytest.mark.parametrize("fields", [{"password_hash": None}, {"deleted_at": "2026-03-14T12:00:00.000000Z"}])
+def test_a_deleted_connection_and_one_without_password_refuse_every_login(fields: dict[str, Any]) -> None:
+    qbwc = Connector()
+    qbwc.connect(**fields)
+    qbwc.queue()
+
+    assert qbwc.authenticate() == "nvu"
+    assert qbwc.authenticate("") == "nvu"
+
+
+def test_an_unknown_user_is_refused(qbwc: Connector) -> None:
+    assert qbwc.authenticate(username="c0000000-0000-4000-8000-00000000ffff") == "nvu"
+
+
+@pytest.mark.parametrize(
+    "username", ["", "admin", "x" * 100_000, CONNECTION_ID.upper(), f" {CONNECTION_ID}", "' OR 1=1"]
+)
+def test_a_user_name_that_is_not_an_id_is_refused_without_a_read(qbwc: Connector, username: str) -> None:
+    assert qbwc.authenticate(username=username) == "nvu"
+
+    assert not qbwc.store.calls
+
+
+def test_every_login_gets_a_new_ticket(qbwc: Connector) -> None:
+    qbwc.authenticate()
+    first = qbwc.ticket
+    qbwc.authenticate()
+
+    assert first != qbwc.ticket
+
+
+def test_only_the_hash_of_a_ticket_is_stored(qbwc: Connector) -> None:
+    qbwc.queue()
+    qbwc.begin()
+
+    assert qbwc.ticket not in repr(qbwc.store.sessions)
+    assert qbwc.ticket not in repr(qbwc.store.connections)
+    assert qbwc.connection.session_id == session_id(qbwc.ticket)
+
+
+@pytest.mark.parametrize(
+    ("company_file", "status"),
+    [
+        ("C:\\Books\\acme.qbw", "C:\\Books\\acme.qbw"),
+        (" \\\\server\\books\\ACME.QBW ", "\\\\server\\books\\ACME.QBW"),
+        ("Acme", ""),
+        ("", ""),
+        (None, ""),
+    ],
+)
+def test_the_company_file_is_named_if_it_is_a_path(company_file: str | None, status: str) -> None:
+    """Any text that is no path would be opened as one and fail."""
+    qbwc = Connector()
+    qbwc.connect(company_file=company_file)
+    qbwc.queue()
+
+    assert qbwc.authenticate() == status
+
+
+def test_contention_at_login_replies_busy(qbwc: Connector) -> None:
+    qbwc.queue()
+    qbwc.store.commit = contended  # type: ignore[method-assign]
+
+    assert qbwc.authenticate() == "busy"
+
+
+def test_contention_within_a_session_is_a_server_fault(qbwc: Connector) -> None:
+    qbwc.queue()
+    qbwc.authenticate()
+    qbwc.store.commit = contended  # type: ignore[method-assign]
+
+    with pytest.raises(AssertionError, match="soap:Server"):
+        qbwc.send()
+
+    assert qbwc.last is not None
+    assert qbwc.last.status == 503
+
+
+def test_a_password_changed_during_the_login_takes_effect(qbwc: Connector) -> None:
+    qbwc.queue()
+    real = qbwc.store.queue_front
+
+    def changing(connection_id: str, limit: int) -> Any:
+        if qbwc.connection.revision == 1:
+            after = qbwc.connection.changed("2026-03-14T12:00:00.000000Z", password_hash=None)
+            qbwc.store.commit(ChangeConnection(qbwc.connection, after))
+        return real(connection_id, limit)
+
+    qbwc.store.queue_front = changing  # type: ignore[method-assign]
+
+    assert qbwc.authenticate() == "nvu"
+
+
+def test_a_login_that_conflicts_with_its_own_commit_takes_over_its_session(qbwc: Connector) -> None:
+    request_id = qbwc.queue()
+    real = qbwc.store.commit
+    met: list[Any] = []
+
+    def commit(*changes: Any) -> None:
+        real(*changes)
+        if not met:
+            met.extend(changes)
+            raise Conflict(changes[0])
+
+    qbwc.store.commit = commit  # type: ignore[method-assign]
+
+    assert qbwc.authenticate() == ""
+
+    assert qbwc.connection.session_id == session_id(qbwc.ticket)
+    assert qbwc.record(request_id).last_session_id == session_id(qbwc.ticket)
+    assert len([session for session in qbwc.store.sessions.values() if not session.ended]) == 1
+
+
+def test_a_new_login_ends_the_former_session_and_claims_its_request(qbwc: Connector) -> None:
+    first, second = qbwc.queue(), qbwc.queue()
+    qbwc.authenticate()
+    former = qbwc.ticket
+
+    assert qbwc.authenticate() == ""
+
+    assert qbwc.store.sessions[session_id(former)].ended
+    assert qbwc.record(first).last_session_id == session_id(qbwc.ticket)
+    assert qbwc.record(first).state is State.TICKETED
+    assert qbwc.record(second).state is State.WAITING
+    assert qbwc.connection.session_id == session_id(qbwc.ticket)
+
+
+def test_a_sent_read_is_sent_again_by_the_next_session(qbwc: Connector) -> None:
+    request_id = qbwc.queue()
+    first = qbwc.begin()
+
+    assert qbwc.begin() == first
+
+    assert qbwc.record(request_id).sessions == 2
+    assert qbwc.receive(answer(first)) == 100
+
+
+def test_a_sent_write_is_not_sent_again_by_the_next_session_but_recovers(qbwc: Connector) -> None:
+    write, _read = qbwc.write(), qbwc.queue()
+    qbwc.begin()
+
+    second = qbwc.begin()
+
+    record = qbwc.record(write)
+    assert (record.state, record.recovering) == (State.SENT, True)
+    assert "oldMessageSetID" in second
+    assert "CustomerAddRq" not in second
+
+
+def test_a_read_without_response_fails_after_three_sessions(qbwc: Connector) -> None:
+    request_id = qbwc.queue()
+
+    for _ in range(3):
+        qbwc.begin()
+    assert qbwc.authenticate() == "none"
+
+    record = qbwc.record(request_id)
+    assert record.state is State.ERROR
+    assert record.error is not None
+    assert record.error.code == "quickbooks_connection_error"
+    assert record.error.details["sessions"] == 3
+
+
+def test_a_login_works_if_the_former_session_was_removed(qbwc: Connector) -> None:
+    qbwc.store.commit(ChangeConnection(qbwc.connection, qbwc.connection.changed("x", session_id="gone")))
+    qbwc.queue()
+
+    assert qbwc.authenticate() == ""
+
+
+def test_a_ticket_that_was_taken_over_is_treated_like_an_expired_one(qbwc: Connector) -> None:
+    request_id = qbwc.queue()
+    request = qbwc.begin()
+    former = qbwc.ticket
+    qbwc.begin()
+    mine, qbwc.ticket = qbwc.ticket, former
+
+    assert qbwc.receive(answer(request)) == -1
+    assert "Another session" in qbwc.last_error()
+    assert qbwc.send() == ""
+    assert qbwc.call("connectionError", former, "0x80040408", "x") == "done"
+    assert qbwc.close() == "OK"
+    qbwc.ticket = mine
+    assert qbwc.record(request_id).state is State.SENT
+    assert qbwc.receive(answer(request)) == 100

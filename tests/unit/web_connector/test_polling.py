@@ -1,0 +1,280 @@
+"""The pace: how soon a Web Connector is asked to come again, pauses, sync windows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from domain.connections.service import ConnectionService
+from domain.connections.sync_window import SyncWindow
+from domain.requests.record import Recovery, State, timestamp
+from domain.web_connector.session import polling
+from tests.support.builders import APP_ID, CONNECTION_ID, NOON, counting_bytes
+from tests.support.web_connector.connector import Connector
+from tests.support.web_connector.quickbooks import answer, hcp, nothing_stored, page_of, stored_response
+
+CLOSED = SyncWindow("13:00", "14:00", "UTC")
+"""At noon it opens in an hour."""
+OPEN = SyncWindow("11:00", "13:00", "UTC")
+
+
+def a_connector(**fields: Any) -> Connector:
+    qbwc = Connector()
+    qbwc.connect(**fields)
+    return qbwc
+
+
+@pytest.fixture
+def qbwc() -> Connector:
+    return a_connector()
+
+
+def managed(qbwc: Connector) -> ConnectionService:
+    store = qbwc.store
+    return ConnectionService(store, clock=qbwc.clock, new_id=qbwc.new_id, secrets=counting_bytes)
+
+
+def pause(qbwc: Connector) -> None:
+    managed(qbwc).pause(APP_ID, CONNECTION_ID)
+
+
+def resume(qbwc: Connector) -> None:
+    managed(qbwc).resume(APP_ID, CONNECTION_ID)
+
+
+# --- how soon to come again
+
+
+def test_with_work_the_interval_is_short_and_nothing_is_postponed(qbwc: Connector) -> None:
+    qbwc.queue()
+
+    assert qbwc.authenticate() == ""
+
+    assert qbwc.schedule == ["", "15"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "schedule"),
+    [
+        ({"inserted_at": "2026-03-14T11:50:00.000000Z"}, ["", "15"]),
+        ({"inserted_at": "2026-03-14T11:40:00.000000Z"}, ["300", "15"]),
+        ({"inserted_at": "2026-01", "last_worked_at": "2026-03-14T11:50:00.000000Z"}, ["", "15"]),
+        ({"inserted_at": "2026-01", "last_worked_at": "2026-03-14T11:40:00.000000Z"}, ["300", "15"]),
+        ({"sync_window": CLOSED}, ["900", "15"]),
+        ({"sync_window": SyncWindow("12:10", "14:00", "UTC")}, ["599", "15"]),
+        ({"sync_window": SyncWindow("12:01", "14:00", "UTC")}, ["60", "15"]),
+        ({"sync_window": OPEN}, ["", "15"]),
+        ({"paused_at": timestamp(NOON)}, ["900", "15"]),
+        ({"paused_at": timestamp(NOON), "sync_window": SyncWindow("12:10", "14:00", "UTC")}, ["900", "15"]),
+    ],
+)
+def test_without_work_the_next_login_is_postponed_as_needed(fields: dict[str, Any], schedule: list[str]) -> None:
+    qbwc = a_connector(**fields)
+
+    assert qbwc.authenticate() == "none"
+
+    assert qbwc.schedule == schedule
+
+
+def test_the_minimum_interval_never_grows(qbwc: Connector) -> None:
+    """The Web Connector raises the user's interval to it and never lowers it again."""
+    qbwc.queue()
+    qbwc.authenticate()
+    busy = qbwc.schedule
+    qbwc.close()
+    pause(qbwc)
+    qbwc.authenticate()
+
+    assert qbwc.schedule[1] == busy[1] == str(polling.MIN_INTERVAL_SECONDS)
+
+
+def test_a_refused_login_changes_no_interval(qbwc: Connector) -> None:
+    assert qbwc.authenticate("wrong") == "nvu"
+    assert qbwc.schedule == []
+
+
+def test_the_time_of_the_last_work_is_set_at_begin_and_end_of_a_session(qbwc: Connector) -> None:
+    qbwc.queue()
+    request = qbwc.begin()
+    begun = qbwc.connection.last_worked_at
+    qbwc.clock.advance(minutes=20)
+    qbwc.receive(answer(request))
+    answered = timestamp(qbwc.clock.now)
+    qbwc.clock.advance(minutes=1)
+    qbwc.close()
+
+    assert begun == "2026-03-14T12:00:02.000000Z"
+    assert qbwc.connection.last_worked_at == answered
+
+
+def test_a_login_without_work_does_not_count_as_work(qbwc: Connector) -> None:
+    qbwc.authenticate()
+
+    assert qbwc.connection.last_worked_at is None
+
+
+# --- paused or outside the window
+
+
+@pytest.mark.parametrize("fields", [{"paused_at": timestamp(NOON)}, {"sync_window": CLOSED}])
+def test_a_held_queue_does_not_start_quickbooks_and_costs_two_calls(fields: dict[str, Any]) -> None:
+    qbwc = a_connector(**fields)
+    qbwc.queue()
+    qbwc.write(recovery=Recovery(response_lost=True, active=True), state=State.RETRYABLE)
+
+    assert qbwc.authenticate() == "none"
+
+    assert qbwc.store.calls.total() == 2
+    assert qbwc.states() == ["waiting", "retryable"]
+    assert qbwc.connection.last_connected_at == timestamp(qbwc.clock.now)
+
+
+def test_a_login_while_paused_ends_the_former_session_and_requeues_its_request(qbwc: Connector) -> None:
+    request_id = qbwc.queue()
+    qbwc.begin()
+    pause(qbwc)
+
+    assert qbwc.authenticate() == "none"
+
+    assert qbwc.record(request_id).state is State.RETRYABLE
+    assert qbwc.connection.session_id is None
+
+
+def test_the_next_session_of_a_resumed_connection_sends_requests(qbwc: Connector) -> None:
+    qbwc.queue()
+    pause(qbwc)
+    assert qbwc.authenticate() == "none"
+    resume(qbwc)
+
+    assert qbwc.drain() == [100]
+
+
+def test_a_pause_that_conflicts_with_a_login_holds(qbwc: Connector) -> None:
+    qbwc.queue()
+    plain = qbwc.store.commit
+
+    def paused_meanwhile(*changes: Any) -> None:
+        qbwc.store.commit = plain  # type: ignore[method-assign]
+        pause(qbwc)
+        plain(*changes)
+
+    qbwc.store.commit = paused_meanwhile  # type: ignore[method-assign]
+
+    assert qbwc.authenticate() == "none"
+    assert qbwc.states() == ["waiting"]
+
+
+def hold(qbwc: Connector, how: str) -> None:
+    """Pause the connection, or let its window close."""
+    if how == "paused":
+        pause(qbwc)
+    else:
+        qbwc.clock.now = NOON.replace(hour=13)
+
+
+@pytest.fixture(params=["paused", "window"])
+def held(request: pytest.FixtureRequest) -> tuple[Connector, str]:
+    """Return a Web Connector whose window closes at one, and how it is to be held."""
+    return a_connector(sync_window=OPEN), request.param
+
+
+def test_a_held_session_finishes_the_request_in_flight(held: tuple[Connector, str]) -> None:
+    qbwc, how = held
+    qbwc.queue()
+    qbwc.queue()
+    request = qbwc.begin()
+
+    hold(qbwc, how)
+
+    assert qbwc.receive(answer(request)) == 100
+    assert qbwc.store.calls.total() == 2
+    assert qbwc.states() == ["response_received", "waiting"]
+    qbwc.close()
+    assert qbwc.authenticate() == "none"
+
+
+def test_a_claimed_request_that_was_not_sent_is_put_back(held: tuple[Connector, str]) -> None:
+    qbwc, how = held
+    qbwc.queue()
+    qbwc.authenticate()
+
+    hold(qbwc, how)
+
+    assert qbwc.send(hcp()) == ""
+    assert qbwc.store.calls.total() == 2
+    assert qbwc.states() == ["waiting"]
+    assert qbwc.last_error() == (polling.PAUSED if how == "paused" else polling.WINDOW_CLOSED)
+    qbwc.close()
+    assert qbwc.connection.session_id is None
+
+
+def test_a_held_session_finishes_an_open_iterator(held: tuple[Connector, str]) -> None:
+    qbwc, how = held
+    qbwc.queue("CustomerQueryRq", "<MaxReturned>2</MaxReturned>", ' iterator="Start"')
+    qbwc.queue()
+    first = qbwc.begin()
+
+    hold(qbwc, how)
+
+    assert 1 <= qbwc.receive(page_of(first, 2)) <= 99
+    second = qbwc.send()
+    assert 'iterator="Continue"' in second
+    assert qbwc.receive(page_of(second, 0)) == 100
+    assert sorted(qbwc.states()) == ["response_received", "response_received", "waiting"]
+
+
+def test_a_lost_write_recovers_after_the_pause(held: tuple[Connector, str]) -> None:
+    qbwc, how = held
+    write = qbwc.write()
+    request = qbwc.begin()
+    qbwc.close()
+    assert qbwc.record(write).recovering
+
+    hold(qbwc, how)
+    assert qbwc.authenticate() == "none"
+    assert qbwc.record(write).recovering
+    resume(qbwc)
+    qbwc.clock.now = NOON.replace(hour=12, minute=30)
+
+    check = qbwc.begin()
+    assert "CustomerAdd" not in check
+    qbwc.receive(stored_response(request))
+    assert qbwc.record(write).state is State.RESPONSE_RECEIVED
+
+
+def test_a_held_session_does_not_send_a_write_that_was_never_executed(held: tuple[Connector, str]) -> None:
+    """It was claimed again by the answer to the question, and is asked for once more."""
+    qbwc, how = held
+    write = qbwc.write()
+    qbwc.begin()
+    qbwc.close()
+    check = qbwc.begin()
+
+    hold(qbwc, how)
+
+    assert 1 <= qbwc.receive(nothing_stored(check)) <= 99
+    assert qbwc.send() == ""
+    assert (qbwc.record(write).state, qbwc.record(write).recovering) == (State.RETRYABLE, True)
+
+
+def test_a_pause_that_ends_unnoticed_changes_nothing(qbwc: Connector) -> None:
+    qbwc.queue()
+    qbwc.authenticate()
+    pause(qbwc)
+    resume(qbwc)
+
+    request = qbwc.send(hcp())
+
+    assert qbwc.receive(answer(request)) == 100
+    assert qbwc.connection.quickbooks_product_name == "QuickBooks Enterprise 24"
+
+
+def test_pausing_a_session_leaves_counts_exact(qbwc: Connector) -> None:
+    qbwc.queue()
+    qbwc.authenticate()
+    pause(qbwc)
+    qbwc.send(hcp())
+    qbwc.close()
+
+    assert qbwc.store.counts == qbwc.store.recount()

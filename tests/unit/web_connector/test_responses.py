@@ -1,0 +1,226 @@
+"""receiveResponseXML: which responses complete a request, and which are duplicates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from domain.requests.record import State
+from tests.support.web_connector.connector import Connector
+from tests.support.web_connector.quickbooks import answer, hcp, page_of, stored_response
+
+
+def test_the_response_is_stored_exactly_and_can_be_searched_for(qbwc: Connector) -> None:
+    request_id = qbwc.queue("CustomerQueryRq", "<FullName>Ann</FullName>")
+    request = qbwc.begin()
+    text = answer(request, content="<CustomerRet>\n<ListID>80000001-1</ListID>\n<Name>Ann Ärmel</Name>\n</CustomerRet>")
+
+    qbwc.receive(text)
+
+    assert qbwc.response(request_id) == text
+    found_by = qbwc.store.bodies[request_id].search_text.casefold()
+    assert all(part in found_by for part in ("customerqueryrq", request_id, "ann ärmel", "80000001-1", "status ok"))
+
+
+def test_a_warning_is_a_response(qbwc: Connector) -> None:
+    request_id = qbwc.queue()
+
+    qbwc.receive(answer(qbwc.begin(), code=500, severity="Warn", message="One or more objects cannot be found"))
+
+    assert qbwc.record(request_id).state is State.RESPONSE_RECEIVED
+
+
+def test_the_status_no_match_is_a_response(qbwc: Connector) -> None:
+    request_id = qbwc.queue()
+
+    qbwc.receive(answer(qbwc.begin(), code=1, message="No match"))
+
+    assert qbwc.record(request_id).state is State.RESPONSE_RECEIVED
+
+
+def test_a_quickbooks_error_fails_the_request_and_the_session_continues(qbwc: Connector) -> None:
+    failing, next_one = qbwc.write(), qbwc.queue()
+    text = answer(qbwc.begin(), code=3100, severity="Error", message="The name is already in use.")
+
+    progress = qbwc.receive(text)
+
+    record = qbwc.record(failing)
+    assert record.state is State.ERROR
+    assert record.error is not None
+    assert record.error.code == "quickbooks_error"
+    assert record.error.message == "The name is already in use."
+    assert record.error.details["status_code"] == 3100
+    assert record.error.details["status_severity"] == "Error"
+    assert record.error.details["request_id"] == failing
+    assert record.error.details["hint"]
+    assert qbwc.response(failing) == text
+    assert 1 <= progress <= 99
+    assert qbwc.record(next_one).state is State.TICKETED
+    assert "already in use" in qbwc.store.bodies[failing].search_text.casefold()
+
+
+def test_a_refused_message_set_fails_the_request(qbwc: Connector) -> None:
+    request_id = qbwc.write()
+    qbwc.begin()
+    text = '<QBXML><QBXMLMsgsRs messageSetStatusCode="9001"></QBXMLMsgsRs></QBXML>'
+
+    qbwc.receive(text)
+
+    error = qbwc.record(request_id).error
+    assert error is not None
+    assert (error.code, error.details["status_code"]) == ("quickbooks_error", 9001)
+
+
+@pytest.mark.parametrize("text", ["", "no xml", "<QBXML><QBXMLMsgsRs>", "<QBXML/>", "<QBXML><QBXMLMsgsRs/></QBXML>"])
+@pytest.mark.parametrize("queue", [Connector.queue, Connector.write])
+def test_an_unreadable_response_fails_the_request_and_is_stored(qbwc: Connector, queue: Any, text: str) -> None:
+    request_id = queue(qbwc)
+    qbwc.begin()
+
+    assert qbwc.receive(text) == 100
+
+    record = qbwc.record(request_id)
+    assert record.state is State.ERROR
+    assert record.error is not None
+    assert record.error.code == "outcome_unknown"
+    assert record.error.details["hint"]
+    assert qbwc.response(request_id) == text
+
+
+def test_a_response_may_contain_references_that_xml_forbids(qbwc: Connector) -> None:
+    request_id = qbwc.queue()
+
+    qbwc.receive(answer(qbwc.begin(), content="<CustomerRet><Name>a&#x1F;b</Name></CustomerRet>"))
+
+    assert qbwc.record(request_id).state is State.RESPONSE_RECEIVED
+    assert "&#x1F;" in (qbwc.response(request_id) or "")
+
+
+@pytest.mark.parametrize("other", [{"name": "VendorQueryRs"}, {"label": "somebody else's"}])
+def test_the_response_to_another_request_is_not_a_success(qbwc: Connector, other: dict[str, str]) -> None:
+    """The Web Connector names only the session: what was asked must be what is answered."""
+    request_id = qbwc.queue()
+    text = answer(qbwc.begin(), **other)  # type: ignore[arg-type]
+
+    qbwc.receive(text)
+
+    record = qbwc.record(request_id)
+    assert record.state is State.ERROR
+    assert record.error is not None
+    assert record.error.code == "outcome_unknown"
+    assert qbwc.response(request_id) == text
+
+
+def test_white_space_in_a_label_is_normalised(qbwc: Connector) -> None:
+    request_id = qbwc.queue(request_label="a  b")
+
+    qbwc.receive(answer(qbwc.begin(), label="a b"))
+
+    assert qbwc.record(request_id).state is State.RESPONSE_RECEIVED
+
+
+def test_a_response_without_a_label_is_matched_by_its_name(qbwc: Connector) -> None:
+    request_id = qbwc.queue()
+
+    qbwc.receive(answer(qbwc.begin()).replace(f' requestID="{request_id}"', ""))
+
+    assert qbwc.record(request_id).state is State.RESPONSE_RECEIVED
+
+
+def test_a_duplicate_response_is_stored_once(qbwc: Connector) -> None:
+    first, second = qbwc.queue(), qbwc.queue()
+    text = answer(qbwc.begin())
+
+    progress = qbwc.receive(text)
+    before = qbwc.record(first)
+
+    assert qbwc.receive(text) == progress
+    assert qbwc.record(first) is before
+    assert qbwc.record(second).state is State.TICKETED
+
+
+def test_a_duplicate_of_the_last_response_gets_100(qbwc: Connector) -> None:
+    qbwc.queue()
+    text = answer(qbwc.begin())
+
+    assert qbwc.receive(text) == 100
+    assert qbwc.receive(text) == 100
+
+
+def test_a_response_before_the_request_was_sent_is_not_stored(qbwc: Connector) -> None:
+    request_id = qbwc.queue()
+    qbwc.authenticate()
+
+    assert qbwc.receive("<QBXML/>") == 0
+
+    assert qbwc.record(request_id).state is State.TICKETED
+    assert qbwc.send(hcp()) != ""
+
+
+def test_a_duplicate_response_does_not_touch_a_request_of_another_kind(qbwc: Connector) -> None:
+    qbwc.queue(request_label="mine")
+    write = qbwc.write(request_label="mine")
+    late = answer(qbwc.begin())
+    progress = qbwc.receive(late)
+    sent = qbwc.send()
+
+    assert qbwc.receive(late) == progress
+    assert qbwc.record(write).state is State.SENT
+
+    qbwc.receive(stored_response(sent))
+    assert qbwc.record(write).state is State.RESPONSE_RECEIVED
+
+
+def test_a_duplicate_page_is_not_stored_as_the_next_page(qbwc: Connector) -> None:
+    first = qbwc.queue(attributes=' iterator="Start"', content="<MaxReturned>2</MaxReturned>")
+    qbwc.receive(page_of(qbwc.begin(), 4))
+    late = page_of(qbwc.send(), 2)
+    progress = qbwc.receive(late)
+    last = qbwc.send()
+
+    assert qbwc.receive(late) == progress
+    assert qbwc.receive(page_of(last, 0)) == 100
+
+    pages = sorted(qbwc.records, key=lambda found: found.paging.page)
+    assert [found.paging.page for found in pages] == [1, 2, 3]
+    assert pages[0].id == first
+    assert 'iteratorRemainingCount="0"' in str(qbwc.response(pages[2].id))
+
+
+def test_a_duplicate_response_is_recognised_by_its_label(qbwc: Connector) -> None:
+    qbwc.queue()
+    second = qbwc.queue()
+    late = answer(qbwc.begin())
+    progress = qbwc.receive(late)
+    request = qbwc.send()
+
+    assert qbwc.receive(late) == progress
+
+    assert qbwc.record(second).state is State.SENT
+    assert qbwc.receive(answer(request)) == 100
+    assert qbwc.record(second).state is State.RESPONSE_RECEIVED
+
+
+def test_progress_never_falls(qbwc: Connector) -> None:
+    for _ in range(3):
+        qbwc.queue()
+    steps = [qbwc.receive(answer(qbwc.begin()))]
+    for _ in range(10):
+        qbwc.queue()
+
+    while steps[-1] < 100:
+        steps.append(qbwc.receive(answer(qbwc.send())))
+
+    assert steps == sorted(steps)
+    assert len(steps) == 13
+    assert all(1 <= step <= 99 for step in steps[:-1])
+
+
+def test_a_request_queued_during_a_session_is_sent_in_it(qbwc: Connector) -> None:
+    qbwc.queue()
+    request = qbwc.begin()
+    late = qbwc.queue()
+
+    assert qbwc.receive(answer(request)) < 100
+    assert late in qbwc.send()

@@ -1,0 +1,163 @@
+"""sendRequestXML: what is sent, to whom, and how often."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from domain.errors import NotFound
+from domain.requests.record import State
+from domain.storage.changes import AddRequest, ChangeConnection
+from tests.support.builders import CONNECTION_ID, a_record
+from tests.support.web_connector.quickbooks import answer, hcp
+
+if TYPE_CHECKING:
+    from tests.support.web_connector.connector import Connector
+
+
+def test_the_sent_qbxml_has_a_prologue_and_is_ascii(qbwc: Connector) -> None:
+    qbwc.queue("CustomerQueryRq", "<FullName>Zoë</FullName>")
+
+    request = qbwc.begin()
+
+    assert request.startswith('<?xml version="1.0" encoding="utf-8"?>\n<?qbxml version="13.0"?>\n<QBXML>')
+    assert "Zo&#235;" in request
+    assert request.isascii()
+
+
+def test_a_write_carries_its_message_set_id_and_a_read_none(qbwc: Connector) -> None:
+    write = qbwc.write()
+    qbwc.queue()
+
+    first = qbwc.begin()
+    qbwc.receive(answer(first))
+    second = qbwc.send()
+
+    assert f'newMessageSetID="{qbwc.record(write).message_set_id}"' in first
+    assert "newMessageSetID" not in second
+
+
+def test_a_request_is_sent_with_the_version_it_was_queued_with(qbwc: Connector) -> None:
+    qbwc.queue(qbxml_version="16.0")
+
+    assert '<?qbxml version="16.0"?>' in qbwc.begin()
+
+
+def test_the_first_call_stores_the_quickbooks_facts(qbwc: Connector) -> None:
+    qbwc.queue()
+
+    qbwc.begin()
+
+    connection = qbwc.connection
+    assert connection.quickbooks_product_name == "QuickBooks Enterprise 24"
+    assert connection.country == "US"
+    assert connection.qbxml_version == "16.0"
+    assert connection.company_file_seen == "C:\\Books\\acme.qbw"
+    assert connection.file_id_seen == connection.file_id
+    assert qbwc.session.connection is None
+    assert qbwc.session.connection is None
+
+
+@pytest.mark.parametrize(
+    "facts", ["", "HOSTQUERY/COMPANYQUERY/PREFQUERY is currently not supported in QBPOS.", "<QBXML>"]
+)
+def test_a_session_continues_without_facts(qbwc: Connector, facts: str) -> None:
+    qbwc.queue()
+    qbwc.authenticate()
+
+    assert qbwc.send(facts) != ""
+
+    assert qbwc.connection.qbxml_version == "16.0"  # of the request processor
+    assert qbwc.connection.country == "US"
+    assert qbwc.connection.quickbooks_product_name is None
+
+
+def test_facts_are_stored_although_the_connection_changed_meanwhile(qbwc: Connector) -> None:
+    qbwc.queue()
+    qbwc.authenticate()
+    qbwc.store.commit(ChangeConnection(qbwc.connection, qbwc.connection.changed("x", name="New name")))
+
+    assert qbwc.send(hcp()) != ""
+
+    assert qbwc.connection.name == "New name"
+    assert qbwc.connection.quickbooks_product_name == "QuickBooks Enterprise 24"
+
+
+def test_a_session_continues_if_the_connection_was_removed(qbwc: Connector) -> None:
+    qbwc.queue()
+    qbwc.authenticate()
+    del qbwc.store.connections[CONNECTION_ID]
+
+    assert qbwc.send(hcp()) != ""
+
+
+def test_a_read_may_be_fetched_twice_in_one_session(qbwc: Connector) -> None:
+    request_id = qbwc.queue()
+    first = qbwc.begin()
+
+    assert qbwc.send() == first
+
+    assert qbwc.record(request_id).sessions == 1
+    assert qbwc.receive(answer(first)) == 100
+
+
+def test_a_write_is_sent_once_if_fetched_twice_and_its_response_is_accepted(qbwc: Connector) -> None:
+    request_id = qbwc.write()
+    first = qbwc.begin()
+
+    assert qbwc.send() == ""
+    assert request_id in qbwc.last_error()
+
+    assert qbwc.record(request_id).state is State.SENT
+    assert qbwc.receive(answer(first)) == 100
+    assert qbwc.record(request_id).state is State.RESPONSE_RECEIVED
+
+
+def test_a_write_without_response_recovers_later(qbwc: Connector) -> None:
+    request_id = qbwc.write()
+    qbwc.begin()
+    qbwc.send()
+
+    qbwc.close()
+
+    record = qbwc.record(request_id)
+    assert (record.state, record.recovering) == (State.RETRYABLE, True)
+
+
+def test_a_request_that_can_no_longer_be_written_does_not_block_the_queue(qbwc: Connector) -> None:
+    broken = a_record(id=qbwc.new_id())
+    qbwc.store.commit(AddRequest(broken, "<QBXML><not closed", "broken"))
+    good = qbwc.queue()
+
+    request = qbwc.begin()
+
+    assert good in request
+    error = qbwc.record(broken.id).error
+    assert error is not None
+    assert error.code == "qbxml_parse_error"
+    assert qbwc.receive(answer(request)) == 100
+
+
+def test_a_request_without_a_stored_body_does_not_block_the_queue(qbwc: Connector) -> None:
+    gone, good = qbwc.queue(), qbwc.queue()
+    real = qbwc.store.request_xml
+
+    def request_xml(request_id: str) -> str:
+        if request_id == gone:
+            raise NotFound("There is no such request.")
+        return real(request_id)
+
+    qbwc.store.request_xml = request_xml  # type: ignore[method-assign]
+
+    assert good in qbwc.begin()
+
+    assert qbwc.record(gone).state is State.ERROR
+
+
+def test_a_lone_request_that_can_no_longer_be_written_ends_the_session(qbwc: Connector) -> None:
+    qbwc.store.commit(AddRequest(a_record(id=qbwc.new_id()), "<QBXML><not closed", "broken"))
+
+    assert qbwc.begin() == ""
+
+    assert "malformed" in qbwc.last_error()
