@@ -119,7 +119,7 @@ class NothingStored(dict[str, tuple[str, str]]):
         """Store nothing."""
 
 
-def check_every_cut(run: Callable[[Interruption], Drain]) -> None:
+def check_every_interruption(run: Callable[[Interruption], Drain]) -> None:
     """Raise the rule that does not hold after an interruption."""
     for interruption in interruptions_of(two_writes):
         run(interruption).to_the_end().check()
@@ -128,7 +128,7 @@ def check_every_cut(run: Callable[[Interruption], Drain]) -> None:
 @pytest.mark.parametrize("broken", BROKEN)
 def test_the_interruption_matrix_finds_a_broken_store(broken: type[ObservedStore]) -> None:
     with pytest.raises(AssertionError):
-        check_every_cut(lambdan interruption: Drain(two_writes, interruption, store=broken()))
+        check_every_interruption(lambda interruption: Drain(two_writes, interruption, store=broken()))
 
 
 def test_the_interruption_matrix_finds_a_write_that_is_executed_twice() -> None:
@@ -138,7 +138,7 @@ def test_the_interruption_matrix_finds_a_write_that_is_executed_twice() -> None:
         return run
 
     with pytest.raises(AssertionError):
-        check_every_cut(without_message_sets)
+        check_every_interruption(without_message_sets)
 
 
 def with_store(store: type[ObservedStore]) -> type[Interleavings]:

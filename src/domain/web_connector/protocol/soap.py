@@ -1,6 +1,6 @@
 """SOAP envelopes: reads the Web Connector's calls and writes our replies.
 
-Reading is tolerant, writing is strict (docs/reference/web-connector-protocol.md, Request envelopes; Response envelopes).
+Reading is tolerant, writing is strict (docs/reference/web-connector-protocol.md, Request envelopes).
 """
 
 from __future__ import annotations
