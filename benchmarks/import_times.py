@@ -1,9 +1,7 @@
 """What a cold start of each function costs: the median of five fresh processes, in milliseconds.
 
-First the import of its module, then the first database client, which every function but the two
-pages makes with its first call.
-
-Run it with the Python that has the runtime's packages: `python benchmarks/import_times.py`.
+First the import of its module, then the first database client, which every function but the pages makes with its
+first call. `python -m benchmarks.import_times`.
 """
 
 from __future__ import annotations
@@ -12,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 from statistics import median
+
+from local.template import Template
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src"
@@ -35,11 +35,7 @@ ENVIRONMENT = {"AWS_DEFAULT_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "x", "AWS
 
 def handlers() -> list[str]:
     """Return the functions' modules."""
-    return sorted(
-        f"handlers.{path.stem}"
-        for path in (SOURCE / "handlers").glob("[!_]*.py")
-        if path.stem not in {"bootstrap", "settings"}
-    )
+    return sorted(function.handler.rpartition(".")[0] for function in Template.load(ROOT / "template.yaml").functions())
 
 
 def measure(module: str) -> tuple[float, float, list[str]]:

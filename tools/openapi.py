@@ -1,137 +1,234 @@
-"""Write `docs/openapi.json` from the functions: `python -m tools.openapi`.
+"""Write the OpenAPI document from the functions: `python -m tools.openapi`.
 
-Powertools describes each function; this merges them, puts in what Powertools cannot know (the query
-tables' parameters, the answers, the errors) and leaves out what the edge does otherwise (422).
+Powertools describes parameters and bodies. Operations, responses and errors come from the endpoints' declarations
+(`handlers/rest/endpoint.py`), the schemas of responses from the handlers' return types.
 """
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired, Union, get_args, get_origin, get_type_hints
+
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from domain.queries import QUERIES  # noqa: E402 - the path to it was made just now
-from handlers.rest import Endpoint  # noqa: E402 - see above
-from local.template import Template  # noqa: E402 - see above
-from tools.openapi_schemas import ANSWERS, SCHEMAS, ref  # noqa: E402 - see above
+from aws_lambda_powertools.event_handler import Response  # noqa: E402 - after the path that was set above
+
+from domain.web_connector.protocol import qwc  # noqa: E402
+from handlers.rest import Endpoint  # noqa: E402
+from handlers.rest.errors import INTERNAL_ERROR, STATUSES  # noqa: E402
+from handlers.views.schema import Schema  # noqa: E402
+from local.template import Template  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from domain.errors import ServiceError
+    from handlers.rest.endpoint import Operation
 
 TARGET = ROOT / "docs" / "openapi.json"
+JSON = "application/json"
+REFERENCE = "#/components/schemas/{model}"
 
 DESCRIPTION = (
-    "Queue QBXML requests for QuickBooks Desktop. The QuickBooks Web Connector fetches them, QuickBooks executes "
-    "them, and the outcome comes by webhook. Credential: HTTP Basic, user name = API key, empty password."
+    "Queue QBXML requests for QuickBooks Desktop. The QuickBooks Web Connector fetches them, QuickBooks executes them, "
+    "and a webhook delivers the response. Authenticate with HTTP Basic: the user name is the API key, the password is "
+    "empty."
 )
 
-ERRORS = {
-    "400": "A body or parameter is wrong, or the record's state does not allow this",
-    "401": "No, malformed or unknown credential",
-    "403": "A read-only key asks for a change",
-    "404": "There is no such thing, or it is another app's",
-    "409": "In flight, a live session, or an idempotency key used otherwise",
-    "410": "The record was deleted",
-    "413": "The body is over 1 MiB",
-    "415": "The body is not JSON",
-    "429": "Too many requests; see Retry-After",
-    "500": "Our fault; the details carry the request id",
-}
+
+class ErrorObject(TypedDict):
+    """What went wrong."""
+
+    code: Annotated[str, Schema("Stable name")]
+    message: Annotated[str, Schema("For people; may change")]
+    details: NotRequired[dict[str, Any]]
+
+
+class Error(TypedDict):
+    """The body of every error."""
+
+    error: ErrorObject
 
 
 def document() -> dict[str, Any]:
-    """Return the OpenAPI document of all functions."""
-    merged: dict[str, Any] = {
+    """Return the OpenAPI document of all endpoints."""
+    described = [(endpoint, _described(endpoint)) for endpoint in endpoints()]
+    bodies = {
+        name: schema
+        for _, powertools in described
+        for name, schema in powertools["components"]["schemas"].items()
+        if name.startswith(("New", "Changed")) and not name.endswith("Parameters")
+    }
+    schemas = _Schemas(_return_type(one) for endpoint, _ in described for one in endpoint.operations)
+    paths: dict[str, Any] = {}
+    for endpoint, powertools in described:
+        for operation in endpoint.operations:
+            path = paths.setdefault(operation.path, {})
+            path[operation.method.lower()] = _operation(endpoint, operation, powertools, schemas)
+    whole = {
         "openapi": "3.1.0",
         "info": {"title": "qbxml-queue", "version": "1", "description": DESCRIPTION},
         "security": [{"api_key": []}],
-        "paths": {},
+        "paths": dict(sorted(paths.items())),
         "components": {
             "securitySchemes": {"api_key": {"type": "http", "scheme": "basic"}},
-            "schemas": dict(SCHEMAS),
-            "responses": {
-                f"Error{status}": {
-                    "description": words,
-                    "content": {"application/json": {"schema": ref("Error")}},
-                }
-                for status, words in ERRORS.items()
-            },
+            "schemas": dict(sorted((schemas.components | bodies).items())),
+            "responses": {f"Error{status}": _error_response(status) for status in sorted({*STATUSES.values(), 500})},
         },
     }
-    for endpoint in endpoints():
-        described = json.loads(endpoint.get_openapi_json_schema(title="", version="1"))
-        schemas = described["components"]["schemas"]
-        for path, operations in described["paths"].items():
-            for method, operation in operations.items():
-                merged["paths"].setdefault(path, {})[method] = _completed(operation, schemas, changes=endpoint.changes)
-        bodies = {name: schema for name, schema in schemas.items() if name.startswith(("New", "Changed"))}
-        merged["components"]["schemas"].update(bodies)
-    merged["paths"] = dict(sorted(merged["paths"].items()))
-    return merged
+    return _with_plain_names(whole)
+
+
+def _with_plain_names(whole: dict[str, Any]) -> dict[str, Any]:
+    """Return the document with names for clients: `Connection`, `ConnectionResponse` and `ConnectionPage`."""
+    text = json.dumps(whole)
+    for pattern, name in (
+        (r'(?<=["/])Data_(\w+)View_(?=")', r"\1Response"),
+        (r'(?<=["/])Page_(\w+)View_(?=")', r"\1Page"),
+        (r'(?<=["/])(\w+)View(?=")', r"\1"),
+    ):
+        text = re.sub(pattern, name, text)
+    renamed: dict[str, Any] = json.loads(text)
+    return renamed
 
 
 def endpoints() -> list[Endpoint]:
-    """Return the API's functions, in the order of the template."""
+    """Return the endpoints of the REST API, in the order of the template."""
     modules = [import_module(function.handler.rpartition(".")[0]) for function in Template.load().functions()]
     return [module.handler for module in modules if isinstance(module.handler, Endpoint)]
 
 
-def _errors(operation: dict[str, Any], *, changes: bool) -> list[str]:
-    """Return the status of every error that an operation can answer with."""
-    name: str = operation["operationId"]
-    of_one_request = "queued_request" in name and name not in {"create_queued_request", "list_queued_requests"}
-    possible = {
-        "403": changes,
-        "404": bool(operation.get("parameters")) and name != "list_connections",
-        "409": name.startswith(("delete_", "discard_", "create_queued_request")),
-        "410": of_one_request and not name.startswith("delete_"),
-        "413": "requestBody" in operation,
-        "415": "requestBody" in operation,
+class _Schemas:
+    """The schemas of all responses, and the components to which they refer."""
+
+    def __init__(self, types: Iterable[Any]) -> None:
+        models = [model for kind in types for model in _models(kind)] + [Error]
+        named = {repr(model): model for model in models}
+        schemas, self.components = TypeAdapter.json_schemas(
+            [(name, "serialization", TypeAdapter(model)) for name, model in named.items()],
+            ref_template=REFERENCE,
+        )
+        self.components = _exact(self.components.get("$defs", {}))
+        self._schemas = {name: _exact(schema) for (name, _), schema in schemas.items()}
+
+    def of(self, model: Any) -> Any:
+        """Return the schema of a type."""
+        return self._schemas[repr(model)]
+
+
+def _operation(
+    endpoint: Endpoint, operation: Operation, powertools: dict[str, Any], schemas: _Schemas
+) -> dict[str, Any]:
+    """Return the description of an operation."""
+    from_powertools = powertools["paths"][operation.path][operation.method.lower()]
+    summary, _, description = inspect.cleandoc(operation.function.__doc__ or "").partition("\n\n")
+    success = {
+        str(status): {"description": _success(status)} | _content(operation, schemas) for status in operation.statuses
     }
-    return [code for code in ERRORS if possible.get(code, True)]
+    errors = {
+        str(status): {"$ref": f"#/components/responses/Error{status}"}
+        for status in sorted({500, *(STATUSES[error] for error in operation.errors)})
+    }
+    parameters = _parameters(endpoint, operation.path, from_powertools, powertools["components"]["schemas"])
+    return {
+        "tags": [endpoint.tag],
+        "operationId": operation.id,
+        "summary": summary.removesuffix("."),
+        **({"description": " ".join(description.split())} if description else {}),
+        **({"parameters": parameters} if parameters else {}),
+        **({"requestBody": from_powertools["requestBody"]} if "requestBody" in from_powertools else {}),
+        "responses": dict(sorted(success.items())) | errors,
+    }
 
 
-def _completed(operation: dict[str, Any], schemas: dict[str, Any], *, changes: bool) -> dict[str, Any]:
-    """Return an operation as the edge makes it."""
-    name = operation["operationId"]
-    if name.startswith("query_"):
-        operation["parameters"] += [
-            {
-                "name": parameter.name,
-                "in": "query",
-                "required": False,
-                "description": parameter.description,
-                "schema": parameter.schema,
-            }
-            for parameter in QUERIES[name.removeprefix("query_")].parameters
-        ]
-    # Powertools keeps of a parameter's model only the type of each field; the model says it all.
-    known = {
-        field: schema
-        for model, schema_of_model in schemas.items()
+def _described(endpoint: Endpoint) -> dict[str, Any]:
+    described: dict[str, Any] = json.loads(endpoint.resolver.get_openapi_json_schema(title="", version="1"))
+    return described
+
+
+def _return_type(operation: Operation) -> Any:
+    """Return the type of an operation's body: with `repeated_status` the function returns a pair."""
+    declared = get_type_hints(operation.function, include_extras=True)["return"]
+    return get_args(declared)[0] if get_origin(declared) is tuple else declared
+
+
+def _models(kind: Any) -> list[Any]:
+    """Return the JSON bodies in a return type. None has no body, and `Response` is a file."""
+    members = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
+    return [one for one in members if one is not type(None) and get_origin(one) is not Response]
+
+
+def _content(operation: Operation, schemas: _Schemas) -> dict[str, Any]:
+    kind = _return_type(operation)
+    content: dict[str, Any] = {}
+    for model in _models(kind):
+        content[JSON] = {"schema": schemas.of(model)}
+    if any(get_origin(one) is Response for one in get_args(kind)):
+        content[qwc.CONTENT_TYPE] = {"schema": {"type": "string"}}
+    return {"content": content} if content else {}
+
+
+def _success(status: int) -> str:
+    return {200: "Success", 201: "Created", 202: "Accepted", 204: "Done"}[status]
+
+
+def _error_response(status: int) -> dict[str, Any]:
+    """Return the response for all errors of a status, described by the docstrings of their classes."""
+    classes: list[type[ServiceError]] = [error for error, one in STATUSES.items() if one == status]
+    descriptions = [f"`{error.code}`: {inspect.cleandoc(error.__doc__ or '')}" for error in classes]
+    if not descriptions:
+        descriptions = [f"`{INTERNAL_ERROR}`: The service failed; `details.request_id` identifies the log line."]
+    return {
+        "description": " ".join(descriptions),
+        "content": {JSON: {"schema": {"$ref": REFERENCE.format(model="Error")}}},
+    }
+
+
+def _parameters(
+    endpoint: Endpoint, path: str, operation: dict[str, Any], schemas: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Return the parameters, with the schemas of their models, of which Powertools keeps only the types."""
+    fields = {
+        name: schema
+        for model, of_model in schemas.items()
         if model.endswith("Parameters")
-        for field, schema in schema_of_model["properties"].items()
+        for name, schema in of_model["properties"].items()
     }
-    for parameter in operation.get("parameters", []):
-        if parameter["name"] in known:
-            parameter["schema"] = _without_null(known[parameter["name"]], schemas)
-        parameter["schema"].pop("title", None)
-        parameter["schema"].pop("description", None)
-    (status, success), *_ = [one for one in operation["responses"].items() if one[0] != "422"]
-    answers = {"200": success} | {status: success} if name == "create_queued_request" else {status: success}
-    for answer in answers.values():
-        if name in ANSWERS:
-            answer["content"] = {"application/json": {"schema": ANSWERS[name]}}
-        else:
-            answer.pop("content", None)
-    errors = {code: {"$ref": f"#/components/responses/Error{code}"} for code in _errors(operation, changes=changes)}
-    return operation | {"responses": answers | errors}
+    parameters: list[dict[str, Any]] = operation.get("parameters", [])
+    for parameter in parameters:
+        if parameter["name"] in fields:
+            parameter["schema"] = _without_null(fields[parameter["name"]], schemas)
+        elif parameter["in"] == "path":
+            parameter["required"] = True
+            parameter["schema"] = {"type": "string", "format": "uuid"}
+        for repeated in ("title", "description"):
+            parameter["schema"].pop(repeated, None)
+    queried = endpoint.query.parameters if endpoint.query else ()
+    parameters.sort(key=lambda one: (one["in"] != "path", path.find(one["name"])))
+    return parameters + [
+        {
+            "name": one.name,
+            "in": "query",
+            "required": False,
+            "description": one.description,
+            "schema": one.schema,
+        }
+        for one in queried
+    ]
 
 
 def _without_null(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
-    """Return a parameter's own schema: without null, which a URL cannot hold, and without references."""
+    """Return a parameter's schema without null, which a URL cannot hold, and without references."""
     for one in schema.get("anyOf", []):
         if "$ref" in one:
             named: dict[str, Any] = schemas[one["$ref"].rpartition("/")[2]]
@@ -139,6 +236,16 @@ def _without_null(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, 
         if one.get("type") != "null":
             return dict(one)
     return dict(schema)
+
+
+def _exact(schema: Any) -> Any:
+    """Return a schema without pydantic's titles, in which an object has no members but those that it names."""
+    if isinstance(schema, list):
+        return [_exact(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    exact = {name: _exact(one) for name, one in schema.items() if name != "title" or not isinstance(one, str)}
+    return exact | ({"additionalProperties": False} if isinstance(exact.get("properties"), dict) else {})
 
 
 def rendered() -> str:

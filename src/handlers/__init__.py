@@ -1,4 +1,5 @@
-"""The functions, one module per Lambda function: parse, one call into the domain, present.
+"""The Lambda functions: every module with a `handler` is one.
 
-`bootstrap` builds what they call; `api/` is the shared edge of the REST API.
+`bootstrap` builds what they call and `settings` reads their environment. `rest/` is what the endpoints of the REST API
+share; `views/` is the JSON that clients see.
 """

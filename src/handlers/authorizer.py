@@ -1,4 +1,4 @@
-"""API Gateway's authorizer: which app calls, by its API key (contract §1)."""
+"""API Gateway's authorizer: identifies the app by its API key."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from handlers.bootstrap import services
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
-    """Return a policy for the key's app, or raise what API Gateway answers with 401."""
-    key = _key_in(event.get("authorizationToken", ""))
-    found = services().store.api_key(api_key_hash(key)) if key else None
-    if found is None or found.revoked_at:
-        # API Gateway's word for 401; any other text would be a 500.
+    """Return a policy for the key's app. Raises the error to which API Gateway responds with 401."""
+    text = _api_key(event.get("authorizationToken", ""))
+    key = services().store.api_key(api_key_hash(text)) if text else None
+    if key is None or key.revoked_at:
+        # API Gateway responds with 401 to exactly this message, and with 500 to any other.
         raise Unauthorized("Unauthorized")
-    # The whole stage, not the one method: API Gateway uses the policy again for the key's other calls.
+    # The whole stage, not only this method: API Gateway caches the policy for the key's other calls.
     api, stage, *_ = event["methodArn"].split("/")
     return {
-        "principalId": found.app_id,
+        "principalId": key.app_id,
         "policyDocument": {
             "Version": "2012-10-17",
             "Statement": [{"Action": "execute-api:Invoke", "Effect": "Allow", "Resource": f"{api}/{stage}/*"}],
         },
-        "context": {"app_id": found.app_id, "scope": found.scope.value},
+        "context": {"app_id": key.app_id, "scope": key.scope.value},
     }
 
 
-def _key_in(authorization: str) -> str | None:
-    """Return the user name of a Basic credential (RFC 7617) without a password, None for anything else."""
+def _api_key(authorization: str) -> str | None:
+    """Return the user name of a Basic credential (RFC 7617) with an empty password, None for anything else."""
     scheme, _, credential = authorization.partition(" ")
     if scheme.lower() != "basic":
         return None

@@ -202,8 +202,9 @@ class Services:
         import random
 
         from domain.webhooks.delivery import Deliverer
+        from handlers.views.webhook_event import event_body
 
-        return Deliverer(self.store, self.webhook_sender, self.retry_queue, self.clock, random.random)
+        return Deliverer(self.store, event_body, self.webhook_sender, self.retry_queue, self.clock, random.random)
 
 
 Services.current = Services()

@@ -1,37 +1,25 @@
-"""DELETE /queued_requests/{request_id}, and the same below its connection: remove a record and its bodies."""
+"""DELETE /queued_requests/{request_id}, also below its connection: delete a record and its bodies."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
+from domain.errors import InFlight, InvalidState
 from handlers.bootstrap import services
-from handlers.rest import ConnectionId, Endpoint, RequestId, no_content
+from handlers.rest import ConnectionId, Endpoint, RequestId
 from handlers.rest.models import DeleteParameters
 
-handler = Endpoint(changes=True, parameters=DeleteParameters)
-Parameters = Annotated[DeleteParameters, Query()]
-ABOUT: dict[str, Any] = {
-    "status_code": 204,
-    "summary": "Delete a queued request that has ended",
-    "response_description": "It is gone",
-    "tags": ["Queued requests"],
-}
+handler = Endpoint("Queued requests", changes=True)
+OPTIONS = {"status": 204, "errors": (InFlight, InvalidState)}
 
 
-@handler.delete("/api/v1/queued_requests/<request_id>", operation_id="delete_queued_request", **ABOUT)
-def delete(request_id: RequestId, parameters: Parameters) -> Response[Any]:
-    """Delete the record; a second time does nothing."""
-    services().requests.delete(handler.app_id, request_id, force=parameters.force)
-    return no_content()
+@handler.delete("/api/v1/queued_requests/<request_id>", **OPTIONS)
+@handler.delete("/api/v1/connections/<connection_id>/queued_requests/<request_id>", **OPTIONS)
+def delete_queued_request(
+    request_id: RequestId, parameters: Annotated[DeleteParameters, Query()], connection_id: ConnectionId | None = None
+) -> None:
+    """Delete a queued request that has ended.
 
-
-@handler.delete(
-    "/api/v1/connections/<connection_id>/queued_requests/<request_id>",
-    operation_id="delete_queued_request_of_connection",
-    **ABOUT,
-)
-def delete_of_connection(connection_id: ConnectionId, request_id: RequestId, parameters: Parameters) -> Response[Any]:
-    """Delete the record, if it is this connection's."""
+    Deleting it again does nothing.
+    """
     services().requests.delete(handler.app_id, request_id, connection_id, force=parameters.force)
-    return no_content()

@@ -8,8 +8,8 @@ from adapters.dynamodb.images import record_from_image
 from domain.webhooks.defaults import ATTEMPT_TIMEOUT_SECONDS
 from domain.webhooks.delivery import needs_first_attempt
 from domain.webhooks.ports import PlannedAttempt
-from handlers._delivery_batch import attempt_all
 from handlers.bootstrap import services
+from handlers.webhook_batch import attempt_all
 
 if TYPE_CHECKING:
     from domain.requests.record import QueuedRequest

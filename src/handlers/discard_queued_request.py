@@ -1,38 +1,16 @@
-"""POST /queued_requests/{request_id}/discard, and the same below its connection: take it out of the queue."""
+"""POST /queued_requests/{request_id}/discard, also below its connection: take a request out of the queue."""
 
-from typing import Any
-
-from aws_lambda_powertools.event_handler import Response
-
-from domain.requests.views import record_view
+from domain.errors import Gone, InFlight, InvalidState
 from handlers.bootstrap import services
-from handlers.rest import ConnectionId, Endpoint, RequestId, record_answer
+from handlers.rest import ConnectionId, Data, Endpoint, RequestId
+from handlers.views.requests import QueuedRequestView, queued_request
 
-handler = Endpoint(changes=True)
-ABOUT: dict[str, Any] = {
-    "status_code": 200,
-    "summary": "Take a request out of the queue",
-    "response_description": "The queued request",
-    "tags": ["Queued requests"],
-}
+handler = Endpoint("Queued requests", changes=True)
+ERRORS = (Gone, InFlight, InvalidState)
 
 
-@handler.post("/api/v1/queued_requests/<request_id>/discard", operation_id="discard_queued_request", **ABOUT)
-def discard(request_id: RequestId) -> Response[Any]:
-    """Answer with the record as it is now."""
-    return _answer(request_id)
-
-
-@handler.post(
-    "/api/v1/connections/<connection_id>/queued_requests/<request_id>/discard",
-    operation_id="discard_queued_request_of_connection",
-    **ABOUT,
-)
-def discard_of_connection(connection_id: ConnectionId, request_id: RequestId) -> Response[Any]:
-    """Answer with the record as it is now, if it is this connection's."""
-    return _answer(request_id, connection_id)
-
-
-def _answer(request_id: str, connection_id: str | None = None) -> Response[Any]:
-    stored = services().requests.discard(handler.app_id, request_id, connection_id)
-    return record_answer(handler.event, record_view(stored), 200)
+@handler.post("/api/v1/queued_requests/<request_id>/discard", errors=ERRORS)
+@handler.post("/api/v1/connections/<connection_id>/queued_requests/<request_id>/discard", errors=ERRORS)
+def discard_queued_request(request_id: RequestId, connection_id: ConnectionId | None = None) -> Data[QueuedRequestView]:
+    """Take a request out of the queue."""
+    return {"data": queued_request(services().requests.discard(handler.app_id, request_id, connection_id))}

@@ -1,4 +1,4 @@
-"""The stream of `queued_requests` → a record that DynamoDB removed because it had expired: remove what it left."""
+"""Triggered by the stream of `QueuedRequests`: removes the bodies and counts of records that have expired."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ logger = Logger()
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
-    """Forget each record of a batch of stream records; failures are named by sequence number.
+    """Clean up after each record of a batch. Failures are identified by sequence number.
 
-    Of a batch Lambda repeats everything from the first failure on: what was forgotten already is left alone then.
+    Lambda repeats everything after the first failure. A record that was already cleaned up is left alone.
     """
     retention = services().retention
-    failed = []
+    failures = []
     forgotten = 0
     for entry in event["Records"]:
         number, image = str(entry["dynamodb"]["SequenceNumber"]), entry["dynamodb"]["OldImage"]
         try:
             forgotten += retention.forget(record_from_image(image))
-        except Exception:  # one bad record keeps no other from being forgotten
+        except Exception:  # one bad record must not block the others
             ids = {name: image.get(name, {}).get("S") for name in ("id", "connection_id")}
             logger.exception("retention.not_processed", extra={"item": number, **ids})
-            failed.append({"itemIdentifier": number})
-    logger.info("retention.forgotten", extra={"records": forgotten, "failed": len(failed)})
-    return {"batchItemFailures": failed}
+            failures.append({"itemIdentifier": number})
+    logger.info("retention.forgotten", extra={"records": forgotten, "failed": len(failures)})
+    return {"batchItemFailures": failures}

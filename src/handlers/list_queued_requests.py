@@ -1,38 +1,36 @@
 """GET /connections/{connection_id}/queued_requests: one page of a connection's requests."""
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Annotated, Any
+from typing import Annotated
 
-from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from domain.requests import waiting_reason
 from domain.requests.listing import ListQuery
-from domain.requests.views import list_item_view
 from handlers.bootstrap import services
-from handlers.rest import ConnectionId, Endpoint, list_answer
+from handlers.rest import ConnectionId, Endpoint, Page
 from handlers.rest.models import ListParameters
+from handlers.views.requests import ListedRequestView, listed_request
 
-handler = Endpoint(parameters=ListParameters)
+handler = Endpoint("Queued requests")
 
 
-@handler.get(
-    "/api/v1/connections/<connection_id>/queued_requests",
-    operation_id="list_queued_requests",
-    summary="List a connection's requests",
-    response_description="One page",
-    tags=["Queued requests"],
-)
-def list_page(connection_id: ConnectionId, parameters: Annotated[ListParameters, Query()]) -> Response[Any]:
-    """Answer with one page; one past the end is empty."""
+@handler.get("/api/v1/connections/<connection_id>/queued_requests")
+def list_queued_requests(
+    connection_id: ConnectionId, parameters: Annotated[ListParameters, Query()]
+) -> Page[ListedRequestView]:
+    """List a connection's requests.
+
+    A page past the end is empty.
+    """
     fields = parameters.model_dump(exclude={"sort_direction"})
     query = ListQuery(connection_id, **fields, descending=parameters.sort_direction == "desc")
-    # Beside the page, not after it: what its connection waits for is what its items wait for.
-    with ThreadPoolExecutor(1) as beside:
-        read = beside.submit(services().store.connection, connection_id)
+    # In parallel with the page: the connection tells why its requests wait.
+    with ThreadPoolExecutor(1) as parallel:
+        read = parallel.submit(services().store.connection, connection_id)
         page = services().lists.page(handler.app_id, query)
     now, connection = services().clock(), read.result()
     views = [
-        list_item_view(item, waiting=waiting_reason.of_request(item.record, connection, now)) for item in page.items
+        listed_request(item, waiting=waiting_reason.of_request(item.record, connection, now)) for item in page.items
     ]
-    return list_answer(handler.event, views, page.page, page.total_pages)
+    return {"data": views, "page": page.page, "total_pages": page.total_pages}

@@ -13,7 +13,8 @@ from domain.errors import NotFound, ServiceError
 from domain.web_connector.protocol import qwc
 from handlers.bootstrap import services
 from handlers.get_connection_qwc import APP_NAME
-from handlers.rest.request_checks import base_url_of, header
+from handlers.rest.errors import STATUSES
+from handlers.rest.request_checks import base_url, header
 
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
@@ -27,7 +28,7 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
         return _answer(200, {"data": _data(event, token.strip())})
     except ServiceError as error:
         details = {"details": error.details} if error.details else {}
-        return _answer(error.status, {"error": {"code": error.code, "message": error.message, **details}})
+        return _answer(STATUSES[type(error)], {"error": {"code": error.code, "message": error.message, **details}})
 
 
 def _data(event: dict[str, Any], token: str) -> dict[str, Any]:
@@ -36,8 +37,8 @@ def _data(event: dict[str, Any], token: str) -> dict[str, Any]:
             return {"password": services().onboarding.new_password(token)}
         case "/onboarding/qwc":
             connection = services().onboarding.connection_for(token)
-            base_url = services().settings.base_url or base_url_of(event)
-            return {"qwc": qwc.render(connection, base_url=base_url, app_name=APP_NAME)}
+            url = services().settings.base_url or base_url(event)
+            return {"qwc": qwc.render(connection, base_url=url, app_name=APP_NAME)}
         case _:
             return _progress(token)
 

@@ -1,7 +1,7 @@
-"""The operator's function: apps, API keys, webhook secrets, recounts. No HTTP route leads here.
+"""The operator's function: apps, API keys, webhook secrets, recounts. No HTTP route leads to it.
 
-Call it with an operation and its arguments: `{"operation": "create_app", "name": "Shop"}`. What goes
-wrong is answered in the API's error shape.
+Invoke it with a command and its arguments: `{"operation": "create_app", "name": "Shop"}`. Errors have the shape of the
+REST API.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from domain.errors import ServiceError
-from handlers._operations import operation
+from handlers.operator_commands import command_named
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
-    """Do the operation that the event names."""
+    """Run the command that the event names."""
     arguments = {name: value for name, value in event.items() if name != "operation"}
     try:
-        return operation(event.get("operation"), arguments)(**arguments)
+        return command_named(event.get("operation"), arguments)(**arguments)
     except ServiceError as error:
         return {"error": {"code": error.code, "message": error.message, "details": error.details}}

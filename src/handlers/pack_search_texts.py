@@ -1,4 +1,4 @@
-"""Every quarter of an hour: pack the search texts of days that are over."""
+"""Every 15 minutes: pack the search texts of past days."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from handlers.bootstrap import services
 logger = Logger()
 
 RESERVE = timedelta(seconds=60)
-"""Kept back of the function's time for the step that was begun last: up to 1,000 writes, eight at a time."""
+"""Time left for the last step, which makes up to 1,000 writes, eight at a time."""
 
 
 def handler(_event: dict[str, Any], context: Any) -> None:
-    """Pack as long as the function has time; `context` is Lambda's. Fails at its end when a day could not be packed."""
+    """Pack while the function has time. Fails at the end when a day could not be packed, so that the alarm sees it."""
     left = timedelta(milliseconds=context.get_remaining_time_in_millis())
     packed = services().packer.run(services().clock() + left - RESERVE)
     for failure in packed.failures:

@@ -1,25 +1,18 @@
-"""POST /connections/{connection_id}/pause: hand out nothing more to its Web Connector."""
-
-from typing import Any
-
-from aws_lambda_powertools.event_handler import Response
+"""POST /connections/{connection_id}/pause: send no more requests to its QuickBooks."""
 
 from handlers.bootstrap import services
-from handlers.rest import ConnectionId, Endpoint
-from handlers.rest.connections import connection_answer
+from handlers.rest import ConnectionId, Data, Endpoint
+from handlers.rest.connections import connection_data
+from handlers.views.connections import ConnectionView
 
-handler = Endpoint(changes=True)
+handler = Endpoint("Connections", changes=True)
 
 
-@handler.post(
-    "/api/v1/connections/<connection_id>/pause",
-    operation_id="pause_connection",
-    summary="Pause a connection",
-    description="Nothing more is handed out, in a session that is running after the request in flight; the pages of an "
-    "open iteration are finished. Requests can still be queued. Pausing again does nothing.",
-    response_description="The connection",
-    tags=["Connections"],
-)
-def pause(connection_id: ConnectionId) -> Response[Any]:
-    """Answer with the connection as it is now."""
-    return connection_answer(services().connections.pause(handler.app_id, connection_id))
+@handler.post("/api/v1/connections/<connection_id>/pause")
+def pause_connection(connection_id: ConnectionId) -> Data[ConnectionView]:
+    """Pause a connection.
+
+    A running session finishes the request in flight and the pages of an open iterator; nothing else is sent. Requests
+    can still be queued. Pausing again does nothing.
+    """
+    return connection_data(services().connections.pause(handler.app_id, connection_id))

@@ -1,5 +1,5 @@
-"""GET /connections/{connection_id}/customers: queue a query for customers (contract §7)."""
+"""GET /connections/{connection_id}/customers: queue a query for customers."""
 
 from handlers.rest.query_endpoint import query_endpoint
 
-handler = query_endpoint("customers", "customers")
+handler = query_endpoint("customers")

@@ -1,5 +1,5 @@
-"""GET /connections/{connection_id}/invoices: queue a query for invoices (contract §7)."""
+"""GET /connections/{connection_id}/invoices: queue a query for invoices."""
 
 from handlers.rest.query_endpoint import query_endpoint
 
-handler = query_endpoint("invoices", "invoices")
+handler = query_endpoint("invoices")

@@ -1,5 +1,5 @@
-"""GET /connections/{connection_id}/items: queue a query for items (contract §7)."""
+"""GET /connections/{connection_id}/items: queue a query for items."""
 
 from handlers.rest.query_endpoint import query_endpoint
 
-handler = query_endpoint("items", "items")
+handler = query_endpoint("items")

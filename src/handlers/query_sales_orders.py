@@ -1,5 +1,5 @@
-"""GET /connections/{connection_id}/sales_orders: queue a query for sales orders (contract §7)."""
+"""GET /connections/{connection_id}/sales_orders: queue a query for sales orders."""
 
 from handlers.rest.query_endpoint import query_endpoint
 
-handler = query_endpoint("sales_orders", "sales orders")
+handler = query_endpoint("sales_orders")

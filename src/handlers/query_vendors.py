@@ -1,5 +1,5 @@
-"""GET /connections/{connection_id}/vendors: queue a query for vendors (contract §7)."""
+"""GET /connections/{connection_id}/vendors: queue a query for vendors."""
 
 from handlers.rest.query_endpoint import query_endpoint
 
-handler = query_endpoint("vendors", "vendors")
+handler = query_endpoint("vendors")

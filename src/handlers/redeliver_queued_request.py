@@ -1,38 +1,18 @@
-"""POST /queued_requests/{request_id}/redeliver, and the same below its connection: send its webhook again."""
+"""POST /queued_requests/{request_id}/redeliver, also below its connection: send its webhook again."""
 
-from typing import Any
-
-from aws_lambda_powertools.event_handler import Response
-
-from domain.requests.views import record_view
+from domain.errors import Gone, InvalidState
 from handlers.bootstrap import services
-from handlers.rest import ConnectionId, Endpoint, RequestId, record_answer
+from handlers.rest import ConnectionId, Data, Endpoint, RequestId
+from handlers.views.requests import QueuedRequestView, queued_request
 
-handler = Endpoint(changes=True)
-ABOUT: dict[str, Any] = {
-    "status_code": 202,
-    "summary": "Send the webhook of an ended request again",
-    "response_description": "The queued request",
-    "tags": ["Queued requests"],
-}
+handler = Endpoint("Queued requests", changes=True)
+ERRORS = (Gone, InvalidState)
 
 
-@handler.post("/api/v1/queued_requests/<request_id>/redeliver", operation_id="redeliver_queued_request", **ABOUT)
-def redeliver(request_id: RequestId) -> Response[Any]:
-    """Answer with the record as it is now."""
-    return _answer(request_id)
-
-
-@handler.post(
-    "/api/v1/connections/<connection_id>/queued_requests/<request_id>/redeliver",
-    operation_id="redeliver_queued_request_of_connection",
-    **ABOUT,
-)
-def redeliver_of_connection(connection_id: ConnectionId, request_id: RequestId) -> Response[Any]:
-    """Answer with the record as it is now, if it is this connection's."""
-    return _answer(request_id, connection_id)
-
-
-def _answer(request_id: str, connection_id: str | None = None) -> Response[Any]:
-    stored = services().requests.redeliver(handler.app_id, request_id, connection_id)
-    return record_answer(handler.event, record_view(stored), 202)
+@handler.post("/api/v1/queued_requests/<request_id>/redeliver", status=202, errors=ERRORS)
+@handler.post("/api/v1/connections/<connection_id>/queued_requests/<request_id>/redeliver", status=202, errors=ERRORS)
+def redeliver_queued_request(
+    request_id: RequestId, connection_id: ConnectionId | None = None
+) -> Data[QueuedRequestView]:
+    """Send the webhook of an ended request again."""
+    return {"data": queued_request(services().requests.redeliver(handler.app_id, request_id, connection_id))}

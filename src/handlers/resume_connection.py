@@ -1,24 +1,17 @@
-"""POST /connections/{connection_id}/resume: hand out its queue again."""
-
-from typing import Any
-
-from aws_lambda_powertools.event_handler import Response
+"""POST /connections/{connection_id}/resume: send its requests again."""
 
 from handlers.bootstrap import services
-from handlers.rest import ConnectionId, Endpoint
-from handlers.rest.connections import connection_answer
+from handlers.rest import ConnectionId, Data, Endpoint
+from handlers.rest.connections import connection_data
+from handlers.views.connections import ConnectionView
 
-handler = Endpoint(changes=True)
+handler = Endpoint("Connections", changes=True)
 
 
-@handler.post(
-    "/api/v1/connections/<connection_id>/resume",
-    operation_id="resume_connection",
-    summary="Resume a paused connection",
-    description="The queue is worked from the next session on. Resuming again does nothing.",
-    response_description="The connection",
-    tags=["Connections"],
-)
-def resume(connection_id: ConnectionId) -> Response[Any]:
-    """Answer with the connection as it is now."""
-    return connection_answer(services().connections.resume(handler.app_id, connection_id))
+@handler.post("/api/v1/connections/<connection_id>/resume")
+def resume_connection(connection_id: ConnectionId) -> Data[ConnectionView]:
+    """Resume a paused connection.
+
+    Its requests are sent from the next session on. Resuming again does nothing.
+    """
+    return connection_data(services().connections.resume(handler.app_id, connection_id))

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.sqs import planned_attempt_of
 from domain.webhooks.defaults import ATTEMPT_TIMEOUT_SECONDS
-from handlers._delivery_batch import attempt_all
 from handlers.bootstrap import services
+from handlers.webhook_batch import attempt_all
 
 if TYPE_CHECKING:
     from domain.webhooks.delivery import Result

@@ -1,4 +1,4 @@
-"""Every five minutes: release silent Web Connector sessions, remove what deleted connections left."""
+"""Every five minutes: release silent sessions and remove the records of deleted connections."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from handlers.bootstrap import services
 logger = Logger()
 
 RESERVE = timedelta(seconds=20)
-"""Kept back of the function's time for the step that was begun last."""
+"""Time left for the last step."""
 
 
 def handler(_event: dict[str, Any], context: Any) -> None:
-    """Sweep as long as the function has time; `context` is Lambda's."""
+    """Sweep while the function has time."""
     left = timedelta(milliseconds=context.get_remaining_time_in_millis())
     swept = services().sweeper.sweep(services().clock() + left - RESERVE)
     logger.info("sweep.done", extra=asdict(swept))

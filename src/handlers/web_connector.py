@@ -1,4 +1,4 @@
-"""GET and POST /qbwc: the Web Connector's endpoint. Its calls carry credentials of their own: no authorizer."""
+"""GET and POST /qbwc: the endpoint of Web Connectors. They log in over SOAP, so there is no authorizer."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from handlers.bootstrap import services
 logger = Logger()
 
 GREETING = (
-    "This is the address of qbxml-queue's Web Connector service. Add it to a QuickBooks Web Connector by its .qwc file."
+    "This is the Web Connector endpoint of qbxml-queue. Open a .qwc file with the QuickBooks Web Connector to use it."
 )
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
-    """Answer a call, the Web Connector's look at our certificate (it must get a 200), or who asks for the WSDL."""
+    """Respond to a SOAP call, to GET (the Web Connector checks the certificate and needs a 200) and to `GET ?wsdl`."""
     if event["httpMethod"] == "POST":
-        answer = services().web_connector.answer(_body(event))
-        logger.info("web_connector.called", extra={"status": answer.status, **answer.log})
-        return _answer(answer.status, answer.content_type, answer.body)
+        reply = services().web_connector.answer(_body(event))
+        logger.info("web_connector.called", extra={"status": reply.status, **reply.log})
+        return _response(reply.status, reply.content_type, reply.body)
     if any(name.lower() == "wsdl" for name in event.get("queryStringParameters") or {}):
-        return _answer(200, "text/xml; charset=utf-8", wsdl.render(_address(event)))
-    return _answer(200, "text/plain; charset=utf-8", GREETING)
+        return _response(200, "text/xml; charset=utf-8", wsdl.render(_address(event)))
+    return _response(200, "text/plain; charset=utf-8", GREETING)
 
 
 def _body(event: dict[str, Any]) -> bytes | str:
@@ -38,7 +38,7 @@ def _body(event: dict[str, Any]) -> bytes | str:
 
 
 def _address(event: dict[str, Any]) -> str:
-    """Return the URL of this endpoint: the deployment's, or else the one that was called."""
+    """Return the URL of this endpoint: the deployment's if it has one, otherwise the URL of the call."""
     if base_url := services().settings.base_url:
         return base_url + qwc.SERVICE_PATH
     context = event["requestContext"]
@@ -47,6 +47,6 @@ def _address(event: dict[str, Any]) -> str:
     return f"{scheme}://{headers.get('host') or context.get('domainName')}{context.get('path') or event['path']}"
 
 
-def _answer(status: int, content_type: str, body: str) -> dict[str, Any]:
+def _response(status: int, content_type: str, body: str) -> dict[str, Any]:
     headers = {"Content-Type": content_type, "Cache-Control": "no-store"}
     return {"statusCode": status, "headers": headers, "body": body, "isBase64Encoded": False}

@@ -1,4 +1,4 @@
-"""Imports point one way: handlers → domain ← adapters; every handler is there, with a sample event."""
+"""Imports point one way: handlers → domain ← adapters. Every function has what belongs to it."""
 
 from __future__ import annotations
 
@@ -24,46 +24,52 @@ FUNCTIONS = Template.load(ROOT / "template.yaml").functions()
 
 
 def imports_of(path: Path) -> set[str]:
-    """Return the top-level packages that a module imports, under TYPE_CHECKING too."""
-    found: set[str] = set()
+    """Return the top-level packages that a module imports, also under TYPE_CHECKING and inside functions."""
+    packages: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found.update(alias.name.partition(".")[0] for alias in node.names)
+            packages.update(alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
-            found.add((node.module or "").partition(".")[0])
-    return found
+            packages.add((node.module or "").partition(".")[0])
+    return packages
 
 
 @pytest.mark.parametrize("layer", ALLOWED)
-def test_a_layer_imports_nothing_that_points_the_other_way(layer: str) -> None:
+def test_a_layer_imports_only_the_layers_below_it(layer: str) -> None:
     for path in sorted((SOURCE / layer).rglob("*.py")):
         own = imports_of(path) & OWN
         assert own <= ALLOWED[layer], f"{path.relative_to(ROOT)} imports {sorted(own - ALLOWED[layer])}"
 
 
-def test_the_domain_imports_only_the_language_and_defusedxml() -> None:
+def test_the_domain_imports_only_the_standard_library_and_defusedxml() -> None:
     for path in sorted((SOURCE / "domain").rglob("*.py")):
         others = imports_of(path) - sys.stdlib_module_names - ALLOWED["domain"]
         assert not others, f"{path.relative_to(ROOT)} imports {sorted(others)}"
 
 
 @pytest.mark.parametrize("folder", ["src", "simulator"])
-def test_what_is_deployed_or_stands_alone_imports_no_development_tool(folder: str) -> None:
+def test_the_service_and_the_simulator_import_no_development_tool(folder: str) -> None:
     for path in sorted((ROOT / folder).rglob("*.py")):
         assert not imports_of(path) & {"local", "tests", "benchmarks", "moto", "pytest"}, path
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.logical_id)
-def test_every_handler_can_be_imported_and_has_a_sample_event(function: object) -> None:
+def test_every_function_of_the_template_has_a_handler_and_a_sample_event(function: object) -> None:
     module, _, name = function.handler.rpartition(".")  # type: ignore[attr-defined]
 
     assert callable(getattr(importlib.import_module(module), name))
     event = ROOT / "events" / f"{module.removeprefix('handlers.')}.json"
+    assert event.exists(), f"add a sample event: {event.relative_to(ROOT)}"
     assert isinstance(json.loads(event.read_text(encoding="utf-8")), dict)
 
 
-def test_every_handler_module_is_a_function_of_the_template() -> None:
-    modules = {path.stem for path in (SOURCE / "handlers").glob("*.py") if not path.stem.startswith("_")}
+def test_every_module_with_a_handler_is_a_function_of_the_template() -> None:
+    modules = {
+        path.stem
+        for path in (SOURCE / "handlers").glob("*.py")
+        if hasattr(importlib.import_module(f"handlers.{path.stem}"), "handler")
+    }
 
-    assert modules - {"bootstrap", "settings"} == {function.handler.split(".")[1] for function in FUNCTIONS}
+    declared = {function.handler.split(".")[1] for function in FUNCTIONS}
+    assert modules == declared, f"template.yaml and src/handlers differ: {sorted(modules ^ declared)}"

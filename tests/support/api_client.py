@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from domain.errors import Unauthorized
 from local.template import Template
+from tests.support.openapi import check_response
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -171,7 +172,7 @@ class ApiClient:
             try:
                 context = self._authorized(sent)
             except Unauthorized:
-                return _gateway_answer("UNAUTHORIZED")
+                return _checked(route, _gateway_answer("UNAUTHORIZED"))
         event = api_event(
             method,
             url,
@@ -180,7 +181,7 @@ class ApiClient:
             authorizer=context,
             is_base64=data is not None,
         )
-        return _answer(load(route.handler)(json.loads(json.dumps(event)), None))
+        return _checked(route, _answer(load(route.handler)(json.loads(json.dumps(event)), None)))
 
     def _authorized(self, headers: Mapping[str, str]) -> dict[str, str]:
         token = headers.get("Authorization") or (basic(self.key) if self.key is not None else None)
@@ -195,9 +196,16 @@ class ApiClient:
         return context
 
 
+def _checked(route: Route, answer: Answer) -> Answer:
+    """Return a response that is as the OpenAPI document describes it."""
+    if route.path.startswith("/api/"):
+        check_response(route.method, route.path, answer.status, answer.headers.get("Content-Type", ""), answer.text)
+    return answer
+
+
 def _gateway_answer(name: str) -> Answer:
     response = Template.load().api()["GatewayResponses"][name]
-    headers = response["ResponseParameters"]["Headers"]
+    headers = {"Content-Type": "'application/json'"} | response["ResponseParameters"]["Headers"]
     return Answer(
         int(response["StatusCode"]),
         {header: value.strip("'") for header, value in headers.items()},

@@ -23,7 +23,6 @@ from domain.webhooks.defaults import (
     MAX_OLDER_RESPONSE_BYTES,
     MAX_RESPONSE_BYTES,
 )
-from domain.webhooks.event import event_body
 from domain.webhooks.ports import DeliveryFailed, HttpResponse, PlannedAttempt
 from domain.webhooks.schedule import next_attempt_at
 from domain.webhooks.signature import signature_headers
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from domain.ports import Clock
+    from domain.requests.record import StoredRequest
     from domain.storage.ports import Database, Delivery
     from domain.webhooks.ports import RetryQueue, WebhookSender
 
@@ -105,9 +105,13 @@ class AheadOfRecord(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Deliverer:
-    """Makes webhook attempts. `random` returns numbers in [0, 1), which spread the retries."""
+    """Makes webhook attempts. `random` returns numbers in [0, 1), which spread the retries.
+
+    `event_body` returns the body of the event for a record and the timestamp of the attempt.
+    """
 
     store: Database
+    event_body: Callable[[StoredRequest, str], bytes]
     sender: WebhookSender
     retries: RetryQueue
     clock: Clock
@@ -148,7 +152,7 @@ class Deliverer:
         if not delivery.secrets:
             # The receiver could not distinguish an unsigned event from a forged one.
             return DeliveryFailed("The app has no webhook secret to sign with.", permanent=True)
-        body = event_body(delivery.stored, timestamp(now))
+        body = self.event_body(delivery.stored, timestamp(now))
         headers = {
             "Content-Type": "application/json",
             "User-Agent": "qbxml-queue",

@@ -1,18 +1,9 @@
-"""The edge of the REST API, shared by its functions: what comes in is checked, what goes out is shaped.
+"""What the endpoints of the REST API share: checks of the call, models of bodies and parameters, responses.
 
-Only the API's functions import it: resolver and pydantic cost a cold start what the Web Connector
-endpoint, the authorizer and the consumers of stream and queue need not pay.
+Only these endpoints import it. The resolver and pydantic would slow down the cold start of the other functions.
 """
 
 from handlers.rest.endpoint import ConnectionId, Endpoint, RequestId
-from handlers.rest.responses import list_answer, no_content, record_answer, resource_answer
+from handlers.views.schema import Data, Page
 
-__all__ = [
-    "ConnectionId",
-    "Endpoint",
-    "RequestId",
-    "list_answer",
-    "no_content",
-    "record_answer",
-    "resource_answer",
-]
+__all__ = ["ConnectionId", "Data", "Endpoint", "Page", "RequestId"]

@@ -1,109 +1,235 @@
-"""One function of the API: Powertools' resolver with the service's checks before it and its errors after it."""
+"""One endpoint of the REST API: Powertools' resolver between the service's checks and its responses."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+import inspect
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
-from aws_lambda_powertools.event_handler.openapi.params import Path
+from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
+from pydantic import BaseModel
 
-from domain.errors import ServiceError
-from handlers.rest import errors, request_checks
-from handlers.rest.models import NoParameters
+from domain.errors import (
+    Forbidden,
+    InvalidRequest,
+    NotFound,
+    RequestTooLarge,
+    ServiceError,
+    TooManyRequests,
+    Unauthorized,
+    UnsupportedMediaType,
+)
+from handlers.rest import request_checks
+from handlers.rest.errors import error_response, expected, fault_response
+from handlers.rest.responses import CONTENT_TYPE, render
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
-    from aws_lambda_powertools.utilities.typing import LambdaContext
-    from pydantic import BaseModel
+    from domain.queries import Query as ConvenienceQuery
 
 ConnectionId = Annotated[str, Path(description="The connection's id.", json_schema_extra={"format": "uuid"})]
-RequestId = Annotated[str, Path(description="The queued request's id.", json_schema_extra={"format": "uuid"})]
+RequestId = Annotated[str, Path(description="The request's id.", json_schema_extra={"format": "uuid"})]
 
-logger = Logger(serialize_stacktrace=False)  # the stack is there as text already
+logger = Logger(serialize_stacktrace=False)  # the log line has the stack as text already
 
 
-class Endpoint(APIGatewayRestResolver):
-    """A Lambda handler with the routes of one endpoint.
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A method and a path with the function that handles them. `statuses` are those of success."""
 
-    `changes`: a read-only key is refused. `body`: the model of the body that it takes, where it takes
-    one. `parameters`: the model of its query parameters; None leaves them to the use case.
+    id: str
+    method: str
+    path: str
+    function: Callable[..., Any]
+    statuses: tuple[int, ...]
+    errors: frozenset[type[ServiceError]]
+
+
+class Endpoint:
+    """A Lambda handler with the operations of one endpoint.
+
+    A handler function takes path parameters and the models of its body and query parameters. It returns the response's
+    body, None for an empty one, or a finished `Response`. Its docstring is the description in OpenAPI, its return type
+    the schema there.
     """
 
-    def __init__(
+    def __init__(self, tag: str, *, changes: bool = False, query: ConvenienceQuery | None = None) -> None:
+        """Refuse read-only keys if the endpoint `changes` something. `query` checks the query parameters itself."""
+        self.tag = tag
+        self.query = query
+        self.operations: list[Operation] = []
+        self.resolver = APIGatewayRestResolver(
+            enable_validation=True, json_body_deserializer=request_checks.json_object
+        )
+        self.resolver.exception_handler(Exception)(self._error_response)
+        self._changes = changes
+        self._parameters: list[str] = []
+        self._fields: list[str] | None = None
+
+    def get(self, path: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Register a function for GET; options as for `route`."""
+        return self.route("GET", path, **options)
+
+    def post(self, path: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Register a function for POST; options as for `route`."""
+        return self.route("POST", path, **options)
+
+    def patch(self, path: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Register a function for PATCH; options as for `route`."""
+        return self.route("PATCH", path, **options)
+
+    def delete(self, path: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Register a function for DELETE; options as for `route`."""
+        return self.route("DELETE", path, **options)
+
+    def route(
         self,
+        method: str,
+        path: str,
         *,
-        changes: bool = False,
-        body: type[BaseModel] | None = None,
-        parameters: type[BaseModel] | None = NoParameters,
-    ) -> None:
-        super().__init__(enable_validation=True, json_body_deserializer=request_checks.json_object)
-        self.changes = changes
-        self._fields = list(body.model_fields) if body else None
-        self._parameters = _names(parameters) if parameters else None
-        self.exception_handler(Exception)(self._answer_to)
+        status: int = 200,
+        repeated_status: int | None = None,
+        errors: tuple[type[ServiceError], ...] = (),
+        operation_id: str | None = None,
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Register a function. `errors` are those that OpenAPI cannot derive from the path, the body and the scope.
+
+        With a `repeated_status` the function returns the body and whether the call repeated an earlier one.
+        """
+
+        def register(function: Callable[..., Any]) -> Callable[..., Any]:
+            if body := _model(function, Body):
+                self._fields = list(body.model_fields)
+            if query := _model(function, Query):
+                self._parameters = [field.alias or name for name, field in query.model_fields.items()]
+            signature = inspect.signature(function)
+            parameters = [one for one in map(_of_path, signature.parameters.values()) if _is_in(one, path)]
+
+            @wraps(function)
+            def respond(**arguments: Any) -> Response[Any]:
+                result = function(**arguments)
+                if isinstance(result, Response):
+                    return result
+                if repeated_status is None:
+                    return render(self.event, result, status)
+                view, repeated = result
+                return render(self.event, view, repeated_status if repeated else status)
+
+            # Powertools would validate and copy a body of a declared type: up to 4 MB for nothing.
+            respond.__signature__ = signature.replace(  # type: ignore[attr-defined]
+                parameters=parameters, return_annotation=Response[Any]
+            )
+            below = "_of_connection" if "<connection_id>" in path and "<request_id>" in path else ""
+            identifier = operation_id or f"{function.__name__}{below}"
+            self.operations.append(
+                Operation(
+                    identifier,
+                    method,
+                    path.replace("<", "{").replace(">", "}"),
+                    function,
+                    (status,) if repeated_status is None else (status, repeated_status),
+                    frozenset([*self._errors(path, with_body=body is not None), *errors]),
+                )
+            )
+            self.resolver.route(path, method, operation_id=identifier, status_code=status)(respond)
+            return function
+
+        return register
+
+    def _errors(self, path: str, *, with_body: bool) -> Iterator[type[ServiceError]]:
+        yield from (InvalidRequest, Unauthorized, TooManyRequests)
+        if self._changes:
+            yield Forbidden
+        if "<" in path:
+            yield NotFound
+        if with_body:
+            yield from (RequestTooLarge, UnsupportedMediaType)
 
     @property
     def event(self) -> request_checks.Event:
-        """The call that is being answered."""
-        event: request_checks.Event = self.current_event.raw_event
+        """The call that is being handled."""
+        event: request_checks.Event = self.resolver.current_event.raw_event
         return event
 
     @property
     def app_id(self) -> str:
         """The app that calls."""
-        return request_checks.caller_of(self.event).app_id
+        return request_checks.caller(self.event).app_id
 
-    def resolve(self, event: Mapping[str, Any], context: LambdaContext) -> dict[str, Any]:
-        """Answer one call, and log one line about it."""
-        answer = self._answered(event, context)
-        asked = event["requestContext"]
+    def __call__(self, event: Mapping[str, Any], context: Any) -> dict[str, Any]:
+        """Handle one call, and log one line about it."""
+        response = self._respond(event, context)
+        call = event["requestContext"]
         logger.info(
             "api.called",
-            request_id=asked["requestId"],
-            app_id=(asked.get("authorizer") or {}).get("app_id"),
+            request_id=call["requestId"],
+            app_id=(call.get("authorizer") or {}).get("app_id"),
             method=event["httpMethod"],
             path=event["path"],
-            status=answer["statusCode"],
+            status=response["statusCode"],
         )
-        return answer
+        return response
 
-    def _answered(self, event: Mapping[str, Any], context: LambdaContext) -> dict[str, Any]:
+    def _respond(self, event: Mapping[str, Any], context: Any) -> dict[str, Any]:
         try:
             checked = self._checked(dict(event))
         except ServiceError as error:
-            refused = errors.answer(error)
+            refusal = error_response(error)
             return {
-                "statusCode": refused.status_code,
-                "body": refused.body,
+                "statusCode": refusal.status_code,
+                "body": refusal.body,
                 "isBase64Encoded": False,
-                "multiValueHeaders": {name: [value] for name, value in refused.headers.items()},
+                "multiValueHeaders": {name: [value] for name, value in refusal.headers.items()},
             }
-        return super().resolve(checked, context)
+        return self.resolver.resolve(checked, context)
 
     def _checked(self, event: request_checks.Event) -> request_checks.Event:
-        """Return the call with its body as text. Raises what refuses it before its content matters."""
-        request_checks.caller_of(event)
-        if self.changes:
+        """Return the call with its body as text. Raises the error that refuses it before its content matters."""
+        request_checks.caller(event)
+        if self._changes:
             request_checks.require_full_scope(event)
         request_checks.require_ids(event)
-        if self._parameters is not None:
+        if self.query is None:
             request_checks.require_known_parameters(event, self._parameters)
-        body = request_checks.body_of(event) if self._fields is not None else None
-        # Powertools minds the case of a media type, and looks at it even when there is no body.
-        headers = request_checks.with_header(event, "Content-Type", errors.CONTENT_TYPE)
+        body = request_checks.body_text(event) if self._fields is not None else None
+        # Powertools compares media types by case, and reads the header even when there is no body.
+        headers = request_checks.with_header(event, "Content-Type", CONTENT_TYPE)
         return event | {"headers": headers, "body": body, "isBase64Encoded": False}
 
-    def _answer_to(self, error: Exception) -> Response[str]:
-        known = errors.expected(error, self._fields or [])
-        if known:
-            return errors.answer(known)
+    def _error_response(self, error: Exception) -> Response[str]:
+        ours = expected(error, self._fields or [])
+        if ours:
+            return error_response(ours)
         request_id = self.event["requestContext"]["requestId"]
         logger.error("fault", exc_info=error, request_id=request_id)
-        return errors.fault(request_id)
+        return fault_response(request_id)
 
 
-def _names(parameters: type[BaseModel]) -> list[str]:
-    """Return the names that a caller knows."""
-    return [field.alias or name for name, field in parameters.model_fields.items()]
+def _of_path(parameter: inspect.Parameter) -> inspect.Parameter:
+    """Return a parameter as Powertools takes it: by keyword, and required when it is one of the path."""
+    keyword = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+    for one in (parameter.annotation, *get_args(parameter.annotation)):
+        if any(isinstance(metadata, Path) for metadata in get_args(one)):
+            return keyword.replace(annotation=one, default=inspect.Parameter.empty)
+    return keyword
+
+
+def _is_in(parameter: inspect.Parameter, path: str) -> bool:
+    """Return whether a parameter is one of the path, or not a path parameter at all."""
+    is_path = any(isinstance(metadata, Path) for metadata in get_args(parameter.annotation))
+    return not is_path or f"<{parameter.name}>" in path
+
+
+def _model(function: Callable[..., Any], kind: type[Body | Query]) -> type[BaseModel] | None:
+    """Return the model that a function takes as its body or as its query parameters."""
+    for parameter in inspect.signature(function).parameters.values():
+        annotated, *metadata = get_args(parameter.annotation) or (None,)
+        if any(isinstance(one, kind) for one in metadata):
+            for one in (annotated, *get_args(annotated)):
+                if isinstance(one, type) and issubclass(one, BaseModel):
+                    return one
+    return None

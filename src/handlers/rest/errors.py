@@ -1,4 +1,4 @@
-"""From an error to an answer: the one place that knows both (contract §2)."""
+"""The HTTP response to an error, and the one table of statuses."""
 
 from __future__ import annotations
 
@@ -9,24 +9,41 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
 
+from domain import errors
 from domain.errors import InvalidRequest, NotFound, Problem, ServiceError, TooManyRequests
 from handlers.rest.names import unknown_name
+from handlers.rest.responses import CONTENT_TYPE, NO_STORE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-CONTENT_TYPE = "application/json"
-NO_STORE = {"Cache-Control": "no-store"}
-"""Answers hold a company's books: no cache on the way keeps them."""
+STATUSES: Mapping[type[ServiceError], int] = {
+    errors.InvalidRequest: 400,
+    errors.UnsupportedByVersion: 400,
+    errors.InvalidState: 400,
+    errors.Unauthorized: 401,
+    errors.Forbidden: 403,
+    errors.NotFound: 404,
+    errors.InFlight: 409,
+    errors.IdempotencyKeyReused: 409,
+    errors.ConnectionActive: 409,
+    errors.Gone: 410,
+    errors.RequestTooLarge: 413,
+    errors.UnsupportedMediaType: 415,
+    errors.TooManyRequests: 429,
+}
+"""The HTTP status of every error."""
 
-_WORDS = (("Input should be", "must be"), ("String should", "must"), ("Value error, ", ""))
-"""How pydantic begins its messages, and how we do."""
+INTERNAL_ERROR = "internal_error"
+
+_PHRASES = (("Input should be", "must be"), ("String should", "must"), ("Value error, ", ""))
+"""The beginnings of pydantic's messages and of ours."""
 
 
 def expected(error: Exception, known_fields: Sequence[str]) -> ServiceError | None:
-    """Return the service's own error for one that a caller can cause, None for a fault of ours.
+    """Return the service's own error if the caller caused it, None for a fault of the service.
 
-    `known_fields` are those of the endpoint's body: an unknown one is answered with the nearest.
+    `known_fields` are the fields of the endpoint's body, for suggestions.
     """
     match error:
         case ServiceError():
@@ -39,34 +56,34 @@ def expected(error: Exception, known_fields: Sequence[str]) -> ServiceError | No
             return None
 
 
-def answer(error: ServiceError) -> Response[str]:
-    """Return the answer to an error that the caller can understand."""
+def error_response(error: ServiceError) -> Response[str]:
+    """Return the response to an error that the caller caused."""
     headers = dict(NO_STORE)
     if isinstance(error, TooManyRequests):
         headers["Retry-After"] = str(error.retry_after_seconds)
-    return _answer(error.status, error.code, error.message, error.details, headers)
+    return _response(STATUSES[type(error)], error.code, error.message, error.details, headers)
 
 
-def fault(request_id: str) -> Response[str]:
-    """Return the answer to a fault of ours: nothing of what went wrong, only where to find it in the log."""
+def fault_response(request_id: str) -> Response[str]:
+    """Return the response to a fault of the service. It tells only the id by which the log has the details."""
     message = "Something went wrong on our side. Please report the request id."
-    return _answer(500, "internal_error", message, {"request_id": request_id}, NO_STORE)
+    return _response(500, INTERNAL_ERROR, message, {"request_id": request_id}, NO_STORE)
 
 
-def _answer(
-    status: int, code: str, message: str, details: dict[str, Any] | None, headers: dict[str, str]
+def _response(
+    status: int, code: str, message: str, details: dict[str, Any] | None, headers: Mapping[str, str]
 ) -> Response[str]:
     error = {"code": code, "message": message} | ({"details": details} if details else {})
     body = json.dumps({"error": error}, separators=(",", ":"))
     return Response(status, CONTENT_TYPE, body, headers=dict(headers))
 
 
-def _problem(found: dict[str, Any], known_fields: Sequence[str]) -> Problem:
-    """Return what pydantic found, in the service's words."""
-    where, *place = (str(part) for part in found["loc"])
-    # A parameter's place begins with the name of the handler's argument that holds them all.
+def _problem(error: dict[str, Any], known_fields: Sequence[str]) -> Problem:
+    """Return pydantic's error in the service's words."""
+    where, *place = (str(part) for part in error["loc"])
+    # A parameter's place begins with the name of the handler's argument for all parameters.
     field = ".".join(place[1:] if where == "query" else place) or where
-    match found["type"]:
+    match error["type"]:
         case "extra_forbidden":
             return unknown_name(field, known_fields, "field")
         case "missing":
@@ -74,7 +91,7 @@ def _problem(found: dict[str, Any], known_fields: Sequence[str]) -> Problem:
         case "string_type":
             return Problem(field, "must be a string")
         case _:
-            message: str = found["msg"]
-            for pydantics, ours in _WORDS:
+            message: str = error["msg"]
+            for pydantics, ours in _PHRASES:
                 message = message.replace(pydantics, ours)
             return Problem(field, message)

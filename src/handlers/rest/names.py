@@ -1,4 +1,4 @@
-"""Names that the API does not know, with the nearest that it does."""
+"""Unknown names, each with the nearest known one."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ def unknown_name(name: str, known: Sequence[str], kind: str) -> Problem:
     """Return the problem of an unknown field or parameter (`kind`)."""
     nearest = get_close_matches(name, known, n=1)
     suggestion = f"Did you mean {nearest[0]}?" if nearest else None
-    return Problem(name, f"is no {kind} of this endpoint", suggestion=suggestion)
+    return Problem(name, f"is not a {kind} of this endpoint", suggestion=suggestion)

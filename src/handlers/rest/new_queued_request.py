@@ -1,4 +1,4 @@
-"""The body that queues a request: beside the other models, because it alone needs all that reads QBXML."""
+"""The body that queues a request. It is not in `models`, because only it needs the code that reads QBXML."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ class NewRequestParameters(BaseModel):
         Field(
             alias="validate",
             serialization_alias="validate",
-            description="false skips the check against the QBXML schema, for those who know better.",
+            description="`false` skips the check against the QBXML schema.",
         ),
     ] = True
     transliterate: Annotated[
-        bool, Field(description="Replace characters that QuickBooks cannot keep instead of refusing them.")
+        bool, Field(description="Replace characters that QuickBooks cannot store. By default they are refused.")
     ] = False
 
 
 class NewQueuedRequest(Body):
-    """A QBXML request to queue, as a tree or as XML. The whole may stand inside `{"queued_request": {…}}`."""
+    """A QBXML request to queue, as a tree or as XML. The body may also be wrapped: `{"queued_request": {…}}`."""
 
     request_json: Annotated[
         Any,
@@ -40,34 +40,34 @@ class NewQueuedRequest(Body):
     ] = None
     request_xml: Annotated[str | None, Field(description="The request as QBXML, with or without prologue.")] = None
     webhook_url: Annotated[
-        str | None, Field(description="Where to post the outcome; without it the connection's default.")
+        str | None, Field(description="Receiver of the webhook. The connection's default if not given.")
     ] = None
 
     @model_validator(mode="before")
     @classmethod
     def unwrapped(cls, value: Any) -> Any:
-        """Take the fields from inside `queued_request` when that is all there is (contract §4)."""
+        """Unwrap `{"queued_request": {…}}`."""
         if isinstance(value, dict) and list(value) == ["queued_request"]:
             return value["queued_request"]
         return value
 
-    def request(self, how: NewRequestParameters, country: str | None) -> qbxml.Request:
-        """Return the request, checked for the edition of `country` (None: of the US).
+    def request(self, parameters: NewRequestParameters, country: str | None) -> qbxml.Request:
+        """Return the request, checked against the schema of the edition for `country` (None: the US).
 
-        Raises InvalidRequest when there is none, it is wrong, or the two forms differ.
+        Raises InvalidRequest when it is missing or wrong, or when the two forms differ.
         """
         if self.request_xml is None and self.request_json is None:
-            raise InvalidRequest.of("request_json", "is missing: send request_json or request_xml")
-        options: dict[str, Any] = {**how.model_dump(by_alias=True), "country": country}
+            raise InvalidRequest.of("request_json", "is missing. Send request_json or request_xml")
+        options: dict[str, Any] = {**parameters.model_dump(by_alias=True), "country": country}
         from_json = None if self.request_json is None else qbxml.parse_request_json(self.request_json, **options)
-        # What one form leaves open the other one says: XML the version, without a prologue, and a tree onError.
+        # XML without a prologue has no version, and a tree has no onError. Each comes from the other form.
         if from_json:
             options["default_version"] = from_json.version
         from_xml = None if self.request_xml is None else qbxml.parse_request_xml(self.request_xml, **options)
         if from_json and from_xml and from_json != replace(from_xml, on_error=from_json.on_error):
-            message = "says something else than request_xml: send one of them"
+            message = "differs from request_xml. Send only one of them"
             raise InvalidRequest([Problem("request_json", message)])
         request = from_xml or from_json
         if request is None:
-            raise AssertionError("one of the two forms was given")
+            raise AssertionError("one of the two forms is there")
         return request

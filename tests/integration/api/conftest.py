@@ -28,7 +28,7 @@ def random_bytes(size: int) -> bytes:
 
 
 @dataclass
-class World:
+class Deployment:
     """What a test acts on."""
 
     services: Services
@@ -46,7 +46,7 @@ class World:
         return f"/api/v1/connections/{CONNECTION_ID}/queued_requests"
 
 
-def make_world(store: FakeStore) -> World:
+def make_deployment(store: FakeStore) -> Deployment:
     """Fill a store and put the functions in front of it."""
     clock, ids = FixedClock(), SequentialIds()
     administration = Administration(store, clock, ids, random_bytes)
@@ -55,7 +55,7 @@ def make_world(store: FakeStore) -> World:
     store.commit(AddConnection(a_connection(app_id=app_id)))
     services = services_with(store, clock)
     services.new_id, services.secrets = ids, random_bytes
-    return World(
+    return Deployment(
         services,
         store,
         clock,
@@ -68,8 +68,8 @@ def make_world(store: FakeStore) -> World:
 
 
 @pytest.fixture
-def world() -> Iterator[World]:
-    """Return a world in memory."""
-    world = make_world(FakeStore())
-    with using(world.services):
-        yield world
+def deployment() -> Iterator[Deployment]:
+    """Return a deployment in memory."""
+    deployment = make_deployment(FakeStore())
+    with using(deployment.services):
+        yield deployment

@@ -15,16 +15,16 @@ from tests.support.api_client import REQUEST_ID, ApiClient, basic
 from tests.support.builders import CONNECTION_ID, REQUEST_XML
 
 if TYPE_CHECKING:
-    from tests.integration.api.conftest import World
+    from tests.integration.api.conftest import Deployment
 
 NOBODYS_ID = "f0000000-0000-4000-8000-00000000000f"
 QUERY = {"request": {"name": "CustomerQueryRq"}}
 LISTED = f"/api/v1/connections/{CONNECTION_ID}/queued_requests"
 
 
-def stored_ids(world: World) -> list[str]:
+def stored_ids(deployment: Deployment) -> list[str]:
     """Return the ids of all that a list shows."""
-    return [item["id"] for item in world.api.call("GET", LISTED).json["data"]]
+    return [item["id"] for item in deployment.api.call("GET", LISTED).json["data"]]
 
 
 # --- Credentials
@@ -43,8 +43,8 @@ def stored_ids(world: World) -> list[str]:
         basic(""),
     ],
 )
-def test_a_malformed_or_unknown_credential_is_refused(world: World, header: str) -> None:
-    answer = world.api.call("GET", LISTED, headers={"Authorization": header})
+def test_a_malformed_or_unknown_credential_is_refused(deployment: Deployment, header: str) -> None:
+    answer = deployment.api.call("GET", LISTED, headers={"Authorization": header})
 
     assert (answer.status, answer.code) == (401, "unauthorized")
     assert answer.headers["WWW-Authenticate"] == 'Basic realm="qbxml-queue", charset="UTF-8"'
@@ -56,22 +56,22 @@ def test_no_credential_is_refused() -> None:
     assert (answer.status, answer.code) == (401, "unauthorized")
 
 
-def test_a_key_with_a_password_is_refused(world: World) -> None:
-    answer = world.api.call("GET", LISTED, headers={"Authorization": basic(world.api.key or "", "secret")})
+def test_a_key_with_a_password_is_refused(deployment: Deployment) -> None:
+    answer = deployment.api.call("GET", LISTED, headers={"Authorization": basic(deployment.api.key or "", "secret")})
 
     assert answer.status == 401
 
 
-def test_a_revoked_key_is_refused(world: World) -> None:
-    world.administration.revoke_key(api_key_hash(world.api.key or ""))
+def test_a_revoked_key_is_refused(deployment: Deployment) -> None:
+    deployment.administration.revoke_key(api_key_hash(deployment.api.key or ""))
 
-    assert world.api.call("GET", LISTED).status == 401
+    assert deployment.api.call("GET", LISTED).status == 401
 
 
-def test_the_scheme_may_be_written_in_any_case(world: World) -> None:
-    header = basic(world.api.key or "").replace("Basic", "bAsIc")
+def test_the_scheme_may_be_written_in_any_case(deployment: Deployment) -> None:
+    header = basic(deployment.api.key or "").replace("Basic", "bAsIc")
 
-    assert world.api.call("GET", LISTED, headers={"Authorization": header}).status == 200
+    assert deployment.api.call("GET", LISTED, headers={"Authorization": header}).status == 200
 
 
 # --- Other tenants, and ids that are none
@@ -95,35 +95,37 @@ def test_the_scheme_may_be_written_in_any_case(world: World) -> None:
     ],
 )
 def test_another_apps_connection_is_answered_like_none(
-    world: World, method: str, suffix: str, body: dict[str, Any] | None
+    deployment: Deployment, method: str, suffix: str, body: dict[str, Any] | None
 ) -> None:
-    anothers = world.stranger.call(method, f"/api/v1/connections/{CONNECTION_ID}{suffix}", body)
-    nobodys = world.stranger.call(method, f"/api/v1/connections/{NOBODYS_ID}{suffix}", body)
-    malformed = world.api.call(method, f"/api/v1/connections/12345{suffix}", body)
-    upper_case = world.api.call(method, f"/api/v1/connections/{CONNECTION_ID.upper()}{suffix}", body)
+    anothers = deployment.stranger.call(method, f"/api/v1/connections/{CONNECTION_ID}{suffix}", body)
+    nobodys = deployment.stranger.call(method, f"/api/v1/connections/{NOBODYS_ID}{suffix}", body)
+    malformed = deployment.api.call(method, f"/api/v1/connections/12345{suffix}", body)
+    upper_case = deployment.api.call(method, f"/api/v1/connections/{CONNECTION_ID.upper()}{suffix}", body)
 
     assert (anothers.status, anothers.code) == (404, "not_found")
     assert anothers.text == nobodys.text
     assert (malformed.status, malformed.code) == (404, "not_found")
     assert upper_case.status == 404
-    assert stored_ids(world) == []
+    assert stored_ids(deployment) == []
 
 
 @pytest.mark.parametrize(
     ("method", "suffix"), [("GET", ""), ("DELETE", ""), ("POST", "/discard"), ("POST", "/redeliver")]
 )
 @pytest.mark.parametrize("prefix", ["", f"/connections/{CONNECTION_ID}"])
-def test_another_apps_request_is_answered_like_none(world: World, method: str, suffix: str, prefix: str) -> None:
-    made = world.api.call("POST", world.requests_url, {"request_json": QUERY}).json["data"]
+def test_another_apps_request_is_answered_like_none(
+    deployment: Deployment, method: str, suffix: str, prefix: str
+) -> None:
+    made = deployment.api.call("POST", deployment.requests_url, {"request_json": QUERY}).json["data"]
 
-    anothers = world.stranger.call(method, f"/api/v1{prefix}/queued_requests/{made['id']}{suffix}")
-    nobodys = world.stranger.call(method, f"/api/v1{prefix}/queued_requests/{NOBODYS_ID}{suffix}")
-    malformed = world.api.call(method, f"/api/v1{prefix}/queued_requests/{made['id']}0{suffix}")
+    anothers = deployment.stranger.call(method, f"/api/v1{prefix}/queued_requests/{made['id']}{suffix}")
+    nobodys = deployment.stranger.call(method, f"/api/v1{prefix}/queued_requests/{NOBODYS_ID}{suffix}")
+    malformed = deployment.api.call(method, f"/api/v1{prefix}/queued_requests/{made['id']}0{suffix}")
 
     assert (anothers.status, anothers.code) == (404, "not_found")
     assert anothers.text == nobodys.text
     assert (malformed.status, malformed.code) == (404, "not_found")
-    assert world.api.call("GET", f"/api/v1/queued_requests/{made['id']}").json["data"] == made | {
+    assert deployment.api.call("GET", f"/api/v1/queued_requests/{made['id']}").json["data"] == made | {
         "links": made["links"] | {"self": f"/api/v1/queued_requests/{made['id']}"}
     }
 
@@ -147,16 +149,16 @@ def test_another_apps_request_is_answered_like_none(world: World, method: str, s
         ('{"webhook_url": "\\ud800"}', {"field": "body"}),
     ],
 )
-def test_what_is_no_json_object_is_refused(world: World, text: str, problem: dict[str, Any]) -> None:
-    answer = world.api.call("POST", world.requests_url, text=text)
+def test_what_is_no_json_object_is_refused(deployment: Deployment, text: str, problem: dict[str, Any]) -> None:
+    answer = deployment.api.call("POST", deployment.requests_url, text=text)
 
     assert (answer.status, answer.code) == (400, "invalid_request")
     assert answer.problem | problem == answer.problem
-    assert stored_ids(world) == []
+    assert stored_ids(deployment) == []
 
 
-def test_bytes_that_are_no_utf8_are_refused(world: World) -> None:
-    answer = world.api.call("POST", world.requests_url, data=b'{"request_xml": "\xff"}')
+def test_bytes_that_are_no_utf8_are_refused(deployment: Deployment) -> None:
+    answer = deployment.api.call("POST", deployment.requests_url, data=b'{"request_xml": "\xff"}')
 
     assert (answer.status, answer.problem) == (400, {"field": "body", "message": "must be UTF-8"})
 
@@ -164,29 +166,31 @@ def test_bytes_that_are_no_utf8_are_refused(world: World) -> None:
 @pytest.mark.parametrize(
     "media_type", ["text/xml", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/plain"]
 )
-def test_a_body_of_another_type_is_refused(world: World, media_type: str) -> None:
-    answer = world.api.call("POST", world.requests_url, {"request_json": QUERY}, headers={"content-type": media_type})
+def test_a_body_of_another_type_is_refused(deployment: Deployment, media_type: str) -> None:
+    answer = deployment.api.call(
+        "POST", deployment.requests_url, {"request_json": QUERY}, headers={"content-type": media_type}
+    )
 
     assert (answer.status, answer.code) == (415, "unsupported_media_type")
-    assert stored_ids(world) == []
+    assert stored_ids(deployment) == []
 
 
 @pytest.mark.parametrize("size", [1024 * 1024 + 1, 2 * 1024 * 1024])
-def test_a_body_over_1_mib_is_refused_however_it_arrives(world: World, size: int) -> None:
+def test_a_body_over_1_mib_is_refused_however_it_arrives(deployment: Deployment, size: int) -> None:
     text = json.dumps({"request_xml": REQUEST_XML}).ljust(size)
 
-    as_text = world.api.call("POST", world.requests_url, text=text)
-    as_bytes = world.api.call("POST", world.requests_url, data=text.encode())
+    as_text = deployment.api.call("POST", deployment.requests_url, text=text)
+    as_bytes = deployment.api.call("POST", deployment.requests_url, data=text.encode())
 
     assert (as_text.status, as_text.code) == (413, "request_too_large")
     assert (as_bytes.status, as_bytes.code) == (413, "request_too_large")
-    assert stored_ids(world) == []
+    assert stored_ids(deployment) == []
 
 
-def test_a_body_is_measured_in_bytes_not_in_characters(world: World) -> None:
+def test_a_body_is_measured_in_bytes_not_in_characters(deployment: Deployment) -> None:
     text = json.dumps({"request_xml": "é" * 600_000}, ensure_ascii=False)
 
-    assert world.api.call("POST", world.requests_url, text=text).status == 413
+    assert deployment.api.call("POST", deployment.requests_url, text=text).status == 413
 
 
 @pytest.mark.parametrize(
@@ -203,53 +207,53 @@ def test_a_body_is_measured_in_bytes_not_in_characters(world: World) -> None:
         ({"queued_request": [], "request_json": QUERY}, "queued_request"),
     ],
 )
-def test_wrong_types_are_refused(world: World, body: dict[str, Any], field: str) -> None:
-    answer = world.api.call("POST", world.requests_url, body)
+def test_wrong_types_are_refused(deployment: Deployment, body: dict[str, Any], field: str) -> None:
+    answer = deployment.api.call("POST", deployment.requests_url, body)
 
     assert (answer.status, answer.code, answer.problem["field"]) == (400, "invalid_request", field)
-    assert stored_ids(world) == []
+    assert stored_ids(deployment) == []
 
 
 @pytest.mark.parametrize("wrapped", [False, True])
-def test_an_unknown_field_is_refused_with_the_nearest(world: World, *, wrapped: bool) -> None:
+def test_an_unknown_field_is_refused_with_the_nearest(deployment: Deployment, *, wrapped: bool) -> None:
     body: dict[str, Any] = {"request_json": QUERY, "webhook_ulr": "https://shop.example/hook"}
 
-    answer = world.api.call("POST", world.requests_url, {"queued_request": body} if wrapped else body)
+    answer = deployment.api.call("POST", deployment.requests_url, {"queued_request": body} if wrapped else body)
 
     assert answer.status == 400
     assert answer.problem == {
         "field": "webhook_ulr",
-        "message": "is no field of this endpoint",
+        "message": "is not a field of this endpoint",
         "suggestion": "Did you mean webhook_url?",
     }
-    assert stored_ids(world) == []
+    assert stored_ids(deployment) == []
 
 
 @pytest.mark.parametrize("body", [{}, {"webhook_url": None}, {"request_xml": None, "request_json": None}])
-def test_neither_form_of_the_request_is_refused(world: World, body: dict[str, Any]) -> None:
-    answer = world.api.call("POST", world.requests_url, body)
+def test_neither_form_of_the_request_is_refused(deployment: Deployment, body: dict[str, Any]) -> None:
+    answer = deployment.api.call("POST", deployment.requests_url, body)
 
     assert (answer.status, answer.code) == (400, "invalid_request")
 
 
-def test_two_forms_that_differ_are_refused(world: World) -> None:
-    answer = world.api.call("POST", world.requests_url, {"request_json": QUERY, "request_xml": REQUEST_XML})
+def test_two_forms_that_differ_are_refused(deployment: Deployment) -> None:
+    answer = deployment.api.call("POST", deployment.requests_url, {"request_json": QUERY, "request_xml": REQUEST_XML})
 
     assert (answer.status, answer.code) == (400, "invalid_request")
-    assert stored_ids(world) == []
+    assert stored_ids(deployment) == []
 
 
-def test_two_request_elements_are_refused(world: World) -> None:
+def test_two_request_elements_are_refused(deployment: Deployment) -> None:
     xml = '<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerQueryRq/><VendorQueryRq/></QBXMLMsgsRq></QBXML>'
 
-    answer = world.api.call("POST", world.requests_url, {"request_xml": xml})
+    answer = deployment.api.call("POST", deployment.requests_url, {"request_xml": xml})
 
     assert (answer.status, answer.problem["field"]) == (400, "request_xml")
-    assert stored_ids(world) == []
+    assert stored_ids(deployment) == []
 
 
-def test_malformed_xml_is_refused_with_line_and_column(world: World) -> None:
-    answer = world.api.call("POST", world.requests_url, {"request_xml": "<QBXML>\n  <QBXMLMsgsRq>\n</QBXML>"})
+def test_malformed_xml_is_refused_with_line_and_column(deployment: Deployment) -> None:
+    answer = deployment.api.call("POST", deployment.requests_url, {"request_xml": "<QBXML>\n  <QBXMLMsgsRq>\n</QBXML>"})
 
     assert answer.status == 400
     assert (answer.problem["field"], answer.problem["line"]) == ("request_xml", 3)
@@ -265,11 +269,11 @@ def test_malformed_xml_is_refused_with_line_and_column(world: World) -> None:
         '<!DOCTYPE QBXML SYSTEM "http://attacker.example/x.dtd">',
     ],
 )
-def test_entities_and_document_types_are_refused(world: World, prologue: str) -> None:
-    answer = world.api.call("POST", world.requests_url, {"request_xml": prologue + REQUEST_XML})
+def test_entities_and_document_types_are_refused(deployment: Deployment, prologue: str) -> None:
+    answer = deployment.api.call("POST", deployment.requests_url, {"request_xml": prologue + REQUEST_XML})
 
     assert (answer.status, answer.problem["field"]) == (400, "request_xml")
-    assert stored_ids(world) == []
+    assert stored_ids(deployment) == []
 
 
 @pytest.mark.parametrize(
@@ -291,26 +295,28 @@ def test_entities_and_document_types_are_refused(world: World, prologue: str) ->
     ],
 )
 @pytest.mark.parametrize("where", ["queued_requests", "customers", "connections"])
-def test_a_webhook_url_that_is_none_or_not_allowed_is_refused(world: World, url: str, where: str) -> None:
+def test_a_webhook_url_that_is_none_or_not_allowed_is_refused(deployment: Deployment, url: str, where: str) -> None:
     if where == "customers":
         path = f"/api/v1/connections/{CONNECTION_ID}/customers"
-        answer = world.api.call("GET", f"{path}?webhook_url={quote(url, safe='')}")
+        answer = deployment.api.call("GET", f"{path}?webhook_url={quote(url, safe='')}")
     elif where == "connections":
-        answer = world.api.call("POST", "/api/v1/connections", {"webhook_url": url})
+        answer = deployment.api.call("POST", "/api/v1/connections", {"webhook_url": url})
     else:
-        answer = world.api.call("POST", world.requests_url, {"request_json": QUERY, "webhook_url": url})
+        answer = deployment.api.call("POST", deployment.requests_url, {"request_json": QUERY, "webhook_url": url})
 
     assert (answer.status, answer.code, answer.problem["field"]) == (400, "invalid_request", "webhook_url")
-    assert stored_ids(world) == []
-    assert world.api.call("GET", "/api/v1/connections").json["total_pages"] == 1
+    assert stored_ids(deployment) == []
+    assert deployment.api.call("GET", "/api/v1/connections").json["total_pages"] == 1
 
 
 @pytest.mark.parametrize("key", ["", "two words", "é", "x" * 256])
-def test_an_idempotency_key_that_is_none_is_refused(world: World, key: str) -> None:
-    answer = world.api.call("POST", world.requests_url, {"request_json": QUERY}, headers={"Idempotency-Key": key})
+def test_an_idempotency_key_that_is_none_is_refused(deployment: Deployment, key: str) -> None:
+    answer = deployment.api.call(
+        "POST", deployment.requests_url, {"request_json": QUERY}, headers={"Idempotency-Key": key}
+    )
 
     assert (answer.status, answer.problem["field"]) == (400, "Idempotency-Key")
-    assert stored_ids(world) == []
+    assert stored_ids(deployment) == []
 
 
 # --- Query parameters
@@ -341,15 +347,17 @@ def test_an_idempotency_key_that_is_none_is_refused(world: World, key: str) -> N
         ("state[]=waiting", "state[]"),
     ],
 )
-def test_list_parameters_that_are_wrong_or_unknown_are_refused_by_name(world: World, query: str, field: str) -> None:
-    answer = world.api.call("GET", f"{LISTED}?{query}")
+def test_list_parameters_that_are_wrong_or_unknown_are_refused_by_name(
+    deployment: Deployment, query: str, field: str
+) -> None:
+    answer = deployment.api.call("GET", f"{LISTED}?{query}")
 
     assert (answer.status, answer.code, answer.problem["field"]) == (400, "invalid_request", field)
 
 
 @pytest.mark.parametrize("query", ["page=0", "page_size=101", "state=waiting"])
-def test_connections_are_listed_by_page_alone(world: World, query: str) -> None:
-    answer = world.api.call("GET", f"/api/v1/connections?{query}")
+def test_connections_are_listed_by_page_alone(deployment: Deployment, query: str) -> None:
+    answer = deployment.api.call("GET", f"/api/v1/connections?{query}")
 
     assert (answer.status, answer.problem["field"]) == (400, query.split("=", maxsplit=1)[0])
 
@@ -367,11 +375,13 @@ def test_connections_are_listed_by_page_alone(world: World, query: str) -> None:
         ("items?include[]=Name", "include[]"),
     ],
 )
-def test_query_parameters_that_are_wrong_or_unknown_are_refused_by_name(world: World, path: str, field: str) -> None:
-    answer = world.api.call("GET", f"/api/v1/connections/{CONNECTION_ID}/{path}")
+def test_query_parameters_that_are_wrong_or_unknown_are_refused_by_name(
+    deployment: Deployment, path: str, field: str
+) -> None:
+    answer = deployment.api.call("GET", f"/api/v1/connections/{CONNECTION_ID}/{path}")
 
     assert (answer.status, answer.code, answer.problem["field"]) == (400, "invalid_request", field)
-    assert stored_ids(world) == []
+    assert stored_ids(deployment) == []
 
 
 @pytest.mark.parametrize(
@@ -386,8 +396,8 @@ def test_query_parameters_that_are_wrong_or_unknown_are_refused_by_name(world: W
         ("DELETE", f"/api/v1/connections/{CONNECTION_ID}?force=true"),
     ],
 )
-def test_no_endpoint_overlooks_a_parameter_it_does_not_have(world: World, method: str, path: str) -> None:
-    answer = world.api.call(method, path)
+def test_no_endpoint_overlooks_a_parameter_it_does_not_have(deployment: Deployment, method: str, path: str) -> None:
+    answer = deployment.api.call(method, path)
 
     assert (answer.status, answer.code) == (400, "invalid_request")
 
@@ -412,30 +422,30 @@ def test_no_endpoint_overlooks_a_parameter_it_does_not_have(world: World, method
         ("POST", f"/api/v1/connections/{CONNECTION_ID}/password"),
     ],
 )
-def test_a_read_only_key_changes_nothing(world: World, method: str, path: str) -> None:
-    answer = world.readonly.call(method, path, {"request_json": QUERY} if method == "POST" else None)
+def test_a_read_only_key_changes_nothing(deployment: Deployment, method: str, path: str) -> None:
+    answer = deployment.readonly.call(method, path, {"request_json": QUERY} if method == "POST" else None)
 
     assert (answer.status, answer.code) == (403, "forbidden")
-    assert stored_ids(world) == []
+    assert stored_ids(deployment) == []
 
 
 @pytest.mark.parametrize(
     "path",
     [LISTED, "/api/v1/connections", f"/api/v1/connections/{CONNECTION_ID}", f"/api/v1/connections/{CONNECTION_ID}/qwc"],
 )
-def test_a_read_only_key_gets_what_is_stored(world: World, path: str) -> None:
-    assert world.readonly.call("GET", path).status == 200
+def test_a_read_only_key_gets_what_is_stored(deployment: Deployment, path: str) -> None:
+    assert deployment.readonly.call("GET", path).status == 200
 
 
 # --- Our own faults
 
 
 def test_a_fault_of_ours_is_answered_with_the_request_id_and_nothing_else(
-    world: World, caplog: pytest.LogCaptureFixture
+    deployment: Deployment, caplog: pytest.LogCaptureFixture
 ) -> None:
-    world.services.settings = Settings({})
+    deployment.services.settings = Settings({})
 
-    answer = world.api.call("POST", "/api/v1/connections", {"webhook_url": "https://shop.example/"})
+    answer = deployment.api.call("POST", "/api/v1/connections", {"webhook_url": "https://shop.example/"})
 
     assert answer.status == 500
     assert answer.json["error"] == {

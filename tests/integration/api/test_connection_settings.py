@@ -13,31 +13,31 @@ from tests.support.builders import CONNECTION_ID, a_session
 
 if TYPE_CHECKING:
     from domain.web_connector.session.record import Session
-    from tests.integration.api.conftest import World
+    from tests.integration.api.conftest import Deployment
 
 URL = f"/api/v1/connections/{CONNECTION_ID}"
 NIGHT = {"from": "22:00", "to": "06:00", "time_zone": "America/New_York"}
 
 
-def open_session(world: World, **fields: Any) -> Session:
+def open_session(deployment: Deployment, **fields: Any) -> Session:
     """Open a Web Connector session of the connection."""
-    before = world.store.connection(CONNECTION_ID)
+    before = deployment.store.connection(CONNECTION_ID)
     assert before
     session = a_session(**fields)
-    world.store.commit(
+    deployment.store.commit(
         AddSession(session),
         ChangeConnection(before, before.changed(session.last_call_at, session_id=session.id)),
     )
     return session
 
 
-def test_a_new_connection_takes_every_setting(world: World) -> None:
+def test_a_new_connection_takes_every_setting(deployment: Deployment) -> None:
     settings = {"name": "Shop", "sync_window": NIGHT, "linger_seconds": 60}
 
-    made = world.api.call("POST", "/api/v1/connections", settings).json["data"]
+    made = deployment.api.call("POST", "/api/v1/connections", settings).json["data"]
 
     assert {name: made[name] for name in settings} == settings
-    assert world.api.call("GET", made["links"]["self"]).json["data"] == made
+    assert deployment.api.call("GET", made["links"]["self"]).json["data"] == made
 
 
 @pytest.mark.parametrize(
@@ -50,13 +50,13 @@ def test_a_new_connection_takes_every_setting(world: World) -> None:
         {"linger_seconds": 1500},
     ],
 )
-def test_only_what_is_given_is_changed_and_null_clears_it(world: World, given: dict[str, Any]) -> None:
-    before = world.api.call("GET", URL).json["data"]
+def test_only_what_is_given_is_changed_and_null_clears_it(deployment: Deployment, given: dict[str, Any]) -> None:
+    before = deployment.api.call("GET", URL).json["data"]
     (field,) = given
-    world.clock.advance(seconds=1)
+    deployment.clock.advance(seconds=1)
 
-    changed = world.api.call("PATCH", URL, given)
-    cleared = world.api.call("PATCH", URL, {field: None})
+    changed = deployment.api.call("PATCH", URL, given)
+    cleared = deployment.api.call("PATCH", URL, {field: None})
 
     assert changed.status == cleared.status == 200
     moved = {"updated_at": "2026-03-14T12:00:01.000000Z"}
@@ -64,12 +64,12 @@ def test_only_what_is_given_is_changed_and_null_clears_it(world: World, given: d
     assert cleared.json["data"] == before | {field: 0 if field == "linger_seconds" else None} | moved
 
 
-def test_what_changes_nothing_is_no_change(world: World) -> None:
-    before = world.api.call("PATCH", URL, {"linger_seconds": 30}).json["data"]
-    world.clock.advance(seconds=1)
+def test_what_changes_nothing_is_no_change(deployment: Deployment) -> None:
+    before = deployment.api.call("PATCH", URL, {"linger_seconds": 30}).json["data"]
+    deployment.clock.advance(seconds=1)
 
-    assert world.api.call("PATCH", URL, {}).json["data"] == before
-    assert world.api.call("PATCH", URL, {"linger_seconds": 30}).json["data"] == before
+    assert deployment.api.call("PATCH", URL, {}).json["data"] == before
+    assert deployment.api.call("PATCH", URL, {"linger_seconds": 30}).json["data"] == before
 
 
 @pytest.mark.parametrize(
@@ -92,74 +92,76 @@ def test_what_changes_nothing_is_no_change(world: World) -> None:
     ],
 )
 @pytest.mark.parametrize("method", ["PATCH", "POST"])
-def test_a_wrong_setting_is_refused_by_name(world: World, method: str, body: dict[str, Any], field: str) -> None:
-    answer = world.api.call(method, URL if method == "PATCH" else "/api/v1/connections", body)
+def test_a_wrong_setting_is_refused_by_name(
+    deployment: Deployment, method: str, body: dict[str, Any], field: str
+) -> None:
+    answer = deployment.api.call(method, URL if method == "PATCH" else "/api/v1/connections", body)
 
     assert (answer.status, answer.problem["field"]) == (400, field)
 
 
-def test_a_wrong_zone_is_answered_with_the_nearest(world: World) -> None:
-    answer = world.api.call("PATCH", URL, {"sync_window": NIGHT | {"time_zone": "New York"}})
+def test_a_wrong_zone_is_answered_with_the_nearest(deployment: Deployment) -> None:
+    answer = deployment.api.call("PATCH", URL, {"sync_window": NIGHT | {"time_zone": "New York"}})
 
     assert answer.problem["suggestion"] == "Did you mean America/New_York?"
 
 
-def test_a_webhook_url_that_was_changed_is_the_default_of_what_is_queued_next(world: World) -> None:
+def test_a_webhook_url_that_was_changed_is_the_default_of_what_is_queued_next(deployment: Deployment) -> None:
     def queue() -> str | None:
-        url: str | None = world.api.call("GET", f"{URL}/customers").json["data"]["webhook_url"]
+        url: str | None = deployment.api.call("GET", f"{URL}/customers").json["data"]["webhook_url"]
         return url
 
     assert queue() is None
 
-    world.api.call("PATCH", URL, {"webhook_url": "https://shop.example/hook"})
+    deployment.api.call("PATCH", URL, {"webhook_url": "https://shop.example/hook"})
 
     assert queue() == "https://shop.example/hook"
 
 
-def test_pausing_and_resuming_twice_is_as_once(world: World) -> None:
-    paused = world.api.call("POST", f"{URL}/pause").json["data"]
-    world.clock.advance(seconds=5)
-    again = world.api.call("POST", f"{URL}/pause").json["data"]
-    resumed = world.api.call("POST", f"{URL}/resume").json["data"]
-    world.clock.advance(seconds=5)
+def test_pausing_and_resuming_twice_is_as_once(deployment: Deployment) -> None:
+    paused = deployment.api.call("POST", f"{URL}/pause").json["data"]
+    deployment.clock.advance(seconds=5)
+    again = deployment.api.call("POST", f"{URL}/pause").json["data"]
+    resumed = deployment.api.call("POST", f"{URL}/resume").json["data"]
+    deployment.clock.advance(seconds=5)
 
     assert paused["paused_at"] == "2026-03-14T12:00:00.000000Z"
     assert again == paused
     assert resumed["paused_at"] is None
-    assert world.api.call("POST", f"{URL}/resume").json["data"] == resumed
+    assert deployment.api.call("POST", f"{URL}/resume").json["data"] == resumed
 
 
-def test_a_request_can_be_queued_while_the_connection_is_paused(world: World) -> None:
-    world.api.call("POST", f"{URL}/pause")
+def test_a_request_can_be_queued_while_the_connection_is_paused(deployment: Deployment) -> None:
+    deployment.api.call("POST", f"{URL}/pause")
 
-    assert world.api.call("GET", f"{URL}/customers").json["data"]["state"] == "waiting"
+    assert deployment.api.call("GET", f"{URL}/customers").json["data"]["state"] == "waiting"
 
 
-def test_the_session_that_runs_is_told_and_its_last_call_stays(world: World) -> None:
-    session = open_session(world)
-    world.clock.advance(seconds=5)
+def test_the_session_that_runs_is_told_and_its_last_call_stays(deployment: Deployment) -> None:
+    session = open_session(deployment)
+    deployment.clock.advance(seconds=5)
 
-    world.api.call("POST", f"{URL}/pause")
-    paused = world.store.session(session.id)
-    world.api.call("POST", f"{URL}/resume")
-    resumed = world.store.session(session.id)
+    deployment.api.call("POST", f"{URL}/pause")
+    paused = deployment.store.session(session.id)
+    deployment.api.call("POST", f"{URL}/resume")
+    resumed = deployment.store.session(session.id)
 
     assert paused == replace(session, limits=Limits(paused=True), revision=2)
     assert resumed == replace(session, revision=3)
 
 
-def test_a_session_that_has_ended_is_left_alone(world: World) -> None:
-    session = open_session(world, ended=True)
+def test_a_session_that_has_ended_is_left_alone(deployment: Deployment) -> None:
+    session = open_session(deployment, ended=True)
 
-    assert world.api.call("POST", f"{URL}/pause").status == 200
-    assert world.store.session(session.id) == session
+    assert deployment.api.call("POST", f"{URL}/pause").status == 200
+    assert deployment.store.session(session.id) == session
 
 
 @pytest.mark.parametrize(("method", "path"), [("PATCH", ""), ("POST", "/pause"), ("POST", "/resume")])
-def test_only_the_owner_with_a_full_key_may(world: World, method: str, path: str) -> None:
+def test_only_the_owner_with_a_full_key_may(deployment: Deployment, method: str, path: str) -> None:
     body: dict[str, str] | None = {} if method == "PATCH" else None
 
-    assert world.stranger.call(method, URL + path, body).status == 404
-    assert world.readonly.call(method, URL + path, body).status == 403
-    assert world.api.call("DELETE", URL).status == 204
-    assert world.api.call(method, URL + path, body).status == 404
+    assert deployment.stranger.call(method, URL + path, body).status == 404
+    assert deployment.readonly.call(method, URL + path, body).status == 403
+    assert deployment.api.call("DELETE", URL).status == 204
+    assert deployment.api.call(method, URL + path, body).status == 404

@@ -12,32 +12,32 @@ from domain.web_connector.session.record import SILENCE_SECONDS
 from tests.support.builders import CONNECTION_ID, a_session
 
 if TYPE_CHECKING:
-    from tests.integration.api.conftest import World
+    from tests.integration.api.conftest import Deployment
 
 URL = f"/api/v1/connections/{CONNECTION_ID}"
 
 
-def open_session(world: World) -> None:
+def open_session(deployment: Deployment) -> None:
     """Open a Web Connector session of the connection."""
-    before = world.store.connection(CONNECTION_ID)
+    before = deployment.store.connection(CONNECTION_ID)
     assert before
     session = a_session()
-    world.store.commit(
+    deployment.store.commit(
         AddSession(session),
         ChangeConnection(before, before.changed(session.last_call_at, session_id=session.id)),
     )
 
 
-def test_a_connection_is_answered_as_the_contract_says(world: World) -> None:
+def test_a_connection_is_answered_as_the_contract_says(deployment: Deployment) -> None:
     body = {"name": "Head office", "company_file": r"C:\Books\Shop.qbw", "webhook_url": "https://shop.example/hook"}
 
-    answer = world.api.call("POST", "/api/v1/connections", body)
+    answer = deployment.api.call("POST", "/api/v1/connections", body)
 
     data = answer.json["data"]
     assert answer.status == 201
     assert data == {
         "id": data["id"],
-        "app_id": world.app_id,
+        "app_id": deployment.app_id,
         "username": data["id"],
         **body,
         "last_connected_at": None,
@@ -62,12 +62,12 @@ def test_a_connection_is_answered_as_the_contract_says(world: World) -> None:
         "updated_at": "2026-03-14T12:00:00.000000Z",
     }
     assert data["waiting_reason"]["code"] == "never_connected"
-    assert world.api.call("GET", data["links"]["self"]).json["data"] == data
+    assert deployment.api.call("GET", data["links"]["self"]).json["data"] == data
 
 
 @pytest.mark.parametrize("body", [None, {}, {"name": None}])
-def test_everything_about_a_new_connection_is_optional(world: World, body: dict[str, Any] | None) -> None:
-    assert world.api.call("POST", "/api/v1/connections", body).status == 201
+def test_everything_about_a_new_connection_is_optional(deployment: Deployment, body: dict[str, Any] | None) -> None:
+    assert deployment.api.call("POST", "/api/v1/connections", body).status == 201
 
 
 @pytest.mark.parametrize(
@@ -81,20 +81,20 @@ def test_everything_about_a_new_connection_is_optional(world: World, body: dict[
         ({"nmae": "x"}, "nmae"),
     ],
 )
-def test_a_wrong_field_is_refused_by_name(world: World, body: dict[str, Any], field: str) -> None:
-    answer = world.api.call("POST", "/api/v1/connections", body)
+def test_a_wrong_field_is_refused_by_name(deployment: Deployment, body: dict[str, Any], field: str) -> None:
+    answer = deployment.api.call("POST", "/api/v1/connections", body)
 
     assert (answer.status, answer.problem["field"]) == (400, field)
     assert "Value error" not in answer.text
 
 
-def test_an_app_lists_its_own_connections_page_by_page(world: World) -> None:
+def test_an_app_lists_its_own_connections_page_by_page(deployment: Deployment) -> None:
     for _ in range(2):
-        world.api.call("POST", "/api/v1/connections")
+        deployment.api.call("POST", "/api/v1/connections")
 
-    first = world.api.call("GET", "/api/v1/connections?page_size=2").json
-    second = world.api.call("GET", "/api/v1/connections?page_size=2&page=2").json
-    strangers = world.stranger.call("GET", "/api/v1/connections").json
+    first = deployment.api.call("GET", "/api/v1/connections?page_size=2").json
+    second = deployment.api.call("GET", "/api/v1/connections?page_size=2&page=2").json
+    strangers = deployment.stranger.call("GET", "/api/v1/connections").json
 
     assert (len(first["data"]), first["page"], first["total_pages"]) == (2, 1, 2)
     assert (len(second["data"]), second["page"]) == (1, 2)
@@ -102,52 +102,52 @@ def test_an_app_lists_its_own_connections_page_by_page(world: World) -> None:
     assert strangers == {"data": [], "page": 1, "total_pages": 0}
 
 
-def test_a_given_password_is_set(world: World) -> None:
-    answer = world.api.call("POST", f"{URL}/password", {"password": "correct horse battery"})
+def test_a_given_password_is_set(deployment: Deployment) -> None:
+    answer = deployment.api.call("POST", f"{URL}/password", {"password": "correct horse battery"})
 
-    connection = world.store.connection(CONNECTION_ID)
+    connection = deployment.store.connection(CONNECTION_ID)
     assert answer.json == {"data": {"id": CONNECTION_ID, "password": "correct horse battery"}}
     assert connection
     assert passwords.matches("correct horse battery", connection.password_hash)
 
 
 @pytest.mark.parametrize("body", [None, {}, {"password": None}])
-def test_a_password_is_made_when_none_is_given(world: World, body: dict[str, Any] | None) -> None:
-    first = world.api.call("POST", f"{URL}/password", body).json["data"]["password"]
-    second = world.api.call("POST", f"{URL}/password", body).json["data"]["password"]
+def test_a_password_is_made_when_none_is_given(deployment: Deployment, body: dict[str, Any] | None) -> None:
+    first = deployment.api.call("POST", f"{URL}/password", body).json["data"]["password"]
+    second = deployment.api.call("POST", f"{URL}/password", body).json["data"]["password"]
 
     assert first != second
     assert len(second) >= 20
 
 
 @pytest.mark.parametrize("password", ["", "x" * 11, "x" * 129, "tabs\tare\tnot\ttyped", 5, ["x" * 20]])
-def test_a_password_of_another_length_or_type_is_refused(world: World, password: Any) -> None:
-    answer = world.api.call("POST", f"{URL}/password", {"password": password})
+def test_a_password_of_another_length_or_type_is_refused(deployment: Deployment, password: Any) -> None:
+    answer = deployment.api.call("POST", f"{URL}/password", {"password": password})
 
-    connection = world.store.connection(CONNECTION_ID)
+    connection = deployment.store.connection(CONNECTION_ID)
     assert (answer.status, answer.problem["field"]) == (400, "password")
     assert connection
     assert connection.password_hash is None
 
 
-def test_a_reset_lifts_the_pin_and_the_error_that_told_of_it(world: World) -> None:
-    before = world.store.connection(CONNECTION_ID)
+def test_a_reset_lifts_the_pin_and_the_error_that_told_of_it(deployment: Deployment) -> None:
+    before = deployment.store.connection(CONNECTION_ID)
     assert before
     error = {"code": "company_file_mismatch", "message": "another file", "at": before.updated_at}
-    world.store.commit(ChangeConnection(before, before.changed(before.updated_at, last_error=error)))
+    deployment.store.commit(ChangeConnection(before, before.changed(before.updated_at, last_error=error)))
 
-    first = world.api.call("POST", f"{URL}/reset_company_file")
-    second = world.api.call("POST", f"{URL}/reset_company_file")
+    first = deployment.api.call("POST", f"{URL}/reset_company_file")
+    second = deployment.api.call("POST", f"{URL}/reset_company_file")
 
     assert (first.status, second.status) == (200, 200)
     assert first.json["data"]["last_error"] is None
     assert second.json["data"]["company_file_pinned"] is False
-    assert world.stranger.call("POST", f"{URL}/reset_company_file").status == 404
+    assert deployment.stranger.call("POST", f"{URL}/reset_company_file").status == 404
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_the_file_leads_back_to_where_the_caller_reached_the_service(world: World, method: str) -> None:
-    answer = world.api.call(method, f"{URL}/qwc")
+def test_the_file_leads_back_to_where_the_caller_reached_the_service(deployment: Deployment, method: str) -> None:
+    answer = deployment.api.call(method, f"{URL}/qwc")
 
     assert answer.status == 200
     assert list(answer.json) == ["qwc"]
@@ -155,56 +155,56 @@ def test_the_file_leads_back_to_where_the_caller_reached_the_service(world: Worl
     assert f"<UserName>{CONNECTION_ID}</UserName>" in answer.json["qwc"]
 
 
-def test_an_apps_files_have_one_owner_and_a_mark_each(world: World) -> None:
+def test_an_apps_files_have_one_owner_and_a_mark_each(deployment: Deployment) -> None:
     """By its mark a session sees that another connection's company file is open."""
     files = []
     for _ in range(2):
-        connection = world.api.call("POST", "/api/v1/connections", {}).json["data"]
-        files.append(world.api.call("GET", f"{connection['links']['self']}/qwc").json["qwc"])
+        connection = deployment.api.call("POST", "/api/v1/connections", {}).json["data"]
+        files.append(deployment.api.call("GET", f"{connection['links']['self']}/qwc").json["qwc"])
 
-    assert all(f"<OwnerID>{{{world.app_id.upper()}}}</OwnerID>" in text for text in files)
+    assert all(f"<OwnerID>{{{deployment.app_id.upper()}}}</OwnerID>" in text for text in files)
     assert len({text.partition("<FileID>")[2][:38] for text in files}) == 2
 
 
-def test_the_file_itself_comes_to_who_asks_for_it(world: World) -> None:
-    answer = world.api.call("GET", f"{URL}/qwc", headers={"accept": "application/x-qwc"})
+def test_the_file_itself_comes_to_who_asks_for_it(deployment: Deployment) -> None:
+    answer = deployment.api.call("GET", f"{URL}/qwc", headers={"accept": "application/x-qwc"})
 
     assert answer.headers["Content-Type"] == "application/x-qwc"
     assert answer.headers["Content-Disposition"] == f'attachment; filename="{CONNECTION_ID}.qwc"'
     assert answer.text.startswith("<?xml")
 
 
-def test_a_deleted_connection_is_gone_with_its_password(world: World) -> None:
-    world.api.call("POST", f"{URL}/password")
+def test_a_deleted_connection_is_gone_with_its_password(deployment: Deployment) -> None:
+    deployment.api.call("POST", f"{URL}/password")
 
-    deleted = world.api.call("DELETE", URL)
+    deleted = deployment.api.call("DELETE", URL)
 
-    stored = world.store.connection(CONNECTION_ID)
+    stored = deployment.store.connection(CONNECTION_ID)
     assert (deleted.status, deleted.text) == (204, "")
-    assert world.api.call("GET", URL).status == 404
-    assert world.api.call("DELETE", URL).status == 404
-    assert world.api.call("GET", "/api/v1/connections").json["data"] == []
-    assert world.api.call("POST", world.requests_url, {"request_json": {}}).status in {400, 404}
+    assert deployment.api.call("GET", URL).status == 404
+    assert deployment.api.call("DELETE", URL).status == 404
+    assert deployment.api.call("GET", "/api/v1/connections").json["data"] == []
+    assert deployment.api.call("POST", deployment.requests_url, {"request_json": {}}).status in {400, 404}
     assert stored
     assert stored.password_hash is None
 
 
-def test_a_connection_with_a_live_session_is_not_deleted(world: World) -> None:
-    open_session(world)
+def test_a_connection_with_a_live_session_is_not_deleted(deployment: Deployment) -> None:
+    open_session(deployment)
 
-    answer = world.api.call("DELETE", URL)
+    answer = deployment.api.call("DELETE", URL)
 
     assert (answer.status, answer.code) == (409, "connection_active")
-    assert world.api.call("GET", URL).status == 200
+    assert deployment.api.call("GET", URL).status == 200
 
 
-def test_a_session_that_has_been_silent_too_long_does_not_keep_a_connection(world: World) -> None:
-    open_session(world)
-    world.clock.advance(seconds=SILENCE_SECONDS + 1)
+def test_a_session_that_has_been_silent_too_long_does_not_keep_a_connection(deployment: Deployment) -> None:
+    open_session(deployment)
+    deployment.clock.advance(seconds=SILENCE_SECONDS + 1)
 
-    assert world.api.call("DELETE", URL).status == 204
+    assert deployment.api.call("DELETE", URL).status == 204
 
-    assert all(session.ended for session in world.store.sessions.values())
+    assert all(session.ended for session in deployment.store.sessions.values())
 
 
 @pytest.mark.parametrize(
@@ -216,35 +216,37 @@ def test_a_session_that_has_been_silent_too_long_does_not_keep_a_connection(worl
         "/app/queued_requests/f0000000-0000-4000-8000-00000000000f",
     ],
 )
-def test_pages_answer_without_a_key(world: World, path: str) -> None:
-    world.api.key = None
+def test_pages_answer_without_a_key(deployment: Deployment, path: str) -> None:
+    deployment.api.key = None
 
-    answer = world.api.call("GET", path)
+    answer = deployment.api.call("GET", path)
 
     assert answer.status == 200
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
 
 
-def test_nothing_of_a_deleted_connection_is_found_from_then_on(world: World) -> None:
+def test_nothing_of_a_deleted_connection_is_found_from_then_on(deployment: Deployment) -> None:
     """Not its records by either path, not its list, and nothing can be done with them, though they still lie there."""
     request = {"request_json": {"request": {"name": "CustomerQueryRq"}}}
-    waits, ended, gone = (world.api.call("POST", world.requests_url, request).json["data"]["id"] for _ in range(3))
+    waits, ended, gone = (
+        deployment.api.call("POST", deployment.requests_url, request).json["data"]["id"] for _ in range(3)
+    )
     for one in (ended, gone):
-        assert world.api.call("POST", f"/api/v1/queued_requests/{one}/discard").status == 200
-    assert world.api.call("DELETE", f"/api/v1/queued_requests/{gone}").status == 204
+        assert deployment.api.call("POST", f"/api/v1/queued_requests/{one}/discard").status == 200
+    assert deployment.api.call("DELETE", f"/api/v1/queued_requests/{gone}").status == 204
 
-    assert world.api.call("DELETE", URL).status == 204
+    assert deployment.api.call("DELETE", URL).status == 204
 
-    assert len(world.store.records) == 3
+    assert len(deployment.store.records) == 3
     for one in (waits, ended, gone):
-        for path in (f"/api/v1/queued_requests/{one}", f"{world.requests_url}/{one}"):
-            assert world.api.call("GET", path).status == 404
-            assert world.api.call("DELETE", path).status == 404
-            assert world.api.call("POST", f"{path}/discard").status == 404
-            assert world.api.call("POST", f"{path}/redeliver").status == 404
+        for path in (f"/api/v1/queued_requests/{one}", f"{deployment.requests_url}/{one}"):
+            assert deployment.api.call("GET", path).status == 404
+            assert deployment.api.call("DELETE", path).status == 404
+            assert deployment.api.call("POST", f"{path}/discard").status == 404
+            assert deployment.api.call("POST", f"{path}/redeliver").status == 404
     for query in ("", "?state=waiting", "?search_phrase=Customer", "?page=9"):
-        assert world.api.call("GET", world.requests_url + query).status == 404
-    assert world.api.call("POST", world.requests_url, request).status == 404
-    assert world.api.call("GET", f"{URL}/customers").status == 404
-    assert world.api.call("GET", f"{URL}/qwc").status == 404
-    assert world.api.call("POST", f"{URL}/password").status == 404
+        assert deployment.api.call("GET", deployment.requests_url + query).status == 404
+    assert deployment.api.call("POST", deployment.requests_url, request).status == 404
+    assert deployment.api.call("GET", f"{URL}/customers").status == 404
+    assert deployment.api.call("GET", f"{URL}/qwc").status == 404
+    assert deployment.api.call("POST", f"{URL}/password").status == 404

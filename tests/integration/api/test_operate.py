@@ -15,7 +15,7 @@ from tests.support.api_client import ApiClient, basic
 from tests.support.builders import CONNECTION_ID
 
 if TYPE_CHECKING:
-    from tests.integration.api.conftest import World
+    from tests.integration.api.conftest import Deployment
 
 ARN = "arn:aws:execute-api:eu-west-1:123456789012:a1b2c3d4e5/live/GET/api/v1/connections"
 
@@ -30,7 +30,7 @@ def authorize(token: str) -> dict[str, Any]:
     return authorizer.handler({"type": "TOKEN", "authorizationToken": token, "methodArn": ARN}, None)
 
 
-@pytest.mark.usefixtures("world")
+@pytest.mark.usefixtures("deployment")
 def test_an_app_and_its_keys_are_made_shown_once_and_revoked() -> None:
     app = do("create_app", name="Warehouse")
     key = do("create_key", app_id=app["app_id"])
@@ -47,14 +47,14 @@ def test_an_app_and_its_keys_are_made_shown_once_and_revoked() -> None:
     assert do("revoke_key", key_hash=key["key_hash"]) == revoked
 
 
-def test_two_webhook_secrets_are_active_while_rotating(world: World) -> None:
+def test_two_webhook_secrets_are_active_while_rotating(deployment: Deployment) -> None:
     app = do("create_app", name="Warehouse")
     second = do("rotate_webhook_secret", app_id=app["app_id"])["webhook_secret"]
-    rotating = world.store.app(app["app_id"])
+    rotating = deployment.store.app(app["app_id"])
     third = do("rotate_webhook_secret", app_id=app["app_id"])["webhook_secret"]
-    again = world.store.app(app["app_id"])
+    again = deployment.store.app(app["app_id"])
     do("retire_old_webhook_secrets", app_id=app["app_id"])
-    retired = world.store.app(app["app_id"])
+    retired = deployment.store.app(app["app_id"])
 
     assert rotating
     assert again
@@ -64,7 +64,7 @@ def test_two_webhook_secrets_are_active_while_rotating(world: World) -> None:
     assert retired.webhook_secrets == (third,)
 
 
-@pytest.mark.usefixtures("world")
+@pytest.mark.usefixtures("deployment")
 @pytest.mark.parametrize(
     ("event", "field"),
     [
@@ -86,7 +86,7 @@ def test_a_wrong_operation_is_answered_with_what_is_wrong(event: dict[str, Any],
     assert error["details"]["problems"][0]["field"] == field
 
 
-@pytest.mark.usefixtures("world")
+@pytest.mark.usefixtures("deployment")
 @pytest.mark.parametrize(
     "operation", ["create_key", "list_keys", "rotate_webhook_secret", "retire_old_webhook_secrets"]
 )
@@ -94,15 +94,15 @@ def test_an_app_that_is_not_there_is_not_found(operation: str) -> None:
     assert do(operation, app_id="nobody")["error"]["code"] == "not_found"
 
 
-@pytest.mark.usefixtures("world")
+@pytest.mark.usefixtures("deployment")
 def test_a_key_that_is_not_there_is_not_found() -> None:
     assert do("revoke_key", key_hash="00")["error"]["code"] == "not_found"
 
 
-def test_a_connection_is_recounted_and_mended(world: World) -> None:
+def test_a_connection_is_recounted_and_mended(deployment: Deployment) -> None:
     connection_id = CONNECTION_ID
     wrong = CountKey(connection_id, "2026-03-14", INSERTED, State.ERROR, WebhookState.FAILED)
-    world.store.add_to_counts({wrong: 2})
+    deployment.store.add_to_counts({wrong: 2})
 
     reported = do("recount_connection", connection_id=connection_id)
     mended = do("recount_connection", connection_id=connection_id, mend="yes")
@@ -116,11 +116,11 @@ def test_a_connection_is_recounted_and_mended(world: World) -> None:
     assert do("recount_connection", connection_id="nobody")["error"]["code"] == "not_found"
 
 
-def test_the_policy_holds_for_every_path_so_that_it_can_be_cached(world: World) -> None:
-    answer = authorize(basic(world.api.key or ""))
+def test_the_policy_holds_for_every_path_so_that_it_can_be_cached(deployment: Deployment) -> None:
+    answer = authorize(basic(deployment.api.key or ""))
 
     assert answer == {
-        "principalId": world.app_id,
+        "principalId": deployment.app_id,
         "policyDocument": {
             "Version": "2012-10-17",
             "Statement": [
@@ -131,11 +131,11 @@ def test_the_policy_holds_for_every_path_so_that_it_can_be_cached(world: World) 
                 }
             ],
         },
-        "context": {"app_id": world.app_id, "scope": "full"},
+        "context": {"app_id": deployment.app_id, "scope": "full"},
     }
 
 
-@pytest.mark.usefixtures("world")
+@pytest.mark.usefixtures("deployment")
 def test_what_is_refused_is_said_in_the_one_word_that_the_gateway_answers_with_401() -> None:
     with pytest.raises(Unauthorized, match=r"^Unauthorized$"):
         authorize("Basic nonsense")

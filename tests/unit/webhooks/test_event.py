@@ -7,7 +7,7 @@ import json
 import pytest
 
 from domain.requests.record import ENDED, Paging, RequestError, State, StoredRequest
-from domain.webhooks.event import event_body
+from handlers.views.webhook_event import event_body
 from tests.support.builders import REQUEST_XML, RESPONSE_XML, a_record
 
 MOMENT = "2026-03-14T12:00:05.000000Z"

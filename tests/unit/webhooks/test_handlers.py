@@ -14,7 +14,7 @@ from adapters.sqs import message_of
 from domain.errors import TooManyRequests
 from domain.requests.record import QueuedRequest, State, WebhookState, timestamp
 from domain.webhooks.ports import DeliveryFailed, HttpResponse
-from handlers import _delivery_batch, deliver_webhook, retry_webhook
+from handlers import deliver_webhook, retry_webhook, webhook_batch
 from handlers.bootstrap import Services
 from tests.support.builders import NOON
 from tests.support.services import using
@@ -42,9 +42,9 @@ class Lines(logging.Handler):
 def lines() -> Iterator[list[logging.LogRecord]]:
     """Return the log records of the functions."""
     handler = Lines()
-    _delivery_batch.logger.addHandler(handler)
+    webhook_batch.logger.addHandler(handler)
     yield handler.records
-    logging.getLogger(_delivery_batch.logger.name).removeHandler(handler)
+    logging.getLogger(webhook_batch.logger.name).removeHandler(handler)
 
 
 @pytest.fixture(autouse=True)

@@ -32,7 +32,7 @@ def event(**fields: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("authorizer", [None, {}, {"principalId": "a"}])
 def test_a_call_that_no_authorizer_saw_is_refused(authorizer: dict[str, str] | None) -> None:
     with pytest.raises(Unauthorized):
-        request_checks.caller_of(event(requestContext={"authorizer": authorizer}))
+        request_checks.caller(event(requestContext={"authorizer": authorizer}))
 
 
 def test_a_path_that_is_not_the_functions_own_is_not_found() -> None:
@@ -43,7 +43,7 @@ def test_a_path_that_is_not_the_functions_own_is_not_found() -> None:
 
 
 def test_contention_says_when_to_try_again() -> None:
-    answer = errors.answer(TooManyRequests("busy", retry_after_seconds=3))
+    answer = errors.error_response(TooManyRequests("busy", retry_after_seconds=3))
 
     assert (answer.status_code, answer.headers["Retry-After"]) == (429, "3")
 
@@ -63,9 +63,9 @@ def test_contention_says_when_to_try_again() -> None:
 def test_the_base_url_is_the_one_that_was_called(
     context: dict[str, str], headers: dict[str, str], base_url: str
 ) -> None:
-    assert request_checks.base_url_of(event(requestContext=context, headers=headers)) == base_url
+    assert request_checks.base_url(event(requestContext=context, headers=headers)) == base_url
 
 
 def test_bytes_that_are_no_base64_are_refused_like_any_body_that_cannot_be_read() -> None:
     with pytest.raises(InvalidRequest, match="UTF-8"):
-        request_checks.body_of(event(body="***", isBase64Encoded=True))
+        request_checks.body_text(event(body="***", isBase64Encoded=True))

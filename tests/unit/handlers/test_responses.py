@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from handlers.rest.responses import MAX_RESPONSE_BYTES, list_answer, record_answer
+from handlers.rest.responses import MAX_RESPONSE_BYTES, render
 
 MIB = 1024 * 1024
 GZIP = {"Accept": "application/json", "Accept-Encoding": "gzip"}
@@ -19,6 +19,16 @@ GZIP = {"Accept": "application/json", "Accept-Encoding": "gzip"}
 def event(headers: dict[str, str] | None = None) -> dict[str, Any]:
     """Return a call with these headers."""
     return {"headers": headers or {}}
+
+
+def respond(call: dict[str, Any], record: dict[str, Any]) -> Any:
+    """Return the response with a record."""
+    return render(call, {"data": record}, 200)
+
+
+def respond_list(call: dict[str, Any], views: list[dict[str, Any]], page: int, total_pages: int) -> Any:
+    """Return the response with a page of a list."""
+    return render(call, {"data": views, "page": page, "total_pages": total_pages}, 200)
 
 
 def view(**fields: Any) -> dict[str, Any]:
@@ -49,7 +59,7 @@ def incompressible(size: int) -> str:
 def test_what_fits_is_shown_whole_and_plain() -> None:
     whole = view(response_xml="x" * MIB, response_json=[{"a": "x" * MIB}])
 
-    response = record_answer(event(GZIP), whole)
+    response = respond(event(GZIP), whole)
 
     assert body(response) == {"data": whole}
     assert "Content-Encoding" not in response.headers
@@ -58,7 +68,7 @@ def test_what_fits_is_shown_whole_and_plain() -> None:
 def test_a_caller_who_takes_gzip_gets_everything() -> None:
     whole = view(response_xml="<A>" * MIB, response_json=[{"a": "b" * 4 * MIB}])
 
-    response = record_answer(event(GZIP), whole)
+    response = respond(event(GZIP), whole)
 
     assert body(response) == {"data": whole}
     assert response.headers["Content-Encoding"] == "gzip"
@@ -78,7 +88,7 @@ def test_a_caller_who_takes_gzip_gets_everything() -> None:
     ],
 )
 def test_other_callers_get_the_response_as_xml_alone_when_both_forms_do_not_fit(headers: dict[str, str]) -> None:
-    response = record_answer(event(headers), view(response_xml="x" * 4 * MIB, response_json=[{"a": "x" * 4 * MIB}]))
+    response = respond(event(headers), view(response_xml="x" * 4 * MIB, response_json=[{"a": "x" * 4 * MIB}]))
 
     shown = body(response)["data"]
     assert shown["response_json"] is None
@@ -95,13 +105,13 @@ def test_other_callers_get_the_response_as_xml_alone_when_both_forms_do_not_fit(
     ],
 )
 def test_what_a_caller_takes_is_read_whatever_its_case(headers: dict[str, str]) -> None:
-    response = record_answer(event(headers), view(response_xml="x" * 6 * MIB))
+    response = respond(event(headers), view(response_xml="x" * 6 * MIB))
 
     assert response.headers["Content-Encoding"] == "gzip"
 
 
 def test_a_response_that_fits_in_no_form_is_left_out_and_said_to_be() -> None:
-    response = record_answer(event(), view(response_xml="x" * 6 * MIB, response_json=[{"a": 1}]))
+    response = respond(event(), view(response_xml="x" * 6 * MIB, response_json=[{"a": 1}]))
 
     shown = body(response)["data"]
     assert (shown["response_xml"], shown["response_json"]) == (None, None)
@@ -112,13 +122,13 @@ def test_a_response_that_fits_in_no_form_is_left_out_and_said_to_be() -> None:
 def test_the_size_is_that_after_lambda_has_written_the_body_as_a_string() -> None:
     quotes = '"' * 2 * MIB
 
-    shown = body(record_answer(event(), view(response_xml=quotes)))["data"]
+    shown = body(respond(event(), view(response_xml=quotes)))["data"]
 
     assert shown["response_xml"] is None
 
 
 def test_what_gzip_cannot_make_small_is_left_out_too() -> None:
-    shown = body(record_answer(event(GZIP), view(response_xml=incompressible(6 * MIB))))["data"]
+    shown = body(respond(event(GZIP), view(response_xml=incompressible(6 * MIB))))["data"]
 
     assert shown["response_omitted"] is True
 
@@ -126,7 +136,7 @@ def test_what_gzip_cannot_make_small_is_left_out_too() -> None:
 def test_a_list_leaves_out_the_responses_of_the_items_that_do_not_fit_any_more() -> None:
     views = [item(id=str(number), response_xml="x" * 250_000) for number in range(100)]
 
-    listed = body(list_answer(event(), views, 1, 1))["data"]
+    listed = body(respond_list(event(), views, 1, 1))["data"]
 
     omitted = [one.get("response_omitted", False) for one in listed]
     assert omitted == sorted(omitted)
@@ -137,7 +147,7 @@ def test_a_list_leaves_out_the_responses_of_the_items_that_do_not_fit_any_more()
 def test_a_list_leaves_out_requests_only_when_even_they_do_not_fit() -> None:
     views = [item(id=str(number), request_xml="x" * MIB) for number in range(10)]
 
-    listed = body(list_answer(event(), views, 1, 1))["data"]
+    listed = body(respond_list(event(), views, 1, 1))["data"]
 
     assert [one["request_xml"] is None for one in listed] == [False] * 4 + [True] * 6
     assert all(one["request_omitted"] for one in listed[4:])
@@ -147,4 +157,4 @@ def test_a_list_leaves_out_requests_only_when_even_they_do_not_fit() -> None:
 def test_a_list_that_gzip_makes_fit_is_whole() -> None:
     views = [item(id=str(number), response_xml="x" * 250_000) for number in range(100)]
 
-    assert body(list_answer(event(GZIP), views, 2, 3)) == {"data": views, "page": 2, "total_pages": 3}
+    assert body(respond_list(event(GZIP), views, 2, 3)) == {"data": views, "page": 2, "total_pages": 3}

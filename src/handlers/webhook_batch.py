@@ -32,15 +32,15 @@ def attempt_all(
     """
     with ThreadPoolExecutor(max_workers=MAX_PARALLEL_ATTEMPTS) as pool:
         attempts = [(identify(entry), pool.submit(attempt, entry)) for entry in entries]
-    failed = []
+    failures = []
     for identifier, future in attempts:
         problem = future.exception()
         if problem is not None:
             logger.error("delivery.not_processed", exc_info=problem, extra={"item": identifier})
-            failed.append({"itemIdentifier": identifier})
+            failures.append({"itemIdentifier": identifier})
         elif isinstance(result := future.result(), Attempted):
             logger.info("delivery.attempted", extra=_log_line(result))
-    return {"batchItemFailures": failed}
+    return {"batchItemFailures": failures}
 
 
 def _log_line(attempted: Attempted) -> dict[str, Any]:
@@ -48,11 +48,11 @@ def _log_line(attempted: Attempted) -> dict[str, Any]:
     record, outcome = attempted.record, attempted.outcome
     match outcome:
         case Succeeded():
-            ended: dict[str, Any] = {"outcome": "succeeded"}
+            facts: dict[str, Any] = {"outcome": "succeeded"}
         case RetryAt():
-            ended = {"outcome": "retry", "reason": outcome.reason, "next_attempt_at": timestamp(outcome.moment)}
+            facts = {"outcome": "retry", "reason": outcome.reason, "next_attempt_at": timestamp(outcome.moment)}
         case GaveUp():
-            ended = {"outcome": "gave_up", "reason": outcome.reason}
+            facts = {"outcome": "gave_up", "reason": outcome.reason}
     return {
         "request_id": record.id,
         "connection_id": record.connection_id,
@@ -63,5 +63,5 @@ def _log_line(attempted: Attempted) -> dict[str, Any]:
         "status": attempted.status,
         "duration_ms": round(attempted.duration_seconds * 1000),
         "recorded": attempted.recorded,
-        **ended,
+        **facts,
     }

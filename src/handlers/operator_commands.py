@@ -1,4 +1,4 @@
-"""What the operator may ask for, and what is answered; `operate` is the function in front of it."""
+"""The operator's commands, which `operate` runs by name."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ if TYPE_CHECKING:
 
 
 def create_app(*, name: str) -> dict[str, Any]:
-    """Create an app; the answer holds its first webhook secret."""
-    made = services().administration.create_app(name)
-    return {"app_id": made.app.id, "name": made.app.name, "webhook_secret": made.webhook_secret}
+    """Create an app and return its first webhook secret."""
+    created = services().administration.create_app(name)
+    return {"app_id": created.app.id, "name": created.app.name, "webhook_secret": created.webhook_secret}
 
 
 def create_key(*, app_id: str, scope: str = Scope.FULL.value) -> dict[str, Any]:
-    """Create an API key, `full` or `read_only`; its text is answered this once."""
+    """Create an API key with the scope `full` or `read_only`. Its text is returned only this once."""
     if scope not in set(Scope):
         raise InvalidRequest.of("scope", "must be full or read_only")
-    made = services().administration.create_key(app_id, Scope(scope))
-    return _key(made.key) | {"api_key": made.text}
+    created = services().administration.create_key(app_id, Scope(scope))
+    return _key(created.key) | {"api_key": created.text}
 
 
 def list_keys(*, app_id: str) -> dict[str, Any]:
-    """List an app's keys by what is stored of them: a hash and the first characters."""
+    """List an app's keys, each with its hash and its first characters."""
     return {"keys": [_key(key) for key in services().administration.keys(app_id)]}
 
 
 def revoke_key(*, key_hash: str) -> dict[str, Any]:
-    """Revoke a key by its hash. API Gateway may accept it for as long as it remembers credentials."""
+    """Revoke a key by its hash. API Gateway may accept it until its cached credentials expire."""
     return _key(services().administration.revoke_key(key_hash))
 
 
 def rotate_webhook_secret(*, app_id: str) -> dict[str, Any]:
-    """Make a new webhook secret; the one before signs beside it until `retire_old_webhook_secrets`."""
+    """Create a new webhook secret. The former one also signs until `retire_old_webhook_secrets`."""
     return {"app_id": app_id, "webhook_secret": services().administration.rotate_webhook_secret(app_id)}
 
 
@@ -51,27 +51,27 @@ def retire_old_webhook_secrets(*, app_id: str) -> dict[str, Any]:
 
 
 def recount_connection(*, connection_id: str, mend: str = "no") -> dict[str, Any]:
-    """Compare a connection's counts with its records; with `mend` = `yes` make them equal."""
+    """Compare a connection's counts with its records. With `mend` = `yes`, correct them."""
     if mend not in {"yes", "no"}:
         raise InvalidRequest.of("mend", "must be yes or no")
     recounting = services().recounting
-    found = (recounting.mend if mend == "yes" else recounting.differences)(connection_id)
+    missing = (recounting.mend if mend == "yes" else recounting.differences)(connection_id)
     differences = [
         {
             "day": key.day,
             "by": key.sort,
             "state": key.state.value,
             "webhook_state": key.webhook_state.value,
-            "short_by": short,
+            "short_by": number,
         }
-        for key, short in sorted(found.items(), key=lambda one: (one[0].day, one[0].sort, one[0].state))
+        for key, number in sorted(missing.items(), key=lambda one: (one[0].day, one[0].sort, one[0].state))
     ]
     return {"connection_id": connection_id, "differences": differences, "mended": mend == "yes"}
 
 
-OPERATIONS: dict[str, Callable[..., dict[str, Any]]] = {
-    one.__name__: one
-    for one in (
+COMMANDS: dict[str, Callable[..., dict[str, Any]]] = {
+    command.__name__: command
+    for command in (
         create_app,
         create_key,
         list_keys,
@@ -83,20 +83,20 @@ OPERATIONS: dict[str, Callable[..., dict[str, Any]]] = {
 }
 
 
-def operation(name: object, arguments: dict[str, Any]) -> Callable[..., dict[str, Any]]:
-    """Return the operation. Raises InvalidRequest when there is none of this name or its arguments are others."""
-    found = OPERATIONS.get(name) if isinstance(name, str) else None
-    if found is None:
-        raise InvalidRequest.of("operation", f"must be one of {', '.join(OPERATIONS)}")
-    known = signature(found).parameters
-    for one in arguments.keys() - known.keys():
-        raise InvalidRequest.of(one, f"is no argument of {name}")
-    for one, parameter in known.items():
-        if parameter.default is parameter.empty and not arguments.get(one):
-            raise InvalidRequest.of(one, "is missing")
-        if not isinstance(arguments.get(one, ""), str):
-            raise InvalidRequest.of(one, "must be a text")
-    return found
+def command_named(name: object, arguments: dict[str, Any]) -> Callable[..., dict[str, Any]]:
+    """Return the command. Raises InvalidRequest for an unknown name and for wrong arguments."""
+    command = COMMANDS.get(name) if isinstance(name, str) else None
+    if command is None:
+        raise InvalidRequest.of("operation", f"must be one of {', '.join(COMMANDS)}")
+    parameters = signature(command).parameters
+    for unknown in arguments.keys() - parameters.keys():
+        raise InvalidRequest.of(unknown, f"is not an argument of {name}")
+    for argument, parameter in parameters.items():
+        if parameter.default is parameter.empty and not arguments.get(argument):
+            raise InvalidRequest.of(argument, "is missing")
+        if not isinstance(arguments.get(argument, ""), str):
+            raise InvalidRequest.of(argument, "must be a string")
+    return command
 
 
 def _key(key: ApiKey) -> dict[str, Any]:

@@ -1,0 +1,15 @@
+"""The view of an API key."""
+
+from __future__ import annotations
+
+from typing_extensions import TypedDict
+
+from domain.apps.record import Scope
+from handlers.views.schema import Uuid
+
+
+class ApiKeyView(TypedDict):
+    """The app and the scope of the API key of the call."""
+
+    app_id: Uuid
+    scope: Scope

@@ -1,0 +1,124 @@
+"""The view of a connection. It does not import what reads QBXML, which endpoints of connections do not need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typing_extensions import TypedDict
+
+from domain.requests.waiting_reason import of_connection
+from domain.web_connector.session.record import MAX_LINGER_SECONDS
+from handlers.views.schema import Moment, Schema, Uuid, WaitingReasonView, waiting_reason
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from domain.connections.record import Connection
+
+# "from" is a keyword of Python, so that this type cannot be written as a class.
+SyncWindowView = TypedDict(
+    "SyncWindowView",
+    {
+        "from": Annotated[str, Schema("Time of day, `HH:MM`")],
+        "to": Annotated[str, Schema("Time of day, `HH:MM`")],
+        "time_zone": Annotated[str, Schema("IANA name")],
+    },
+)
+
+
+class ConnectionLinks(TypedDict):
+    """Paths of a connection in the API and in the console."""
+
+    self: str
+    ui: str
+    onboarding: Annotated[str | None, Schema("The onboarding page; null except in the response that creates the link")]
+
+
+class ConnectionView(TypedDict):
+    """A connection."""
+
+    id: Uuid
+    app_id: Uuid
+    username: Annotated[str, Schema("User name of the Web Connector")]
+    name: str | None
+    company_file: Annotated[str | None, Schema("Path of the company file; null: the file that is open")]
+    company_file_pinned: Annotated[
+        bool, Schema("False after `reset_company_file`, until a session has found a company file")
+    ]
+    webhook_url: Annotated[str | None, Schema("Receiver for requests that name none")]
+    last_connected_at: Moment | None
+    status: Annotated[str, Schema(enum=["never_connected", "connected", "error"])]
+    qbxml_version: str | None
+    quickbooks_product_name: str | None
+    country: str | None
+    last_error: Annotated[
+        dict[str, Any] | None,
+        Schema(
+            "What last kept the Web Connector from QuickBooks: `code`, `reason` (a stable name, "
+            "docs/quickbooks-errors.md), `message`, `hint`, `at`, and `hresult` or `file_id`."
+        ),
+    ]
+    sync_window: Annotated[
+        SyncWindowView | None,
+        Schema("Daily window for sending to QuickBooks, in local time; may cross midnight. Null: any time"),
+    ]
+    linger_seconds: Annotated[
+        int,
+        Schema("How long a session waits for more requests after its last one", minimum=0, maximum=MAX_LINGER_SECONDS),
+    ]
+    paused_at: Moment | None
+    redirect_url: Annotated[str | None, Schema("Where the onboarding page leads when it is done")]
+    onboarding_expires_at: Moment | None
+    waiting_reason: Annotated[WaitingReasonView | None, Schema("Null when nothing holds the queue")]
+    links: ConnectionLinks
+    inserted_at: Moment
+    updated_at: Moment
+
+
+class PasswordView(TypedDict):
+    """A password that was set."""
+
+    id: Uuid
+    password: Annotated[str, Schema("Returned only this once")]
+
+
+class QwcView(TypedDict):
+    """The text of a `.qwc` file."""
+
+    qwc: str
+
+
+def connection(stored: Connection, now: datetime, onboarding_url: str | None = None) -> ConnectionView:
+    """Return the view of a connection, with what holds its queue at `now`. Nothing about its password is in it.
+
+    Only the response that creates an onboarding link has its URL, because the token is stored as a hash.
+    """
+    window, link = stored.sync_window, stored.onboarding
+    return {
+        "id": stored.id,
+        "app_id": stored.app_id,
+        "username": stored.username,
+        "name": stored.name,
+        "company_file": stored.company_file,
+        "company_file_pinned": stored.file_pinned,
+        "webhook_url": stored.webhook_url,
+        "last_connected_at": stored.last_connected_at,
+        "status": stored.status,
+        "qbxml_version": stored.qbxml_version,
+        "quickbooks_product_name": stored.quickbooks_product_name,
+        "country": stored.country,
+        "last_error": stored.last_error,
+        "sync_window": {"from": window.opens, "to": window.closes, "time_zone": window.time_zone} if window else None,
+        "linger_seconds": stored.linger_seconds,
+        "paused_at": stored.paused_at,
+        "redirect_url": link.redirect_url if link else None,
+        "onboarding_expires_at": link.expires_at if link else None,
+        "waiting_reason": waiting_reason(of_connection(stored, now)),
+        "links": {
+            "self": f"/api/v1/connections/{stored.id}",
+            "ui": f"/app/connections/{stored.id}",
+            "onboarding": onboarding_url,
+        },
+        "inserted_at": stored.inserted_at,
+        "updated_at": stored.updated_at,
+    }

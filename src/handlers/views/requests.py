@@ -1,0 +1,179 @@
+"""The views of a queued request: whole, and as a list item."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired
+
+from typing_extensions import TypedDict
+
+from domain import qbxml
+from domain.requests.record import State, WebhookState
+from handlers.views.schema import Moment, Schema, Uuid, WaitingReasonView, waiting_reason
+
+if TYPE_CHECKING:
+    from domain.requests.record import QueuedRequest, RequestError, StoredRequest
+    from domain.requests.waiting_reason import WaitingReason
+
+Omitted = Annotated[bool, Schema("True when the body is null because it was too large; otherwise absent")]
+
+
+class RequestLinks(TypedDict):
+    """Paths of a request in the API and of its pages in the console."""
+
+    self: str
+    ui: str
+    connection_ui: str
+
+
+class WebhookAttemptView(TypedDict):
+    """One webhook attempt."""
+
+    attempted_at: Moment
+    response: Annotated[str, Schema("The receiver's response, or a description of the failure; both are shortened")]
+
+
+class RequestErrorView(TypedDict):
+    """Why a request ended in the state `error`."""
+
+    message: Annotated[str, Schema("For developers")]
+    code: Annotated[str, Schema("Stable name")]
+    details: Annotated[
+        dict[str, Any],
+        Schema(
+            "`reason`: a stable name for what went wrong (docs/quickbooks-errors.md). `hint`: what the user can do. "
+            "`retryable`: whether the same request may succeed later. `status_code` or `hresult`: as QuickBooks "
+            "reported it."
+        ),
+    ]
+
+
+class _RequestFields(TypedDict):
+    """What a record and a list item have in common."""
+
+    id: Uuid
+    connection_id: Uuid
+    request_name: Annotated[str, Schema(examples=["CustomerQueryRq"])]
+    page: Annotated[int, Schema("1, or the page of an iterated query", minimum=1)]
+    state: State
+    webhook_state: WebhookState
+    waiting_reason: Annotated[WaitingReasonView | None, Schema("Null when the request does not wait")]
+    error: RequestErrorView | None
+    webhook_url: str | None
+    webhook_attempts: list[WebhookAttemptView]
+    webhook_error: Annotated[str | None, Schema("Why the latest webhook attempt failed")]
+    links: RequestLinks
+    inserted_at: Moment
+    updated_at: Moment
+
+
+class QueuedRequestView(_RequestFields):
+    """A queued request with its bodies."""
+
+    request_xml: str
+    request_json: Annotated[dict[str, Any], Schema("The same request as a tree")]
+    response_xml: Annotated[str | None, Schema("The response exactly as QuickBooks sent it")]
+    response_json: Annotated[
+        list[dict[str, Any]] | None,
+        Schema(
+            "The same response. Elements that can repeat are arrays, and boolean elements are booleans. Sort the rows "
+            "of a report by `@rowNumber`."
+        ),
+    ]
+    response_omitted: NotRequired[Omitted]
+    response_json_omitted: NotRequired[Omitted]
+
+
+class ListedRequestView(_RequestFields):
+    """A queued request in a list."""
+
+    request_xml: Annotated[str | None, Schema("Null only with `request_omitted`")]
+    response_xml: Annotated[str | None, Schema("Also null when it is larger than 256 KiB")]
+    request_omitted: NotRequired[Omitted]
+    response_omitted: NotRequired[Omitted]
+
+
+def self_link(record: QueuedRequest) -> str:
+    """Return the path of a record."""
+    return f"/api/v1/queued_requests/{record.id}"
+
+
+def self_link_in_connection(record: QueuedRequest) -> str:
+    """Return the path of a record below its connection, which the response to a call that queues it names."""
+    return f"/api/v1/connections/{record.connection_id}/queued_requests/{record.id}"
+
+
+def links(record: QueuedRequest, *, own: str | None = None) -> RequestLinks:
+    """Return the links of a record; `own` replaces `self_link`."""
+    return {
+        "self": own or self_link(record),
+        "ui": f"/app/queued_requests/{record.id}",
+        "connection_ui": f"/app/connections/{record.connection_id}",
+    }
+
+
+def error_view(error: RequestError | None) -> RequestErrorView | None:
+    """Return the view of the error in which a request ended."""
+    if error is None:
+        return None
+    return {"message": error.message, "code": error.code, "details": dict(error.details)}
+
+
+def queued_request(
+    stored: StoredRequest, *, own_link: str | None = None, waiting: WaitingReason | None = None
+) -> QueuedRequestView:
+    """Return a record with both forms of its request and its response."""
+    return {
+        **_fields(stored.record, own_link, waiting),  # type: ignore[typeddict-item]  # without the members that may be absent
+        "request_xml": stored.request_xml,
+        "request_json": request_json(stored),
+        "response_xml": stored.response_xml,
+        "response_json": response_json(stored),
+    }
+
+
+def listed_request(stored: StoredRequest, *, waiting: WaitingReason | None = None) -> ListedRequestView:
+    """Return a list item: a record without its JSON forms."""
+    view: ListedRequestView = {
+        **_fields(stored.record, None, waiting),  # type: ignore[typeddict-item]  # as above
+        "request_xml": stored.request_xml,
+        "response_xml": stored.response_xml,
+    }
+    if stored.response_xml is None and stored.record.response_size:
+        view["response_omitted"] = True
+    return view
+
+
+def request_json(stored: StoredRequest) -> dict[str, Any]:
+    """Return the request as a tree."""
+    return qbxml.stored_request(stored.request_xml, stored.record.qbxml_version).to_json()
+
+
+def response_json(stored: StoredRequest) -> list[dict[str, Any]] | None:
+    """Return the response as JSON; None when there is none or it is not QBXML."""
+    if stored.response_xml is None:
+        return None
+    try:
+        return qbxml.response_to_json(stored.response_xml)
+    except qbxml.UnreadableResponse:
+        return None
+
+
+def _fields(record: QueuedRequest, own_link: str | None, waiting: WaitingReason | None) -> _RequestFields:
+    return {
+        "id": record.id,
+        "connection_id": record.connection_id,
+        "request_name": record.request_name,
+        "page": record.paging.page,
+        "state": record.state,
+        "webhook_state": record.webhook_state,
+        "waiting_reason": waiting_reason(waiting),
+        "error": error_view(record.error),
+        "webhook_url": record.webhook.url,
+        "webhook_attempts": [
+            {"attempted_at": attempt.attempted_at, "response": attempt.response} for attempt in record.webhook.attempts
+        ],
+        "webhook_error": record.webhook.error,
+        "links": links(record, own=own_link),
+        "inserted_at": record.inserted_at,
+        "updated_at": record.updated_at,
+    }

@@ -1,0 +1,62 @@
+"""What types alone cannot say about JSON: formats, limits and descriptions, for OpenAPI."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
+
+# pydantic needs this TypedDict before Python 3.12.
+from typing_extensions import TypedDict
+
+from domain.requests.waiting_reason import CODES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from domain.requests.waiting_reason import WaitingReason
+
+T = TypeVar("T")
+
+
+class Schema:
+    """Keywords that are added to a type's JSON Schema: `Annotated[str, Schema(format="uuid")]`."""
+
+    def __init__(self, description: str | None = None, **keywords: Any) -> None:
+        self._keywords = keywords | ({"description": description} if description else {})
+
+    def __get_pydantic_json_schema__(self, core: Any, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+        """Return the type's schema with the keywords; pydantic calls this."""
+        return handler(core) | self._keywords
+
+
+Uuid = Annotated[str, Schema(format="uuid")]
+Moment = Annotated[
+    str,
+    Schema("ISO 8601 in UTC with microseconds", format="date-time", examples=["2026-03-14T12:00:00.000000Z"]),
+]
+
+
+class Data(TypedDict, Generic[T]):
+    """A response with one object."""
+
+    data: T
+
+
+class Page(TypedDict, Generic[T]):
+    """One page of a list."""
+
+    data: list[T]
+    page: Annotated[int, Schema(minimum=1)]
+    total_pages: Annotated[int, Schema("0 when there are none", minimum=0)]
+
+
+class WaitingReasonView(TypedDict):
+    """Why a request or a connection waits."""
+
+    code: Annotated[str, Schema(enum=list(CODES))]
+    message: Annotated[str, Schema("For developers")]
+    hint: Annotated[str | None, Schema("What to do; null when nothing needs to be done")]
+
+
+def waiting_reason(reason: WaitingReason | None) -> WaitingReasonView | None:
+    """Return the view of a waiting reason."""
+    return {"code": reason.code, "message": reason.message, "hint": reason.hint} if reason else None
