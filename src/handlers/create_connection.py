@@ -13,7 +13,7 @@ from handlers.views.connections import ConnectionView
 handler = Endpoint("Connections", changes=True)
 
 
-@handler.post("/api/v1/connections", status=201)
+@handler.route("POST", "/api/v1/connections", status=201)
 def create_connection(body: Annotated[NewConnection | None, Body()] = None) -> Data[ConnectionView]:
     """Create a connection.
 

@@ -14,7 +14,7 @@ from handlers.views.connections import ConnectionView, connection
 handler = Endpoint("Connections", changes=True)
 
 
-@handler.post("/api/v1/connections/<connection_id>/onboarding_url")
+@handler.route("POST", "/api/v1/connections/<connection_id>/onboarding_url")
 def create_onboarding_url(
     connection_id: ConnectionId, body: Annotated[NewOnboardingUrl | None, Body()] = None
 ) -> Data[ConnectionView]:

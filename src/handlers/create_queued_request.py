@@ -16,7 +16,8 @@ from handlers.views.requests import QueuedRequestView
 handler = Endpoint("Queued requests", changes=True)
 
 
-@handler.post(
+@handler.route(
+    "POST",
     "/api/v1/connections/<connection_id>/queued_requests",
     status=201,
     repeated_status=200,

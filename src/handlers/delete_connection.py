@@ -7,7 +7,7 @@ from handlers.rest import ConnectionId, Endpoint
 handler = Endpoint("Connections", changes=True)
 
 
-@handler.delete("/api/v1/connections/<connection_id>", status=204, errors=(ConnectionActive,))
+@handler.route("DELETE", "/api/v1/connections/<connection_id>", status=204, errors=(ConnectionActive,))
 def delete_connection(connection_id: ConnectionId) -> None:
     """Delete a connection and its requests."""
     services().connection_removal.delete(handler.app_id, connection_id)

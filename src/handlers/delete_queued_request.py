@@ -6,15 +6,15 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from domain.errors import InFlight, InvalidState
 from handlers.bootstrap import services
-from handlers.rest import ConnectionId, Endpoint, RequestId
+from handlers.rest import REQUEST, REQUEST_OF_CONNECTION, ConnectionId, Endpoint, RequestId
 from handlers.rest.models import DeleteParameters
 
 handler = Endpoint("Queued requests", changes=True)
-OPTIONS = {"status": 204, "errors": (InFlight, InvalidState)}
+ERRORS = (InFlight, InvalidState)
 
 
-@handler.delete("/api/v1/queued_requests/<request_id>", **OPTIONS)
-@handler.delete("/api/v1/connections/<connection_id>/queued_requests/<request_id>", **OPTIONS)
+@handler.route("DELETE", REQUEST, status=204, errors=ERRORS)
+@handler.route("DELETE", REQUEST_OF_CONNECTION, status=204, errors=ERRORS)
 def delete_queued_request(
     request_id: RequestId, parameters: Annotated[DeleteParameters, Query()], connection_id: ConnectionId | None = None
 ) -> None:

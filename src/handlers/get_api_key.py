@@ -7,7 +7,7 @@ from handlers.views.api_key import ApiKeyView
 handler = Endpoint("API keys")
 
 
-@handler.get("/api/v1/api_key")
+@handler.route("GET", "/api/v1/api_key")
 def get_api_key() -> Data[ApiKeyView]:
     """Get the scope of the API key.
 

@@ -8,7 +8,7 @@ from handlers.views.connections import ConnectionView
 handler = Endpoint("Connections")
 
 
-@handler.get("/api/v1/connections/<connection_id>")
+@handler.route("GET", "/api/v1/connections/<connection_id>")
 def get_connection(connection_id: ConnectionId) -> Data[ConnectionView]:
     """Get a connection."""
     return connection_data(services().connections.get(handler.app_id, connection_id))

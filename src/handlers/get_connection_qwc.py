@@ -14,8 +14,8 @@ PATH = "/api/v1/connections/<connection_id>/qwc"
 APP_NAME = "qbxml-queue"
 
 
-@handler.get(PATH)
-@handler.post(PATH, operation_id="post_connection_qwc")
+@handler.route("GET", PATH)
+@handler.route("POST", PATH, operation_id="post_connection_qwc")
 def get_connection_qwc(connection_id: ConnectionId) -> QwcView | Response[str]:
     """Get the .qwc file.
 

@@ -2,14 +2,14 @@
 
 from domain.errors import Gone
 from handlers.bootstrap import services
-from handlers.rest import ConnectionId, Data, Endpoint, RequestId
+from handlers.rest import REQUEST, REQUEST_OF_CONNECTION, ConnectionId, Data, Endpoint, RequestId
 from handlers.views.requests import QueuedRequestView, queued_request
 
 handler = Endpoint("Queued requests")
 
 
-@handler.get("/api/v1/queued_requests/<request_id>", errors=(Gone,))
-@handler.get("/api/v1/connections/<connection_id>/queued_requests/<request_id>", errors=(Gone,))
+@handler.route("GET", REQUEST, errors=(Gone,))
+@handler.route("GET", REQUEST_OF_CONNECTION, errors=(Gone,))
 def get_queued_request(request_id: RequestId, connection_id: ConnectionId | None = None) -> Data[QueuedRequestView]:
     """Get a queued request."""
     stored, waiting = services().requests.detail(handler.app_id, request_id, connection_id)

@@ -12,7 +12,7 @@ from handlers.views.connections import ConnectionView, connection
 handler = Endpoint("Connections")
 
 
-@handler.get("/api/v1/connections")
+@handler.route("GET", "/api/v1/connections")
 def list_connections(parameters: Annotated[PageParameters, Query()]) -> Page[ConnectionView]:
     """List the connections.
 

@@ -15,7 +15,7 @@ from handlers.views.requests import ListedRequestView, listed_request
 handler = Endpoint("Queued requests")
 
 
-@handler.get("/api/v1/connections/<connection_id>/queued_requests")
+@handler.route("GET", "/api/v1/connections/<connection_id>/queued_requests")
 def list_queued_requests(
     connection_id: ConnectionId, parameters: Annotated[ListParameters, Query()]
 ) -> Page[ListedRequestView]:

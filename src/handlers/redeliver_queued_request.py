@@ -2,15 +2,15 @@
 
 from domain.errors import Gone, InvalidState
 from handlers.bootstrap import services
-from handlers.rest import ConnectionId, Data, Endpoint, RequestId
+from handlers.rest import REQUEST, REQUEST_OF_CONNECTION, ConnectionId, Data, Endpoint, RequestId
 from handlers.views.requests import QueuedRequestView, queued_request
 
 handler = Endpoint("Queued requests", changes=True)
 ERRORS = (Gone, InvalidState)
 
 
-@handler.post("/api/v1/queued_requests/<request_id>/redeliver", status=202, errors=ERRORS)
-@handler.post("/api/v1/connections/<connection_id>/queued_requests/<request_id>/redeliver", status=202, errors=ERRORS)
+@handler.route("POST", f"{REQUEST}/redeliver", status=202, errors=ERRORS)
+@handler.route("POST", f"{REQUEST_OF_CONNECTION}/redeliver", status=202, errors=ERRORS)
 def redeliver_queued_request(
     request_id: RequestId, connection_id: ConnectionId | None = None
 ) -> Data[QueuedRequestView]:

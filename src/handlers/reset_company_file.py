@@ -8,7 +8,7 @@ from handlers.views.connections import ConnectionView
 handler = Endpoint("Connections", changes=True)
 
 
-@handler.post("/api/v1/connections/<connection_id>/reset_company_file")
+@handler.route("POST", "/api/v1/connections/<connection_id>/reset_company_file")
 def reset_company_file(connection_id: ConnectionId) -> Data[ConnectionView]:
     """Accept the next session's company file.
 

@@ -8,7 +8,7 @@ from handlers.views.connections import ConnectionView
 handler = Endpoint("Connections", changes=True)
 
 
-@handler.post("/api/v1/connections/<connection_id>/resume")
+@handler.route("POST", "/api/v1/connections/<connection_id>/resume")
 def resume_connection(connection_id: ConnectionId) -> Data[ConnectionView]:
     """Resume a paused connection.
 

@@ -12,7 +12,7 @@ from handlers.views.connections import PasswordView
 handler = Endpoint("Connections", changes=True)
 
 
-@handler.post("/api/v1/connections/<connection_id>/password")
+@handler.route("POST", "/api/v1/connections/<connection_id>/password")
 def set_connection_password(
     connection_id: ConnectionId, body: Annotated[NewPassword | None, Body()] = None
 ) -> Data[PasswordView]:

@@ -13,7 +13,7 @@ from handlers.views.connections import ConnectionView
 handler = Endpoint("Connections", changes=True)
 
 
-@handler.patch("/api/v1/connections/<connection_id>")
+@handler.route("PATCH", "/api/v1/connections/<connection_id>")
 def update_connection(connection_id: ConnectionId, body: Annotated[ChangedConnection, Body()]) -> Data[ConnectionView]:
     """Change a connection's settings.
 

@@ -51,14 +51,14 @@ def test_sam_transforms_the_template(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(functions) == len(TEMPLATE.functions())
 
 
-def test_the_one_endpoint_that_takes_passwords_without_a_key_is_throttled() -> None:
+def test_the_endpoint_that_checks_passwords_is_throttled() -> None:
     (settings,) = TEMPLATE.api()["MethodSettings"]
 
     assert (settings["HttpMethod"], settings["ResourcePath"].replace("~1", "/")) == ("POST", "//qbwc")
     assert 1 <= settings["ThrottlingRateLimit"] == settings["ThrottlingBurstLimit"]
 
 
-def test_no_role_may_do_everything_or_touch_everything() -> None:
+def test_no_role_has_wildcards() -> None:
     for name, statement in statements():
         for action in listed(statement["Action"]):
             assert "*" not in action, f"{name}: {action}"
@@ -66,12 +66,12 @@ def test_no_role_may_do_everything_or_touch_everything() -> None:
             assert resource != "*", f"{name}: {statement['Action']}"
 
 
-def test_nothing_may_scan() -> None:
+def test_no_role_allows_scans() -> None:
     for name, statement in statements():
         assert "dynamodb:Scan" not in listed(statement["Action"]), name
 
 
-def test_every_function_has_a_role_of_its_own_making() -> None:
+def test_every_function_has_a_role_of_the_template() -> None:
     roles = TEMPLATE.resources("AWS::IAM::Role")
     for function in TEMPLATE.functions():
         assert str(function.properties["Role"]).removesuffix(".Arn") in roles, function.logical_id

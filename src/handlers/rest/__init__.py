@@ -3,7 +3,7 @@
 Only these endpoints import it. The resolver and pydantic would slow down the cold start of the other functions.
 """
 
-from handlers.rest.endpoint import ConnectionId, Endpoint, RequestId
+from handlers.rest.endpoint import REQUEST, REQUEST_OF_CONNECTION, ConnectionId, Endpoint, RequestId
 from handlers.views.schema import Data, Page
 
-__all__ = ["ConnectionId", "Data", "Endpoint", "Page", "RequestId"]
+__all__ = ["REQUEST", "REQUEST_OF_CONNECTION", "ConnectionId", "Data", "Endpoint", "Page", "RequestId"]

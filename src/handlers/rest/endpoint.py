@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 ConnectionId = Annotated[str, Path(description="The connection's id.", json_schema_extra={"format": "uuid"})]
 RequestId = Annotated[str, Path(description="The request's id.", json_schema_extra={"format": "uuid"})]
 
+REQUEST = "/api/v1/queued_requests/<request_id>"
+REQUEST_OF_CONNECTION = "/api/v1/connections/<connection_id>/queued_requests/<request_id>"
+"""The two paths of a request."""
+
 logger = Logger(serialize_stacktrace=False)  # the log line has the stack as text already
 
 
@@ -69,22 +73,6 @@ class Endpoint:
         self._changes = changes
         self._parameters: list[str] = []
         self._fields: list[str] | None = None
-
-    def get(self, path: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Register a function for GET; options as for `route`."""
-        return self.route("GET", path, **options)
-
-    def post(self, path: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Register a function for POST; options as for `route`."""
-        return self.route("POST", path, **options)
-
-    def patch(self, path: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Register a function for PATCH; options as for `route`."""
-        return self.route("PATCH", path, **options)
-
-    def delete(self, path: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Register a function for DELETE; options as for `route`."""
-        return self.route("DELETE", path, **options)
 
     def route(
         self,

@@ -22,7 +22,8 @@ def query_endpoint(name: str) -> Endpoint:
 
     The response is a queued request. The response of QuickBooks arrives with its webhook.
     """
-    endpoint.get(
+    endpoint.route(
+        "GET",
         f"/api/v1/connections/<connection_id>/{name}",
         status=202,
         operation_id=f"query_{name}",

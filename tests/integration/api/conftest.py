@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from domain.apps.administration import Administration
 from domain.apps.record import Scope
-from domain.storage.changes import AddConnection
+from domain.requests.record import QueuedRequest, State
+from domain.storage.changes import AddConnection, ChangeRequest
 from tests.support.api_client import ApiClient
-from tests.support.builders import CONNECTION_ID, FixedClock, SequentialIds, a_connection
+from tests.support.builders import CONNECTION_ID, REQUEST_XML, RESPONSE_XML, FixedClock, SequentialIds, a_connection
 from tests.support.fake_store import FakeStore
 from tests.support.services import services_with, using
 
@@ -23,13 +24,13 @@ if TYPE_CHECKING:
 
 
 def random_bytes(size: int) -> bytes:
-    """Return bytes by chance: keys must differ."""
+    """Return random bytes, because keys must differ."""
     return secrets.token_bytes(size)
 
 
 @dataclass
 class Deployment:
-    """What a test acts on."""
+    """The functions over a store in memory, two apps with keys, and a connection of the first app."""
 
     services: Services
     store: FakeStore
@@ -42,12 +43,39 @@ class Deployment:
 
     @property
     def requests_url(self) -> str:
-        """Where the connection's requests are."""
+        """URL of the connection's requests."""
         return f"/api/v1/connections/{CONNECTION_ID}/queued_requests"
+
+    def queue(self, **fields: Any) -> dict[str, Any]:
+        """Queue a request and return its record."""
+        response = self.api.call("POST", self.requests_url, {"request_xml": REQUEST_XML} | fields)
+        assert response.status == 201
+        data: dict[str, Any] = response.json["data"]
+        return data
+
+    def stored_record(self, request_id: str) -> QueuedRequest:
+        """Return a record as it is stored."""
+        record = self.store.request(request_id)
+        assert isinstance(record, QueuedRequest)
+        return record
+
+    def end(
+        self,
+        request_id: str,
+        state: State = State.RESPONSE_RECEIVED,
+        response_xml: str = RESPONSE_XML,
+        **fields: Any,
+    ) -> None:
+        """End a request, as a Web Connector session would."""
+        for step in (State.TICKETED, State.SENT):
+            before = self.stored_record(request_id)
+            self.store.commit(ChangeRequest(before, before.moved(step, self.clock())))
+        before = self.stored_record(request_id)
+        self.store.commit(ChangeRequest(before, before.moved(state, self.clock(), **fields), response_xml=response_xml))
 
 
 def make_deployment(store: FakeStore) -> Deployment:
-    """Fill a store and put the functions in front of it."""
+    """Fill a store and build services over it."""
     clock, ids = FixedClock(), SequentialIds()
     administration = Administration(store, clock, ids, random_bytes)
     app_id = administration.create_app("Shop").app.id

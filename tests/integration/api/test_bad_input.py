@@ -94,7 +94,7 @@ def test_the_scheme_may_be_written_in_any_case(deployment: Deployment) -> None:
         ("POST", "/queued_requests", {"request_json": QUERY}),
     ],
 )
-def test_another_apps_connection_is_answered_like_none(
+def test_another_apps_connection_is_not_found(
     deployment: Deployment, method: str, suffix: str, body: dict[str, Any] | None
 ) -> None:
     anothers = deployment.stranger.call(method, f"/api/v1/connections/{CONNECTION_ID}{suffix}", body)
@@ -113,9 +113,7 @@ def test_another_apps_connection_is_answered_like_none(
     ("method", "suffix"), [("GET", ""), ("DELETE", ""), ("POST", "/discard"), ("POST", "/redeliver")]
 )
 @pytest.mark.parametrize("prefix", ["", f"/connections/{CONNECTION_ID}"])
-def test_another_apps_request_is_answered_like_none(
-    deployment: Deployment, method: str, suffix: str, prefix: str
-) -> None:
+def test_another_apps_request_is_not_found(deployment: Deployment, method: str, suffix: str, prefix: str) -> None:
     made = deployment.api.call("POST", deployment.requests_url, {"request_json": QUERY}).json["data"]
 
     anothers = deployment.stranger.call(method, f"/api/v1{prefix}/queued_requests/{made['id']}{suffix}")
@@ -149,7 +147,7 @@ def test_another_apps_request_is_answered_like_none(
         ('{"webhook_url": "\\ud800"}', {"field": "body"}),
     ],
 )
-def test_what_is_no_json_object_is_refused(deployment: Deployment, text: str, problem: dict[str, Any]) -> None:
+def test_a_body_must_be_a_json_object(deployment: Deployment, text: str, problem: dict[str, Any]) -> None:
     answer = deployment.api.call("POST", deployment.requests_url, text=text)
 
     assert (answer.status, answer.code) == (400, "invalid_request")
@@ -157,7 +155,7 @@ def test_what_is_no_json_object_is_refused(deployment: Deployment, text: str, pr
     assert stored_ids(deployment) == []
 
 
-def test_bytes_that_are_no_utf8_are_refused(deployment: Deployment) -> None:
+def test_a_body_that_is_not_utf8_is_refused(deployment: Deployment) -> None:
     answer = deployment.api.call("POST", deployment.requests_url, data=b'{"request_xml": "\xff"}')
 
     assert (answer.status, answer.problem) == (400, {"field": "body", "message": "must be UTF-8"})
@@ -176,7 +174,7 @@ def test_a_body_of_another_type_is_refused(deployment: Deployment, media_type: s
 
 
 @pytest.mark.parametrize("size", [1024 * 1024 + 1, 2 * 1024 * 1024])
-def test_a_body_over_1_mib_is_refused_however_it_arrives(deployment: Deployment, size: int) -> None:
+def test_a_body_over_1_mib_is_refused(deployment: Deployment, size: int) -> None:
     text = json.dumps({"request_xml": REQUEST_XML}).ljust(size)
 
     as_text = deployment.api.call("POST", deployment.requests_url, text=text)
@@ -230,7 +228,7 @@ def test_an_unknown_field_is_refused_with_the_nearest(deployment: Deployment, *,
 
 
 @pytest.mark.parametrize("body", [{}, {"webhook_url": None}, {"request_xml": None, "request_json": None}])
-def test_neither_form_of_the_request_is_refused(deployment: Deployment, body: dict[str, Any]) -> None:
+def test_a_body_without_a_request_is_refused(deployment: Deployment, body: dict[str, Any]) -> None:
     answer = deployment.api.call("POST", deployment.requests_url, body)
 
     assert (answer.status, answer.code) == (400, "invalid_request")
@@ -295,7 +293,7 @@ def test_entities_and_document_types_are_refused(deployment: Deployment, prologu
     ],
 )
 @pytest.mark.parametrize("where", ["queued_requests", "customers", "connections"])
-def test_a_webhook_url_that_is_none_or_not_allowed_is_refused(deployment: Deployment, url: str, where: str) -> None:
+def test_an_invalid_or_forbidden_webhook_url_is_refused(deployment: Deployment, url: str, where: str) -> None:
     if where == "customers":
         path = f"/api/v1/connections/{CONNECTION_ID}/customers"
         answer = deployment.api.call("GET", f"{path}?webhook_url={quote(url, safe='')}")
@@ -310,7 +308,7 @@ def test_a_webhook_url_that_is_none_or_not_allowed_is_refused(deployment: Deploy
 
 
 @pytest.mark.parametrize("key", ["", "two words", "é", "x" * 256])
-def test_an_idempotency_key_that_is_none_is_refused(deployment: Deployment, key: str) -> None:
+def test_an_invalid_idempotency_key_is_refused(deployment: Deployment, key: str) -> None:
     answer = deployment.api.call(
         "POST", deployment.requests_url, {"request_json": QUERY}, headers={"Idempotency-Key": key}
     )
@@ -347,16 +345,14 @@ def test_an_idempotency_key_that_is_none_is_refused(deployment: Deployment, key:
         ("state[]=waiting", "state[]"),
     ],
 )
-def test_list_parameters_that_are_wrong_or_unknown_are_refused_by_name(
-    deployment: Deployment, query: str, field: str
-) -> None:
+def test_wrong_and_unknown_list_parameters_are_refused_by_name(deployment: Deployment, query: str, field: str) -> None:
     answer = deployment.api.call("GET", f"{LISTED}?{query}")
 
     assert (answer.status, answer.code, answer.problem["field"]) == (400, "invalid_request", field)
 
 
 @pytest.mark.parametrize("query", ["page=0", "page_size=101", "state=waiting"])
-def test_connections_are_listed_by_page_alone(deployment: Deployment, query: str) -> None:
+def test_the_list_of_connections_has_only_page_parameters(deployment: Deployment, query: str) -> None:
     answer = deployment.api.call("GET", f"/api/v1/connections?{query}")
 
     assert (answer.status, answer.problem["field"]) == (400, query.split("=", maxsplit=1)[0])
@@ -375,9 +371,7 @@ def test_connections_are_listed_by_page_alone(deployment: Deployment, query: str
         ("items?include[]=Name", "include[]"),
     ],
 )
-def test_query_parameters_that_are_wrong_or_unknown_are_refused_by_name(
-    deployment: Deployment, path: str, field: str
-) -> None:
+def test_wrong_and_unknown_query_parameters_are_refused_by_name(deployment: Deployment, path: str, field: str) -> None:
     answer = deployment.api.call("GET", f"/api/v1/connections/{CONNECTION_ID}/{path}")
 
     assert (answer.status, answer.code, answer.problem["field"]) == (400, "invalid_request", field)
@@ -396,7 +390,7 @@ def test_query_parameters_that_are_wrong_or_unknown_are_refused_by_name(
         ("DELETE", f"/api/v1/connections/{CONNECTION_ID}?force=true"),
     ],
 )
-def test_no_endpoint_overlooks_a_parameter_it_does_not_have(deployment: Deployment, method: str, path: str) -> None:
+def test_every_endpoint_refuses_unknown_parameters(deployment: Deployment, method: str, path: str) -> None:
     answer = deployment.api.call(method, path)
 
     assert (answer.status, answer.code) == (400, "invalid_request")
@@ -440,7 +434,7 @@ def test_a_read_only_key_gets_what_is_stored(deployment: Deployment, path: str) 
 # --- Our own faults
 
 
-def test_a_fault_of_ours_is_answered_with_the_request_id_and_nothing_else(
+def test_a_fault_of_the_service_returns_only_the_request_id(
     deployment: Deployment, caplog: pytest.LogCaptureFixture
 ) -> None:
     deployment.services.settings = Settings({})

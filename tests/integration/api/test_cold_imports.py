@@ -25,7 +25,7 @@ HEAVY = ("pydantic", "aws_lambda_powertools.event_handler", "zoneinfo")
         "operate",
     ],
 )
-def test_a_quick_function_loads_no_resolver_no_pydantic_and_no_time_zones(function: str) -> None:
+def test_a_function_that_must_start_quickly_loads_no_resolver_no_pydantic_and_no_time_zones(function: str) -> None:
     program = f"import sys; sys.path.insert(0, sys.argv[1]); import handlers.{function}; print(*sys.modules)"
 
     loaded = subprocess.run(  # noqa: S603 - this Python, with arguments of ours

@@ -50,7 +50,7 @@ def test_a_new_connection_takes_every_setting(deployment: Deployment) -> None:
         {"linger_seconds": 1500},
     ],
 )
-def test_only_what_is_given_is_changed_and_null_clears_it(deployment: Deployment, given: dict[str, Any]) -> None:
+def test_an_update_changes_only_given_settings_and_null_clears(deployment: Deployment, given: dict[str, Any]) -> None:
     before = deployment.api.call("GET", URL).json["data"]
     (field,) = given
     deployment.clock.advance(seconds=1)
@@ -64,7 +64,7 @@ def test_only_what_is_given_is_changed_and_null_clears_it(deployment: Deployment
     assert cleared.json["data"] == before | {field: 0 if field == "linger_seconds" else None} | moved
 
 
-def test_what_changes_nothing_is_no_change(deployment: Deployment) -> None:
+def test_an_update_to_the_same_values_stores_nothing(deployment: Deployment) -> None:
     before = deployment.api.call("PATCH", URL, {"linger_seconds": 30}).json["data"]
     deployment.clock.advance(seconds=1)
 
@@ -100,13 +100,13 @@ def test_a_wrong_setting_is_refused_by_name(
     assert (answer.status, answer.problem["field"]) == (400, field)
 
 
-def test_a_wrong_zone_is_answered_with_the_nearest(deployment: Deployment) -> None:
+def test_a_wrong_time_zone_is_refused_with_the_nearest(deployment: Deployment) -> None:
     answer = deployment.api.call("PATCH", URL, {"sync_window": NIGHT | {"time_zone": "New York"}})
 
     assert answer.problem["suggestion"] == "Did you mean America/New_York?"
 
 
-def test_a_webhook_url_that_was_changed_is_the_default_of_what_is_queued_next(deployment: Deployment) -> None:
+def test_a_changed_webhook_url_is_the_default_for_new_requests(deployment: Deployment) -> None:
     def queue() -> str | None:
         url: str | None = deployment.api.call("GET", f"{URL}/customers").json["data"]["webhook_url"]
         return url
@@ -118,7 +118,7 @@ def test_a_webhook_url_that_was_changed_is_the_default_of_what_is_queued_next(de
     assert queue() == "https://shop.example/hook"
 
 
-def test_pausing_and_resuming_twice_is_as_once(deployment: Deployment) -> None:
+def test_pausing_and_resuming_again_does_nothing(deployment: Deployment) -> None:
     paused = deployment.api.call("POST", f"{URL}/pause").json["data"]
     deployment.clock.advance(seconds=5)
     again = deployment.api.call("POST", f"{URL}/pause").json["data"]
@@ -137,7 +137,7 @@ def test_a_request_can_be_queued_while_the_connection_is_paused(deployment: Depl
     assert deployment.api.call("GET", f"{URL}/customers").json["data"]["state"] == "waiting"
 
 
-def test_the_session_that_runs_is_told_and_its_last_call_stays(deployment: Deployment) -> None:
+def test_a_pause_reaches_the_live_session_and_keeps_its_last_call(deployment: Deployment) -> None:
     session = open_session(deployment)
     deployment.clock.advance(seconds=5)
 
@@ -158,7 +158,7 @@ def test_a_session_that_has_ended_is_left_alone(deployment: Deployment) -> None:
 
 
 @pytest.mark.parametrize(("method", "path"), [("PATCH", ""), ("POST", "/pause"), ("POST", "/resume")])
-def test_only_the_owner_with_a_full_key_may(deployment: Deployment, method: str, path: str) -> None:
+def test_only_the_owner_with_a_full_key_can_change_a_connection(deployment: Deployment, method: str, path: str) -> None:
     body: dict[str, str] | None = {} if method == "PATCH" else None
 
     assert deployment.stranger.call(method, URL + path, body).status == 404

@@ -28,7 +28,7 @@ def open_session(deployment: Deployment) -> None:
     )
 
 
-def test_a_connection_is_answered_as_the_contract_says(deployment: Deployment) -> None:
+def test_a_connection_is_shown_as_the_contract_says(deployment: Deployment) -> None:
     body = {"name": "Head office", "company_file": r"C:\Books\Shop.qbw", "webhook_url": "https://shop.example/hook"}
 
     answer = deployment.api.call("POST", "/api/v1/connections", body)
@@ -66,7 +66,7 @@ def test_a_connection_is_answered_as_the_contract_says(deployment: Deployment) -
 
 
 @pytest.mark.parametrize("body", [None, {}, {"name": None}])
-def test_everything_about_a_new_connection_is_optional(deployment: Deployment, body: dict[str, Any] | None) -> None:
+def test_every_setting_of_a_new_connection_is_optional(deployment: Deployment, body: dict[str, Any] | None) -> None:
     assert deployment.api.call("POST", "/api/v1/connections", body).status == 201
 
 
@@ -112,7 +112,7 @@ def test_a_given_password_is_set(deployment: Deployment) -> None:
 
 
 @pytest.mark.parametrize("body", [None, {}, {"password": None}])
-def test_a_password_is_made_when_none_is_given(deployment: Deployment, body: dict[str, Any] | None) -> None:
+def test_a_password_is_generated_if_none_is_given(deployment: Deployment, body: dict[str, Any] | None) -> None:
     first = deployment.api.call("POST", f"{URL}/password", body).json["data"]["password"]
     second = deployment.api.call("POST", f"{URL}/password", body).json["data"]["password"]
 
@@ -130,7 +130,7 @@ def test_a_password_of_another_length_or_type_is_refused(deployment: Deployment,
     assert connection.password_hash is None
 
 
-def test_a_reset_lifts_the_pin_and_the_error_that_told_of_it(deployment: Deployment) -> None:
+def test_a_reset_lifts_the_pin_and_clears_the_mismatch(deployment: Deployment) -> None:
     before = deployment.store.connection(CONNECTION_ID)
     assert before
     error = {"code": "company_file_mismatch", "message": "another file", "at": before.updated_at}
@@ -146,7 +146,7 @@ def test_a_reset_lifts_the_pin_and_the_error_that_told_of_it(deployment: Deploym
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_the_file_leads_back_to_where_the_caller_reached_the_service(deployment: Deployment, method: str) -> None:
+def test_the_qwc_file_has_the_url_of_the_call(deployment: Deployment, method: str) -> None:
     answer = deployment.api.call(method, f"{URL}/qwc")
 
     assert answer.status == 200
@@ -155,7 +155,7 @@ def test_the_file_leads_back_to_where_the_caller_reached_the_service(deployment:
     assert f"<UserName>{CONNECTION_ID}</UserName>" in answer.json["qwc"]
 
 
-def test_an_apps_files_have_one_owner_and_a_mark_each(deployment: Deployment) -> None:
+def test_an_apps_qwc_files_have_one_owner_id_and_different_file_ids(deployment: Deployment) -> None:
     """By its mark a session sees that another connection's company file is open."""
     files = []
     for _ in range(2):
@@ -166,7 +166,7 @@ def test_an_apps_files_have_one_owner_and_a_mark_each(deployment: Deployment) ->
     assert len({text.partition("<FileID>")[2][:38] for text in files}) == 2
 
 
-def test_the_file_itself_comes_to_who_asks_for_it(deployment: Deployment) -> None:
+def test_accept_selects_the_qwc_file_itself(deployment: Deployment) -> None:
     answer = deployment.api.call("GET", f"{URL}/qwc", headers={"accept": "application/x-qwc"})
 
     assert answer.headers["Content-Type"] == "application/x-qwc"
@@ -198,7 +198,7 @@ def test_a_connection_with_a_live_session_is_not_deleted(deployment: Deployment)
     assert deployment.api.call("GET", URL).status == 200
 
 
-def test_a_session_that_has_been_silent_too_long_does_not_keep_a_connection(deployment: Deployment) -> None:
+def test_a_silent_session_does_not_prevent_deletion(deployment: Deployment) -> None:
     open_session(deployment)
     deployment.clock.advance(seconds=SILENCE_SECONDS + 1)
 
@@ -225,7 +225,7 @@ def test_pages_answer_without_a_key(deployment: Deployment, path: str) -> None:
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
 
 
-def test_nothing_of_a_deleted_connection_is_found_from_then_on(deployment: Deployment) -> None:
+def test_nothing_of_a_deleted_connection_is_found(deployment: Deployment) -> None:
     """Not its records by either path, not its list, and nothing can be done with them, though they still lie there."""
     request = {"request_json": {"request": {"name": "CustomerQueryRq"}}}
     waits, ended, gone = (

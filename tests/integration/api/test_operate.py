@@ -31,7 +31,7 @@ def authorize(token: str) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("deployment")
-def test_an_app_and_its_keys_are_made_shown_once_and_revoked() -> None:
+def test_an_app_and_its_keys_are_created_shown_once_and_revoked() -> None:
     app = do("create_app", name="Warehouse")
     key = do("create_key", app_id=app["app_id"])
     listed = do("list_keys", app_id=app["app_id"])
@@ -79,7 +79,7 @@ def test_two_webhook_secrets_are_active_while_rotating(deployment: Deployment) -
         ({"operation": "recount_connection", "connection_id": "x", "mend": "perhaps"}, "mend"),
     ],
 )
-def test_a_wrong_operation_is_answered_with_what_is_wrong(event: dict[str, Any], field: str) -> None:
+def test_a_wrong_command_is_refused_with_the_reason(event: dict[str, Any], field: str) -> None:
     error = operate.handler(event, None)["error"]
 
     assert error["code"] == "invalid_request"
@@ -90,12 +90,12 @@ def test_a_wrong_operation_is_answered_with_what_is_wrong(event: dict[str, Any],
 @pytest.mark.parametrize(
     "operation", ["create_key", "list_keys", "rotate_webhook_secret", "retire_old_webhook_secrets"]
 )
-def test_an_app_that_is_not_there_is_not_found(operation: str) -> None:
+def test_an_unknown_app_is_not_found(operation: str) -> None:
     assert do(operation, app_id="nobody")["error"]["code"] == "not_found"
 
 
 @pytest.mark.usefixtures("deployment")
-def test_a_key_that_is_not_there_is_not_found() -> None:
+def test_an_unknown_key_is_not_found() -> None:
     assert do("revoke_key", key_hash="00")["error"]["code"] == "not_found"
 
 
@@ -116,7 +116,7 @@ def test_a_connection_is_recounted_and_mended(deployment: Deployment) -> None:
     assert do("recount_connection", connection_id="nobody")["error"]["code"] == "not_found"
 
 
-def test_the_policy_holds_for_every_path_so_that_it_can_be_cached(deployment: Deployment) -> None:
+def test_the_policy_covers_every_path_so_that_it_can_be_cached(deployment: Deployment) -> None:
     answer = authorize(basic(deployment.api.key or ""))
 
     assert answer == {
@@ -136,6 +136,6 @@ def test_the_policy_holds_for_every_path_so_that_it_can_be_cached(deployment: De
 
 
 @pytest.mark.usefixtures("deployment")
-def test_what_is_refused_is_said_in_the_one_word_that_the_gateway_answers_with_401() -> None:
+def test_a_refusal_has_the_one_message_to_which_the_gateway_responds_with_401() -> None:
     with pytest.raises(Unauthorized, match=r"^Unauthorized$"):
         authorize("Basic nonsense")

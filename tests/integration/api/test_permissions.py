@@ -208,7 +208,7 @@ def fill(store: DynamoDBStore, function: str) -> None:
 
 
 @pytest.mark.parametrize("function", FUNCTIONS.values())
-def test_a_function_is_allowed_what_its_event_makes_it_do(recorder: Recorder, function: str) -> None:
+def test_a_function_is_allowed_the_calls_of_its_event(recorder: Recorder, function: str) -> None:
     fill(recorder.store, function)
     recorder.calls.clear()
     event = json.loads((EVENTS / f"{function}.json").read_text(encoding="utf-8"))
@@ -222,7 +222,7 @@ def test_a_function_is_allowed_what_its_event_makes_it_do(recorder: Recorder, fu
 
 
 @pytest.mark.parametrize("function", FUNCTIONS.values())
-def test_a_function_is_told_the_names_of_the_tables_that_its_role_allows(function: str) -> None:
+def test_a_function_has_the_names_of_exactly_the_tables_that_its_role_allows(function: str) -> None:
     told = {value for name, value in environment_of(function).items() if name.endswith("_TABLE")}
 
     assert told == {
@@ -230,7 +230,7 @@ def test_a_function_is_told_the_names_of_the_tables_that_its_role_allows(functio
     }
 
 
-def test_nothing_is_allowed_on_everything() -> None:
+def test_no_policy_has_a_wildcard() -> None:
     template = deployed()
     policies = [
         policy["PolicyDocument"]

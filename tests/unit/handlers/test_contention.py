@@ -67,7 +67,7 @@ def test_a_password_is_set_although_the_web_connector_changed_the_connection_fir
     assert connection.password_hash
 
 
-def test_two_who_rotate_at_once_both_get_an_active_secret() -> None:
+def test_two_rotations_at_once_both_return_an_active_secret() -> None:
     store = rival()
     app = administration(store).create_app("Shop").app
     store.races = 1
@@ -88,7 +88,7 @@ CONTENDED: list[tuple[str, Callable[[Rival, str, str], Any]]] = [
 
 
 @pytest.mark.parametrize("change", [change for _, change in CONTENDED], ids=[name for name, _ in CONTENDED])
-def test_a_change_that_always_comes_second_is_given_up(change: Callable[[Rival, str, str], Any]) -> None:
+def test_a_change_that_always_conflicts_is_given_up(change: Callable[[Rival, str, str], Any]) -> None:
     store = rival()
     app = administration(store).create_app("Shop").app
     key = administration(store).create_key(app.id).key

@@ -30,19 +30,19 @@ def event(**fields: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("authorizer", [None, {}, {"principalId": "a"}])
-def test_a_call_that_no_authorizer_saw_is_refused(authorizer: dict[str, str] | None) -> None:
+def test_a_call_without_an_authorizer_is_refused(authorizer: dict[str, str] | None) -> None:
     with pytest.raises(Unauthorized):
         request_checks.caller(event(requestContext={"authorizer": authorizer}))
 
 
-def test_a_path_that_is_not_the_functions_own_is_not_found() -> None:
+def test_another_functions_path_is_not_found() -> None:
     answer = handler(event(path="/api/v1/nowhere"), None)
 
     assert answer["statusCode"] == 404
     assert '"code":"not_found"' in answer["body"]
 
 
-def test_contention_says_when_to_try_again() -> None:
+def test_contention_has_a_retry_after_header() -> None:
     answer = errors.error_response(TooManyRequests("busy", retry_after_seconds=3))
 
     assert (answer.status_code, answer.headers["Retry-After"]) == (429, "3")
@@ -60,12 +60,10 @@ def test_contention_says_when_to_try_again() -> None:
         ),
     ],
 )
-def test_the_base_url_is_the_one_that_was_called(
-    context: dict[str, str], headers: dict[str, str], base_url: str
-) -> None:
+def test_the_base_url_is_that_of_the_call(context: dict[str, str], headers: dict[str, str], base_url: str) -> None:
     assert request_checks.base_url(event(requestContext=context, headers=headers)) == base_url
 
 
-def test_bytes_that_are_no_base64_are_refused_like_any_body_that_cannot_be_read() -> None:
+def test_invalid_base64_is_refused() -> None:
     with pytest.raises(InvalidRequest, match="UTF-8"):
         request_checks.body_text(event(body="***", isBase64Encoded=True))

@@ -56,7 +56,7 @@ def incompressible(size: int) -> str:
     return base64.b64encode(random.Random(1).randbytes(size * 3 // 4)).decode()
 
 
-def test_what_fits_is_shown_whole_and_plain() -> None:
+def test_a_response_that_fits_is_whole_and_not_compressed() -> None:
     whole = view(response_xml="x" * MIB, response_json=[{"a": "x" * MIB}])
 
     response = respond(event(GZIP), whole)
@@ -65,7 +65,7 @@ def test_what_fits_is_shown_whole_and_plain() -> None:
     assert "Content-Encoding" not in response.headers
 
 
-def test_a_caller_who_takes_gzip_gets_everything() -> None:
+def test_a_client_that_accepts_gzip_gets_everything() -> None:
     whole = view(response_xml="<A>" * MIB, response_json=[{"a": "b" * 4 * MIB}])
 
     response = respond(event(GZIP), whole)
@@ -87,7 +87,7 @@ def test_a_caller_who_takes_gzip_gets_everything() -> None:
         {"Accept": "application/json"},
     ],
 )
-def test_other_callers_get_the_response_as_xml_alone_when_both_forms_do_not_fit(headers: dict[str, str]) -> None:
+def test_other_clients_get_only_the_xml_if_both_forms_do_not_fit(headers: dict[str, str]) -> None:
     response = respond(event(headers), view(response_xml="x" * 4 * MIB, response_json=[{"a": "x" * 4 * MIB}]))
 
     shown = body(response)["data"]
@@ -104,13 +104,13 @@ def test_other_callers_get_the_response_as_xml_alone_when_both_forms_do_not_fit(
         {"ACCEPT": "Application/JSON;q=0.9, */*", "ACCEPT-ENCODING": "deflate, GZIP;q=0.5"},
     ],
 )
-def test_what_a_caller_takes_is_read_whatever_its_case(headers: dict[str, str]) -> None:
+def test_accept_headers_are_read_in_any_case(headers: dict[str, str]) -> None:
     response = respond(event(headers), view(response_xml="x" * 6 * MIB))
 
     assert response.headers["Content-Encoding"] == "gzip"
 
 
-def test_a_response_that_fits_in_no_form_is_left_out_and_said_to_be() -> None:
+def test_a_response_that_fits_in_no_form_is_marked_as_omitted() -> None:
     response = respond(event(), view(response_xml="x" * 6 * MIB, response_json=[{"a": 1}]))
 
     shown = body(response)["data"]
@@ -119,7 +119,7 @@ def test_a_response_that_fits_in_no_form_is_left_out_and_said_to_be() -> None:
     assert shown["response_json_omitted"] is True
 
 
-def test_the_size_is_that_after_lambda_has_written_the_body_as_a_string() -> None:
+def test_the_size_is_that_of_the_body_as_a_json_string() -> None:
     quotes = '"' * 2 * MIB
 
     shown = body(respond(event(), view(response_xml=quotes)))["data"]
@@ -127,13 +127,13 @@ def test_the_size_is_that_after_lambda_has_written_the_body_as_a_string() -> Non
     assert shown["response_xml"] is None
 
 
-def test_what_gzip_cannot_make_small_is_left_out_too() -> None:
+def test_a_response_that_does_not_compress_is_omitted() -> None:
     shown = body(respond(event(GZIP), view(response_xml=incompressible(6 * MIB))))["data"]
 
     assert shown["response_omitted"] is True
 
 
-def test_a_list_leaves_out_the_responses_of_the_items_that_do_not_fit_any_more() -> None:
+def test_a_list_omits_the_responses_of_the_last_items() -> None:
     views = [item(id=str(number), response_xml="x" * 250_000) for number in range(100)]
 
     listed = body(respond_list(event(), views, 1, 1))["data"]
@@ -144,7 +144,7 @@ def test_a_list_leaves_out_the_responses_of_the_items_that_do_not_fit_any_more()
     assert all((one["response_xml"] is None) == one.get("response_omitted", False) for one in listed)
 
 
-def test_a_list_leaves_out_requests_only_when_even_they_do_not_fit() -> None:
+def test_a_list_omits_requests_only_if_they_do_not_fit_either() -> None:
     views = [item(id=str(number), request_xml="x" * MIB) for number in range(10)]
 
     listed = body(respond_list(event(), views, 1, 1))["data"]
@@ -154,7 +154,7 @@ def test_a_list_leaves_out_requests_only_when_even_they_do_not_fit() -> None:
     assert not any("response_omitted" in one for one in listed)
 
 
-def test_a_list_that_gzip_makes_fit_is_whole() -> None:
+def test_a_list_that_fits_with_gzip_is_whole() -> None:
     views = [item(id=str(number), response_xml="x" * 250_000) for number in range(100)]
 
     assert body(respond_list(event(GZIP), views, 2, 3)) == {"data": views, "page": 2, "total_pages": 3}

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from domain.requests.record import State, StoredRequest
+from dataclasses import fields, is_dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from domain.requests.record import RequestError, State, StoredRequest, WebhookAttempt
 from handlers.views.requests import listed_request, queued_request
 from tests.support.builders import REQUEST_XML, RESPONSE_XML, a_record
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-def test_a_response_that_is_no_qbxml_is_shown_as_it_came() -> None:
+
+def test_a_response_that_is_not_qbxml_is_shown_unchanged() -> None:
     stored = StoredRequest(a_record(state=State.ERROR, response_size=9), REQUEST_XML, "<not xml")
 
     view = queued_request(stored)
@@ -15,9 +22,77 @@ def test_a_response_that_is_no_qbxml_is_shown_as_it_came() -> None:
     assert (view["response_xml"], view["response_json"]) == ("<not xml", None)
 
 
-def test_a_list_item_says_when_its_response_was_too_large_to_be_read() -> None:
+def test_a_list_item_marks_a_response_that_was_too_large() -> None:
     large = StoredRequest(a_record(state=State.RESPONSE_RECEIVED, response_size=300_000), REQUEST_XML)
     small = StoredRequest(a_record(state=State.RESPONSE_RECEIVED, response_size=200), REQUEST_XML, RESPONSE_XML)
 
     assert listed_request(large)["response_omitted"] is True
     assert "response_omitted" not in listed_request(small)
+
+
+INTERNAL = {
+    "app_id",
+    "request_label",  # it is in the request
+    "webhook.round",
+    "webhook.tries",
+    "paging.first_page_id",
+    "paging.page_size",
+    "recovery.response_lost",
+    "recovery.active",
+    "recovery.sessions",
+    "recovery.company_file_mark",
+    "queue_priority",
+    "sessions",
+    "last_session_id",
+    "response_size",
+    "response_parts",
+    "revision",
+}
+"""Fields of a record that clients do not see."""
+
+
+def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the path and the value of each field, those of nested dataclasses in their place."""
+    for field in fields(value):
+        member, place = getattr(value, field.name), f"{path}{field.name}"
+        if is_dataclass(member):
+            yield from leaves(member, f"{place}.")
+        else:
+            yield place, member
+
+
+def other_than(value: Any) -> Any:
+    """Return another value for a field."""
+    match value:
+        case StrEnum():
+            return next(one for one in type(value) if one is not value)
+        case bool():
+            return not value
+        case int():
+            return value + 1
+        case tuple():
+            return (WebhookAttempt("2026-03-14T12:00:01.000000Z", "refused"),)
+        case _:
+            return "14.0"
+
+
+def changed(entity: Any, path: str) -> Any:
+    """Return the record with another value at a path."""
+    name, _, rest = path.partition(".")
+    member = getattr(entity, name)
+    if name == "error":
+        return replace(entity, error=RequestError("outcome_unknown", "Nobody can tell."))
+    return replace(entity, **{name: changed(member, rest) if rest else other_than(member)})
+
+
+def test_every_field_of_a_record_is_in_its_view_or_internal() -> None:
+    record = a_record()
+    before = queued_request(StoredRequest(record, REQUEST_XML))
+
+    hidden = {
+        path
+        for path, _ in leaves(record)
+        if queued_request(StoredRequest(changed(record, path), REQUEST_XML)) == before
+    }
+
+    assert hidden == INTERNAL, "add the field to src/handlers/views/requests.py, or to INTERNAL here"

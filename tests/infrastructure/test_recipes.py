@@ -1,0 +1,56 @@
+"""The recipes of CONTRIBUTING.md are followed to their end: what the code has is documented, and has its files.
+
+Other steps are checked where their subject is: `test_imports` (handlers, events, template), `test_openapi` (errors,
+queries, operations), `test_permissions` (roles and settings), `test_views` (fields of a record).
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import get_type_hints
+
+import pytest
+
+from domain.queries import QUERIES
+from handlers.rest.errors import STATUSES
+from handlers.views.requests import QueuedRequestView
+
+ROOT = Path(__file__).resolve().parents[2]
+CONTRACT = ROOT / "docs" / "reference" / "service-contract.md"
+
+
+def section(heading: str) -> str:
+    """Return the text below a heading of the contract."""
+    text = CONTRACT.read_text(encoding="utf-8")
+    found = re.search(rf"(?m)^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", text, re.DOTALL)
+    assert found, f"{CONTRACT.relative_to(ROOT)} has no heading {heading}"
+    return found[1]
+
+
+def undocumented(names: set[str], heading: str) -> list[str]:
+    """Return the names that a section does not mention as code."""
+    without_blocks = re.sub(r"```.*?```", "", section(heading), flags=re.DOTALL)
+    documented = set(re.findall(r"`([^`]+)`", without_blocks))
+    return sorted(names - documented)
+
+
+def test_every_error_code_is_in_the_contract() -> None:
+    assert undocumented({error.code for error in STATUSES}, "Errors") == [], "add the code to the contract"
+
+
+def test_every_field_of_a_record_is_in_the_contract() -> None:
+    omitted = {"response_omitted", "response_json_omitted"}
+    assert undocumented(set(get_type_hints(QueuedRequestView)) - omitted, "Queued request record") == []
+
+
+def test_every_convenience_query_and_its_parameters_are_in_the_contract() -> None:
+    names = {name for query in QUERIES.values() for name in (query.name, *(one.name for one in query.parameters))}
+
+    assert undocumented(names, "Convenience queries") == [], "add the query to the contract"
+
+
+@pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
+def test_every_convenience_query_has_its_files(query: object) -> None:
+    for file in (f"src/handlers/query_{query.name}.py", f"events/query_{query.name}.json"):  # type: ignore[attr-defined]
+        assert (ROOT / file).exists(), f"add {file}"

@@ -1,0 +1,212 @@
+"""Queue requests and convenience queries through the functions."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from domain.storage.changes import ChangeConnection
+from tests.support.api_client import ApiClient
+from tests.support.builders import CONNECTION_ID, REQUEST_XML
+
+if TYPE_CHECKING:
+    from tests.integration.api.conftest import Deployment
+
+TREE = {
+    "version": "13.0",
+    "request": {
+        "name": "CustomerQueryRq",
+        "attributes": {"request_id": "1"},
+        "children": [{"name": "MaxReturned", "text": "10"}],
+    },
+}
+HOOK = "https://shop.example/hook"
+
+
+MISPLACED = REQUEST_XML.replace("<MaxReturned>", "<ActiveStatus>All</ActiveStatus><MaxReturned>")
+FOREIGN = REQUEST_XML.replace("<MaxReturned>10</MaxReturned>", "<FullName>Łódź</FullName>")
+
+
+def test_without_the_check_a_request_that_the_schema_refuses_is_queued_and_read_back(deployment: Deployment) -> None:
+    refused = deployment.api.call("POST", deployment.requests_url, {"request_xml": MISPLACED})
+    assert refused.status == 400
+    (problem,) = refused.json["error"]["details"]["problems"]
+    assert (problem["line"], "MaxReturned" in problem["message"]) == (1, True)
+
+    taken = deployment.api.call("POST", f"{deployment.requests_url}?validate=false", {"request_xml": MISPLACED})
+
+    assert taken.status == 201
+    record = deployment.api.call("GET", taken.json["data"]["links"]["self"])
+    assert record.status == 200
+    assert [child["name"] for child in record.json["data"]["request_json"]["request"]["children"]] == [
+        "ActiveStatus",
+        "MaxReturned",
+    ]
+
+
+def test_without_the_check_malformed_xml_is_still_refused(deployment: Deployment) -> None:
+    response = deployment.api.call("POST", f"{deployment.requests_url}?validate=false", {"request_xml": "<QBXML>"})
+
+    assert response.status == 400
+
+
+def test_characters_that_quickbooks_cannot_store_are_refused_or_replaced(deployment: Deployment) -> None:
+    refused = deployment.api.call("POST", deployment.requests_url, {"request_xml": FOREIGN})
+    assert refused.status == 400
+    assert "FullName" in refused.json["error"]["details"]["problems"][0]["path"]
+
+    taken = deployment.api.call("POST", f"{deployment.requests_url}?transliterate=true", {"request_xml": FOREIGN})
+
+    assert "<FullName>Lódz</FullName>" in taken.json["data"]["request_xml"]
+
+
+def test_a_version_that_the_connections_quickbooks_does_not_support_is_refused(deployment: Deployment) -> None:
+    before = deployment.store.connection(CONNECTION_ID)
+    assert before is not None
+    deployment.store.commit(ChangeConnection(before, before.changed(before.updated_at, qbxml_version="12.0")))
+
+    response = deployment.api.call("POST", deployment.requests_url, {"request_xml": REQUEST_XML})
+
+    assert (response.status, response.json["error"]["code"]) == (400, "unsupported_by_version")
+    assert response.json["error"]["details"] == {"qbxml_version": "13.0", "supported": "12.0"}
+
+
+def test_a_queued_request_is_shown_as_the_contract_says(deployment: Deployment) -> None:
+    response = deployment.api.call("POST", deployment.requests_url, {"request_xml": REQUEST_XML, "webhook_url": HOOK})
+
+    data = response.json["data"]
+    assert response.status == 201
+    assert data == {
+        "id": data["id"],
+        "connection_id": CONNECTION_ID,
+        "request_name": "CustomerQueryRq",
+        "page": 1,
+        "state": "waiting",
+        "webhook_state": "pending",
+        "waiting_reason": data["waiting_reason"],
+        "request_xml": REQUEST_XML,
+        "request_json": TREE,
+        "response_xml": None,
+        "response_json": None,
+        "error": None,
+        "webhook_url": HOOK,
+        "webhook_attempts": [],
+        "webhook_error": None,
+        "links": {
+            "self": f"/api/v1/connections/{CONNECTION_ID}/queued_requests/{data['id']}",
+            "ui": f"/app/queued_requests/{data['id']}",
+            "connection_ui": f"/app/connections/{CONNECTION_ID}",
+        },
+        "inserted_at": "2026-03-14T12:00:00.000000Z",
+        "updated_at": "2026-03-14T12:00:00.000000Z",
+    }
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"request_xml": REQUEST_XML},
+        {"request_json": TREE},
+        {"request_xml": REQUEST_XML, "request_json": TREE},
+        {"request_xml": REQUEST_XML, "request_json": None, "webhook_url": None},
+        {"queued_request": {"request_json": TREE}},
+    ],
+)
+def test_every_form_of_the_body_queues_the_same_request(deployment: Deployment, body: dict[str, Any]) -> None:
+    response = deployment.api.call("POST", deployment.requests_url, body)
+
+    assert response.status == 201
+    assert response.json["data"]["request_xml"] == REQUEST_XML
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"request_json": TREE | {"version": "14.0"}},
+        {"request_xml": REQUEST_XML.replace("stopOnError", "continueOnError")},
+    ],
+)
+def test_both_forms_of_a_record_describe_the_same_request(deployment: Deployment, body: dict[str, Any]) -> None:
+    """Its XML has no prologue to name the version, its tree no place for onError."""
+    record = deployment.api.call("POST", deployment.requests_url, body).json["data"]
+
+    forms = {name: record[name] for name in ("request_xml", "request_json")}
+    again = deployment.api.call("POST", deployment.requests_url, forms)
+
+    assert again.status == 201
+    assert {name: again.json["data"][name] for name in forms} == forms
+
+
+def test_a_body_in_base64_is_read(deployment: Deployment) -> None:
+    response = deployment.api.call(
+        "POST", deployment.requests_url, data=json.dumps({"request_xml": REQUEST_XML}).encode()
+    )
+
+    assert response.status == 201
+
+
+@pytest.mark.parametrize("name", ["Content-Type", "CONTENT-TYPE", "content-type"])
+@pytest.mark.parametrize("media_type", ["application/json", "Application/JSON; charset=utf-8"])
+def test_header_names_and_media_types_may_be_written_in_any_case(
+    deployment: Deployment, name: str, media_type: str
+) -> None:
+    client = ApiClient(deployment.api.key)
+
+    response = client.call("POST", deployment.requests_url, {"request_xml": REQUEST_XML}, headers={name: media_type})
+
+    assert response.status == 201
+
+
+def test_a_request_without_a_label_gets_its_id_as_label(deployment: Deployment) -> None:
+    data = deployment.queue(request_xml=REQUEST_XML.replace(' requestID="1"', ""))
+
+    assert data["request_json"]["request"]["attributes"] == {"request_id": data["id"]}
+
+
+def test_a_repeat_with_the_same_idempotency_key_returns_the_first_record(deployment: Deployment) -> None:
+    headers = {"idempotency-key": "order-17"}
+    first = deployment.api.call("POST", deployment.requests_url, {"request_json": TREE}, headers=headers)
+
+    again = deployment.api.call("POST", deployment.requests_url, {"request_json": TREE}, headers=headers)
+    other = deployment.api.call("POST", deployment.requests_url, {"request_xml": REQUEST_XML}, headers=headers)
+
+    assert (first.status, again.status) == (201, 200)
+    assert again.json == first.json
+    assert (other.status, other.code) == (409, "idempotency_key_reused")
+    assert len(deployment.api.call("GET", deployment.requests_url).json["data"]) == 1
+
+
+def test_a_call_logs_one_line_without_credential_body_and_query(
+    deployment: Deployment, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+
+    deployment.api.call("GET", f"{deployment.requests_url}?search_phrase=secret")
+
+    (line,) = (record for record in caplog.records if record.message == "api.called")
+    facts = vars(line)
+    assert (facts["method"], facts["path"], facts["status"]) == ("GET", deployment.requests_url, 200)
+    assert facts["app_id"] == deployment.app_id
+    assert "secret" not in str(facts)
+    assert str(deployment.api.key) not in str(facts)
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("customers?name=Ann,%20Bob&include[]=Name,Email&include[]=ListID", "CustomerQueryRq"),
+        ("vendors", "VendorQueryRq"),
+        ("sales_orders?from_modified_date=2026-01-01", "SalesOrderQueryRq"),
+        ("invoices?status=PaidOnly", "InvoiceQueryRq"),
+        ("items?max_returned=5", "ItemQueryRq"),
+    ],
+)
+def test_a_query_endpoint_queues_its_query_and_is_not_cached(deployment: Deployment, path: str, name: str) -> None:
+    response = deployment.api.call("GET", f"/api/v1/connections/{CONNECTION_ID}/{path}")
+
+    data = response.json["data"]
+    assert (response.status, data["request_name"]) == (202, name)
+    assert response.headers["Cache-Control"] == "no-store"
+    assert data["links"]["self"] == f"/api/v1/connections/{CONNECTION_ID}/queued_requests/{data['id']}"

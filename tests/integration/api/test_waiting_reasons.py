@@ -1,0 +1,98 @@
+"""Every view of a waiting request says why it waits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from domain.requests.record import (
+    StoredRequest,
+)
+from domain.storage.changes import ChangeConnection
+from handlers.views.webhook_event import event_body
+from tests.support.builders import CONNECTION_ID
+
+if TYPE_CHECKING:
+    from tests.integration.api.conftest import Deployment
+
+TREE = {
+    "version": "13.0",
+    "request": {
+        "name": "CustomerQueryRq",
+        "attributes": {"request_id": "1"},
+        "children": [{"name": "MaxReturned", "text": "10"}],
+    },
+}
+HOOK = "https://shop.example/hook"
+
+
+def change_connection(deployment: Deployment, **fields: Any) -> None:
+    """Change the connection behind the API's back."""
+    before = deployment.store.connection(CONNECTION_ID)
+    assert before
+    deployment.store.commit(ChangeConnection(before, before.changed(before.updated_at, **fields)))
+
+
+def test_a_waiting_request_has_its_reason_in_every_view(deployment: Deployment) -> None:
+    queued = deployment.queue()
+    url = queued["links"]["self"]
+
+    assert queued["waiting_reason"]["code"] == "never_connected"
+    assert deployment.api.call("GET", url).json["data"]["waiting_reason"]["code"] == "never_connected"
+    (item,) = deployment.api.call("GET", deployment.requests_url).json["data"]
+    assert item["waiting_reason"]["code"] == "never_connected"
+    change_connection(deployment, paused_at="2026-03-14T11:00:00.000000Z")
+    reason = deployment.api.call("GET", url).json["data"]["waiting_reason"]
+    assert reason == {
+        "code": "paused",
+        "message": "The connection was paused at 2026-03-14T11:00:00.000000Z.",
+        "hint": f"To resume it: POST /api/v1/connections/{CONNECTION_ID}/resume.",
+    }
+    (item,) = deployment.api.call("GET", deployment.requests_url).json["data"]
+    assert item["waiting_reason"] == reason
+    assert deployment.api.call("GET", f"/api/v1/connections/{CONNECTION_ID}").json["data"]["waiting_reason"] == reason
+    (connection,) = deployment.api.call("GET", "/api/v1/connections").json["data"]
+    assert connection["waiting_reason"] == reason
+
+
+def test_an_old_cache_entry_gives_no_reason(deployment: Deployment) -> None:
+    """To queue costs one call: the connection is not read for it."""
+    assert deployment.queue()["waiting_reason"]["code"] == "never_connected"
+
+    deployment.clock.advance(seconds=60)
+
+    assert deployment.queue()["waiting_reason"]["code"] == "next_session"
+
+
+def test_a_record_says_how_many_requests_are_ahead(deployment: Deployment) -> None:
+    change_connection(deployment, last_connected_at="2026-03-14T11:59:00.000000Z")
+    records = []
+    for _ in range(3):
+        deployment.clock.advance(seconds=1)
+        records.append(deployment.queue())
+
+    reasons = [deployment.api.call("GET", record["links"]["self"]).json["data"]["waiting_reason"] for record in records]
+
+    assert [reason["code"] for reason in reasons] == ["next_session", "requests_ahead", "requests_ahead"]
+    assert reasons[2]["message"] == "2 requests are sent before it."
+
+
+def test_an_ended_request_has_no_waiting_reason(deployment: Deployment) -> None:
+    done, discarded = deployment.queue(), deployment.queue()
+    deployment.end(done["id"])
+    response = deployment.api.call("POST", f"/api/v1/queued_requests/{discarded['id']}/discard").json["data"]
+
+    assert response["waiting_reason"] is None
+    assert deployment.api.call("GET", done["links"]["self"]).json["data"]["waiting_reason"] is None
+    assert [item["waiting_reason"] for item in deployment.api.call("GET", deployment.requests_url).json["data"]] == [
+        None,
+        None,
+    ]
+
+
+def test_a_webhook_event_has_no_waiting_reason(deployment: Deployment) -> None:
+    done = deployment.queue()
+    deployment.end(done["id"])
+    stored = deployment.store.stored_request(done["id"])
+    assert isinstance(stored, StoredRequest)
+
+    assert b"waiting_reason" not in event_body(stored, "2026-03-14T12:00:00.000000Z")
