@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
 
-from adapters.dynamodb.transactions import FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS, RETRIES
+from adapters.dynamodb.transactions import CONTENTION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,11 +117,11 @@ class Simulation:
         then()
 
     def _cancelled(self, began: float, attempt: int, others: frozenset[str], then: Callable[[], None]) -> None:
-        if attempt == RETRIES:
+        if attempt == CONTENTION.retries:
             self.result.refused += 1
             then()
             return
-        longest = min(MAX_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0 ** (attempt + 1))
+        longest = min(CONTENTION.max_seconds, CONTENTION.first_seconds * 2.0 ** (attempt + 1))
         self._at(self._now + longest * self._chance.random(), lambda: self._begin(began, attempt + 1, others, then))
 
 

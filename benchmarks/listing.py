@@ -20,8 +20,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import DynamoDBStore, TableNames
-from adapters.dynamodb.reading import query_all
-from adapters.dynamodb.tables import LISTING_INDEXES
+from adapters.dynamodb.keys import LISTING_INDEXES
 from benchmarks.listing_data import APP_ID, DAYS, MAX_WHOLE, Meter, connect, endpoint, load, stopped
 from domain.requests.listing import MAX_LISTED_RESPONSE_BYTES, ListQuery, Lists
 from domain.requests.record import State, WebhookState
@@ -72,8 +71,7 @@ def naive(client: Any, tables: TableNames, store: DynamoDBStore, query: ListQuer
     use = "state" if query.state else "webhook_state" if query.webhook_state else "connection"
     names = {**keys, **filters}
     start = (query.page - 1) * query.page_size
-    walk = query_all(
-        client,
+    pages = client.get_paginator("query").paginate(
         TableName=tables.queued_requests,
         IndexName=LISTING_INDEXES[use, query.sort],
         KeyConditionExpression=" AND ".join(f"#{name} = :{name}" for name in keys),
@@ -82,8 +80,9 @@ def naive(client: Any, tables: TableNames, store: DynamoDBStore, query: ListQuer
         ScanIndexForward=not query.descending,
         **({"FilterExpression": "#webhook_state = :webhook_state"} if filters else {"Limit": start + query.page_size}),
     )
-    ids = [entry["id"]["S"] for entry in islice(walk, start, start + query.page_size)]
-    store.stored_requests(ids, largest_response=MAX_LISTED_RESPONSE_BYTES)
+    walk = (entry["id"]["S"] for page in pages for entry in page["Items"])
+    ids = list(islice(walk, start, start + query.page_size))
+    store.stored_requests(ids, max_response_bytes=MAX_LISTED_RESPONSE_BYTES)
     return ids
 
 

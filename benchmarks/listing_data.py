@@ -24,7 +24,11 @@ from typing import TYPE_CHECKING, Any
 import boto3
 from botocore.config import Config
 
-from adapters.dynamodb import DynamoDBStore, TableNames, items, leaves, payloads
+from adapters.dynamodb import DynamoDBStore, TableNames, keys
+from adapters.dynamodb import bodies as stored_bodies
+from adapters.dynamodb.counts import count_attribute
+from adapters.dynamodb.requests import record_item
+from adapters.dynamodb.search_pages import SearchPage
 from domain import qbxml
 from domain.connections.record import Connection
 from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, day_of, timestamp
@@ -223,7 +227,7 @@ def load(
     """Store a connection with `number` records over `days`; return its id and them. Ten texts hold the `needle`.
 
     With `packed` the search texts lie as they do in service, those of the last day in the index and
-    the others in leaves; else all in the index.
+    the others in search pages; else all in the index.
     """
     connection = a_connection()
     DynamoDBStore(client, tables).commit(AddConnection(connection))
@@ -265,21 +269,21 @@ def _store(chunk: tuple[int, list[QueuedRequest]]) -> None:
     """Store one chunk of the records, in order of insertion, with what belongs to them."""
     client, plan, bodies = _loader[0]
     number, records = chunk
-    puts: list[tuple[str, items.Item]] = []
+    puts: list[tuple[str, keys.Item]] = []
     texts = {}
     for record in records:
         request, response, text = bodies.of(record, plan.needle if record.id in plan.marked else "")
-        puts.append((plan.tables.queued_requests, items.record_item(replace(record, response_size=len(response)))))
-        body = payloads.new_body_items(record, request, text)[0] | items.item_of({"response": payloads.pack(response)})
+        puts.append((plan.tables.queued_requests, record_item(replace(record, response_size=len(response)))))
+        body = stored_bodies.new_body_items(record, request, text)[0]
+        body[keys.RESPONSE] = {"B": stored_bodies.pack(response)}
         if day_of(record.inserted_at) < plan.packed_before:
             texts[record.inserted_at, record.id] = text
             del body["search_text"], body["connection_id"]
         if plan.body_days is None or day_of(record.inserted_at) in plan.body_days:
             puts.append((plan.tables.payloads, body))
     if texts:
-        first = leaves.part_of(*min(texts)) if number else leaves.LEAVES
-        whole = leaves.Leaf(first, texts)
-        puts += [(plan.tables.payloads, item) for item in leaves.fitting_items(plan.connection_id, whole)]
+        first = keys.search_page_part(*min(texts)) if number else keys.SEARCH_PAGES
+        puts += [(plan.tables.payloads, item) for item in SearchPage(first, texts).items(plan.connection_id)]
     write(client, puts)
 
 
@@ -289,14 +293,15 @@ def _store_counts(client: Any, tables: TableNames, connection_id: str, records: 
         for sort, moment in ((INSERTED, record.inserted_at), (UPDATED, record.updated_at)):
             key = CountKey(connection_id, day_of(moment), sort, record.state, record.webhook_state)
             row = rows.setdefault(key.day, Counter())
-            row[items.count_attribute(key)] += 1
+            row[count_attribute(key)] += 1
             for state, webhook_state in PASSED:
-                row[items.count_attribute(replace(key, state=state, webhook_state=webhook_state))] += 0
-    keyed = (items.item_of({"connection_id": connection_id, "day": day, **row}) for day, row in rows.items())
-    write(client, [(tables.counts, row) for row in keyed])
+                row[count_attribute(replace(key, state=state, webhook_state=webhook_state))] += 0
+    for day, row in rows.items():
+        counts = {name: {"N": str(count)} for name, count in row.items()}
+        write(client, [(tables.counts, keys.day_key(connection_id, day) | counts)])
 
 
-def write(client: Any, puts: Sequence[tuple[str, items.Item]]) -> None:
+def write(client: Any, puts: Sequence[tuple[str, keys.Item]]) -> None:
     """Put items by batches."""
     for start in range(0, len(puts), BATCH):
         wanted: dict[str, Any] = {}

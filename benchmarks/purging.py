@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import DynamoDBStore, TableNames
-from adapters.dynamodb.purging import WRITERS, Purge
-from adapters.dynamodb.reading import query_all
-from benchmarks.listing_data import Meter, connect, endpoint, load
+from adapters.dynamodb.connection_removal import WRITERS
+from benchmarks.listing_data import Meter, a_connection, connect, endpoint, load
 from local.tables import drop_tables, make_tables
 
 if TYPE_CHECKING:
@@ -43,29 +43,30 @@ def main(records: int = RECORDS) -> None:
 
     connection_id, stored = load(client, tables, records)
     meter.taken()
-    purge = Purge(client, tables)
+    store = DynamoDBStore(client, tables)
+    connection = replace(a_connection(), id=connection_id)
     began = time.perf_counter()
-    removed = sum(purge.records(connection_id))
+    removed = sum(store.remove_records(connection))
     seconds = time.perf_counter() - began
     report("batches", removed, seconds, meter)
     began = time.perf_counter()
-    purge.rest(connection_id)
+    store.remove_connection(connection)
     report("queue, counts", 0, time.perf_counter() - began, meter)
     assert removed == len(stored)
-    assert not any(DynamoDBStore(client, tables).request(record.id) for record in stored[::97])
+    assert not any(store.request(record.id) for record in stored[::97])
     drop_tables(client, prefix)
 
 
 def one_by_one(client: Any, tables: TableNames, records: Sequence[QueuedRequest]) -> None:
     """Remove records as the sweeper did before."""
     for record in records:
-        for key in query_all(
-            client,
+        parts = client.query(
             TableName=tables.payloads,
             KeyConditionExpression="request_id = :request",
             ProjectionExpression="request_id, part",
             ExpressionAttributeValues={":request": {"S": record.id}},
-        ):
+        )
+        for key in parts["Items"]:
             client.delete_item(TableName=tables.payloads, Key=key)
         client.delete_item(TableName=tables.queued_requests, Key={"id": {"S": record.id}})
 

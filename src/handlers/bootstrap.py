@@ -86,11 +86,9 @@ class Services:
     def store(self) -> Database:
         """The database."""
         from adapters.dynamodb import DynamoDBStore, TableNames
-        from adapters.dynamodb.transactions import Transactions
 
-        client, tables = aws_client("dynamodb"), TableNames(self.settings.table)
-        transactions = Transactions(client, tables, retention_days=lambda: self.settings.retention_days)
-        return DynamoDBStore(client, tables, transactions)
+        tables = TableNames(self.settings.table)
+        return DynamoDBStore(aws_client("dynamodb"), tables, retention_days=lambda: self.settings.retention_days)
 
     @cached_property
     def retry_queue(self) -> RetryQueue:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from adapters.dynamodb.images import record_from_image
+from adapters.dynamodb.requests import record_from_item
 from domain.webhooks.defaults import ATTEMPT_TIMEOUT_SECONDS
 from domain.webhooks.delivery import needs_first_attempt
 from domain.webhooks.ports import PlannedAttempt
@@ -32,4 +32,4 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
 
 def _record(image: dict[str, Any] | None) -> QueuedRequest | None:
     """Return the record of an image, or None when there is no image or it is a tombstone."""
-    return None if image is None or "deleted_at" in image else record_from_image(image)
+    return None if image is None or "deleted_at" in image else record_from_item(image)

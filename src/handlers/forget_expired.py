@@ -6,7 +6,7 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 
-from adapters.dynamodb.images import record_from_image
+from adapters.dynamodb.requests import record_from_item
 from handlers.bootstrap import services
 
 logger = Logger()
@@ -23,7 +23,7 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     for entry in event["Records"]:
         number, image = str(entry["dynamodb"]["SequenceNumber"]), entry["dynamodb"]["OldImage"]
         try:
-            forgotten += retention.forget(record_from_image(image))
+            forgotten += retention.forget(record_from_item(image))
         except Exception:  # one bad record must not block the others
             ids = {name: image.get(name, {}).get("S") for name in ("id", "connection_id")}
             logger.exception("retention.not_processed", extra={"item": number, **ids})

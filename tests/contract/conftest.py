@@ -15,7 +15,6 @@ from botocore.config import Config
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
-from adapters.dynamodb.transactions import Transactions
 from local.emulated_dynamodb import quick_moto
 from local.tables import drop_tables, make_tables
 from tests.support.fake_store import FakeStore
@@ -40,7 +39,7 @@ def dynamodb_client(endpoint: str | None = None) -> Any:
 
 def keeping_for_a_time(client: Any, tables: TableNames) -> DynamoDBStore:
     """Return a store whose records expire."""
-    return DynamoDBStore(client, tables, Transactions(client, tables, retention_days=lambda: RETENTION_DAYS))
+    return DynamoDBStore(client, tables, retention_days=lambda: RETENTION_DAYS)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
-from adapters.dynamodb.transactions import RETRIES, Transactions
+from adapters.dynamodb.transactions import CONTENTION
 from domain.errors import TooManyRequests
 from domain.requests.listing import ListQuery, Lists
 from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, timestamp
@@ -21,13 +21,13 @@ from domain.storage.counts import INSERTED
 from local.emulated_dynamodb import quick_moto
 from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
-from tests.contract.test_store import add, counted, recount
+from tests.contract.stores import add, counted, recount
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, FixedClock, a_connection, a_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.contract.test_store import AnyStore
+    from tests.contract.stores import AnyStore
 
 
 class Contended:
@@ -61,8 +61,7 @@ class Bench:
         tables = make_tables(client, "")
         self.client = Contended(client, 0.0)
         self.pauses: list[float] = []
-        transactions = Transactions(self.client, tables, sleep=self.pauses.append, chance=random.Random(4).random)
-        self.store = DynamoDBStore(self.client, tables, transactions)
+        self.store = DynamoDBStore(self.client, tables, sleep=self.pauses.append, random=random.Random(4).random)
         self._counts_table = tables.counts
 
     def rows(self) -> set[str]:
@@ -128,7 +127,7 @@ def test_who_always_meets_others_is_told_and_nothing_is_stored(bench: Bench) -> 
     with pytest.raises(TooManyRequests):
         bench.store.commit(AddRequest(record, REQUEST_XML, ""))
 
-    assert len(bench.pauses) == RETRIES
+    assert len(bench.pauses) == CONTENTION.retries
     assert bench.store.request(record.id) is None
     assert bench.rows() == set()
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
-from adapters.dynamodb.search_texts import SearchTexts
 from domain.maintenance.search_packing import Packer
 from domain.requests.listing import ListQuery, Lists
 from domain.requests.record import timestamp
@@ -34,8 +33,8 @@ CASES = int(os.environ.get("LISTING_CASES", "120"))
 QUERIES = max(12, CASES // 100)
 """How many lists are asked of one history: storing it takes longer than a list."""
 
-SMALL_LEAF = 250
-"""Bytes of packed texts, so that a history has several leaves."""
+SMALL_PAGE = 250
+"""Bytes of packed texts, so that a history has several search pages."""
 
 AN_HOUR = timedelta(hours=1)
 LATER = NOON + timedelta(days=30)
@@ -47,7 +46,10 @@ def database() -> Iterator[tuple[DynamoDBStore, Packer]]:
     with quick_moto(), mock_aws():
         client = dynamodb_client()
         tables = make_tables(client, f"lists{uuid.uuid4().hex[:8]}-")
-        yield DynamoDBStore(client, tables), Packer(SearchTexts(client, tables, leaf_bytes=SMALL_LEAF), lambda: LATER)
+        yield (
+            DynamoDBStore(client, tables),
+            Packer(DynamoDBStore(client, tables, max_page_bytes=SMALL_PAGE), lambda: LATER),
+        )
 
 
 @settings(max_examples=CASES // QUERIES, deadline=None)

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore, TableNames
-from adapters.dynamodb.search_texts import SearchTexts
 from domain.errors import Conflict
 from domain.maintenance.search_packing import Packer
 from domain.requests.record import State, Tombstone, day_of, timestamp
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from domain.storage.ports import Packing
 
 WORDS = ("alpha", "beta", "gamma ray", "delta", "2026-03")
-SMALL_LEAF = 250
+SMALL_PAGE = 250
 LONG = timedelta(hours=1)
 TODAY = NOON + timedelta(days=30)
 
@@ -45,12 +44,11 @@ class Database:
     def __init__(self, client: Any, tables: TableNames) -> None:
         self.client = client
         self.tables = tables
-        self.store = DynamoDBStore(client, tables)
-        self.texts = SearchTexts(client, tables, leaf_bytes=SMALL_LEAF)
+        self.store = DynamoDBStore(client, tables, max_page_bytes=SMALL_PAGE)
 
     def run(self, packing: Packing | None = None) -> None:
         """Pack as the function does."""
-        packed = Packer(packing or self.texts, FixedClock(TODAY)).run(TODAY + LONG)
+        packed = Packer(packing or self.store, FixedClock(TODAY)).run(TODAY + LONG)
         assert packed.finished
         assert not packed.failures
 
@@ -121,9 +119,9 @@ def test_a_search_finds_the_same_whatever_is_packed(database: Database, seed: in
             case "pack":
                 database.run()
         needle = chance.choice(["alpha", "a", "gamma ray", "2026", "nowhere"])
-        cuts = chance.choice([[], ["2026-03-15"], ["2026-03-14T13", "2026-03-16", "2026-03-17"]])
+        split_points = chance.choice([[], ["2026-03-15"], ["2026-03-14T13", "2026-03-16", "2026-03-17"]])
 
-        found = database.texts.hits(connection_id, needle, cuts)
+        found = database.store.search_matches(connection_id, needle, split_points)
 
         assert sorted(found) == sorted((one.inserted_at, one.id) for one, text in alive.items() if needle in text)
     for _ in range(4):
@@ -131,7 +129,7 @@ def test_a_search_finds_the_same_whatever_is_packed(database: Database, seed: in
     assert not database.marked_days()
     left = database.payloads(connection_id)
     assert all(item["part"]["S"].startswith("texts#") for item in left)
-    assert all("gone" not in item and "search_text" not in item for item in left)
+    assert all("removed" not in item and "search_text" not in item for item in left)
 
 
 @pytest.fixture
@@ -163,7 +161,7 @@ def test_the_text_of_a_removed_record_is_nowhere(
         database.run()
 
     assert [item["part"]["S"] for item in database.payloads(record.connection_id)] == ["texts#"]
-    assert not database.texts.hits(record.connection_id, "secret", [])
+    assert not database.store.search_matches(record.connection_id, "secret", [])
     (leaf,) = database.payloads(record.connection_id)
     assert len(leaf["data"]["B"]) < len(b"secret") + 8  # an empty text, compressed
 
@@ -182,10 +180,10 @@ def test_the_text_of_an_expired_record_is_nowhere_and_its_day_is_not_kept(
 
     assert kept == [[day_of(gone.inserted_at)]] * 4
     assert database.store.day_counts(gone.connection_id) == []
-    assert not database.texts.hits(gone.connection_id, "secret", [])
+    assert not database.store.search_matches(gone.connection_id, "secret", [])
     (leaf,) = database.payloads(gone.connection_id)
     assert len(leaf["data"]["B"]) < len(b"secret") + 8  # an empty text, compressed
-    assert [one for _, one in database.texts.hits(left.connection_id, "other", [])] == [left.id]
+    assert [one for _, one in database.store.search_matches(left.connection_id, "other", [])] == [left.id]
 
 
 def test_packed_texts_are_in_few_items_and_no_longer_in_the_bodies(
@@ -222,15 +220,15 @@ def test_a_day_of_today_is_left_alone(database: Database) -> None:
     assert [item["part"]["S"] for item in database.payloads(connection_id)] == ["body"]
 
 
-class Overtaken(SearchTexts):
+class Overtaken(DynamoDBStore):
     """Packs while another run, which began later, does the same work and more."""
 
     def __init__(self, database: Database, meanwhile: Callable[[], None]) -> None:
-        super().__init__(database.client, database.tables, leaf_bytes=SMALL_LEAF)
+        super().__init__(database.client, database.tables, max_page_bytes=SMALL_PAGE)
         self._meanwhile = meanwhile
 
-    def _leaves(self, *args: Any) -> Any:
-        found = super()._leaves(*args)
+    def _pages_of(self, *args: Any) -> Any:
+        found = super()._pages_of(*args)
         self._meanwhile()
         return found
 
@@ -252,8 +250,8 @@ def test_a_run_that_another_one_overtook_spoils_nothing(
 
     for _ in range(4):
         database.run()
-    assert len(database.texts.hits(first.connection_id, "alpha", [])) == 1
-    assert [one for _, one in database.texts.hits(first.connection_id, "omega", [])] == [late.id]
+    assert len(database.store.search_matches(first.connection_id, "alpha", [])) == 1
+    assert [one for _, one in database.store.search_matches(first.connection_id, "omega", [])] == [late.id]
     assert not database.marked_days()
 
 
@@ -274,7 +272,7 @@ def test_a_connection_whose_texts_are_packed_is_removed_whole(
     assert database.payloads(connection.id) == []
     assert [database.store.request(record.id) for record in (*records[1:], late)] == [None] * 30
     assert isinstance(database.store.request(records[0].id), Tombstone)
-    assert not database.texts.hits(connection.id, "alpha", [])
+    assert not database.store.search_matches(connection.id, "alpha", [])
 
 
 def test_a_leaf_is_not_stored_once_the_counts_of_its_connection_are_gone(database: Database) -> None:
@@ -301,7 +299,7 @@ def test_a_body_with_chunks_stays_in_the_index_and_is_found(database: Database) 
         database.run()
 
     assert [item["part"]["S"] for item in database.payloads(connection_id)] == ["body"]
-    assert [one for _, one in database.texts.hits(connection_id, "alpha", [])] == [record.id]
+    assert [one for _, one in database.store.search_matches(connection_id, "alpha", [])] == [record.id]
 
 
 def test_a_large_response_that_was_never_committed_hides_no_packed_text(
@@ -315,14 +313,14 @@ def test_a_large_response_that_was_never_committed_hides_no_packed_text(
     with pytest.raises(Conflict):
         database.store.commit(ChangeRequest(other, other.changed(TODAY), response_xml=large, search_text="beta"))
 
-    assert [one for _, one in database.texts.hits(record.connection_id, "alpha", [])] == [record.id]
+    assert [one for _, one in database.store.search_matches(record.connection_id, "alpha", [])] == [record.id]
     database.run()
-    assert [one for _, one in database.texts.hits(record.connection_id, "alpha", [])] == [record.id]
+    assert [one for _, one in database.store.search_matches(record.connection_id, "alpha", [])] == [record.id]
 
 
 def test_bodies_with_chunks_hide_no_text_behind_them(database: Database) -> None:
     """A step that is full of what cannot be packed is not the end of a day's work."""
-    texts = SearchTexts(database.client, database.tables, step=2)
+    texts = DynamoDBStore(database.client, database.tables, max_step_texts=2)
     connection_id = str(uuid.uuid4())
     large = random.Random(1).randbytes(100_000).hex()
     for hour, xml in enumerate([large, large, large, REQUEST_XML]):
@@ -366,13 +364,13 @@ def test_a_search_can_be_ended_before_any_answer_of_the_database(database: Datab
         database.store.commit(AddRequest(record, REQUEST_XML, chance.randbytes(4_096).hex()))
     if form == "packed":
         for _ in range(4):
-            database.run(SearchTexts(database.client, database.tables))
+            database.run(DynamoDBStore(database.client, database.tables))
     asked: list[None] = []
 
     def count() -> None:
         asked.append(None)
 
-    database.texts.hits(connection_id, "alpha", [], count)
+    database.store.search_matches(connection_id, "alpha", [], count)
     answers = len(asked)
 
     def end_the_last() -> None:
@@ -381,7 +379,7 @@ def test_a_search_can_be_ended_before_any_answer_of_the_database(database: Datab
             raise TimeoutError
 
     with pytest.raises(TimeoutError):
-        database.texts.hits(connection_id, "alpha", [], end_the_last)
+        database.store.search_matches(connection_id, "alpha", [], end_the_last)
     assert answers == (3 if form == "in the index" else 2)
 
 
@@ -402,11 +400,11 @@ def test_a_body_whose_chunks_are_announced_meanwhile_stays_in_the_index(database
 
     (body,) = (item for item in database.payloads(record.connection_id) if item["part"]["S"] == "body")
     assert "response_parts" in body
-    assert [one for _, one in database.texts.hits(record.connection_id, "alpha", [])] == [record.id]
+    assert [one for _, one in database.store.search_matches(record.connection_id, "alpha", [])] == [record.id]
 
 
 def test_a_day_is_packed_in_steps(database: Database) -> None:
-    texts = SearchTexts(database.client, database.tables, step=7)
+    texts = DynamoDBStore(database.client, database.tables, max_step_texts=7)
     connection_id = str(uuid.uuid4())
     for _ in range(20):
         database.store.commit(AddRequest(a_past_record(connection_id), REQUEST_XML, "alpha"))
@@ -416,4 +414,4 @@ def test_a_day_is_packed_in_steps(database: Database) -> None:
         steps += 1
 
     assert steps == 2
-    assert len(database.texts.hits(connection_id, "alpha", [])) == 20
+    assert len(database.store.search_matches(connection_id, "alpha", [])) == 20

@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
-from adapters.dynamodb.purging import BATCH_DELETES, RECORDS_A_STEP, UNPROCESSED_RETRIES, Purge
+from adapters.dynamodb.connection_removal import BATCH_WRITE, MAX_BATCH_DELETES, RECORDS_A_STEP
 from domain.errors import Conflict, NotFound, TooManyRequests
 from domain.requests.record import QueuedRequest, State, timestamp
 from domain.storage.changes import (
@@ -27,15 +27,15 @@ from domain.storage.changes import (
 from local.emulated_dynamodb import quick_moto
 from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
+from tests.contract.stores import add, counted, recount
 from tests.contract.test_retention import LARGE, LATER, ended, expire, forgetting, with_bodies
-from tests.contract.test_store import add, counted, recount
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, a_connection, a_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from domain.connections.record import Connection
-    from tests.contract.test_store import AnyStore
+    from tests.contract.stores import AnyStore
 
 OTHER_ID = "c0000000-0000-4000-8000-000000000099"
 
@@ -127,7 +127,7 @@ class Faulty:
     def batch_write_item(self, RequestItems: dict[str, list[Any]]) -> Any:  # noqa: N803 - DynamoDB's name
         """Die, leave some undone, refuse all, or do it."""
         self.calls["batch_write_item"] += 1
-        assert sum(map(len, RequestItems.values())) <= BATCH_DELETES
+        assert sum(map(len, RequestItems.values())) <= MAX_BATCH_DELETES
         if self._chance.random() < self.dying:
             raise ConnectionError("the function is stopped")
         if self._chance.random() >= self.holding_back:
@@ -152,12 +152,12 @@ class Bench:
         self.client = Faulty(plain)
         self.store = DynamoDBStore(plain, tables)
         self.pauses: list[float] = []
-        self.purge = Purge(self.client, tables, sleep=self.pauses.append, chance=random.Random(2).random)
+        self.purge = DynamoDBStore(self.client, tables, sleep=self.pauses.append, random=random.Random(2).random)
         self.ids = []
         for number in range(records):
             add(self.store, record := a_record(), LARGE if number % 20 == 0 else REQUEST_XML)
             self.ids.append(record.id)
-        deleted(self.store)
+        self.connection = deleted(self.store)
 
     def left(self) -> tuple[int, int]:
         """Return how many records and how many bodies are left."""
@@ -179,7 +179,7 @@ class TestPurge:
     def test_a_batch_goes_in_one_call(self) -> None:
         bench = Bench(100)
 
-        assert list(bench.purge.records(CONNECTION_ID)) == [100]
+        assert list(bench.purge.remove_records(bench.connection)) == [100]
 
         assert bench.left() == (0, 0)
         # Records, bodies, and the chunks of five requests.
@@ -190,8 +190,8 @@ class TestPurge:
         bench = Bench(100)
         bench.client.holding_back = 0.6
 
-        assert sum(bench.purge.records(CONNECTION_ID)) == 100
-        bench.purge.rest(CONNECTION_ID)
+        assert sum(bench.purge.remove_records(bench.connection)) == 100
+        bench.purge.remove_connection(bench.connection)
 
         assert bench.left() == (0, 0)
         assert bench.pauses
@@ -202,9 +202,9 @@ class TestPurge:
         bench.client.holding_back = bench.client.refusing = 1.0
 
         with pytest.raises(TooManyRequests):
-            list(bench.purge.records(CONNECTION_ID))
+            list(bench.purge.remove_records(bench.connection))
 
-        assert len(bench.pauses) == UNPROCESSED_RETRIES
+        assert len(bench.pauses) == BATCH_WRITE.retries
 
     def test_a_purge_that_dies_anywhere_is_gone_on_with(self) -> None:
         bench = Bench(RECORDS_A_STEP // 5)
@@ -214,8 +214,8 @@ class TestPurge:
         while not done:
             runs += 1
             try:
-                list(bench.purge.records(CONNECTION_ID))
-                bench.purge.rest(CONNECTION_ID)
+                list(bench.purge.remove_records(bench.connection))
+                bench.purge.remove_connection(bench.connection)
                 done = True
             except ConnectionError:
                 records, bodies = bench.left()

@@ -12,7 +12,7 @@ from domain.maintenance.recount import Recounting
 from domain.requests.record import State, WebhookState
 from domain.storage.changes import AddConnection, AddRequest
 from domain.storage.counts import INSERTED, UPDATED, CountKey
-from tests.contract.test_store import add, counted, recount
+from tests.contract.stores import add, counted, recount
 from tests.support.builders import CONNECTION_ID, REQUEST_XML, a_connection, a_record
 from tests.support.fake_store import FakeStore
 from tests.support.random_lists import a_history
@@ -20,7 +20,7 @@ from tests.support.random_lists import a_history
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tests.contract.test_store import AnyStore
+    from tests.contract.stores import AnyStore
 
 
 def filled(store: AnyStore) -> list[str]:

@@ -11,20 +11,19 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
-from adapters.dynamodb.items import record_from_item
-from adapters.dynamodb.reading import query_all
+from adapters.dynamodb.requests import record_from_item
 from domain.errors import Conflict
 from domain.maintenance.retention import SECONDS_A_DAY, Retention
 from domain.maintenance.search_packing import Packer
 from domain.requests.record import QueuedRequest, State, StoredRequest, Tombstone, Webhook, WebhookState, timestamp
 from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, RemoveRequest
 from tests.contract.conftest import RETENTION_DAYS
-from tests.contract.test_store import add, counted, recount
+from tests.contract.stores import add, counted, recount
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, FixedClock, a_connection, a_record
 from tests.support.fake_store import FakeStore
 
 if TYPE_CHECKING:
-    from tests.contract.test_store import AnyStore
+    from tests.contract.stores import AnyStore
 
 LATER = NOON + timedelta(days=RETENTION_DAYS, hours=1)
 AN_HOUR = timedelta(hours=1)
@@ -65,15 +64,12 @@ def with_bodies(store: AnyStore, ids: list[str]) -> set[str]:
     return {
         one
         for one in ids
-        if list(
-            query_all(
-                client,
-                TableName=table,
-                KeyConditionExpression="request_id = :one",
-                FilterExpression="attribute_not_exists(gone)",  # what stands for a body until it is nowhere packed
-                ExpressionAttributeValues={":one": {"S": one}},
-            )
-        )
+        if client.query(
+            TableName=table,
+            KeyConditionExpression="request_id = :one",
+            FilterExpression="attribute_not_exists(removed)",  # replaces a body until its text is not packed any more
+            ExpressionAttributeValues={":one": {"S": one}},
+        )["Items"]
     }
 
 
@@ -139,8 +135,8 @@ def test_between_the_removal_and_the_function_the_record_is_left_out_and_nothing
 
     assert store.request(record.id) is None
     assert store.stored_request(record.id) is None
-    assert store.stored_requests([record.id], largest_response=10) == {}
-    assert store.delivery(record.id, APP_ID, response_parts=0, largest_response=10) is None
+    assert store.stored_requests([record.id], max_response_bytes=10) == {}
+    assert store.delivery(record.id, APP_ID, response_parts=0, max_response_bytes=10) is None
 
 
 def test_a_stream_record_that_comes_again_changes_nothing(store: AnyStore) -> None:

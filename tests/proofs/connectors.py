@@ -132,7 +132,7 @@ class Tenant:
         records: list[QueuedRequest] = []
         for start in range(0, len(self.queued), 50):
             part = self.queued[start : start + 50]
-            found = self.store.stored_requests([one for one, _ in part], largest_response=LARGEST)
+            found = self.store.stored_requests([one for one, _ in part], max_response_bytes=LARGEST)
             for request_id, name in part:
                 stored = found[request_id]
                 assert stored.record.state is State.RESPONSE_RECEIVED, stored.record

@@ -31,7 +31,7 @@ from domain.storage.changes import (
     RequireConnection,
 )
 from domain.storage.counts import INSERTED, CountKey, DayCounts, Pair, count_changes
-from domain.storage.ports import Delivery, IndexDays, IndexEntry, RequestDetail, unlimited
+from domain.storage.ports import Delivery, IndexDays, IndexEntry, RequestDetail, no_deadline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -205,7 +205,9 @@ class FakeStore:
         found = self.request_detail(request_id, connection_id, 0)
         return found.stored if isinstance(found, RequestDetail) else found
 
-    def request_detail(self, request_id: str, connection_id: str | None, most: int) -> RequestDetail | Tombstone | None:
+    def request_detail(
+        self, request_id: str, connection_id: str | None, max_ahead: int
+    ) -> RequestDetail | Tombstone | None:
         """Return all that is told of a record."""
         found = self._stored(request_id)
         if found is None:
@@ -214,15 +216,17 @@ class FakeStore:
         connection = self.connections.get(record.connection_id)
         if connection is None or connection.deleted_at or connection_id not in {None, connection.id}:
             return None
-        return found if isinstance(found, Tombstone) else RequestDetail(found, connection, self._ahead(found, most))
+        return (
+            found if isinstance(found, Tombstone) else RequestDetail(found, connection, self._ahead(found, max_ahead))
+        )
 
-    def _ahead(self, stored: StoredRequest, most: int) -> int:
+    def _ahead(self, stored: StoredRequest, max_ahead: int) -> int:
         record = stored.record
         if record.state not in QUEUED:
             return 0
         queued = self.queue_front(record.connection_id, len(self.records))
         place = (record.queue_priority, record.inserted_at, record.id)
-        return min(most, sum((other.queue_priority, other.inserted_at, other.id) < place for other in queued))
+        return min(max_ahead, sum((other.queue_priority, other.inserted_at, other.id) < place for other in queued))
 
     def _stored(self, request_id: str) -> StoredRequest | Tombstone | None:
         with self._lock:
@@ -232,12 +236,12 @@ class FakeStore:
             bodies = self.bodies[request_id]
             return StoredRequest(record, bodies.request_xml, bodies.response_xml)
 
-    def stored_requests(self, request_ids: Sequence[str], *, largest_response: int) -> Mapping[str, StoredRequest]:
+    def stored_requests(self, request_ids: Sequence[str], *, max_response_bytes: int) -> Mapping[str, StoredRequest]:
         """Return the records that exist, by id."""
         found = {request_id: self._stored(request_id) for request_id in request_ids}
         return {
             request_id: stored
-            if stored.record.response_size <= largest_response
+            if stored.record.response_size <= max_response_bytes
             else StoredRequest(stored.record, stored.request_xml)
             for request_id, stored in found.items()
             if isinstance(stored, StoredRequest)
@@ -274,13 +278,13 @@ class FakeStore:
         app_id: str,
         *,
         response_parts: int,  # noqa: ARG002 - only a real store keeps a response in parts
-        largest_response: int,
+        max_response_bytes: int,
     ) -> Delivery | Tombstone | None:
         """Return what one webhook attempt needs."""
         stored = self._stored(request_id)
         if not isinstance(stored, StoredRequest):
             return stored
-        if stored.record.response_size > largest_response:
+        if stored.record.response_size > max_response_bytes:
             stored = StoredRequest(stored.record, stored.request_xml)
         app = self.apps.get(app_id)
         return Delivery(stored, app.webhook_secrets if app else ())
@@ -331,9 +335,9 @@ class FakeStore:
 
     # --- Sessions
 
-    def session(self, ticket: str) -> Session | None:
+    def session(self, session_id: str) -> Session | None:
         """Return the session whose ticket has this hash."""
-        return self.sessions.get(ticket)
+        return self.sessions.get(session_id)
 
     def silent_sessions(self, before: str, limit: int) -> Sequence[Session]:
         """Return open sessions whose last call was before the timestamp."""
@@ -378,7 +382,7 @@ class FakeStore:
         """Return entries of these days."""
         entries = [
             IndexEntry(record.id, moment)
-            for record in self._records_of(days.connection_id, f"{days.use}/{days.sort}")
+            for record in self._records_of(days.connection_id, f"{days.index}/{days.sort}")
             if days.state in (None, record.state)
             and days.webhook_state in (None, record.webhook_state)
             and days.first_day <= day_of(moment := getattr(record, days.sort)) <= days.last_day
@@ -389,35 +393,35 @@ class FakeStore:
     def all_index_entries(
         self,
         days: IndexDays,
-        cuts: Sequence[str],  # noqa: ARG002 - a list in memory is read in one part
-        in_time: Callable[[], None] = unlimited,
+        split_points: Sequence[str],  # noqa: ARG002 - a list in memory is read in one part
+        check_deadline: Callable[[], None] = no_deadline,
     ) -> Iterable[IndexEntry]:
         """Return every entry of these days."""
-        in_time()
+        check_deadline()
         return self.index_entries(days, descending=False, skip=0, limit=10**9)
 
-    def search_hits(
+    def search_matches(
         self,
         connection_id: str,
-        needle: str,
-        cuts: Sequence[str],  # noqa: ARG002 - texts in memory are read in one part
-        in_time: Callable[[], None] = unlimited,
+        phrase: str,
+        split_points: Sequence[str],  # noqa: ARG002 - texts in memory are read in one part
+        check_deadline: Callable[[], None] = no_deadline,
     ) -> Collection[tuple[str, str]]:
-        """Return the records whose text holds the needle."""
-        in_time()
+        """Return the records whose text holds the phrase."""
+        check_deadline()
         shown = list(self.lag.shown("bodies", "search")) if self.lag else list(self.bodies.items())
         found = [
             (record.inserted_at, request_id)
             for request_id, bodies in shown
             if bodies.connection_id == connection_id
-            and needle in bodies.search_text
+            and phrase in bodies.search_text
             and isinstance(record := self.records.get(request_id), QueuedRequest)
         ]
         return list(dict.fromkeys(found))
 
     # --- Packing: texts in memory are as quick as they can be
 
-    def quiet_days(self, before: str, limit: int) -> Sequence[tuple[str, str]]:  # noqa: ARG002 - see above
+    def days_to_pack(self, before: str, limit: int) -> Sequence[tuple[str, str]]:  # noqa: ARG002 - see above
         """Return nothing to pack."""
         return []
 

@@ -46,11 +46,13 @@ class CountingStore(FakeStore):
         super().commit(*changes)
 
     def delivery(
-        self, request_id: str, app_id: str, *, response_parts: int, largest_response: int
+        self, request_id: str, app_id: str, *, response_parts: int, max_response_bytes: int
     ) -> Delivery | Tombstone | None:
         """Read what an attempt needs."""
         self.calls.append("delivery")
-        return super().delivery(request_id, app_id, response_parts=response_parts, largest_response=largest_response)
+        return super().delivery(
+            request_id, app_id, response_parts=response_parts, max_response_bytes=max_response_bytes
+        )
 
 
 @dataclass

@@ -86,10 +86,6 @@ def test_every_change_is_within_the_horizon() -> None:
             assert moment < window.changes_at(moment) < moment + MAX_HORIZON
 
 
-def test_the_json_form_can_be_read_back() -> None:
-    assert SyncWindow.of(NIGHT.as_dict()) == NIGHT
-
-
 @pytest.mark.parametrize(
     ("opens", "closes", "zone", "field", "words"),
     [

@@ -1,6 +1,6 @@
-"""DynamoDB behind the domain's ports: `docs/data-model.md` shows the tables and who asks them what."""
+"""DynamoDB behind the ports of the domain. `docs/data-model.md` describes the tables and the access patterns."""
 
+from adapters.dynamodb.keys import TableNames
 from adapters.dynamodb.store import DynamoDBStore
-from adapters.dynamodb.tables import TableNames
 
 __all__ = ["DynamoDBStore", "TableNames"]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from domain.connections.sync_window import SyncWindow
 
 COMPANY_FILE_MISMATCH = "company_file_mismatch"
@@ -22,15 +20,6 @@ class OnboardingLink:
     created_at: str
     expires_at: str
     redirect_url: str | None = None
-
-    @classmethod
-    def of(cls, value: Mapping[str, Any]) -> OnboardingLink:
-        """Return the link that `as_dict` wrote."""
-        return cls(value["token_hash"], value["created_at"], value["expires_at"], value.get("redirect_url"))
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the JSON form for storage."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

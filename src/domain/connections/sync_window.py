@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from domain.errors import InvalidRequest, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from zoneinfo import ZoneInfo
 
 MAX_HORIZON = timedelta(hours=49)
@@ -50,11 +49,6 @@ class SyncWindow:
         if problems:
             raise InvalidRequest(problems)
         return cls(opens, closes, time_zone)
-
-    @classmethod
-    def of(cls, value: Mapping[str, str]) -> SyncWindow:
-        """Return the window from its JSON form."""
-        return cls(value["from"], value["to"], value["time_zone"])
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON form."""

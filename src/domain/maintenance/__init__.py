@@ -1,1 +1,1 @@
-"""Upkeep that no caller waits for: the sweep, retention, search packing, the recount of counts."""
+"""Background work: the sweep, retention, search packing and the recount of counts."""

@@ -1,7 +1,7 @@
-"""Counts compared with the records themselves, and mended: for the operator, when a list looks wrong.
+"""Recount: compares the counts of a connection with its records and corrects them.
 
-Counts are exact by construction (`domain.changes`); this is for what came by other ways, such as a
-table that was restored to another moment than its neighbours.
+Counts are exact by construction (`domain.storage.counts`). The operator recounts after an event outside the service,
+such as a table that was restored to another point in time than the others.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ if TYPE_CHECKING:
 
 
 class Recounting:
-    """Compares a connection's counts with its records, and mends them."""
+    """Compares and corrects counts."""
 
     def __init__(self, store: Database) -> None:
         self._store = store
 
     def differences(self, connection_id: str) -> Mapping[CountKey, int]:
-        """Return by how much counts are short of the records (negative: how many too many).
+        """Return the number to add to each wrong count. Raises NotFound.
 
-        Records are counted by an index, which lags, while others change them: only what two recounts,
-        one after the other, find alike is a difference. Raises NotFound.
+        The recount reads an index that lags, while records change. Only what two recounts in a row agree on is a
+        difference.
         """
         if self._store.connection(connection_id) is None:
             raise not_found("connection")
         first, second = self._compare(connection_id), self._compare(connection_id)
-        return {key: short for key, short in second.items() if first.get(key) == short}
+        return {key: number for key, number in second.items() if first.get(key) == number}
 
     def mend(self, connection_id: str) -> Mapping[CountKey, int]:
-        """Add the differences to the counts and return them. Do it while nothing is in flight. Raises NotFound."""
-        found = self.differences(connection_id)
-        if found:
-            self._store.add_to_counts(found)
-        return found
+        """Add the differences to the counts and return them. No request should be in flight. Raises NotFound."""
+        differences = self.differences(connection_id)
+        if differences:
+            self._store.add_to_counts(differences)
+        return differences
 
     def _compare(self, connection_id: str) -> Mapping[CountKey, int]:
         stored = {
@@ -49,5 +49,5 @@ class Recounting:
             for (state, webhook_state), number in day.of(sort).items()
         }
         recounted = self._store.recount(connection_id)
-        short = {key: recounted.get(key, 0) - stored.get(key, 0) for key in recounted.keys() | stored.keys()}
-        return {key: number for key, number in short.items() if number}
+        missing = {key: recounted.get(key, 0) - stored.get(key, 0) for key in recounted.keys() | stored.keys()}
+        return {key: number for key, number in missing.items() if number}

@@ -1,9 +1,8 @@
-"""Retention: when a record expires, and what is left to do when the database has removed it.
+"""Retention: when a record expires, and what remains to be done after the database has removed it.
 
-The database removes a record by itself, some time after it expired, and tells of it at least once,
-late, and in any order (DynamoDB: time to live, streams). What the record leaves behind is taken
-away by one commit that holds only while the record's bodies are there: they go with it, so that
-it is done once (decision 0021).
+DynamoDB's time to live removes a record some time after it expired. Its stream reports that at least once, late and in
+any order. One commit then removes what the record leaves behind. The commit holds only while the record's bodies are
+there and removes them, so it succeeds once (decision 0021).
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ SECONDS_A_DAY = 24 * 60 * 60
 
 
 def expires_at(record: QueuedRequest, retention_days: int) -> int | None:
-    """Return when (Unix seconds) a record may be removed, None while it has to stay.
+    """Return when (Unix seconds) a record may be removed, None while it must stay.
 
-    That is `retention_days` after its last change, once it has ended and nobody waits for its
-    webhook any more; 0 keeps everything.
+    That is `retention_days` after its last change, once it has ended and its webhook is not pending. With 0 days every
+    record stays.
     """
     if not retention_days or record.state not in ENDED or record.webhook_state is WebhookState.PENDING:
         return None
@@ -35,16 +34,16 @@ def expires_at(record: QueuedRequest, retention_days: int) -> int | None:
 
 
 class Retention:
-    """Takes away what expired records leave behind."""
+    """Removes what expired records leave behind."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
 
     def forget(self, record: QueuedRequest) -> bool:
-        """Remove the bodies of a record that the database removed, take it out of the counts, leave a tombstone.
+        """Remove the bodies of an expired record, subtract it from the counts and store a tombstone.
 
-        Returns False when that was done before: it may be called again at any time. Raises TooManyRequests.
+        May be called again; returns False when there was nothing to do. Raises TooManyRequests.
         """
         try:
             self._store.commit(ForgetRequest(record, timestamp(self._clock())))

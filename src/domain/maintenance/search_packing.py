@@ -1,4 +1,4 @@
-"""Search texts packed once a day is over, so that a search of a large connection reads few large items."""
+"""Search packing: packs the search texts of past days, so that a search of a large connection reads few large items."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DAYS_A_RUN = 500
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A day that could not be packed, and why."""
+    """A day that could not be packed."""
 
     connection_id: str
     day: str
@@ -28,7 +28,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """What a run did. `finished` is False when its time was over before its work."""
+    """The result of a run. `finished` is False when the time was up before the work was done."""
 
     days: int
     finished: bool
@@ -36,34 +36,34 @@ class Packed:
 
 
 class Packer:
-    """Packs the search texts of days that are over. Can be stopped and repeated at will."""
+    """Packs the search texts of past days. May stop anywhere and run again at any time."""
 
     def __init__(self, packing: Packing, clock: Clock) -> None:
         self._packing = packing
         self._clock = clock
 
     def run(self, until: datetime) -> Packed:
-        """Pack what there is to pack, and begin nothing more after `until`.
+        """Pack days; start no step after `until`.
 
-        Today's texts still change, when their requests are answered: they are left as they are.
+        The texts of today stay unpacked, because they change when responses arrive.
         """
         today = day_of(timestamp(self._clock()))
-        days = self._packing.quiet_days(today, DAYS_A_RUN)
-        done = 0
+        days = self._packing.days_to_pack(today, DAYS_A_RUN)
+        packed = 0
         failures: list[Failure] = []
         for connection_id, day in days:
             try:
-                through = self._pack(connection_id, day, until)
-            except Exception as error:  # noqa: BLE001 - one bad day keeps no other from being packed
+                is_through = self._pack(connection_id, day, until)
+            except Exception as error:  # noqa: BLE001 - a day that fails must not stop the others
                 failures.append(Failure(connection_id, day, error))
                 continue
-            if not through:
-                return Packed(done, finished=False, failures=tuple(failures))
-            done += 1
-        return Packed(done, finished=len(days) < DAYS_A_RUN, failures=tuple(failures))
+            if not is_through:
+                return Packed(packed, finished=False, failures=tuple(failures))
+            packed += 1
+        return Packed(packed, finished=len(days) < DAYS_A_RUN, failures=tuple(failures))
 
     def _pack(self, connection_id: str, day: str, until: datetime) -> bool:
-        """Pack a day; return False when the time was over before."""
+        """Pack a day; return False when the time was up first."""
         after = None
         while self._clock() < until:
             after = self._packing.pack(connection_id, day, after)

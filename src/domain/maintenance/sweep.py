@@ -1,4 +1,4 @@
-"""What nobody else comes back for: silent Web Connector sessions and the records of deleted connections."""
+"""The sweep: releases silent sessions and removes the records of deleted connections."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from domain.storage.ports import Database
     from domain.web_connector.session.record import Session
 
-SESSIONS_A_READING = 25
+SESSIONS_A_READ = 25
 CONNECTIONS_A_SWEEP = 100
 
 SETTLED_AFTER = timedelta(minutes=15)
-"""A deleted connection is kept at least so long (Lambda's longest run): whoever was at work when it was deleted has
-ended then, and an index that lags shows what he stored."""
+"""A deleted connection is kept at least this long, which is Lambda's longest run. By then every function that was
+running when it was deleted has ended, and the indexes show what those functions stored."""
 
 SILENT = "The Web Connector was silent for too long. The next update begins a new session."
 
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What a sweep did. `finished` is False when its time was over before its work."""
+    """The result of a sweep. `finished` is False when the time was up before the work was done."""
 
     sessions_released: int
     records_removed: int
@@ -41,33 +41,32 @@ class Swept:
 
 
 class Sweeper:
-    """Releases silent sessions and removes what deleted connections left. Can be stopped and repeated at will."""
+    """Releases silent sessions and removes deleted connections. May stop anywhere and run again at any time."""
 
     def __init__(self, store: Database, clock: Clock) -> None:
         self._store = store
         self._clock = clock
 
     def sweep(self, until: datetime) -> Swept:
-        """Do what there is to do, and begin nothing more after `until`."""
+        """Release and remove; start no step after `until`."""
         released, all_released = self._release_sessions(until)
         removed, purged, all_purged = self._purge_connections(until)
         return Swept(released, removed, purged, all_released and all_purged)
 
     def _release_sessions(self, until: datetime) -> tuple[int, bool]:
-        """Return how many sessions were released and whether none is left."""
+        """Return the number of released sessions, and whether all silent ones were tried."""
         before = timestamp(self._clock() - timedelta(seconds=SILENCE_SECONDS))
         released = 0
-        seen: set[str] = set()
+        tried: set[str] = set()
         while self._clock() < until:
-            silent = [
-                session for session in self._store.silent_sessions(before, SESSIONS_A_READING) if session.id not in seen
-            ]
-            if not silent:
+            silent = self._store.silent_sessions(before, SESSIONS_A_READ)
+            sessions = [session for session in silent if session.id not in tried]
+            if not sessions:
                 return released, True
-            for session in silent:
+            for session in sessions:
                 if self._clock() >= until:
                     return released, False
-                seen.add(session.id)
+                tried.add(session.id)
                 released += self._release(session)
         return released, False
 
@@ -76,14 +75,14 @@ class Sweeper:
         try:
             self._store.commit(*end_of_session(session, connection, self._clock(), SILENT))
         except (Conflict, TooManyRequests):
-            # The session was called just now, or its connection is being changed: the next sweep looks again.
+            # The session was just called, or its connection is being changed. The next sweep tries again.
             return False
         return True
 
     def _purge_connections(self, until: datetime) -> tuple[int, int, bool]:
-        """Return how many records and connections were removed, and whether nothing is left to do now.
+        """Return the numbers of removed records and connections, and whether nothing is left to do now.
 
-        The connections take turns, a step each: a small one does not wait for a large one.
+        The connections take turns, one step each, so that a small one does not wait for a large one.
         """
         removed = purged = 0
         complete = True

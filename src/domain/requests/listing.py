@@ -139,4 +139,4 @@ class Lists:
 
     def _read(self, ids: Iterable[str]) -> Mapping[str, StoredRequest]:
         ids = list(ids)
-        return self._store.stored_requests(ids, largest_response=MAX_LISTED_RESPONSE_BYTES) if ids else {}
+        return self._store.stored_requests(ids, max_response_bytes=MAX_LISTED_RESPONSE_BYTES) if ids else {}

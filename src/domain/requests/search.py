@@ -47,7 +47,9 @@ class Search:
         """Return (inserted_at, id) of all requests whose search text contains the phrase; filters do not apply."""
         unfiltered = replace(self._query, sort="inserted_at", state=None, webhook_state=None)
         points = split_points(matching_days(self._counts, unfiltered), self._min_part)
-        return self._store.search_hits(self._query.connection_id, normalized_phrase(phrase), points, self._check_time)
+        return self._store.search_matches(
+            self._query.connection_id, normalized_phrase(phrase), points, self._check_time
+        )
 
     def page_of(self, hits: Hits) -> tuple[Sequence[IndexEntry], int]:
         """Return the entries of the page, in order, and the number of hits that match the filters."""

@@ -1,1 +1,1 @@
-"""What is stored: changes as values, exact counts, the ports of the database, the retry loop."""
+"""Everything about stored data that the domain decides: changes, counts, the ports of the database, the retry loop."""

@@ -1,8 +1,8 @@
-"""What can be stored, as values: a commit is a list of these, all done or none.
+"""Everything that can be stored, as values: a commit is a list of changes, all done or none.
 
-Every change is conditional. One that was made `before` → `after` holds only while the stored
-entity has `before.revision`; an `Add…` only while there is none. The counts of a connection
-follow from the changes of its records (`domain.counts`); nobody writes them by hand.
+Every change has a condition. A change from `before` to `after` holds while the stored entity has the revision of
+`before`; an `Add…` holds while there is no such entity. The counts of a connection follow from the changes of its
+records (`domain.storage.counts`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AddRequest:
-    """Store a new record, its request (XML text) and the text that a search looks in."""
+    """Store a new record with its request XML and its search text."""
 
     record: QueuedRequest
     request_xml: str
@@ -28,9 +28,9 @@ class AddRequest:
 
 @dataclass(frozen=True, slots=True)
 class ChangeRequest:
-    """Change a record; with `response_xml` store the response, with `search_text` replace that text.
+    """Change a record. `response_xml` stores a response, `search_text` replaces the search text.
 
-    The store sets `response_size` and `response_parts` of what it writes: they describe its storage.
+    The store sets `response_size` and `response_parts` of the record, which describe the stored response.
     """
 
     before: QueuedRequest
@@ -41,7 +41,7 @@ class ChangeRequest:
 
 @dataclass(frozen=True, slots=True)
 class RemoveRequest:
-    """Delete a record and its bodies; a tombstone stays."""
+    """Replace a record and its bodies by a tombstone."""
 
     before: QueuedRequest
     deleted_at: str
@@ -49,9 +49,9 @@ class RemoveRequest:
 
 @dataclass(frozen=True, slots=True)
 class ForgetRequest:
-    """Remove what an expired record left when the database removed it: its bodies; a tombstone stays.
+    """Remove the bodies of a record that the database has removed because it expired; store a tombstone.
 
-    `before` is the record as it was last. Holds while its bodies are there, so that it is done once.
+    `before` is the last state of the record. Holds while the bodies are there, so it is done once.
     """
 
     before: QueuedRequest
@@ -62,7 +62,7 @@ class ForgetRequest:
 class RequireConnection:
     """Hold only while the connection exists, belongs to the app and has this default webhook URL.
 
-    The `Conflict` carries the stored connection (None when there is none or it is another app's).
+    The Conflict carries the stored connection, None if it does not exist or belongs to another app.
     """
 
     connection_id: str
@@ -87,9 +87,9 @@ class ChangeConnection:
 
 @dataclass(frozen=True, slots=True)
 class RemoveConnection:
-    """Delete a connection: nobody can log in with it, and from now on neither it nor its lists are found.
+    """Mark a connection as deleted: from now on nobody can log in with it, and it and its lists are not found.
 
-    It stays, marked, until its records and counts have been removed (`domain.sweeping`).
+    The sweep removes the connection after its records and counts (`domain.maintenance.sweep`).
     """
 
     before: Connection
@@ -97,7 +97,7 @@ class RemoveConnection:
 
     @property
     def after(self) -> Connection:
-        """The connection as it stays."""
+        """The deleted connection."""
         return self.before.changed(self.deleted_at, deleted_at=self.deleted_at, password_hash=None, session_id=None)
 
 
@@ -110,7 +110,7 @@ class AddSession:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSession:
-    """Change a session; one that has `ended` is no longer found by the sweeper."""
+    """Change a session. The sweep no longer finds one that has ended."""
 
     before: Session
     after: Session
@@ -118,7 +118,7 @@ class ChangeSession:
 
 @dataclass(frozen=True, slots=True)
 class IdempotencyClaim:
-    """An idempotency key as it is stored: the hash of the first body and the record that it made."""
+    """A stored idempotency key: the hash of the first body, the record that it created, the expiry in Unix seconds."""
 
     body_hash: str
     record_id: str
@@ -127,10 +127,10 @@ class IdempotencyClaim:
 
 @dataclass(frozen=True, slots=True)
 class ClaimIdempotencyKey:
-    """Bind an app's idempotency key to a record and the hash of its body for 24 hours.
+    """Bind an idempotency key of an app to a record and the hash of a body.
 
-    Holds when the key is free or expired (`now` and `expires_at` in Unix seconds).
-    The `Conflict` carries the stored `IdempotencyClaim`.
+    Holds while the key is free or expired (`now` and `expires_at` in Unix seconds). The Conflict carries the stored
+    `IdempotencyClaim`.
     """
 
     app_id: str

@@ -1,7 +1,7 @@
 """Exact counts of a connection's records, by day and by (state, webhook_state).
 
-Each record is counted twice: on the day it was inserted and on the day it was last updated. A
-list of either sort order finds the day in which a page begins from these (`domain.listing`).
+Each record is counted twice: on the day it was inserted and on the day it was last updated. Lists find the day in which
+a page begins from these counts (`domain.requests.listing`).
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ Pair: TypeAlias = tuple[State, WebhookState]
 
 @dataclass(frozen=True, slots=True)
 class DayCounts:
-    """How many records of one day there are for each (state, webhook_state), by either moment."""
+    """The number of records of one day for each (state, webhook_state), by insertion and by last update."""
 
     day: str
     inserted: Mapping[Pair, int] = field(default_factory=dict)
     updated: Mapping[Pair, int] = field(default_factory=dict)
 
     def of(self, sort: str) -> Mapping[Pair, int]:
-        """Return the counts by the moment that `sort` names."""
+        """Return the counts by insertion or by last update; `sort` is INSERTED or UPDATED."""
         return self.inserted if sort == INSERTED else self.updated
 
 
 @dataclass(frozen=True, slots=True)
 class CountKey:
-    """One number: a connection's records of a day, by a moment, in a (state, webhook_state)."""
+    """Identifies one count."""
 
     connection_id: str
     day: str
@@ -49,7 +49,7 @@ class CountKey:
 
 
 def count_changes(changes: Iterable[Change]) -> Mapping[CountKey, int]:
-    """Return by how much each count changes when `changes` are done; zeros are left out."""
+    """Return the change of each count that `changes` cause; zeros are left out."""
     total: Counter[CountKey] = Counter()
     for change in changes:
         match change:
@@ -66,5 +66,5 @@ def count_changes(changes: Iterable[Change]) -> Mapping[CountKey, int]:
 
 
 def _count(total: Counter[CountKey], record: QueuedRequest, change: int) -> None:
-    for sort, moment in ((INSERTED, record.inserted_at), (UPDATED, record.updated_at)):
-        total[CountKey(record.connection_id, day_of(moment), sort, record.state, record.webhook_state)] += change
+    for sort, at in ((INSERTED, record.inserted_at), (UPDATED, record.updated_at)):
+        total[CountKey(record.connection_id, day_of(at), sort, record.state, record.webhook_state)] += change

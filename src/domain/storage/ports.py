@@ -1,8 +1,8 @@
-"""What the domain needs from outside, named for the business. `adapters/` and the tests' fakes implement it.
+"""The ports of the database. `adapters/dynamodb` and the fake store of the tests implement them.
 
-One writer, `Store.commit`; the rest reads. Reads by id and of the queue are consistent. Reads of an index
-(`index_entries`, `search_hits`, `silent_sessions`, `connections_of`, `deleted_connections`) are eventually
-consistent: an entry may be late or already wrong, and whoever acts on one names the revision that it saw.
+`Store.commit` is the one writer of entities; everything else reads. Reads by id and of the queue are consistent. Reads
+of an index (`index_entries`, `search_matches`, `silent_sessions`, `connections_of`, `deleted_connections`) are
+eventually consistent: an entry may be late or outdated, so a change that acts on one names the revision it read.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 
 class Store(Protocol):
-    """The only way to change anything."""
+    """The one writer."""
 
     def commit(self, *changes: Change) -> None:
         """Do all `changes` or none, and keep the counts exact.
 
-        Raises Conflict, naming the first change that does not hold; TooManyRequests when
-        others kept changing the same things through every retry.
+        Raises Conflict with the first change whose condition does not hold, and TooManyRequests when other commits
+        kept changing the same items through every retry.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class RequestDetail:
-    """A record with its connection; of one that waits, how many requests are sent before it."""
+    """A record with its bodies and its connection. `ahead` requests are sent before one that is queued."""
 
     stored: StoredRequest
     connection: Connection
@@ -48,76 +48,80 @@ class Requests(Protocol):
         """Return the record alone."""
 
     def stored_request(self, request_id: str, connection_id: str | None = None) -> StoredRequest | Tombstone | None:
-        """Return the record with its bodies, whole.
+        """Return the record with its bodies, in one read if `connection_id` is given, else in two.
 
-        None also when its connection was deleted, or is another one than `connection_id`: one read
-        tells when it is given, else two.
+        None also when its connection was deleted or is not `connection_id`.
         """
 
-    def request_detail(self, request_id: str, connection_id: str | None, most: int) -> RequestDetail | Tombstone | None:
-        """Return all that is told of a record, None as `stored_request` does: two round trips at most.
+    def request_detail(
+        self, request_id: str, connection_id: str | None, max_ahead: int
+    ) -> RequestDetail | Tombstone | None:
+        """Return a record with its connection in at most two round trips; None as for `stored_request`.
 
-        Requests ahead of one that waits are counted up to `most`.
+        Requests ahead of one that is queued are counted up to `max_ahead`.
         """
 
-    def stored_requests(self, request_ids: Sequence[str], *, largest_response: int) -> Mapping[str, StoredRequest]:
-        """Return the records that exist, by id; a response of more than `largest_response` bytes is None."""
+    def stored_requests(self, request_ids: Sequence[str], *, max_response_bytes: int) -> Mapping[str, StoredRequest]:
+        """Return the records that exist, by id. A response of more than `max_response_bytes` is None."""
 
     def request_xml(self, request_id: str) -> str:
-        """Return the request's text. Raises NotFound when there is none."""
+        """Return the request body. Raises NotFound."""
 
     def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
-        """Return what is sent next (waiting or retryable), at most `limit` records.
+        """Return the first `limit` records of the queue, in the order of sending.
 
-        Exact when it is read: whatever was stored before is in it (decision 0020).
+        The read is consistent: it shows every request that was stored before (decision 0020).
         """
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What one webhook attempt needs. Bodies over the webhook's limit are left out (None)."""
+    """A request and the webhook secrets of its app, for one webhook attempt. A response that is too large is None."""
 
     stored: StoredRequest
     secrets: tuple[str, ...]
 
 
 class Deliveries(Protocol):
-    """What a webhook attempt reads, in one round trip."""
+    """The read of a webhook attempt."""
 
     def delivery(
-        self, request_id: str, app_id: str, *, response_parts: int, largest_response: int
+        self, request_id: str, app_id: str, *, response_parts: int, max_response_bytes: int
     ) -> Delivery | Tombstone | None:
-        """Return the record as it is now, its bodies and the app's active webhook secrets."""
+        """Return the current record, its bodies and the app's active webhook secrets, in one round trip.
+
+        `response_parts` is the number of response chunks to read; if the record has more, they are read too.
+        """
 
 
 class Connections(Protocol):
-    """Connections by id and by app."""
+    """Connections by id and by app, and the removal of deleted ones."""
 
     def connection(self, connection_id: str) -> Connection | None:
-        """Return a connection; deleted ones too (`deleted_at`)."""
+        """Return a connection, also a deleted one (`deleted_at`)."""
 
     def connections_of(self, app_id: str, offset: int, limit: int) -> tuple[Sequence[Connection], int]:
-        """Return one page of an app's connections, oldest first, and how many there are in all."""
+        """Return one page of an app's connections, oldest first, and their total number."""
 
     def deleted_connections(self, limit: int) -> Sequence[Connection]:
-        """Return connections whose records are still to be removed."""
+        """Return deleted connections that are not removed yet."""
 
     def remove_records(self, connection: Connection) -> Iterator[int]:
-        """Remove the records of a deleted connection with their bodies, in steps of a second or so.
+        """Remove the records of a deleted connection with their bodies, in steps of about a second.
 
-        Yields how many records each step removed. May be broken off after any step and begun anew,
-        by several at a time. Raises TooManyRequests.
+        Yields how many records each step removed. The removal may stop after any step and start again, and several
+        may run at a time. Raises TooManyRequests.
         """
 
     def remove_connection(self, connection: Connection) -> None:
-        """Remove what a deleted connection without records has left, itself at last. Raises TooManyRequests."""
+        """Remove a deleted connection without records, with everything else it has. Raises TooManyRequests."""
 
 
 class Sessions(Protocol):
-    """Web Connector sessions by the hash of their ticket."""
+    """Web Connector sessions."""
 
-    def session(self, ticket: str) -> Session | None:
-        """Return the session whose ticket has this hash."""
+    def session(self, session_id: str) -> Session | None:
+        """Return a session, open or ended."""
 
     def silent_sessions(self, before: str, limit: int) -> Sequence[Session]:
         """Return open sessions whose last call was before the timestamp, from an index."""
@@ -138,7 +142,7 @@ class Apps(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """What a listing index knows of a record: its id and the moment it is sorted by."""
+    """An entry of a listing index: a record's id and the timestamp that it is sorted by."""
 
     id: str
     moment: str
@@ -146,75 +150,79 @@ class IndexEntry:
 
 @dataclass(frozen=True, slots=True)
 class IndexDays:
-    """What is read of a listing index: a connection's entries of the days `first_day` … `last_day` (inclusive).
+    """The entries of a listing index that belong to a connection and to the days `first_day` to `last_day` (inclusive).
 
-    `sort` is `inserted_at` or `updated_at`. `use` names the index: `connection`, `state` or `webhook_state`; a
-    filter that is not its key is applied to what it yields.
+    `sort` is `inserted_at` or `updated_at`. `index` names the index by its key: `connection`, `state` or
+    `webhook_state`. A filter that is not part of the key is applied to the entries that are read.
     """
 
     connection_id: str
     sort: str
-    use: str
+    index: str
     first_day: str
     last_day: str
     state: State | None = None
     webhook_state: WebhookState | None = None
 
 
-def unlimited() -> None:
-    """Let what is read take as long as it takes."""
+def no_deadline() -> None:
+    """Let a read take as long as it needs."""
 
 
 class Listing(Protocol):
-    """What lists are made from."""
+    """The reads of lists.
+
+    Large reads are split at `split_points` (timestamps, or beginnings of them) into parts that are read side by side.
+    Several threads call `check_deadline` before each database call; an exception that it raises ends the read.
+    """
 
     def day_counts(self, connection_id: str) -> Sequence[DayCounts]:
         """Return the connection's counts, oldest day first. Raises NotFound when it was deleted."""
 
     def index_entries(self, days: IndexDays, *, descending: bool, skip: int, limit: int) -> Sequence[IndexEntry]:
-        """Return entries `skip` … `skip + limit` of these days, in order; ties in order of id."""
+        """Return the entries `skip` to `skip + limit` of these days, in order of time and id."""
 
     def all_index_entries(
-        self, days: IndexDays, cuts: Sequence[str], in_time: Callable[[], None] = unlimited
+        self, days: IndexDays, split_points: Sequence[str], check_deadline: Callable[[], None] = no_deadline
     ) -> Iterable[IndexEntry]:
-        """Return every entry of these days, in no order; the parts between the moments `cuts` are read side by side."""
+        """Return every entry of these days, in no order."""
 
-    def search_hits(
-        self, connection_id: str, needle: str, cuts: Sequence[str], in_time: Callable[[], None] = unlimited
+    def search_matches(
+        self,
+        connection_id: str,
+        phrase: str,
+        split_points: Sequence[str],
+        check_deadline: Callable[[], None] = no_deadline,
     ) -> Collection[tuple[str, str]]:
-        """Return (inserted_at, id) of every record whose search text holds `needle`, in no order.
-
-        The parts between the moments `cuts` are read side by side. `in_time` is called before each answer
-        of the database that is waited for, by several threads; what it raises ends the search.
-        """
+        """Return (inserted_at, id) of every record whose search text contains `phrase`, in no order."""
 
 
 class Packing(Protocol):
-    """What packs search texts, so that a search reads few large items (`domain.packing`)."""
+    """Packs search texts, so that a search reads few large items (`domain.maintenance.search_packing`)."""
 
-    def quiet_days(self, before: str, limit: int) -> Sequence[tuple[str, str]]:
-        """Return (connection, day) of up to `limit` days before `before` with texts that are not packed.
+    def days_to_pack(self, before: str, limit: int) -> Sequence[tuple[str, str]]:
+        """Return (connection, day) of up to `limit` days before `before` with texts to pack.
 
-        Those in which something changed since this was asked last are left for the next time.
+        A day that changed since the last call is left for the next call.
         """
 
     def pack(self, connection_id: str, day: str, after: tuple[str, str] | None) -> tuple[str, str] | None:
-        """Do one step of packing; return where the next one begins (`after`), None when the day is through.
+        """Do one step of packing a day. Return `after` of the next step, None when the day is through.
 
-        A text is copied by one run and taken out of the index by the next: a day is through for good
-        when a run finds nothing to do.
+        One run copies a text into a search page, the next run takes it out of the index. A day is done when a run
+        finds nothing to do.
         """
 
 
 class Recounts(Protocol):
-    """What counts are compared with and mended by (`domain.recounting`)."""
+    """Counts records one by one and corrects counts (`domain.maintenance.recount`)."""
 
     def recount(self, connection_id: str) -> Mapping[CountKey, int]:
-        """Return the connection's records counted one by one, as the indexes have them."""
+        """Return the counts of a connection by the entries of its listing indexes."""
 
     def add_to_counts(self, changes: Mapping[CountKey, int]) -> None:
-        """Add to counts. Raises TooManyRequests when others kept changing them through every retry."""
+        """Add to counts. Raises TooManyRequests when other commits kept changing them through every retry."""
 
 
 class Database(Store, Requests, Deliveries, Connections, Sessions, Apps, Listing, Packing, Recounts, Protocol):
-    """Every port that the database serves: use cases that need several take it as one."""
+    """Every port of the database, for use cases that need several."""

@@ -128,7 +128,7 @@ class Deliverer:
             self.retries.plan(planned)
             return Postponed(planned.not_before)
         delivery = self.store.delivery(
-            planned.request_id, planned.app_id, response_parts=planned.response_parts, largest_response=MAX_BODY_BYTES
+            planned.request_id, planned.app_id, response_parts=planned.response_parts, max_response_bytes=MAX_BODY_BYTES
         )
         if delivery is None or isinstance(delivery, Tombstone) or not _is_wanted(delivery.stored.record, planned):
             return Dropped()

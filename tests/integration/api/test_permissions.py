@@ -14,7 +14,6 @@ import pytest
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore, TableNames
-from adapters.dynamodb.transactions import Transactions
 from domain.apps.record import ApiKey, App, Scope, api_key_hash
 from domain.connections.service import ConnectionService
 from domain.maintenance.search_packing import Packer
@@ -146,8 +145,7 @@ def deployed_as(recorder: Recorder, function: str) -> Iterator[None]:
     """Give the functions the settings of `function`: whatever else it reads is a KeyError that names the variable."""
     settings = Settings(environment_of(function))
     tables = TableNames(settings.table)
-    transactions = Transactions(recorder.client, tables, retention_days=lambda: settings.retention_days)
-    store = DynamoDBStore(recorder.client, tables, transactions)
+    store = DynamoDBStore(recorder.client, tables, retention_days=lambda: settings.retention_days)
     services = services_with(store, FixedClock(NOON.replace(hour=15)))
     services.settings, services.new_id, services.secrets = settings, recorder.new_id, counting_bytes
     services.webhook_sender, services.retry_queue = Receiver(), NoRetries()

@@ -6,7 +6,7 @@ from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from adapters.dynamodb.items import record_item
+from adapters.dynamodb.requests import record_item
 from domain.requests.record import ENDED, IN_FLIGHT, QUEUED, QueuedRequest
 from domain.storage.changes import AddRequest, ChangeRequest, RemoveRequest
 from local.event_filters import passes, patterns_of

@@ -287,7 +287,7 @@ class System:
         ids = self.new_id.given
         stored: dict[str, Any] = {}
         for start in range(0, len(ids), 50):
-            stored |= self.store.stored_requests(ids[start : start + 50], largest_response=LARGEST)
+            stored |= self.store.stored_requests(ids[start : start + 50], max_response_bytes=LARGEST)
         self.responses: Mapping[str, str | None] = {one: each.response_xml for one, each in stored.items()}
         return [each.record for each in stored.values()]
 

@@ -29,7 +29,7 @@ class Days:
         self.steps: list[tuple[str, str, tuple[str, str] | None]] = []
         self.asked: tuple[str, int] | None = None
 
-    def quiet_days(self, before: str, limit: int) -> Sequence[tuple[str, str]]:
+    def days_to_pack(self, before: str, limit: int) -> Sequence[tuple[str, str]]:
         """Return the days, as many as are asked for."""
         self.asked = before, limit
         return [("connection", f"day {number}") for number in range(min(limit, self._number))]

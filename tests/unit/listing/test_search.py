@@ -11,7 +11,7 @@ from domain.requests.listing import ListQuery, Lists
 from domain.requests.record import State
 from domain.requests.search import MAX_SEARCH_SECONDS
 from domain.storage.changes import AddConnection, AddRequest
-from domain.storage.ports import unlimited
+from domain.storage.ports import no_deadline
 from tests.support.builders import (
     APP_ID,
     CONNECTION_ID,
@@ -40,11 +40,15 @@ class SlowStore(FakeStore):
     def _wait(self) -> None:
         self._clock.advance(seconds=self._seconds.pop(0))
 
-    def search_hits(
-        self, connection_id: str, needle: str, cuts: Sequence[str], in_time: Callable[[], None] = unlimited
+    def search_matches(
+        self,
+        connection_id: str,
+        phrase: str,
+        split_points: Sequence[str],
+        check_deadline: Callable[[], None] = no_deadline,
     ) -> Collection[tuple[str, str]]:
         self._wait()
-        return super().search_hits(connection_id, needle, cuts, in_time)
+        return super().search_matches(connection_id, phrase, split_points, check_deadline)
 
     def all_index_entries(self, *arguments: Any, **named: Any) -> Iterable[IndexEntry]:
         self._wait()

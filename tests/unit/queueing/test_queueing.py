@@ -110,7 +110,7 @@ class TestQueue:
         stored = requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None).stored
 
         for needle in ("customerqueryrq", stored.record.id):
-            assert requests.store.search_hits(CONNECTION_ID, needle, []) == [
+            assert requests.store.search_matches(CONNECTION_ID, needle, []) == [
                 (stored.record.inserted_at, stored.record.id)
             ]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from adapters.dynamodb.items import record_item
+from adapters.dynamodb.requests import record_item
 from domain.errors import TooManyRequests
 from domain.maintenance.retention import SECONDS_A_DAY, Retention, expires_at
 from domain.requests.record import ENDED, QueuedRequest, State, Tombstone, Webhook, WebhookState, timestamp

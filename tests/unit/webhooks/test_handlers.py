@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from adapters.dynamodb.items import record_item, tombstone_item
+from adapters.dynamodb.requests import record_item, tombstone_item
 from adapters.sqs import message_of
 from domain.errors import TooManyRequests
 from domain.requests.record import QueuedRequest, State, WebhookState, timestamp
@@ -126,7 +126,7 @@ def test_changes_that_need_no_attempt_are_skipped_without_a_read() -> None:
     noted = record.changed(NOON, sessions=1)
     tried = record.with_webhook(NOON, tries=1)
     waiting = record.changed(NOON, state=State.WAITING)
-    gone = tombstone_item(record, timestamp(NOON), 0)
+    gone = tombstone_item(record, timestamp(NOON))
     changes = [
         change(record_item(noted), record_item(record), 1),  # an earlier change needed it
         change(record_item(tried), record_item(record), 2),

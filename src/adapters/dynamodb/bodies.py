@@ -1,0 +1,130 @@
+"""Request and response bodies: compressed, and in chunks where one item cannot hold them.
+
+The body item of a record holds the request XML and a response that a list may show, so that a list reads two items
+for each record. A larger response is stored in chunks. DynamoDB limits an item to 400 KB.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from adapters.dynamodb import keys
+from domain.requests.record import StoredRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from adapters.dynamodb.keys import Item
+    from domain.requests.record import QueuedRequest
+
+CHUNK_BYTES = 350 * 1024
+MAX_INLINE_RESPONSE_BYTES = 256 * 1024
+"""In bytes of UTF-8: the largest response that a list item shows."""
+MAX_INLINE_REQUEST_BYTES = 64 * 1024
+"""Compressed. With a response of `MAX_INLINE_RESPONSE_BYTES` that does not compress, the item stays under 400 KB."""
+MAX_REQUEST_CHUNKS = 1_048_576 // CHUNK_BYTES + 1
+"""A request has at most 1 MiB, and compression never adds more than a few bytes."""
+
+HAS_BODY = f"attribute_exists({keys.REQUEST_ID}) AND attribute_not_exists({keys.REMOVED})"
+"""The condition that the record was not removed."""
+
+
+def pack(xml: str) -> bytes:
+    """Return a text compressed. QBXML shrinks to a tenth."""
+    return zlib.compress(xml.encode())
+
+
+def unpack(packed: bytes) -> str:
+    """Return the text that `pack` compressed."""
+    return zlib.decompress(packed).decode()
+
+
+def new_body_items(record: QueuedRequest, request_xml: str, search_text: str) -> list[Item]:
+    """Return the body item of a new record, and the chunks of a request that is too large for it."""
+    packed = pack(request_xml)
+    body = _body_key(record) | {keys.SEARCH_TEXT: {"S": search_text}}
+    if len(packed) <= MAX_INLINE_REQUEST_BYTES:
+        return [body | {keys.REQUEST: {"B": packed}}]
+    chunks = chunk_items(record.id, keys.REQUEST, packed)
+    return [body | {keys.REQUEST_PARTS: {"N": str(len(chunks))}}, *chunks]
+
+
+def removed_item(record: QueuedRequest) -> Item:
+    """Return the item that replaces the body of a removed record until its text is out of the search pages."""
+    return _body_key(record) | {keys.REMOVED: {"BOOL": True}}
+
+
+def _body_key(record: QueuedRequest) -> Item:
+    return keys.search_index_key(record.connection_id, record.inserted_at, record.id)
+
+
+def chunk_items(request_id: str, body: str, packed: bytes) -> list[Item]:
+    """Return the chunks of a compressed request or response."""
+    pieces = [packed[start : start + CHUNK_BYTES] for start in range(0, len(packed), CHUNK_BYTES)]
+    item_keys = keys.chunk_keys(request_id, body, len(pieces))
+    return [key | {keys.DATA: {"B": piece}} for key, piece in zip(item_keys, pieces, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class PackedResponse:
+    """A response as it is stored: in the body item, or in chunks when it is large."""
+
+    size: int
+    packed: bytes
+    chunks: Sequence[Item]
+
+    @classmethod
+    def of(cls, request_id: str, response_xml: str) -> PackedResponse:
+        """Compress a response."""
+        size, packed = len(response_xml.encode()), pack(response_xml)
+        is_large = size > MAX_INLINE_RESPONSE_BYTES
+        return cls(size, packed, chunk_items(request_id, keys.RESPONSE, packed) if is_large else [])
+
+
+class Bodies:
+    """The bodies of one record, out of its payload items."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        self._items = {item[keys.PART]["S"]: item for item in items}
+
+    @classmethod
+    def of(cls, items: Sequence[Item]) -> Bodies | None:
+        """Return the bodies in these items, None when the record was removed."""
+        bodies = cls(items)
+        return None if keys.REMOVED in bodies._items.get(keys.BODY, {keys.REMOVED: {}}) else bodies
+
+    def __or__(self, chunks: Sequence[Item]) -> Bodies:
+        """Return these bodies with chunks."""
+        return Bodies([*self._items.values(), *chunks])
+
+    def missing_chunks(self, request_id: str, response_parts: int) -> list[Item]:
+        """Return the keys of the chunks of the request and the response that are not read yet."""
+        needed = [
+            *keys.chunk_keys(request_id, keys.REQUEST, self._request_parts),
+            *keys.chunk_keys(request_id, keys.RESPONSE, response_parts),
+        ]
+        return [key for key in needed if key[keys.PART]["S"] not in self._items]
+
+    @property
+    def request_xml(self) -> str:
+        """The request. Its chunks must have been read."""
+        return self._text(keys.REQUEST, self._request_parts) or ""
+
+    def stored_request(self, record: QueuedRequest, *, with_response: bool = True) -> StoredRequest:
+        """Return the record with its bodies. Their chunks must have been read."""
+        response_xml = self._text(keys.RESPONSE, record.response_parts) if with_response else None
+        return StoredRequest(record, self.request_xml, response_xml)
+
+    @property
+    def _request_parts(self) -> int:
+        body = self._items[keys.BODY]
+        return int(body[keys.REQUEST_PARTS]["N"]) if keys.REQUEST_PARTS in body else 0
+
+    def _text(self, body: str, parts: int) -> str | None:
+        if parts:
+            chunks = (self._items[f"{body}#{number}"] for number in range(parts))
+            return unpack(b"".join(bytes(chunk[keys.DATA]["B"]) for chunk in chunks))
+        item = self._items[keys.BODY]
+        return unpack(bytes(item[body]["B"])) if body in item else None

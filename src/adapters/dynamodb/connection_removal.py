@@ -1,0 +1,129 @@
+"""Removes what a deleted connection left behind: in batches, side by side (decision 0022).
+
+The records are found through the search index and, once their texts are packed, through the search pages
+(`search.py`). A body with chunks is always in the index, which gives their number.
+
+A record is deleted before its body, and found by its body. So a removal that stops anywhere finds the rest when it
+starts again. Two removals at a time do no harm: they delete the same items.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from botocore.exceptions import ClientError
+
+from adapters.dynamodb import keys
+from adapters.dynamodb.backoff import Policy
+from adapters.dynamodb.database import Database, key_query
+from adapters.dynamodb.search import is_removed
+from adapters.dynamodb.search_pages import page_from_item
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from adapters.dynamodb.keys import Item
+    from domain.connections.record import Connection
+
+RECORDS_A_STEP = 500
+"""About a second's work."""
+
+WRITERS = 8
+"""How many batches are written at the same time."""
+
+MAX_BATCH_DELETES = 25
+"""DynamoDB: BatchWriteItem takes at most 25 items."""
+
+BATCH_WRITE = Policy(
+    retries=10, first_seconds=0.05, max_seconds=2.0, message="The database is busy. The next sweep continues."
+)
+"""All entries of a connection are in one partition of an index. It takes 1,000 writes a second (DynamoDB), and what is
+over that is throttled at the table."""
+
+_THROTTLED = frozenset({"ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded"})
+
+Delete: TypeAlias = tuple[str, "Item"]
+"""The table and the key of an item to delete."""
+
+
+class ConnectionRemoval(Database):
+    """Removes deleted connections."""
+
+    def remove_records(self, connection: Connection) -> Iterator[int]:
+        """Remove the records of a deleted connection; yield how many each step removed. Raises TooManyRequests."""
+        records, payloads = self._tables.queued_requests, self._tables.payloads
+        query = key_query(
+            payloads,
+            {keys.CONNECTION_ID: connection.id},
+            index=keys.SEARCH_INDEX,
+            attributes=(keys.REQUEST_ID, keys.REQUEST_PARTS, keys.RESPONSE_PARTS, keys.SEARCH_TEXT),
+        )
+        bodies = self._query(query)
+        tombstones: set[str] = set()
+        while step := list(islice(bodies, RECORDS_A_STEP)):
+            # A record that was removed before has a tombstone, which stays.
+            tombstones.update(body[keys.REQUEST_ID]["S"] for body in step if is_removed(body))
+            stored = [body for body in step if not is_removed(body)]
+            self._delete((records, keys.id_key(body[keys.REQUEST_ID]["S"])) for body in stored)
+            self._delete((payloads, key) for body in stored for key in _chunk_keys(body))
+            self._delete((payloads, keys.payload_key(body[keys.REQUEST_ID]["S"])) for body in step)
+            yield len(stored)
+        for page in self._search_pages(connection.id):
+            ids = {request_id for _, request_id in page_from_item(page).texts} - tombstones
+            self._delete((records, keys.id_key(request_id)) for request_id in ids)
+            self._delete((payloads, keys.payload_key(request_id)) for request_id in ids)
+            self._delete([(payloads, keys.payload_key(connection.id, page[keys.PART]["S"]))])
+            yield len(ids)
+
+    def remove_connection(self, connection: Connection) -> None:
+        """Remove the queue, the counts and then a connection without records. Raises TooManyRequests."""
+        payloads = self._tables.payloads
+        for table, sort_key in ((self._tables.queue, keys.POSITION), (self._tables.counts, keys.DAY)):
+            query = key_query(table, {keys.CONNECTION_ID: connection.id}, attributes=(keys.CONNECTION_ID, sort_key))
+            self._delete((table, row) for row in self._query(query))
+        # Without counts no page is stored any more, so these are the last.
+        pages = self._search_pages(connection.id)
+        self._delete((payloads, keys.payload_key(connection.id, page[keys.PART]["S"])) for page in pages)
+        self._client.delete_item(TableName=self._tables.connections, Key=keys.id_key(connection.id))
+
+    def _search_pages(self, connection_id: str) -> Iterator[Item]:
+        return self._query(key_query(self._tables.payloads, {keys.REQUEST_ID: connection_id}, consistent=True))
+
+    def _delete(self, deletes: Iterable[Delete]) -> None:
+        """Delete items, each named once, in batches side by side; return when all are deleted."""
+        remaining = iter(deletes)
+        batches = iter(lambda: list(islice(remaining, MAX_BATCH_DELETES)), [])
+        with ThreadPoolExecutor(WRITERS) as writers:
+            list(writers.map(self._delete_batch, batches))
+
+    def _delete_batch(self, deletes: list[Delete]) -> None:
+        backoff = self._backoff(BATCH_WRITE)
+        while deletes:
+            unprocessed = self._try_delete(deletes)
+            if len(unprocessed) < len(deletes):
+                backoff.reset()
+            if unprocessed:
+                backoff.wait()
+            deletes = unprocessed
+
+    def _try_delete(self, deletes: list[Delete]) -> list[Delete]:
+        """Delete a batch once; return what DynamoDB did not process."""
+        requests: dict[str, list[dict[str, Any]]] = {}
+        for table, key in deletes:
+            requests.setdefault(table, []).append({"DeleteRequest": {"Key": key}})
+        try:
+            reply = self._client.batch_write_item(RequestItems=requests)
+        except ClientError as error:
+            if error.response["Error"]["Code"] not in _THROTTLED:
+                raise
+            return deletes
+        unprocessed = reply.get("UnprocessedItems", {})
+        return [(table, entry["DeleteRequest"]["Key"]) for table, rest in unprocessed.items() for entry in rest]
+
+
+def _chunk_keys(body: Item) -> Iterator[Item]:
+    for name, parts in ((keys.REQUEST, keys.REQUEST_PARTS), (keys.RESPONSE, keys.RESPONSE_PARTS)):
+        if parts in body:
+            yield from keys.chunk_keys(body[keys.REQUEST_ID]["S"], name, int(body[parts]["N"]))

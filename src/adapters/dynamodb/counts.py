@@ -1,0 +1,171 @@
+"""The rows of `Counts`: one for each day of a connection, and more when transactions conflict.
+
+DynamoDB cancels a transaction that names an item while another transaction changes it. Every change of a connection's
+records names the row of its day. So the first try adds to that row, and a try after a conflict to one of
+`OVERFLOW_ROWS` beside it, chosen at random. Readers add the rows up (decision 0007).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from adapters.dynamodb import keys
+from adapters.dynamodb.database import Database, key_query
+from domain.ownership import not_found
+from domain.requests.record import State, WebhookState, day_of
+from domain.storage.counts import INSERTED, UPDATED, CountKey, DayCounts, Pair
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from adapters.dynamodb.keys import Item
+
+OVERFLOW_ROWS = 4
+"""By `benchmarks/count_contention.py`: a connection sustains 100 changes a second instead of 40."""
+
+SEPARATOR = "#"
+"""Between the day and the number of an overflow row: `2026-03-14#2`."""
+
+CHANGED = "changed"
+QUIET = "quiet"
+"""Values of the mark `pack`, which a row has until the search texts of its day are packed. A transaction that changes
+or removes a search text changes a row of the day of insertion and sets the mark to CHANGED (`packing.py`)."""
+
+STATE_CODES = {
+    State.WAITING: "w",
+    State.RETRYABLE: "y",
+    State.TICKETED: "t",
+    State.SENT: "s",
+    State.RESPONSE_RECEIVED: "r",
+    State.ERROR: "e",
+    State.DISCARDED: "d",
+}
+WEBHOOK_STATE_CODES = {
+    WebhookState.NOT_APPLICABLE: "n",
+    WebhookState.PENDING: "p",
+    WebhookState.SUCCEEDED: "s",
+    WebhookState.FAILED: "f",
+}
+"""One letter each in the names of count attributes, because a list reads the rows of every day: `irs` counts records
+inserted that day that are now response_received and succeeded."""
+
+_PAIRS: dict[str, Pair] = {
+    code + webhook_code: (state, webhook_state)
+    for state, code in STATE_CODES.items()
+    for webhook_state, webhook_code in WEBHOOK_STATE_CODES.items()
+}
+
+_SORT_CODES = {INSERTED: "i", UPDATED: "u"}
+
+COUNT_ATTRIBUTES = tuple(sort + code for sort in _SORT_CODES.values() for code in _PAIRS)
+"""Every count that a row may hold."""
+
+_DAY_LENGTH = len("2026-03-14")
+
+
+def count_attribute(key: CountKey) -> str:
+    """Return the name of the attribute that holds a count."""
+    return _SORT_CODES[key.sort] + STATE_CODES[key.state] + WEBHOOK_STATE_CODES[key.webhook_state]
+
+
+def overflow_row(failures: int, random: float) -> int | None:
+    """Return the overflow row to add to after so many failures, None for the row of the day."""
+    return int(random * OVERFLOW_ROWS) if failures else None
+
+
+def count_updates(table: str, changes: Mapping[CountKey, int], row: int | None) -> list[dict[str, Any]]:
+    """Return the entries of a transaction that add `changes` to the rows of the days or to their overflow row."""
+    days: dict[tuple[str, str], dict[str, int]] = {}
+    for key, change in changes.items():
+        days.setdefault((key.connection_id, key.day), {})[count_attribute(key)] = change
+    suffix = "" if row is None else f"{SEPARATOR}{row}"
+    return [
+        {
+            "Update": {
+                "TableName": table,
+                "Key": keys.day_key(connection_id, day + suffix),
+                "UpdateExpression": f"SET {keys.PACK} = :pack ADD " + ", ".join(f"#{name} :{name}" for name in counts),
+                "ExpressionAttributeNames": {f"#{name}": name for name in counts},
+                "ExpressionAttributeValues": {":pack": {"S": CHANGED}}
+                | {f":{name}": {"N": str(change)} for name, change in counts.items()},
+            }
+        }
+        for (connection_id, day), counts in days.items()
+    ]
+
+
+def deletions_of_empty_day(table: str, rows: Sequence[Item]) -> list[dict[str, Any]]:
+    """Return the entries of a transaction that delete the rows of a day; none unless all counts add up to zero.
+
+    The transaction holds while these rows are unchanged. A row that is added meanwhile stays and counts correctly.
+    Rows stay while one is marked CHANGED, because the mark leads to the day's search texts.
+    """
+    is_counted = any(sum(_count(row, name) for row in rows) for name in COUNT_ATTRIBUTES)
+    if is_counted or any(row.get(keys.PACK) == {"S": CHANGED} for row in rows):
+        return []
+    names = (*COUNT_ATTRIBUTES, keys.PACK)
+    return [
+        {
+            "Delete": {
+                "TableName": table,
+                "Key": row_key(row),
+                "ConditionExpression": " AND ".join(
+                    f"#{name} = :{name}" if name in row else f"attribute_not_exists(#{name})" for name in names
+                ),
+                "ExpressionAttributeNames": {f"#{name}": name for name in names},
+                "ExpressionAttributeValues": {f":{name}": row[name] for name in names if name in row},
+            }
+        }
+        for row in rows
+    ]
+
+
+def row_key(row: Item) -> Item:
+    """Return the key of a row."""
+    return {name: row[name] for name in (keys.CONNECTION_ID, keys.DAY)}
+
+
+def day_of_row(row: Item) -> str:
+    """Return the day whose counts a row holds."""
+    return str(row[keys.DAY]["S"])[:_DAY_LENGTH]
+
+
+def _count(row: Item, name: str) -> int:
+    return int(row[name]["N"]) if name in row else 0
+
+
+class Counts(Database):
+    """Reads counts."""
+
+    def day_counts(self, connection_id: str) -> Sequence[DayCounts]:
+        """Return the counts of a connection with one query, about 200 bytes a day. Raises NotFound when deleted."""
+        query = key_query(self._tables.counts, {keys.CONNECTION_ID: connection_id}, consistent=True)
+        days: dict[str, Counter[str]] = {}
+        for row in self._query(query):
+            if row[keys.DAY] == {"S": keys.DELETED_CONNECTION}:
+                raise not_found("connection")
+            counts = days.setdefault(day_of_row(row), Counter())
+            counts.update({name: int(value["N"]) for name, value in row.items() if "N" in value})
+        return [DayCounts(day, *(_pairs(counts, sort) for sort in (INSERTED, UPDATED))) for day, counts in days.items()]
+
+    def recount(self, connection_id: str) -> Mapping[CountKey, int]:
+        """Return the counts that the entries of the indexes by state add up to."""
+        counts: Counter[CountKey] = Counter()
+        for sort in (INSERTED, UPDATED):
+            for state in State:
+                query = key_query(
+                    self._tables.queued_requests,
+                    {keys.CONNECTION_ID: connection_id, keys.STATE: state.value},
+                    index=keys.LISTING_INDEXES["state", sort],
+                )
+                for entry in self._query(query):
+                    webhook_state = WebhookState(entry[keys.WEBHOOK_STATE]["S"])
+                    counts[CountKey(connection_id, day_of(entry[sort]["S"]), sort, state, webhook_state)] += 1
+        return counts
+
+
+def _pairs(counts: Mapping[str, int], sort: str) -> dict[Pair, int]:
+    """Return the counts of a sort that are not zero."""
+    code = _SORT_CODES[sort]
+    return {pair: counts[code + name] for name, pair in _PAIRS.items() if counts.get(code + name)}

@@ -1,0 +1,136 @@
+"""The DynamoDB client with the calls that all parts of the store share."""
+
+from __future__ import annotations
+
+import random as system_random
+import time
+from typing import TYPE_CHECKING, Any
+
+from adapters.dynamodb.backoff import Backoff, Policy
+from domain.storage.ports import no_deadline
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from adapters.dynamodb.keys import Item, TableNames
+
+MAX_BATCH_KEYS = 100
+"""DynamoDB: BatchGetItem takes at most 100 keys."""
+
+BATCH_GET = Policy(
+    retries=8, first_seconds=0.05, max_seconds=1.0, message="The database is busy. Try again in a moment."
+)
+
+
+class Database:
+    """A DynamoDB client and the names of the tables. The parts of the store extend it."""
+
+    def __init__(
+        self,
+        client: Any,
+        tables: TableNames,
+        *,
+        sleep: Callable[[float], None] = time.sleep,
+        random: Callable[[], float] = system_random.random,
+    ) -> None:
+        """`client` is a botocore DynamoDB client."""
+        self._client = client
+        self._tables = tables
+        self._sleep = sleep
+        self._random = random
+
+    def _backoff(self, policy: Policy) -> Backoff:
+        return Backoff(policy, self._sleep, self._random)
+
+    def _get(self, table: str, key: Item) -> Item | None:
+        """Return an item, read consistently."""
+        item: Item | None = self._client.get_item(TableName=table, Key=key, ConsistentRead=True).get("Item")
+        return item
+
+    def _query(self, query: Mapping[str, Any], check: Callable[[], None] = no_deadline) -> Iterator[Item]:
+        """Yield the items of every page of a query. `check` is called before each page and may raise."""
+        query = dict(query)
+        while True:
+            check()
+            page = self._client.query(**query)
+            yield from page["Items"]
+            if "LastEvaluatedKey" not in page:
+                return
+            query["ExclusiveStartKey"] = page["LastEvaluatedKey"]
+
+    def _key_after(self, count: int, query: Mapping[str, Any]) -> Item | None:
+        """Return the key after which a query continues past its first `count` items, None when there are no more.
+
+        DynamoDB counts the items where they are stored. It reads them, but sends none.
+        """
+        query = dict(query)
+        while True:
+            page = self._client.query(**query, Select="COUNT", Limit=count)
+            count -= page["Count"]
+            key: Item | None = page.get("LastEvaluatedKey")
+            if key is None or count == 0:
+                return key
+            query["ExclusiveStartKey"] = key
+
+    def _batch_get(self, keys: Mapping[str, Sequence[Item]]) -> dict[str, list[Item]]:
+        """Return the items that exist, by table, read consistently. Makes one call for each 100 keys."""
+        items: dict[str, list[Item]] = {table: [] for table in keys}
+        open_keys = [(table, key) for table, table_keys in keys.items() for key in table_keys]
+        backoff = self._backoff(BATCH_GET)
+        while open_keys:
+            batch, open_keys = open_keys[:MAX_BATCH_KEYS], open_keys[MAX_BATCH_KEYS:]
+            requests: dict[str, dict[str, Any]] = {}
+            for table, key in batch:
+                requests.setdefault(table, {"Keys": [], "ConsistentRead": True})["Keys"].append(key)
+            reply = self._client.batch_get_item(RequestItems=requests)
+            for table, table_items in reply["Responses"].items():
+                items[table].extend(table_items)
+            # DynamoDB leaves keys out when it is throttled, and what is over 16 MB.
+            unprocessed = [(table, key) for table, rest in reply["UnprocessedKeys"].items() for key in rest["Keys"]]
+            if len(unprocessed) == len(batch):
+                backoff.wait()
+            else:
+                backoff.reset()
+            open_keys = unprocessed + open_keys
+        return items
+
+
+def key_query(
+    table: str,
+    equal: Mapping[str, str],
+    *,
+    index: str | None = None,
+    between: tuple[str, str, str] | None = None,
+    below: tuple[str, str] | None = None,
+    attributes: Sequence[str] = (),
+    consistent: bool = False,
+) -> dict[str, Any]:
+    """Return the parameters of a query by key.
+
+    `equal` maps key attributes to their values. `between` is an attribute with its first and last value, `below` an
+    attribute with the value that it must stay under. `attributes` are those to return; none means all.
+    """
+    conditions = [f"#{name} = :{name}" for name in equal]
+    names = set(equal) | set(attributes)
+    values = {f":{name}": value for name, value in equal.items()}
+    if between:
+        name, values[":first"], values[":last"] = between
+        conditions.append(f"#{name} BETWEEN :first AND :last")
+        names.add(name)
+    if below:
+        name, values[":limit"] = below
+        conditions.append(f"#{name} < :limit")
+        names.add(name)
+    query: dict[str, Any] = {
+        "TableName": table,
+        "KeyConditionExpression": " AND ".join(conditions),
+        "ExpressionAttributeNames": {f"#{name}": name for name in names},
+        "ExpressionAttributeValues": {name: {"S": value} for name, value in values.items()},
+    }
+    if index:
+        query["IndexName"] = index
+    if attributes:
+        query["ProjectionExpression"] = ", ".join(f"#{name}" for name in attributes)
+    if consistent:
+        query["ConsistentRead"] = True
+    return query

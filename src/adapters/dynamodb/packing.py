@@ -1,0 +1,221 @@
+"""Packing: moves the search texts of past days from the search index into search pages (`search.py` says why)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+
+from adapters.dynamodb import keys
+from adapters.dynamodb.counts import CHANGED, QUIET, day_of_row, deletions_of_empty_day, row_key
+from adapters.dynamodb.database import key_query
+from adapters.dynamodb.listing import AFTER_ALL
+from adapters.dynamodb.search import Search, has_chunks, is_removed, record_key
+from adapters.dynamodb.search_pages import MAX_PAGE_BYTES, SearchPage, page_from_item, storable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from adapters.dynamodb.keys import Item
+    from adapters.dynamodb.search_pages import RecordKey
+
+MAX_STEP_TEXTS = 1_000
+"""How many texts one step reads at most (and 1 MB, DynamoDB). Each is taken out of the index by its own write."""
+
+WRITERS = 8
+"""How many texts are taken out of the index at the same time."""
+
+_OVERTAKEN = frozenset(
+    {
+        "ConditionalCheckFailedException",
+        "ConditionalCheckFailed",
+        "TransactionConflictException",
+        "TransactionConflict",
+    }
+)
+"""DynamoDB's codes for a write that came too late, alone and in a transaction."""
+
+
+class Packing(Search):
+    """Packs search texts."""
+
+    def __init__(
+        self, *arguments: Any, max_page_bytes: int = MAX_PAGE_BYTES, max_step_texts: int = MAX_STEP_TEXTS, **named: Any
+    ) -> None:
+        super().__init__(*arguments, **named)
+        self._max_page_bytes = max_page_bytes
+        self._max_step_texts = max_step_texts
+
+    def days_to_pack(self, before: str, limit: int) -> Sequence[tuple[str, str]]:
+        """Return (connection, day) of up to `limit` days to pack that did not change since the last call."""
+        quiet = self._marked_rows(QUIET, before, limit)
+        changed = self._marked_rows(CHANGED, before, limit)
+        for row in changed:
+            self._mark(row, CHANGED, f"SET {keys.PACK} = :quiet", quiet=QUIET)
+        changed_days = set(map(_day, changed))
+        return [day for day in dict.fromkeys(map(_day, quiet)) if day not in changed_days]
+
+    def pack(self, connection_id: str, day: str, after: RecordKey | None) -> RecordKey | None:
+        """Do one step of a day's packing. Return the record to continue after, None when the day is through."""
+        rows = self._rows_of_day(connection_id, day)
+        if not rows:  # the connection was removed
+            return None
+        entries, last = self._next_entries(connection_id, day, after)
+        if entries:
+            self._pack_entries(rows[0], entries)
+        elif after is None:
+            self._finish_day(rows)
+        return record_key(last) if last else None
+
+    def _next_entries(self, connection_id: str, day: str, after: RecordKey | None) -> tuple[list[Item], Item | None]:
+        """Return the next entries of a day that can be packed, and the key to continue the query after."""
+        query = {**self._search_index_query(connection_id, day, day + AFTER_ALL), "Limit": self._max_step_texts}
+        last = keys.search_index_key(connection_id, *after) if after else None
+        while True:
+            page = self._client.query(**query, **({"ExclusiveStartKey": last} if last else {}))
+            entries, last = [entry for entry in page["Items"] if not has_chunks(entry)], page.get("LastEvaluatedKey")
+            if entries or last is None:
+                return entries, last
+
+    def _pack_entries(self, row: Item, entries: Sequence[Item]) -> None:
+        """Add to the pages the texts that they lack. Take those out of the index that were in the pages before.
+
+        `row` is one of the day's rows of counts.
+        """
+        connection_id = row[keys.CONNECTION_ID]["S"]
+        pages = self._pages_of(connection_id, entries)
+        parts = sorted(pages)
+        by_part: dict[str, list[Item]] = defaultdict(list)
+        for entry in entries:
+            own_part = keys.search_page_part(*record_key(entry))
+            by_part[max((part for part in parts if part <= own_part), default=keys.SEARCH_PAGES)].append(entry)
+        settled: list[Item] = []
+        for part, part_entries in by_part.items():
+            page = pages.get(part, SearchPage())
+            texts = dict(page.texts)
+            for entry in part_entries:
+                record = record_key(entry)
+                text = None if is_removed(entry) else storable(entry[keys.SEARCH_TEXT]["S"])
+                if texts.get(record) == text:
+                    settled.append(entry)
+                elif text is None:
+                    del texts[record]
+                else:
+                    texts[record] = text
+            if texts != page.texts:
+                self._put_page(row, replace(page, texts=texts))
+        with ThreadPoolExecutor(WRITERS) as writers:
+            list(writers.map(self._take_out, settled))
+
+    def _pages_of(self, connection_id: str, entries: Iterable[Item]) -> Mapping[str, SearchPage]:
+        """Return the pages that the entries belong to, by their parts."""
+        records = sorted(map(record_key, entries))
+        first, last = (keys.search_page_part(*record) for record in (records[0], records[-1]))
+
+        def pages(from_part: str, to_part: str) -> dict[str, Any]:
+            between = (keys.PART, from_part, to_part)
+            return key_query(self._tables.payloads, {keys.REQUEST_ID: connection_id}, between=between, consistent=True)
+
+        up_to_first = pages(keys.SEARCH_PAGES, first) | {"ScanIndexForward": False, "Limit": 1}
+        items = chain(self._client.query(**up_to_first)["Items"], self._query(pages(first, last)))
+        return {page.part: page for page in map(page_from_item, items)}
+
+    def _put_page(self, row: Item, page: SearchPage) -> None:
+        """Store a page with the pages that it is split into, unless another run has changed it.
+
+        The transaction requires the counts of the connection: when it is removed, they go before its pages.
+        """
+        first, *new = (
+            {
+                "TableName": self._tables.payloads,
+                "Item": item,
+                "ConditionExpression": f"attribute_not_exists({keys.VERSION})",
+            }
+            for item in page.items(row[keys.CONNECTION_ID]["S"], self._max_page_bytes)
+        )
+        if page.version:
+            first["ConditionExpression"] = f"{keys.VERSION} = :version"
+            first["ExpressionAttributeValues"] = {":version": {"N": str(page.version)}}
+        counts_exist = {
+            "TableName": self._tables.counts,
+            "Key": row_key(row),
+            "ConditionExpression": f"attribute_exists({keys.CONNECTION_ID})",
+        }
+        with _unless_overtaken():
+            self._client.transact_write_items(
+                TransactItems=[{"ConditionCheck": counts_exist}, *({"Put": put} for put in (first, *new))]
+            )
+
+    def _take_out(self, entry: Item) -> None:
+        """Take a settled text out of the index, unless the body has changed since."""
+        key = {"TableName": self._tables.payloads, "Key": keys.payload_key(entry[keys.REQUEST_ID]["S"])}
+        with _unless_overtaken():
+            if is_removed(entry):
+                self._client.delete_item(**key, ConditionExpression=f"attribute_exists({keys.REMOVED})")
+            else:
+                self._client.update_item(
+                    **key,
+                    UpdateExpression=f"REMOVE {keys.CONNECTION_ID}, {keys.SEARCH_TEXT}",
+                    # A body with chunks stays, also one with chunks that were announced since.
+                    ConditionExpression=f"{keys.SEARCH_TEXT} = :text AND attribute_not_exists({keys.RESPONSE_PARTS})",
+                    ExpressionAttributeValues={":text": entry[keys.SEARCH_TEXT]},
+                )
+
+    def _finish_day(self, rows: Sequence[Item]) -> None:
+        """Unmark a packed day. Delete its rows if they count nothing, so that no list reads their zeros."""
+        deletions = deletions_of_empty_day(self._tables.counts, rows)
+        if deletions:
+            with _unless_overtaken():
+                self._client.transact_write_items(TransactItems=deletions)
+            return
+        for row in rows:
+            self._mark(row, QUIET, f"REMOVE {keys.PACK}")
+
+    def _marked_rows(self, mark: str, before: str, limit: int) -> list[Item]:
+        """Return rows of counts with this mark, the oldest day first."""
+        query = key_query(
+            self._tables.counts, {keys.PACK: mark}, index=keys.DAYS_TO_PACK_INDEX, below=(keys.DAY, before)
+        )
+        rows: list[Item] = self._client.query(**query, Limit=limit)["Items"]
+        return rows
+
+    def _rows_of_day(self, connection_id: str, day: str) -> list[Item]:
+        query = key_query(
+            self._tables.counts,
+            {keys.CONNECTION_ID: connection_id},
+            between=(keys.DAY, day, day + AFTER_ALL),
+            consistent=True,
+        )
+        return list(self._query(query))
+
+    def _mark(self, row: Item, mark: str, update: str, **values: str) -> None:
+        """Change the mark of a row, unless it is no longer `mark`."""
+        values["mark"] = mark
+        with _unless_overtaken():
+            self._client.update_item(
+                TableName=self._tables.counts,
+                Key=row_key(row),
+                UpdateExpression=update,
+                ConditionExpression=f"{keys.PACK} = :mark",
+                ExpressionAttributeValues={f":{name}": {"S": value} for name, value in values.items()},
+            )
+
+
+@contextmanager
+def _unless_overtaken() -> Iterator[None]:
+    """Ignore that a conditional write failed, because another writer was first."""
+    try:
+        yield
+    except ClientError as error:
+        reasons = {reason.get("Code") for reason in error.response.get("CancellationReasons", [])}
+        if not ({error.response["Error"]["Code"]} | reasons) & _OVERTAKEN:
+            raise
+
+
+def _day(row: Item) -> tuple[str, str]:
+    return row[keys.CONNECTION_ID]["S"], day_of_row(row)

@@ -1,0 +1,200 @@
+"""Queued requests: how they are stored, and how they are read. `request_changes.py` writes them."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from adapters.dynamodb import keys
+from adapters.dynamodb.apps import APPS
+from adapters.dynamodb.bodies import Bodies
+from adapters.dynamodb.codec import Codec
+from adapters.dynamodb.connections import CONNECTIONS
+from adapters.dynamodb.database import Database, key_query
+from domain.errors import NotFound
+from domain.maintenance.retention import SECONDS_A_DAY
+from domain.requests.record import QUEUED, QueuedRequest, StoredRequest, Tombstone
+from domain.storage.ports import Delivery, RequestDetail
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from adapters.dynamodb.keys import Item
+
+TOMBSTONE_DAYS = 90
+"""How long a deleted or expired record answers 410 before it answers 404."""
+
+RECORDS = Codec(
+    QueuedRequest,
+    # The names without their prefix save bytes in every record.
+    renamed={
+        "queue_priority": "priority",
+        "paging_page": "page",
+        "paging_first_page_id": "first_page_id",
+        "paging_page_size": "page_size",
+    },
+    # The indexes, the counts and the event filters in the template depend on them.
+    required={keys.STATE, keys.WEBHOOK_STATE, keys.WEBHOOK_TRIES},
+)
+TOMBSTONES = Codec(Tombstone)
+
+
+def record_from_item(item: Item) -> QueuedRequest:
+    """Return the record of an item that is not a tombstone; also of a stream image."""
+    return RECORDS.entity(item)
+
+
+def record_item(record: QueuedRequest, expires_at: int | None = None) -> Item:
+    """Return the item of a record. DynamoDB removes it some time after `expires_at` (Unix seconds)."""
+    return RECORDS.item(record) | keys.expiry(expires_at)
+
+
+def tombstone_item(record: QueuedRequest, deleted_at: str) -> Item:
+    """Return what replaces a deleted record. It is in no listing index, because it has no `inserted_at`."""
+    deleted = int(datetime.fromisoformat(deleted_at).timestamp())
+    tombstone = Tombstone(record.id, record.connection_id, record.app_id, deleted_at)
+    return TOMBSTONES.item(tombstone) | keys.expiry(deleted + TOMBSTONE_DAYS * SECONDS_A_DAY)
+
+
+def request_from_item(item: Item) -> QueuedRequest | Tombstone:
+    """Return the record or its tombstone."""
+    return TOMBSTONES.entity(item) if keys.DELETED_AT in item else RECORDS.entity(item)
+
+
+class Requests(Database):
+    """Reads requests."""
+
+    def request(self, request_id: str) -> QueuedRequest | Tombstone | None:
+        """Return the record alone: one read."""
+        item = self._get(self._tables.queued_requests, keys.id_key(request_id))
+        return request_from_item(item) if item else None
+
+    def stored_request(self, request_id: str, connection_id: str | None = None) -> StoredRequest | Tombstone | None:
+        """Return the record with its bodies: one read when the connection is named and no body is in chunks."""
+        detail = self.request_detail(request_id, connection_id, 0)
+        return detail.stored if isinstance(detail, RequestDetail) else detail
+
+    def request_detail(
+        self, request_id: str, connection_id: str | None, max_ahead: int
+    ) -> RequestDetail | Tombstone | None:
+        """Return a record with one read, and with a second round of reads what the first one could not name.
+
+        These are the connection when it was not named, the chunks of large bodies and the number of requests ahead.
+        """
+        tables = self._tables
+        named = [keys.id_key(connection_id)] if connection_id else []
+        first = self._batch_get(
+            {
+                tables.queued_requests: [keys.id_key(request_id)],
+                tables.payloads: [keys.payload_key(request_id)],
+                tables.connections: named,
+            }
+        )
+        if not first[tables.queued_requests]:
+            return None
+        request = request_from_item(first[tables.queued_requests][0])
+        if connection_id not in {None, request.connection_id}:
+            return None
+        record = request if isinstance(request, QueuedRequest) else None
+        bodies = Bodies.of(first[tables.payloads]) if record else None
+        second, ahead = self._second_round(
+            {
+                tables.connections: [] if named else [keys.id_key(request.connection_id)],
+                tables.payloads: bodies.missing_chunks(request_id, record.response_parts) if record and bodies else [],
+            },
+            record,
+            max_ahead,
+        )
+        connections = [CONNECTIONS.entity(item) for items in (first, second) for item in items[tables.connections]]
+        if not connections or connections[0].deleted_at:
+            return None
+        if isinstance(request, Tombstone):
+            return request
+        if bodies is None:
+            return None  # it was deleted while it was read: a batch is not one moment
+        return RequestDetail((bodies | second[tables.payloads]).stored_request(request), connections[0], ahead)
+
+    def _second_round(
+        self, needed: Mapping[str, Sequence[Item]], record: QueuedRequest | None, max_ahead: int
+    ) -> tuple[dict[str, list[Item]], int]:
+        """Return the items with these keys, and how many requests are ahead of a record that is queued."""
+        if not max_ahead or record is None or record.state not in QUEUED:
+            return self._batch_get(needed), 0
+        with ThreadPoolExecutor(2) as readers:
+            items = readers.submit(self._batch_get, needed)
+            ahead = readers.submit(self._count_ahead, record, max_ahead)
+            return items.result(), ahead.result()
+
+    def _count_ahead(self, record: QueuedRequest, max_ahead: int) -> int:
+        position = keys.queue_key(record)[keys.POSITION]["S"]
+        query = key_query(
+            self._tables.queue, {keys.CONNECTION_ID: record.connection_id}, below=(keys.POSITION, position)
+        )
+        return int(self._client.query(**query, Select="COUNT", Limit=max_ahead)["Count"])
+
+    def stored_requests(self, request_ids: Sequence[str], *, max_response_bytes: int) -> Mapping[str, StoredRequest]:
+        """Return the records that exist. Each needs two keys, so 50 records are one read."""
+        tables = self._tables
+        items = self._batch_get(
+            {
+                tables.queued_requests: [keys.id_key(request_id) for request_id in request_ids],
+                tables.payloads: [keys.payload_key(request_id) for request_id in request_ids],
+            }
+        )
+        bodies_by_id = {item[keys.REQUEST_ID]["S"]: Bodies.of([item]) for item in items[tables.payloads]}
+        stored: dict[str, StoredRequest] = {}
+        for record in map(request_from_item, items[tables.queued_requests]):
+            bodies = bodies_by_id.get(record.id)
+            if isinstance(record, QueuedRequest) and bodies:
+                stored[record.id] = self._stored(record, bodies, max_response_bytes)
+        return stored
+
+    def _stored(self, record: QueuedRequest, bodies: Bodies, max_response_bytes: int) -> StoredRequest:
+        """Return the record with its bodies, after reading the chunks that are needed. A larger response is None."""
+        with_response = record.response_size <= max_response_bytes
+        bodies = self._complete(bodies, record.id, record.response_parts if with_response else 0)
+        return bodies.stored_request(record, with_response=with_response)
+
+    def _complete(self, bodies: Bodies, request_id: str, response_parts: int) -> Bodies:
+        missing = bodies.missing_chunks(request_id, response_parts)
+        return bodies | self._batch_get({self._tables.payloads: missing})[self._tables.payloads] if missing else bodies
+
+    def request_xml(self, request_id: str) -> str:
+        """Return the request: one read, and a second when it is in chunks. Raises NotFound."""
+        item = self._get(self._tables.payloads, keys.payload_key(request_id))
+        bodies = Bodies.of([item] if item else [])
+        if bodies is None:
+            raise NotFound("There is no such request.")
+        return self._complete(bodies, request_id, 0).request_xml
+
+    def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
+        """Return what is sent next: one consistent query of a table that holds whole records."""
+        query = key_query(self._tables.queue, {keys.CONNECTION_ID: connection_id}, consistent=True)
+        return [RECORDS.entity(item) for item in self._client.query(**query, Limit=limit)["Items"]]
+
+    def delivery(
+        self, request_id: str, app_id: str, *, response_parts: int, max_response_bytes: int
+    ) -> Delivery | Tombstone | None:
+        """Return what one webhook attempt needs: one read of three tables."""
+        tables = self._tables
+        items = self._batch_get(
+            {
+                tables.queued_requests: [keys.id_key(request_id)],
+                tables.payloads: [
+                    keys.payload_key(request_id),
+                    *keys.chunk_keys(request_id, keys.RESPONSE, response_parts),
+                ],
+                tables.apps: [keys.id_key(app_id)],
+            }
+        )
+        if not items[tables.queued_requests]:
+            return None
+        record = request_from_item(items[tables.queued_requests][0])
+        if isinstance(record, Tombstone):
+            return record
+        bodies = Bodies.of(items[tables.payloads])
+        if bodies is None:
+            return None  # it was removed while it was read
+        secrets = APPS.entity(items[tables.apps][0]).webhook_secrets if items[tables.apps] else ()
+        return Delivery(self._stored(record, bodies, max_response_bytes), secrets)

@@ -1,0 +1,109 @@
+"""Search: today's texts in a sparse index, older ones in search pages (decision 0023).
+
+A body item with a `connection_id` is in the index `search`. What the index says of a record takes precedence over the
+search pages. Packing (`packing.py`) copies texts from the index into pages, and the run after that takes them out of
+the index. Between the two runs a text is in both. So a search that reads first the index and then the pages misses no
+text, however late DynamoDB shows either.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from adapters.dynamodb import keys
+from adapters.dynamodb.database import Database, key_query
+from adapters.dynamodb.listing import AFTER_ALL
+from adapters.dynamodb.search_pages import matches_in_page
+from domain.storage.ports import no_deadline
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from adapters.dynamodb.keys import Item
+    from adapters.dynamodb.search_pages import RecordKey
+
+BEFORE_ALL = "0"
+"""Sorts before every timestamp."""
+
+ENTRY_ATTRIBUTES = (
+    keys.REQUEST_ID,
+    keys.INSERTED_AT,
+    keys.SEARCH_TEXT,
+    keys.REQUEST_PARTS,
+    keys.RESPONSE_PARTS,
+)
+"""A search spends its time on parsing entries. The attributes that it does not need stay behind."""
+
+
+class Search(Database):
+    """Searches the texts of connections."""
+
+    def search_matches(
+        self,
+        connection_id: str,
+        phrase: str,
+        split_points: Sequence[str],
+        check_deadline: Callable[[], None] = no_deadline,
+    ) -> Collection[RecordKey]:
+        """Return the records whose text contains `phrase`. The parts between the split_points are read side by side."""
+        parts = list(pairwise([BEFORE_ALL, *split_points, AFTER_ALL]))
+        in_index: dict[RecordKey, bool] = {}
+        in_pages: set[RecordKey] = set()
+
+        def read(part: tuple[str, str]) -> tuple[dict[RecordKey, bool], list[RecordKey]]:
+            return self._search_part(connection_id, phrase, part, check_deadline)
+
+        with ThreadPoolExecutor(len(parts)) as readers:
+            for index_part, page_part in readers.map(read, parts):
+                in_index |= index_part
+                in_pages.update(page_part)
+        return {record for record, matches in in_index.items() if matches} | (in_pages - in_index.keys())
+
+    def _search_part(
+        self, connection_id: str, phrase: str, part: tuple[str, str], check_deadline: Callable[[], None]
+    ) -> tuple[dict[RecordKey, bool], list[RecordKey]]:
+        """Return which records of the index match, then the matches in the search pages (in this order, see above)."""
+        first, last = part
+        entries = self._query(self._search_index_query(connection_id, *part, ENTRY_ATTRIBUTES), check_deadline)
+        in_index = {
+            record_key(entry): phrase in entry.get(keys.SEARCH_TEXT, {"S": ""})["S"]
+            for entry in entries
+            if keys.SEARCH_TEXT in entry or is_removed(entry)
+        }
+        first_page = keys.SEARCH_PAGES if first == BEFORE_ALL else keys.search_page_part(first)
+        query = key_query(
+            self._tables.payloads,
+            {keys.REQUEST_ID: connection_id},
+            between=(keys.PART, first_page, keys.search_page_part(last)),
+        )
+        pages = self._query(query, check_deadline)
+        return in_index, [record for page in pages for record in matches_in_page(page, phrase)]
+
+    def _search_index_query(
+        self, connection_id: str, first: str, last: str, attributes: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        """Return the query for the entries of the index between two moments."""
+        return key_query(
+            self._tables.payloads,
+            {keys.CONNECTION_ID: connection_id},
+            index=keys.SEARCH_INDEX,
+            between=(keys.INSERTED_AT, first, last),
+            attributes=attributes,
+        )
+
+
+def record_key(entry: Item) -> RecordKey:
+    """Return the record of an entry of the index."""
+    return entry[keys.INSERTED_AT]["S"], entry[keys.REQUEST_ID]["S"]
+
+
+def has_chunks(entry: Item) -> bool:
+    """Tell whether a body has chunks. It stays in the index, so that removing the connection finds their number."""
+    return keys.REQUEST_PARTS in entry or keys.RESPONSE_PARTS in entry
+
+
+def is_removed(entry: Item) -> bool:
+    """Tell whether the record was removed: what replaces its body has neither text nor chunks."""
+    return keys.SEARCH_TEXT not in entry and not has_chunks(entry)

@@ -1,0 +1,46 @@
+"""What the contract tests share: steps on a store, and the counts that its records add up to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+from typing import TYPE_CHECKING, TypeAlias
+
+from domain.requests.record import QueuedRequest, State, WebhookState
+from domain.storage.changes import AddRequest
+from domain.storage.counts import INSERTED, UPDATED
+from tests.support.builders import CONNECTION_ID, NOON, REQUEST_XML
+
+if TYPE_CHECKING:
+    from adapters.dynamodb import DynamoDBStore
+    from tests.support.fake_store import FakeStore
+
+    AnyStore: TypeAlias = FakeStore | DynamoDBStore
+
+LATER = NOON + timedelta(minutes=1)
+
+
+def add(store: AnyStore, record: QueuedRequest, request_xml: str = REQUEST_XML, search_text: str = "") -> None:
+    """Store a new record."""
+    store.commit(AddRequest(record, request_xml, search_text))
+
+
+def counted(store: AnyStore) -> dict[tuple[str, str, State, WebhookState], int]:
+    """Return the store's counts, flat."""
+    return {
+        (sort, day.day, state, webhook_state): number
+        for day in store.day_counts(CONNECTION_ID)
+        for sort in (INSERTED, UPDATED)
+        for (state, webhook_state), number in day.of(sort).items()
+    }
+
+
+def recount(store: AnyStore, ids: list[str]) -> dict[tuple[str, str, State, WebhookState], int]:
+    """Return the counts as the records themselves have them."""
+    counts: Counter[tuple[str, str, State, WebhookState]] = Counter()
+    for request_id in ids:
+        record = store.request(request_id)
+        if isinstance(record, QueuedRequest):
+            counts[INSERTED, record.inserted_at[:10], record.state, record.webhook_state] += 1
+            counts[UPDATED, record.updated_at[:10], record.state, record.webhook_state] += 1
+    return dict(counts)

@@ -1,0 +1,119 @@
+"""Connections and Web Connector sessions."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from domain.errors import Conflict
+from domain.requests.record import timestamp
+from domain.storage.changes import (
+    AddConnection,
+    AddRequest,
+    AddSession,
+    ChangeConnection,
+    ChangeSession,
+    RequireConnection,
+)
+from tests.contract.stores import LATER
+from tests.support.builders import (
+    APP_ID,
+    CONNECTION_ID,
+    NOON,
+    OTHER_APP_ID,
+    REQUEST_XML,
+    a_connection,
+    a_record,
+    a_session,
+)
+
+if TYPE_CHECKING:
+    from tests.contract.stores import AnyStore
+
+
+def test_a_connection_change_from_an_old_revision_does_not_hold(store: AnyStore) -> None:
+    connection = a_connection()
+    store.commit(AddConnection(connection))
+    renamed = connection.changed(timestamp(LATER), name="first")
+    store.commit(ChangeConnection(connection, renamed))
+
+    with pytest.raises(Conflict) as conflict:
+        store.commit(ChangeConnection(connection, connection.changed(timestamp(LATER), name="second")))
+
+    assert conflict.value.current == renamed
+
+
+def test_an_app_sees_its_own_by_pages(store: AnyStore) -> None:
+    mine = [
+        a_connection(id=f"c0000000-0000-4000-8000-0000000000{n:02}", inserted_at=timestamp(NOON + timedelta(n)))
+        for n in range(5)
+    ]
+    for connection in (*mine, a_connection(app_id=OTHER_APP_ID, id="c0000000-0000-4000-8000-000000000099")):
+        store.commit(AddConnection(connection))
+    deleted = mine[0].changed(timestamp(LATER), deleted_at=timestamp(LATER))
+    store.commit(ChangeConnection(mine[0], deleted))
+
+    found, total = store.connections_of(APP_ID, 1, 2)
+
+    assert (list(found), total) == (mine[2:4], 4)
+    assert store.connections_of("a0000000-0000-4000-8000-000000000077", 0, 10) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    ("required", "holds"),
+    [
+        (RequireConnection(CONNECTION_ID, APP_ID, None), True),
+        (RequireConnection(CONNECTION_ID, APP_ID, "https://example.com/hook"), False),
+        (RequireConnection(CONNECTION_ID, OTHER_APP_ID, None), False),
+        (RequireConnection("c0000000-0000-4000-8000-000000000099", APP_ID, None), False),
+    ],
+)
+def test_a_commit_can_require_a_connection(store: AnyStore, required: RequireConnection, *, holds: bool) -> None:
+    connection = a_connection()
+    store.commit(AddConnection(connection))
+    record = a_record()
+
+    if holds:
+        store.commit(required, AddRequest(record, REQUEST_XML, ""))
+    else:
+        with pytest.raises(Conflict) as conflict:
+            store.commit(required, AddRequest(record, REQUEST_XML, ""))
+        mine = required.app_id == APP_ID and required.connection_id == CONNECTION_ID
+        assert conflict.value.current == (connection if mine else None)
+
+    assert (store.request(record.id) is not None) == holds
+
+
+def test_a_deleted_connection_is_required_in_vain(store: AnyStore) -> None:
+    store.commit(AddConnection(a_connection(deleted_at=timestamp(NOON))))
+
+    with pytest.raises(Conflict) as conflict:
+        store.commit(RequireConnection(CONNECTION_ID, APP_ID, None), AddRequest(a_record(), REQUEST_XML, ""))
+
+    assert conflict.value.current is None
+
+
+def test_a_session_change_from_an_old_revision_does_not_hold(store: AnyStore) -> None:
+    session = a_session()
+    store.commit(AddSession(session))
+    changed = session.called(LATER, last_error="first")
+    store.commit(ChangeSession(session, changed))
+
+    with pytest.raises(Conflict) as conflict:
+        store.commit(ChangeSession(session, session.called(LATER, last_error="second")))
+
+    assert conflict.value.current == changed
+
+
+def test_the_sweeper_finds_open_sessions_that_are_silent(store: AnyStore) -> None:
+    silent = a_session(id="01" * 32, last_call_at=timestamp(NOON))
+    silent_longer = a_session(id="02" * 32, last_call_at=timestamp(NOON - timedelta(hours=1)))
+    lively = a_session(id="03" * 32, last_call_at=timestamp(LATER))
+    ended = a_session(id="04" * 32, last_call_at=timestamp(NOON), ended=True)
+    for session in (silent, silent_longer, lively, ended):
+        store.commit(AddSession(session))
+
+    assert list(store.silent_sessions(timestamp(LATER), 10)) == [silent_longer, silent]
+    assert list(store.silent_sessions(timestamp(LATER), 1)) == [silent_longer]

@@ -1,0 +1,225 @@
+"""Every field of every entity is stored and read, whatever fields an entity has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from types import NoneType
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
+
+import pytest
+
+from adapters.dynamodb.codec import Codec
+from domain.apps.record import ApiKey, App
+from domain.connections.record import Connection
+from domain.connections.sync_window import SyncWindow
+from domain.requests.record import QueuedRequest, State, StoredRequest, Tombstone, timestamp
+from domain.storage.changes import (
+    AddConnection,
+    AddRequest,
+    AddSession,
+    ClaimIdempotencyKey,
+    IdempotencyClaim,
+    PutApiKey,
+    PutApp,
+    RemoveRequest,
+)
+from domain.web_connector.session.record import Session
+from tests.contract.stores import add
+from tests.support.builders import NOON, REQUEST_XML, a_record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.contract.stores import AnyStore
+
+T = TypeVar("T")
+
+NAMES = {"Mapping": Mapping, "QueuedRequest": QueuedRequest, "Connection": Connection, "SyncWindow": SyncWindow}
+TIMESTAMPS = "_at"
+
+
+def filled(entity: type[T], **fixed: Any) -> T:
+    """Return an entity with a value in every field that is neither empty nor the default."""
+    hints = get_type_hints(entity, localns=NAMES)
+    values = {
+        field.name: fixed.get(field.name, a_value(hints[field.name], field.name, field.default))
+        for field in fields(entity)  # type: ignore[arg-type]
+    }
+    return entity(**values)
+
+
+def a_value(hint: Any, name: str, default: object) -> Any:  # noqa: PLR0911 - one row for each kind of type
+    """Return a value of a type that differs from the default."""
+    arguments = [argument for argument in get_args(hint) if argument is not NoneType]
+    if hint is bool:
+        return not default
+    if hint is int:
+        return 7 if default != 7 else 8
+    if hint is str:
+        return timestamp(NOON) if name.endswith(TIMESTAMPS) else f"{name} é"
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return next(member for member in reversed(hint) if member is not default)
+    if isinstance(hint, type) and is_dataclass(hint):
+        return filled(hint)
+    if get_origin(hint) is tuple:
+        return (a_value(arguments[0], name, None), a_value(arguments[0], name, None))
+    if get_origin(hint) in {dict, Mapping}:
+        return {"code": name, "number": 3, "more": {"flag": True}}
+    (inner,) = arguments
+    return a_value(inner, name, default)
+
+
+def the_record(store: AnyStore) -> tuple[object, object]:
+    record = filled(QueuedRequest, response_parts=0)
+    add(store, record)
+    return record, store.request(record.id)
+
+
+def the_record_in_the_queue(store: AnyStore) -> tuple[object, object]:
+    record = filled(QueuedRequest, state=State.RETRYABLE)
+    add(store, record)
+    return [record], list(store.queue_front(record.connection_id, 1))
+
+
+def the_bodies(store: AnyStore) -> tuple[object, object]:
+    record = filled(QueuedRequest, response_parts=0)
+    store.commit(
+        AddConnection(filled(Connection, id=record.connection_id, deleted_at=None)),
+        AddRequest(record, REQUEST_XML, "text"),
+    )
+    return StoredRequest(record, REQUEST_XML), store.stored_request(record.id)
+
+
+def the_tombstone(store: AnyStore) -> tuple[object, object]:
+    record = a_record()
+    add(store, record)
+    store.commit(RemoveRequest(record, timestamp(NOON)))
+    return Tombstone(record.id, record.connection_id, record.app_id, timestamp(NOON)), store.request(record.id)
+
+
+def the_connection(store: AnyStore) -> tuple[object, object]:
+    connection = filled(Connection)
+    store.commit(AddConnection(connection))
+    return connection, store.connection(connection.id)
+
+
+def the_session(store: AnyStore) -> tuple[object, object]:
+    session = filled(Session)
+    store.commit(AddSession(session))
+    return session, store.session(session.id)
+
+
+def the_app(store: AnyStore) -> tuple[object, object]:
+    app = filled(App)
+    store.commit(PutApp(None, app))
+    return app, store.app(app.id)
+
+
+def the_api_key(store: AnyStore) -> tuple[object, object]:
+    key = filled(ApiKey)
+    store.commit(PutApiKey(None, key))
+    return key, store.api_key(key.hash)
+
+
+def the_idempotency_claim(store: AnyStore) -> tuple[object, object]:
+    change = filled(ClaimIdempotencyKey, now=1, expires_at=9)
+    store.commit(change)
+    with pytest.raises(Exception) as conflict:  # noqa: PT011 - the Conflict carries what is stored
+        store.commit(change)
+    return IdempotencyClaim(change.body_hash, change.record_id, 9), conflict.value.current  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "stored_and_read",
+    [
+        the_record,
+        the_record_in_the_queue,
+        the_bodies,
+        the_tombstone,
+        the_connection,
+        the_session,
+        the_app,
+        the_api_key,
+        the_idempotency_claim,
+    ],
+)
+def test_every_field_is_read_as_it_was_stored(
+    store: AnyStore, stored_and_read: Callable[[AnyStore], tuple[object, object]]
+) -> None:
+    expected, read = stored_and_read(store)
+
+    assert differences(expected, read) == []
+
+
+def differences(expected: Any, read: Any, path: str = "") -> list[str]:
+    """Return the paths of the fields that differ."""
+    if type(expected) is not type(read):
+        return [f"{path or 'entity'}: {read!r} instead of {expected!r}"]
+    if isinstance(expected, list):
+        return [one for pair in zip(expected, read, strict=True) for one in differences(*pair, path)]
+    if is_dataclass(expected):
+        return [
+            difference
+            for field in fields(expected)
+            for difference in differences(
+                getattr(expected, field.name), getattr(read, field.name), f"{path}.{field.name}".lstrip(".")
+            )
+        ]
+    return [] if expected == read else [f"{path}: {read!r} instead of {expected!r}"]
+
+
+@pytest.mark.parametrize("entity", [QueuedRequest, Connection, Session, App, ApiKey])
+def test_a_filled_entity_has_no_field_with_its_default(entity: type[Any]) -> None:
+    example = filled(entity)
+
+    assert [field.name for field in fields(entity) if getattr(example, field.name) == field.default] == []
+    assert [field.name for field in fields(entity) if not getattr(example, field.name)] in ([], ["file_pinned"])
+
+
+@dataclass(frozen=True)
+class Inner:
+    """A nested dataclass."""
+
+    state: str = "waiting"
+    steps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outer:
+    """An entity with nested dataclasses."""
+
+    id: str
+    inner: Inner = Inner()
+    optional: Inner | None = None
+
+
+@dataclass(frozen=True)
+class WithSet:
+    """An entity with a field that cannot be stored."""
+
+    labels: set[str]
+
+
+class TestCodec:
+    """The codec, apart from the entities of today."""
+
+    def test_a_nested_dataclass_is_stored_by_its_own_fields(self) -> None:
+        codec = Codec(Outer)
+        outer = Outer("a", Inner("b", ("x",)), Inner("c"))
+
+        item = codec.item(outer)
+
+        assert item == {
+            "id": {"S": "a"},
+            "inner_state": {"S": "b"},
+            "inner_steps": {"S": '["x"]'},
+            "optional": {"S": '{"state":"c"}'},
+        }
+        assert codec.entity(item) == outer
+        assert codec.entity({"id": {"S": "a"}}) == Outer("a")
+
+    def test_a_type_without_a_stored_form_is_refused(self) -> None:
+        with pytest.raises(TypeError, match="set"):
+            Codec(WithSet).item(WithSet({"a"}))

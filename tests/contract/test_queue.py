@@ -1,0 +1,113 @@
+"""The queue of a connection, and what a record shows of its place in it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from domain.requests.record import FIRST_IN_LINE, IN_TURN, State, StoredRequest, Tombstone, timestamp
+from domain.storage.changes import AddConnection, ChangeRequest, RemoveConnection, RemoveRequest
+from domain.storage.ports import RequestDetail
+from tests.contract.stores import LATER, add
+from tests.support.builders import CONNECTION_ID, NOON, REQUEST_XML, a_connection, a_record
+
+if TYPE_CHECKING:
+    from tests.contract.stores import AnyStore
+
+
+def test_first_in_first_out_with_open_iterations_ahead(store: AnyStore) -> None:
+    second = a_record(inserted_at=timestamp(LATER))
+    first = a_record(state=State.RETRYABLE)
+    page = a_record(inserted_at=timestamp(LATER), queue_priority=FIRST_IN_LINE)
+    for record in (second, first, page, a_record(connection_id="c0000000-0000-4000-8000-000000000009")):
+        add(store, record)
+
+    assert list(store.queue_front(CONNECTION_ID, 10)) == [page, first, second]
+    assert list(store.queue_front(CONNECTION_ID, 1)) == [page]
+
+
+@pytest.mark.parametrize("state", [State.TICKETED, State.DISCARDED])
+def test_what_does_not_wait_is_not_in_it(store: AnyStore, state: State) -> None:
+    record = a_record()
+    add(store, record)
+
+    store.commit(ChangeRequest(record, record.moved(state, LATER)))
+
+    assert list(store.queue_front(CONNECTION_ID, 10)) == []
+
+
+def test_what_was_deleted_is_not_in_it(store: AnyStore) -> None:
+    record = a_record()
+    add(store, record)
+
+    store.commit(RemoveRequest(record, timestamp(LATER)))
+
+    assert list(store.queue_front(CONNECTION_ID, 10)) == []
+
+
+def test_what_comes_back_with_another_priority_is_in_it_once(store: AnyStore) -> None:
+    first, second = a_record(), a_record(inserted_at=timestamp(LATER))
+    for record in (first, second):
+        add(store, record)
+    ticketed = second.moved(State.TICKETED, LATER)
+    store.commit(ChangeRequest(second, ticketed))
+
+    ahead = ticketed.moved(State.WAITING, LATER, queue_priority=FIRST_IN_LINE)
+    store.commit(ChangeRequest(ticketed, ahead))
+    later = replace(ahead, queue_priority=IN_TURN, revision=ahead.revision + 1)
+    assert list(store.queue_front(CONNECTION_ID, 10)) == [ahead, first]
+    store.commit(ChangeRequest(ahead, later))
+
+    assert list(store.queue_front(CONNECTION_ID, 10)) == [first, later]
+
+
+def test_what_is_given_back_is_in_it_again(store: AnyStore) -> None:
+    record = a_record()
+    add(store, record)
+    ticketed = record.moved(State.TICKETED, LATER)
+    store.commit(ChangeRequest(record, ticketed))
+
+    store.commit(ChangeRequest(ticketed, ticketed.moved(State.WAITING, LATER)))
+
+    assert [found.id for found in store.queue_front(CONNECTION_ID, 10)] == [record.id]
+
+
+def test_where_a_record_stands_is_counted_up_to_a_bound(store: AnyStore) -> None:
+    connection = a_connection()
+    store.commit(AddConnection(connection))
+    first, second = a_record(), a_record(inserted_at=timestamp(LATER))
+    ahead = a_record(inserted_at=timestamp(LATER), queue_priority=FIRST_IN_LINE)
+    elsewhere = a_record(connection_id="c0000000-0000-4000-8000-000000000009", queue_priority=FIRST_IN_LINE)
+    gone = a_record().moved(State.DISCARDED, NOON)
+    for record in (second, first, ahead, elsewhere, gone):
+        add(store, record)
+
+    shown = [store.request_detail(record.id, None, 10) for record in (ahead, first, second, gone)]
+
+    texts = [StoredRequest(record, REQUEST_XML) for record in (ahead, first, second, gone)]
+    assert shown == [RequestDetail(stored, connection, n) for stored, n in zip(texts, (0, 1, 2, 0), strict=True)]
+    assert store.request_detail(second.id, CONNECTION_ID, 1) == RequestDetail(texts[2], connection, 1)
+
+
+def test_a_record_goes_with_its_connection(store: AnyStore) -> None:
+    store.commit(AddConnection(a_connection()))
+    waits, ended, deleted = a_record(), a_record(state=State.DISCARDED), a_record(state=State.ERROR)
+    for record in (waits, ended, deleted):
+        add(store, record)
+    store.commit(RemoveRequest(deleted, timestamp(LATER)))
+    other = "c0000000-0000-4000-8000-000000000099"
+    assert store.stored_request(waits.id, other) is None
+    for named in (None, CONNECTION_ID):
+        assert [type(store.stored_request(one.id, named)) for one in (waits, ended, deleted)] == [
+            StoredRequest,
+            StoredRequest,
+            Tombstone,
+        ]
+
+    store.commit(RemoveConnection(a_connection(), timestamp(LATER)))
+
+    for named in (None, CONNECTION_ID):
+        assert [store.stored_request(one.id, named) for one in (waits, ended, deleted)] == [None] * 3
+        assert [store.request_detail(one.id, named, 9) for one in (waits, ended, deleted)] == [None] * 3

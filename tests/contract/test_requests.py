@@ -1,0 +1,161 @@
+"""Records and their bodies, in every implementation of the ports."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from domain.errors import Conflict, NotFound
+from domain.requests.record import QueuedRequest, State, StoredRequest, Tombstone, timestamp
+from domain.storage.changes import AddConnection, AddRequest, AddSession, ChangeRequest, RemoveRequest
+from tests.contract.stores import LATER, add, counted, recount
+from tests.support.builders import APP_ID, CONNECTION_ID, REQUEST_XML, RESPONSE_XML, a_connection, a_record, a_session
+
+if TYPE_CHECKING:
+    from tests.contract.stores import AnyStore
+
+
+@pytest.fixture
+def store(store: AnyStore) -> AnyStore:
+    """Return each implementation with the records' connection."""
+    store.commit(AddConnection(a_connection()))
+    return store
+
+
+def test_what_does_not_exist_is_none(store: AnyStore) -> None:
+    assert store.request("b0000000-0000-4000-8000-000000000001") is None
+    assert store.stored_request("b0000000-0000-4000-8000-000000000001") is None
+    with pytest.raises(NotFound):
+        store.request_xml("b0000000-0000-4000-8000-000000000001")
+
+
+def test_an_id_is_used_once(store: AnyStore) -> None:
+    record = a_record()
+    add(store, record)
+
+    with pytest.raises(Conflict) as conflict:
+        add(store, replace(record, request_label="other"))
+
+    assert conflict.value.current == record
+    assert store.request(record.id) == record
+
+
+def test_a_response_is_kept_beside_the_request(store: AnyStore) -> None:
+    record = a_record(state=State.SENT)
+    add(store, record)
+
+    store.commit(ChangeRequest(record, record.moved(State.RESPONSE_RECEIVED, LATER), response_xml=RESPONSE_XML))
+
+    stored = store.stored_request(record.id)
+    assert isinstance(stored, StoredRequest)
+    assert (stored.request_xml, stored.response_xml) == (REQUEST_XML, RESPONSE_XML)
+    assert stored.record.state == State.RESPONSE_RECEIVED
+    assert stored.record.response_size == len(RESPONSE_XML.encode())
+    assert stored.record.revision == 2
+
+
+@pytest.mark.parametrize("alphabet", ["ab", None], ids=["compressible", "incompressible"])
+def test_a_response_of_5_mb_is_read_back_whole(store: AnyStore, alphabet: str | None) -> None:
+    chance = random.Random(5)
+    response = "".join(chance.choices(alphabet, k=5_000_000)) if alphabet else chance.randbytes(2_500_000).hex() + "é"
+    record = a_record(state=State.SENT)
+    add(store, record)
+
+    store.commit(ChangeRequest(record, record.moved(State.RESPONSE_RECEIVED, LATER), response_xml=response))
+
+    stored = store.stored_request(record.id)
+    assert isinstance(stored, StoredRequest)
+    assert stored.response_xml == response
+    assert stored.record.response_size == len(response.encode())
+
+
+def test_a_request_of_1_mb_that_does_not_compress_is_read_back_whole(store: AnyStore) -> None:
+    request = random.Random(6).randbytes(500_000).hex()
+    record = a_record()
+
+    add(store, record, request)
+
+    assert store.request_xml(record.id) == request
+    stored = store.stored_request(record.id)
+    assert isinstance(stored, StoredRequest)
+    assert stored.request_xml == request
+
+
+def test_a_change_from_an_old_revision_does_not_hold(store: AnyStore) -> None:
+    record = a_record()
+    add(store, record)
+    discarded = record.moved(State.DISCARDED, LATER)
+    store.commit(ChangeRequest(record, discarded))
+
+    with pytest.raises(Conflict) as conflict:
+        store.commit(ChangeRequest(record, record.moved(State.TICKETED, LATER)))
+
+    assert conflict.value.current == discarded
+    assert store.request(record.id) == discarded
+
+
+def test_a_commit_is_done_whole_or_not_at_all(store: AnyStore) -> None:
+    first, second, third = a_record(), a_record(), a_record()
+    add(store, first)
+    add(store, second)
+    store.commit(ChangeRequest(second, second.moved(State.DISCARDED, LATER)))
+    stale = ChangeRequest(second, second.moved(State.TICKETED, LATER))
+
+    with pytest.raises(Conflict) as conflict:
+        store.commit(
+            AddRequest(third, REQUEST_XML, ""),
+            ChangeRequest(first, first.moved(State.TICKETED, LATER)),
+            stale,
+            AddSession(a_session()),
+        )
+
+    assert conflict.value.change == stale
+    assert store.request(first.id) == first
+    assert store.request(third.id) is None
+    assert store.session(a_session().id) is None
+    assert recount(store, [first.id, second.id]) == counted(store)
+
+
+def test_a_deleted_record_leaves_a_tombstone_and_no_bodies(store: AnyStore) -> None:
+    record = a_record(state=State.SENT)
+    add(store, record)
+    store.commit(ChangeRequest(record, record.moved(State.ERROR, LATER), response_xml=RESPONSE_XML))
+    ended = store.request(record.id)
+    assert isinstance(ended, QueuedRequest)
+
+    store.commit(RemoveRequest(ended, timestamp(LATER)))
+
+    tombstone = Tombstone(record.id, CONNECTION_ID, APP_ID, timestamp(LATER))
+    assert store.request(record.id) == tombstone
+    assert store.stored_request(record.id) == tombstone
+    assert store.stored_requests([record.id], max_response_bytes=10) == {}
+    with pytest.raises(NotFound):
+        store.request_xml(record.id)
+    assert counted(store) == {}
+
+
+def test_many_records_are_read_at_once(store: AnyStore) -> None:
+    records = [a_record() for _ in range(60)]
+    for record in records:
+        add(store, record)
+    missing = "b0000000-0000-4000-8000-000000000001"
+
+    found = store.stored_requests([*(record.id for record in records), missing], max_response_bytes=100)
+
+    assert {one: stored.record for one, stored in found.items()} == {record.id: record for record in records}
+
+
+def test_a_list_leaves_large_responses_out(store: AnyStore) -> None:
+    small, large = a_record(state=State.SENT), a_record(state=State.SENT)
+    for record, response in ((small, "<a/>"), (large, "<a>" + "x" * 300_000 + "</a>")):
+        add(store, record)
+        store.commit(ChangeRequest(record, record.moved(State.ERROR, LATER), response_xml=response))
+
+    found = store.stored_requests([small.id, large.id], max_response_bytes=256 * 1024)
+
+    assert found[small.id].response_xml == "<a/>"
+    assert found[large.id].response_xml is None
+    assert found[large.id].record.response_size == 300_007
