@@ -14,6 +14,7 @@ from simulator.books.rules import (  # noqa: F401 - importing a module registers
     lists,
     payments,
     purchases,
+    rates,
     sales,
 )
 from simulator.books.store import Books

@@ -135,6 +135,8 @@ class Reader:
                 else:
                     _put(fields, name, value, repeats=False)
                 continue
+            for other in target.alternatives.get(name, ()):
+                fields.pop(other, None)
             key = name if mixed is None else mixed_key(mixed)
             row_key = _row_key(kind)
             if key not in former_rows:

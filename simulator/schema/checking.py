@@ -36,7 +36,7 @@ def check_message_set(root: Node, version: Version) -> Node:
         model = schema().requests.get(request.tag)
         if model is None:
             raise parse_error(f"there is no request {request.tag}")
-        _check_element(request, model, version)
+        check_element(request, model, version)
     return message_set
 
 
@@ -45,7 +45,8 @@ def parse_error(detail: str) -> HresultError:
     return HresultError(PARSE_ERROR, detail=detail)
 
 
-def _check_element(node: Node, model: Element, version: Version) -> None:
+def check_element(node: Node, model: Element, version: Version) -> None:
+    """Check an element and all below it: order, enumerations, attributes, first versions. Raises `HresultError`."""
     if model.since > version:
         raise parse_error(f"{node.tag} began with qbXML {_text(model.since)}; the request is {_text(version)}")
     if node.attrib:
@@ -69,7 +70,7 @@ def _check_children(node: Node, kind: Aggregate, version: Version) -> None:
         raise parse_error(f"{node.tag}: wrong, missing or misplaced elements: {names.replace(';', ' ').strip()}")
     elements = kind.elements
     for child in node:
-        _check_element(child, elements[child.tag], version)
+        check_element(child, elements[child.tag], version)
 
 
 def _check_attributes(node: Node, allowed: Mapping[str, Simple]) -> None:
