@@ -241,7 +241,7 @@ def _simulated_quickbooks(
     qwc: str, password: str, script: Script, company_file: Path | None, terminal: Terminal
 ) -> Iterator[None]:
     """Run a simulated QuickBooks while the block runs. Its company is saved to `company_file` if there is one."""
-    company = Company.load(company_file) if company_file and company_file.exists() else Company.generated()
+    company = company_of_last_run(company_file, terminal)
 
     def show_and_keep(result: SessionResult) -> None:
         if company_file and (result.requests or result.error is not None):
@@ -273,6 +273,20 @@ def _simulated_quickbooks(
         thread.join(stack.STOP_SECONDS)
         for problem in run.problems():
             terminal.note(f"The script expected something else: {problem}")
+
+
+def company_of_last_run(company_file: Path | None, terminal: Terminal) -> Company:
+    """Load the company of the last run, or make a new one and put a file aside that cannot be used."""
+    if company_file is None or not company_file.exists():
+        return Company.generated()
+    try:
+        return Company.load(company_file)
+    except ValueError as error:
+        previous = company_file.with_suffix(".previous.json")
+        company_file.replace(previous)
+        terminal.note(f"The simulated company of the last run cannot be used: {error}")
+        terminal.note(f"QuickBooks begins with a new company. The old file is {previous}.")
+        return Company.generated()
 
 
 def _greet(credentials: Credentials, options: Options) -> None:

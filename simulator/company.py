@@ -1,8 +1,8 @@
-"""A QuickBooks company file and the request processor in front of it.
+"""A QuickBooks company file, and the request processor that answers QBXML for it.
 
-`Company.generated(seed=…)` makes one in memory, `Company.load(path)` and `company.save(path)` keep it in a JSON file.
-`begin_session` opens it for an application, as the Web Connector does; `process_request` answers QBXML in QuickBooks'
-own form or raises `HresultError`. `open_error` makes opening fail; `executed` lists what was executed, in order.
+`Company.generated(seed=…)` makes one in memory; `Company.load(path)` and `company.save(path)` keep it in a JSON file.
+`begin_session` opens it for an application, as the Web Connector does. `process_request` answers QBXML in QuickBooks'
+own form or raises `HresultError`. `open_error` makes opening fail; `executed` lists the executed requests in order.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from simulator.schema.model import Version
 
 DEFAULT_PATH = "C:\\Company Files\\Simulated Company.QBW"
-FILE_FORMAT = 2
+FILE_FORMAT = 3
 FIRST_ERROR_STATUS = 1000
 
 _PROLOGUE = re.compile(r"<\?xml [^>]*\?>\s*<\?qbxml version=[\"']([^\"']*)[\"']\s*\?>\s*<QBXML>")
@@ -121,22 +121,36 @@ class Company:
 
     @classmethod
     def load(cls, path: str | Path, *, now: Callable[[], float] = time.time) -> Company:
-        """Read a company from the JSON file that `save` wrote. Raises `ValueError` for other files."""
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
-        if not isinstance(document, dict) or document.get("format") != FILE_FORMAT:
-            raise ValueError(f"{path} is not a company file of format {FILE_FORMAT}")
-        clock = MachineClock(now, zone_named(document["time_zone"]), document["standard_offset_in_summer"])
-        return cls(
-            storage.read_books(document["books"], clock),
-            clock,
-            name=document["name"],
-            path=document["path"],
-            time_zone=document["time_zone"],
-            product=Product(**document["product"]),
-            first_fiscal_month=document["first_fiscal_month"],
-            private_fields=document["private_fields"],
-            message_sets=MessageSets.from_json(document["message_sets"]),
-        )
+        """Read a company from the JSON file that `save` wrote. Raises `ValueError` for any other file."""
+        try:
+            document = json.loads(Path(path).read_text(encoding="utf-8"))
+        except ValueError:
+            document = None
+        if not isinstance(document, dict) or "format" not in document:
+            raise ValueError(f"{path} is not a company file of the simulator. Choose another file, or delete this one.")
+        if document["format"] != FILE_FORMAT:
+            raise ValueError(
+                f"{path} has the format {document['format']}, and this version of the simulator reads the format"
+                f" {FILE_FORMAT}. Rename or delete the file to begin with a new company."
+            )
+        try:
+            clock = MachineClock(now, zone_named(document["time_zone"]), document["standard_offset_in_summer"])
+            return cls(
+                storage.read_books(document["books"], clock),
+                clock,
+                name=document["name"],
+                path=document["path"],
+                time_zone=document["time_zone"],
+                product=Product(**document["product"]),
+                first_fiscal_month=document["first_fiscal_month"],
+                private_fields=document["private_fields"],
+                message_sets=MessageSets.from_json(document["message_sets"]),
+            )
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"{path} is damaged ({type(error).__name__}: {error})."
+                " Rename or delete the file to begin with a new company."
+            ) from error
 
     def save(self, path: str | Path) -> None:
         """Write the company to a JSON file, stored message sets included: recovery survives a restart."""

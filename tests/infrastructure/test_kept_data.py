@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -22,9 +23,10 @@ from local.first_steps import Credentials, write_credentials
 from local.kept_credentials import PREVIOUS, DoNotFit, folder_of, of_earlier_run, put_aside
 from local.kept_state import DEFINITION, KeptState
 from local.pumps import StreamPump
-from local.run import Options
+from local.run import Options, company_of_last_run
 from local.tables import table_names
 from local.template import Template
+from local.terminal import Terminal
 from tests.support.builders import APP_ID, NOON, a_connection, counting_bytes
 
 if TYPE_CHECKING:
@@ -363,3 +365,15 @@ def test_what_fits_no_longer_is_put_aside_not_thrown_away(tmp_path: Path, client
     kept = json.loads((tmp_path / PREVIOUS / "credentials.json").read_text(encoding="utf-8"))
     assert kept == asdict(written)
     assert not (tmp_path / "credentials.json").exists()
+
+
+def test_a_company_file_of_an_earlier_format_is_put_aside_for_a_new_company(tmp_path: Path) -> None:
+    output = io.StringIO()
+    company_file = tmp_path / "company.json"
+    company_file.write_text('{"format": 1}')
+
+    company = company_of_last_run(company_file, Terminal(output))
+
+    assert len(company.books["Customer"]) > 0
+    assert "has the format 1" in output.getvalue()
+    assert [path.name for path in tmp_path.iterdir()] == ["company.previous.json"]

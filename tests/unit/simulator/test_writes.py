@@ -379,13 +379,24 @@ def test_a_company_is_saved_and_loaded_whole(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["company.json"]
 
 
-@pytest.mark.parametrize("content", ["{}", "[]", '{"format": 99}', "no json"])
-def test_another_file_is_no_company(tmp_path: Path, content: str) -> None:
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("{}", "is not a company file of the simulator"),
+        ("[]", "is not a company file of the simulator"),
+        ("no json", "is not a company file of the simulator"),
+        ('{"format": 2}', "has the format 2, and this version of the simulator reads the format 3"),
+        ('{"format": 3}', "is damaged"),
+    ],
+)
+def test_another_file_is_refused_with_what_to_do(tmp_path: Path, content: str, reason: str) -> None:
     path = tmp_path / "company.json"
     path.write_text(content)
 
-    with pytest.raises(ValueError, match=r".+"):
+    with pytest.raises(ValueError, match=reason) as caught:
         Company.load(path)
+
+    assert "delete" in str(caught.value)
 
 
 @pytest.mark.parametrize("hresult", ["0x80040414", "0x80040408", "0x80049999"])
