@@ -57,6 +57,16 @@ IN_TURN = 1
 """Queue priority of all other requests: first in, first out."""
 
 
+MAX_MESSAGE_CHARACTERS = 2_000
+MAX_FACT_CHARACTERS = 300
+"""Characters stored of a message and of a shorter text from QuickBooks: an item has at most 400 KB."""
+
+
+def shortened(text: str, limit: int = MAX_MESSAGE_CHARACTERS) -> str:
+    """Return `text`, or its beginning with an ellipsis when it has more than `limit` characters."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
 def timestamp(moment: datetime) -> str:
     """Return `moment` (aware, UTC) in ISO 8601 with microseconds and `Z`: all have one length and sort by time."""
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
@@ -267,9 +277,13 @@ class QueuedRequest:
         return self.moved(State.RETRYABLE, now, recovery=recovery, queue_priority=queue_priority)
 
     def failed(self, now: datetime, code: str, message: str, details: Mapping[str, Any]) -> QueuedRequest:
-        """Return a record in flight as ended in an error; None values are left out of `details`."""
-        known = {name: value for name, value in details.items() if value is not None}
-        return self.moved(State.ERROR, now, error=RequestError(code, message, known))
+        """Return a record in flight as ended in an error. None values in `details` are left out, texts shortened."""
+        facts = {
+            name: shortened(value) if isinstance(value, str) else value
+            for name, value in details.items()
+            if value is not None
+        }
+        return self.moved(State.ERROR, now, error=RequestError(code, shortened(message), facts))
 
 
 @dataclass(frozen=True, slots=True)

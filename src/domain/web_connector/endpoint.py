@@ -1,4 +1,4 @@
-"""The Web Connector's endpoint: an envelope in, an envelope out, whatever comes."""
+"""The Web Connector's endpoint: every request body gets a SOAP envelope."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 HTTP_OK = 200
 HTTP_BAD_REQUEST = 400
-"""For what is no call, with a Client fault. SOAP 1.1 (6.2) would have 500, which here means that the service is
-broken and wakes its owner; WS-I's Basic Profile asks for 400 (R1113). No Web Connector writes such a body."""
+"""For a body that is not a call, with a Client fault. SOAP 1.1 (6.2) asks for 500, which would raise the alarm for
+server errors; WS-I's Basic Profile asks for 400 (R1113). Web Connectors never send such a body."""
 HTTP_TOO_LARGE = 413
 HTTP_BUSY = 503
 
 
 @dataclass(frozen=True, slots=True)
 class SoapResponse:
-    """An HTTP answer. `log` holds facts for one line of log: no body, password or ticket is in it."""
+    """An HTTP response. `log` has the facts for one log line: no body, password or ticket."""
 
     status: int
     content_type: str
@@ -63,14 +63,16 @@ class WebConnector:
         }
 
     def answer(self, body: bytes | str) -> SoapResponse:
-        """Answer the body of a POST. What is no call gets a SOAP fault that says why."""
-        if _size(body) > soap.MAX_BODY_BYTES:
+        """Answer the body of a POST. A body that is not a call gets a SOAP fault."""
+        size = _size(body)
+        if size > soap.MAX_SMALL_BODY_BYTES:
             begun = soap.read_beginning(body)
-            if begun is None or begun.method != "receiveResponseXML":
-                return _fault(
-                    HTTP_TOO_LARGE, f"A call may have {soap.MAX_BODY_BYTES:,} bytes. Ask for less (MaxReturned)."
-                )
-            return self._answer(begun, self._receive_oversized)
+            if begun is None or begun.method not in soap.CARRY_RESPONSES:
+                return _too_large(soap.MAX_SMALL_BODY_BYTES)
+            if size > soap.MAX_BODY_BYTES:
+                if begun.method != "receiveResponseXML":
+                    return _too_large(soap.MAX_BODY_BYTES)
+                return self._answer(begun, self._receive_oversized)
         try:
             call = soap.read_call(body)
         except soap.NotACall as problem:
@@ -88,11 +90,15 @@ class WebConnector:
         )
 
 
+def _too_large(limit_bytes: int) -> SoapResponse:
+    return _fault(HTTP_TOO_LARGE, f"This call may have at most {limit_bytes:,} bytes.")
+
+
 def _size(body: bytes | str) -> int:
-    """Return the number of bytes; of a text's UTF-8, which is counted only when it can be too many."""
-    if isinstance(body, bytes) or len(body) > soap.MAX_BODY_BYTES:
+    """Return the number of bytes, of a text in UTF-8; a text is encoded only when that decides."""
+    if isinstance(body, bytes) or len(body) > soap.MAX_BODY_BYTES or body.isascii():
         return len(body)
-    return len(body.encode("utf-8", "surrogatepass")) if 4 * len(body) > soap.MAX_BODY_BYTES else len(body)
+    return len(body.encode("utf-8", "surrogatepass"))
 
 
 def _fault(
@@ -103,7 +109,7 @@ def _fault(
 
 
 def _facts(call: Call, reply: Reply) -> Mapping[str, str | int]:
-    """Return what a log line may say: of a result its kind, never its text."""
+    """Return the facts to log: the kind of a result, never its text."""
     facts: dict[str, str | int] = {"method": call.method}
     if reply.connection_id:
         facts["connection_id"] = reply.connection_id

@@ -11,7 +11,7 @@ from zeep.transports import Transport
 
 from domain.web_connector.protocol import wsdl
 from domain.web_connector.protocol.methods import NAMESPACE
-from domain.web_connector.protocol.soap import MAX_BODY_BYTES, SOAP_12
+from domain.web_connector.protocol.soap import MAX_BODY_BYTES, MAX_SMALL_BODY_BYTES, SOAP_12
 from tests.support.builders import CONNECTION_ID
 from tests.support.web_connector.connector import PASSWORD, Connector
 from tests.support.web_connector.quickbooks import answer, hcp
@@ -40,7 +40,18 @@ def test_a_body_over_6_mb_is_refused_without_parsing(qbwc: Connector, body: byte
     answered = qbwc.endpoint.answer(body)
 
     assert answered.status == 413
-    assert "MaxReturned" in answered.body
+    assert "may have at most" in answered.body
+
+
+def test_a_large_call_without_a_response_in_it_is_refused_without_parsing(qbwc: Connector) -> None:
+    qbwc.store.calls.clear()
+    large = receive("x" * MAX_SMALL_BODY_BYTES)
+
+    refused = qbwc.endpoint.answer(large.replace("receiveResponseXML", "authenticate"))
+    accepted = qbwc.endpoint.answer(large.replace("receiveResponseXML", "sendRequestXML"))
+
+    assert (refused.status, accepted.status) == (413, 200)
+    assert qbwc.store.calls.total() == 1  # the session of sendRequestXML
 
 
 def test_a_response_of_almost_6_mb_is_stored_whole(qbwc: Connector) -> None:

@@ -8,10 +8,11 @@ import pytest
 
 from domain.requests.record import State
 from domain.requests.waiting_reason import of_request
-from tests.support.web_connector.quickbooks import answer, nothing_stored, stored_response
+from tests.support.web_connector.connector import Connector
+from tests.support.web_connector.quickbooks import answer, hcp, nothing_stored, stored_response
 
 if TYPE_CHECKING:
-    from tests.support.web_connector.connector import Connector
+    from collections.abc import Callable
 
 
 def test_a_request_that_quickbooks_cannot_parse_fails_and_the_session_continues(qbwc: Connector) -> None:
@@ -347,3 +348,57 @@ def test_an_unknown_outcome_warns_that_a_hung_copy_may_still_be_executed(qbwc: C
     assert error is not None
     assert (error.code, error.details["reason"]) == ("outcome_unknown", "answer_lost")
     assert "may still execute the request" in error.details["hint"]
+
+
+@pytest.mark.parametrize("hresult", ["0x80040423", "0x80040428"])
+@pytest.mark.parametrize("queue", [Connector.queue, Connector.write])
+def test_a_request_that_this_quickbooks_can_never_execute_fails_at_once(
+    qbwc: Connector, queue: Callable[[Connector], str], hresult: str
+) -> None:
+    request_id, next_one = queue(qbwc), qbwc.queue()
+    qbwc.begin()
+
+    assert 1 <= qbwc.receive(hresult=hresult, message="not supported") <= 99
+
+    error = qbwc.record(request_id).error
+    assert error is not None
+    assert (error.code, error.details["hresult"]) == ("qbxml_parse_error", hresult)
+    assert next_one in qbwc.send()
+
+
+def test_a_duplicate_of_such_an_exception_does_not_fail_the_next_write(qbwc: Connector) -> None:
+    qbwc.write("Ann")
+    write = qbwc.write("Bob")
+    qbwc.begin()
+    qbwc.receive(hresult="0x80040423")
+    sent = qbwc.send()
+
+    qbwc.receive(hresult="0x80040423")
+
+    assert qbwc.record(write).recovering
+    qbwc.close()
+    qbwc.begin()
+    assert qbwc.receive(stored_response(sent)) == 100
+    assert qbwc.record(write).state is State.RESPONSE_RECEIVED
+
+
+def test_long_texts_from_quickbooks_are_shortened_before_they_are_stored(qbwc: Connector) -> None:
+    long = "x" * 500_000
+    facts = hcp(f"{{{long}}}").replace("QuickBooks Enterprise 24", long).replace("<Country>US", f"<Country>{long}")
+    read, refused, iterated = qbwc.queue(), qbwc.write(), qbwc.iterate()
+    qbwc.authenticate()
+    qbwc.send(hcp())
+    qbwc.receive(hresult=long, message=long)
+    qbwc.receive(answer(qbwc.send(), code=3100, severity="Error", message=long))
+    page = answer(qbwc.send(), extra=f' iteratorRemainingCount="2" iteratorID="{long}"')
+    qbwc.receive(page)
+    assert qbwc.receive(page) <= 99  # recognised as a duplicate
+    qbwc.close()
+    qbwc.queue()
+    qbwc.authenticate()
+    qbwc.call("connectionError", qbwc.ticket, long[:25_000], long[:25_000])
+    qbwc.authenticate()
+    qbwc.send(facts)
+
+    stored = (qbwc.record(read), qbwc.record(refused), qbwc.record(iterated), qbwc.connection)
+    assert all(len(repr(one)) < 20_000 for one in (*stored, *qbwc.store.sessions.values()))

@@ -224,3 +224,21 @@ def test_a_request_queued_during_a_session_is_sent_in_it(qbwc: Connector) -> Non
 
     assert qbwc.receive(answer(request)) < 100
     assert late in qbwc.send()
+
+
+def test_an_empty_label_is_like_no_label(qbwc: Connector) -> None:
+    request_id = qbwc.queue()
+
+    qbwc.receive(answer(qbwc.begin(), label=""))
+
+    assert qbwc.record(request_id).state is State.RESPONSE_RECEIVED
+
+
+@pytest.mark.parametrize("piece", ["<QBXMLMsgsRs ", "<aRs ", "<QBXMLMsgsRs newMessageSetID=", '<aRs requestID="'])
+@pytest.mark.parametrize("receive", [Connector.receive, Connector.receive_oversized])
+def test_the_time_to_read_a_response_grows_with_its_length(qbwc: Connector, receive: Any, piece: str) -> None:
+    """A quadratic reader would need minutes."""
+    qbwc.write()
+    qbwc.begin()
+
+    receive(qbwc, piece * (1_000_000 // len(piece)) + "{padding}")

@@ -161,3 +161,30 @@ def test_a_lone_request_that_can_no_longer_be_written_ends_the_session(qbwc: Con
     assert qbwc.begin() == ""
 
     assert "malformed" in qbwc.last_error()
+
+
+def test_a_request_that_cannot_be_written_for_an_unexpected_reason_does_not_block_the_queue(qbwc: Connector) -> None:
+    """Python refuses to convert a number of 5,000 digits with a ValueError."""
+    broken = qbwc.queue("CustomerQueryRq", f"<MaxReturned>{'9' * 5_000}</MaxReturned>", ' iterator="Start"')
+    good = qbwc.queue()
+
+    assert good in qbwc.begin()
+
+    error = qbwc.record(broken).error
+    assert error is not None
+    assert (error.code, error.message) == ("qbxml_parse_error", "The request was not sent: unexpected ValueError")
+
+
+def test_a_fault_of_the_store_does_not_end_a_request(qbwc: Connector) -> None:
+    request_id = qbwc.queue()
+    qbwc.authenticate()
+
+    def request_xml(_request_id: str) -> str:
+        raise OSError("the connection was reset")
+
+    qbwc.store.request_xml = request_xml  # type: ignore[assignment, method-assign]
+
+    with pytest.raises(OSError, match="reset"):
+        qbwc.send(hcp())
+
+    assert qbwc.record(request_id).state is State.TICKETED

@@ -21,18 +21,28 @@ if TYPE_CHECKING:
     from domain.web_connector.protocol.methods import Result
 
 MAX_BODY_BYTES = 6 * 1024 * 1024
-"""Lambda takes at most 6 MB in a synchronous call: nothing larger can arrive where the service is deployed."""
+"""Lambda accepts at most 6 MB in a synchronous call."""
+
+MAX_SMALL_BODY_BYTES = 64 * 1024
+"""Bytes in a call that carries no response. Anyone can send calls: larger ones are refused before they are parsed."""
+
+CARRY_RESPONSES = frozenset({"sendRequestXML", "receiveResponseXML"})
+"""The methods with a response of QuickBooks in a parameter: they may have MAX_BODY_BYTES."""
+
+_MAX_DEPTH = 32
+_MAX_ELEMENTS = 1_000
+"""Elements in an envelope. A call has ten in a depth of four: QBXML is text in a parameter."""
 
 _BEGINNING = 16 * 1024
-"""How much of an envelope that is too large is looked at: the ticket and the first tags of the response are in it."""
+"""How much of a large envelope is read first: it contains the method, the ticket and the first tags of the response."""
 
 _BUFFER_BYTES = 64 * 1024
-"""How much text expat gathers before it calls us: escaped QBXML comes in a great many small pieces."""
+"""Text that expat collects before it calls us: escaped QBXML arrives in many small pieces."""
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A SOAP version: the envelope's namespace and the content type of answers."""
+    """A SOAP version: the namespace of the envelope and the content type of replies."""
 
     namespace: str
     content_type: str
@@ -46,7 +56,7 @@ _NIL = "http://www.w3.org/2001/XMLSchema-instance}nil"
 
 
 class NotACall(Exception):
-    """The body is no call of a Web Connector method; the text says why. A fault says so in `version`."""
+    """The body is not a call of a Web Connector method. The fault is sent in `version`."""
 
     def __init__(self, reason: str, version: Version = SOAP_11) -> None:
         super().__init__(reason)
@@ -73,13 +83,12 @@ class Call:
 def read_call(body: bytes | str) -> Call:
     """Return the call in an envelope of SOAP 1.1 or 1.2, in document or RPC style.
 
-    Envelope, body and method are known by namespace and local name, parameters by local name
-    alone: RPC style leaves them unqualified. Unknown parameters are kept, and nobody asks for
-    them. Raises NotACall.
+    Envelope, body and method are recognised by namespace and local name, parameters by local name alone, because RPC
+    style leaves them unqualified. Raises NotACall.
     """
     trimmed = _trimmed(body)
     if not trimmed:
-        raise NotACall("The body is empty: a SOAP envelope is expected.")
+        raise NotACall("The body is empty. Send a SOAP envelope.")
     try:
         try:
             return _parsed(trimmed)
@@ -89,19 +98,16 @@ def read_call(body: bytes | str) -> Call:
                 raise
             return _parsed(repaired)
     except ExpatError as error:
-        raise NotACall(f"The body is no well-formed XML: {error}.") from None
+        raise NotACall(f"The body is not well-formed XML: {error}.") from None
     except DefusedXmlException:
         raise NotACall("A SOAP envelope must not have a DOCTYPE.") from None
     except (ValueError, LookupError) as error:
-        # An encoding that is unknown or that expat cannot read, or text that is none (a lone surrogate).
+        # An encoding that expat does not know or cannot read, or a lone surrogate.
         raise NotACall(f"The body's encoding cannot be read: {error}.") from None
 
 
 def read_beginning(body: bytes | str) -> Call | None:
-    """Return the call in the first part of an envelope that is too large to be read: its last parameter is cut off.
-
-    None when there is none to be seen in it.
-    """
+    """Return the call in the beginning of a large envelope, its last parameter incomplete; None if there is none."""
     reader = _EnvelopeReader()
     try:
         _parser(reader).Parse(_trimmed(body[:_BEGINNING]), False)
@@ -111,7 +117,7 @@ def read_beginning(body: bytes | str) -> Call | None:
 
 
 def _trimmed(body: bytes | str) -> bytes | str:
-    """Return the body without what some clients write before the XML declaration."""
+    """Return the body without the characters that some clients write before the XML declaration."""
     if isinstance(body, str):
         return body.lstrip("\N{BOM} \t\r\n").rstrip()
     return body.lstrip(b"\xef\xbb\xbf \t\r\n")
@@ -124,8 +130,7 @@ def _parsed(body: bytes | str) -> Call:
 
 
 def _parser(reader: _EnvelopeReader) -> Any:
-    # The pure Python parser of defusedxml; its expat parser keeps the refusal of DTDs, and calls us
-    # directly, so that no tree is ever built from what a stranger sends.
+    # The expat parser of defusedxml refuses DTDs and calls us directly, so that no tree is built.
     parser = DefusedXMLParser(target=object(), forbid_dtd=True).parser
     parser.DefaultHandlerExpand = None
     parser.ordered_attributes = False
@@ -141,10 +146,11 @@ _ENVELOPE, _PART, _METHOD, _PARAMETER = 1, 2, 3, 4
 
 
 class _EnvelopeReader:
-    """Follows the depth of elements and keeps the text of the parameters, nothing else."""
+    """Keeps the text of the parameters and nothing else."""
 
     def __init__(self) -> None:
         self._depth = 0
+        self._elements = 0
         self._version = SOAP_11
         self._in_body = False
         self._method: str | None = None
@@ -155,6 +161,9 @@ class _EnvelopeReader:
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         self._depth += 1
+        self._elements += 1
+        if self._depth > _MAX_DEPTH or self._elements > _MAX_ELEMENTS:
+            raise NotACall("The envelope has too many elements.", self._version)
         if self._depth == _ENVELOPE:
             self._open_envelope(name)
         elif self._depth == _PART:
@@ -181,14 +190,14 @@ class _EnvelopeReader:
 
     def call(self) -> Call:
         if self._method is None:
-            raise NotACall("The SOAP body is empty: it names no method.", self._version)
+            raise NotACall("The SOAP body is empty. It must contain a method.", self._version)
         begun = {} if self._parameter is None else {self._parameter: "".join(self._pieces)}
         return Call(self._method, {**begun, **self._parameters}, self._version)
 
     def _open_envelope(self, name: str) -> None:
         version = _ENVELOPES.get(name)
         if version is None:
-            raise NotACall("The body is no SOAP envelope.")
+            raise NotACall("The body is not a SOAP envelope.")
         self._version = version
 
     def _open_method(self, name: str) -> None:
@@ -221,7 +230,7 @@ _PROLOGUE = '<?xml version="1.0" encoding="utf-8"?>'
 _NAMESPACES = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema"'
 
 _ESCAPES: dict[int, str | None] = {
-    # What XML 1.0 forbids is left out: a client could not read any of the answer otherwise.
+    # Characters that XML 1.0 forbids are left out: with them a client could not read the reply at all.
     **dict.fromkeys([*range(0x20), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF]),
     ord("\t"): "\t",
     ord("\n"): "\n",
@@ -233,12 +242,12 @@ _ESCAPES: dict[int, str | None] = {
 
 
 def escape(text: str) -> str:
-    """Return `text` as XML character data; it comes out of a parser as it is, without what XML 1.0 forbids."""
+    """Return `text` as XML character data, without the characters that XML 1.0 forbids."""
     return text.translate(_ESCAPES)
 
 
 def write_answer(call: Call, result: Result) -> str:
-    """Return the envelope that answers `call`: on one line, since white space in a result is data."""
+    """Return the envelope that answers `call`, on one line, because white space in a result is data."""
     method = METHODS[call.method]
     if method.result is Type.STRINGS and not isinstance(result, (str, int)):
         content = "".join(f"<string>{escape(item)}</string>" for item in result)
@@ -252,7 +261,7 @@ def write_answer(call: Call, result: Result) -> str:
 
 
 def write_fault(reason: str, version: Version = SOAP_11, *, ours: bool = False) -> str:
-    """Return the envelope of a fault; `ours` says whose it is: the server's or the caller's."""
+    """Return the envelope of a fault, of the server (`ours`) or of the caller."""
     text = escape(reason)
     if version is SOAP_12:
         code = "Receiver" if ours else "Sender"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from domain.qbxml.codes.hresults import PARSE_ERROR, describe_hresult
+from domain.qbxml.codes.hresults import describe_hresult
 from domain.requests.record import State
 from domain.web_connector.error_reasons import Reason, because
 from domain.web_connector.responses.pages import smaller_page
@@ -90,8 +90,8 @@ def outcome_unknown(record: QueuedRequest, now: datetime, message: str, details:
     return record.failed(now, "outcome_unknown", message, {**details, "hint": hint})
 
 
-def not_parsed(record: QueuedRequest, message: str, now: datetime) -> QueuedRequest:
-    """End a request that QuickBooks cannot parse."""
-    facts = describe_hresult(PARSE_ERROR)
+def invalid_request(record: QueuedRequest, message: str, hresult: str, now: datetime) -> QueuedRequest:
+    """End a request that this QuickBooks can never execute."""
+    facts = describe_hresult(hresult)
     details = {"hresult": facts.code, "reason": facts.reason, "hint": facts.hint}
     return record.failed(now, "qbxml_parse_error", message, details)

@@ -28,7 +28,9 @@ OTHER_CONTENT = 9001
 NOT_STORED = 9005
 """Status: QuickBooks could not store the response. It does not say whether it executed the request."""
 
-_NAMED = re.compile(r"""<QBXMLMsgsRs\s[^>]*?\bnewMessageSetID\s*=\s*["']([^"']+)["']""")
+_TAG = "<QBXMLMsgsRs"
+_MAX_TAG_CHARACTERS = 1_000
+_NAMED = re.compile(r"""\bnewMessageSetID\s*=\s*["']([^"']+)["']""")
 
 
 def outgoing(record: QueuedRequest, request: qbxml.Request, message_set_to_forget: str | None) -> str:
@@ -54,5 +56,10 @@ def status_check(record: QueuedRequest) -> str:
 
 def is_about_another(record: QueuedRequest, text: str) -> bool:
     """Whether a response names the message set of another request: it was delayed or delivered twice."""
-    named = _NAMED.search(text)
+    # Only the first tag is searched, and not far: the text may be anything.
+    start = text.find(_TAG)
+    if start < 0:
+        return False
+    tag, _, _ = text[start : start + _MAX_TAG_CHARACTERS].partition(">")
+    named = _NAMED.search(tag)
     return named is not None and named[1].casefold() != record.message_set_id.casefold()

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from domain import qbxml
+from domain.qbxml.codes.hresults import PARSE_ERROR
 from domain.qbxml.codes.statuses import INVALID_ID, describe_status
-from domain.requests.record import QUEUED, State
+from domain.requests.record import MAX_FACT_CHARACTERS, QUEUED, State, shortened
 from domain.web_connector.error_reasons import Reason, because
 from domain.web_connector.recovery.lost_response import (
     MAX_SESSIONS,
+    invalid_request,
     iteration_interrupted,
-    not_parsed,
     outcome_unknown,
     recover_later,
 )
@@ -81,7 +82,7 @@ class NotExecuted(Changed):
 
 Outcome: TypeAlias = Ignored | Completed | Failed | Requeued | SendAgain | NotExecuted
 
-_RESPONSE_BEGINS = re.compile(r"""<(\w+)Rs\s[^>]*?\brequestID\s*=\s*["']([^"']*)["']""")
+_RESPONSE_BEGINS = re.compile(r"""<(\w{1,100})Rs\s[^>]{0,500}?\brequestID\s{0,10}=\s{0,10}["']([^"']*)["']""")
 
 
 def without_response(after: QueuedRequest) -> Failed | Requeued:
@@ -142,10 +143,13 @@ def _refused(record: QueuedRequest, status: qbxml.ResponseStatus, now: datetime)
 
 
 def _answers(request: QueuedRequest | LastResponse, response_name: str, label: str | None) -> bool:
-    """Whether a response can belong to a request: by name and label. XML normalises white space in attributes."""
+    """Whether a response can belong to a request: by name, and by label if it has one.
+
+    XML normalises white space in attributes.
+    """
     if response_name.removesuffix("Rs") != request.request_name.removesuffix("Rq"):
         return False
-    return label is None or label.split() == request.request_label.split()
+    return not label or label.split() == request.request_label.split()
 
 
 def _is_duplicate(record: QueuedRequest, status: qbxml.ResponseStatus, last: LastResponse) -> bool:
@@ -158,7 +162,7 @@ def _is_duplicate(record: QueuedRequest, status: qbxml.ResponseStatus, last: Las
         return False
     if not _answers(record, status.name, status.request_id):
         return True
-    if status.iterator_id is None or status.iterator_id != last.iterator_id:
+    if status.iterator_id is None or shortened(status.iterator_id, MAX_FACT_CHARACTERS) != last.iterator_id:
         return False
     return (status.iterator_remaining or 0) >= (last.iterator_remaining or 0)
 
@@ -170,7 +174,7 @@ def _of_message_set(session: Session, record: QueuedRequest, text: str, code: in
     if not record.recovering:
         return _of_refused_message_set(record, text, code, now)
     if code in NEVER_EXECUTED and session.in_flight and session.in_flight.parse_error is not None:
-        return Failed(not_parsed(record, session.in_flight.parse_error, now))
+        return Failed(invalid_request(record, session.in_flight.parse_error, PARSE_ERROR, now))
     return _of_status_check(record, text, code, now, session.company_file.mark)
 
 

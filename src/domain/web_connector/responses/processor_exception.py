@@ -9,17 +9,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from domain.qbxml.codes.hresults import PARSE_ERROR, describe_hresult
-from domain.requests.record import FIRST_IN_LINE, State
+from domain.requests.record import FIRST_IN_LINE, State, shortened
 from domain.web_connector.error_reasons import Reason
 from domain.web_connector.recovery.lost_response import (
+    invalid_request,
     iteration_interrupted,
-    not_parsed,
     outcome_unknown,
     recover_later,
     retry_later,
 )
 from domain.web_connector.responses.outcome import Failed, NotExecuted, SendAgain, without_response
-from domain.web_connector.session.connection_error import connection_error
+from domain.web_connector.session.connection_error import MAX_HRESULT_CHARACTERS, connection_error
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -44,11 +44,13 @@ def of_exception(session: Session, record: QueuedRequest, call: Call, now: datet
 
     There is no response with an exception; if one arrives all the same, it is stored with the error.
     """
-    hresult, facts = call["hresult"], describe_hresult(call["hresult"])
-    message = call["message"].strip() or facts.message
-    if facts.code == PARSE_ERROR:
-        return _of_parse_error(session, record, message, call["response"] or None, now)
+    hresult = shortened(call["hresult"], MAX_HRESULT_CHARACTERS)
+    facts = describe_hresult(call["hresult"])
+    message = shortened(call["message"].strip() or facts.message)
     details, certain = _details(hresult, facts), facts.executed == "no"
+    believed = record.recovering or record.is_read or not session.exception_reported
+    if facts.kind == "invalid_request" and (believed or facts.code == PARSE_ERROR):
+        return _of_invalid_request(session, record, message, facts, call["response"] or None, now)
     if record.recovering:
         after = recover_later(record, now, message, details)
     elif record.is_read or (certain and not session.exception_reported):
@@ -64,10 +66,11 @@ def of_exception(session: Session, record: QueuedRequest, call: Call, now: datet
     )
 
 
-def _of_parse_error(
-    session: Session, record: QueuedRequest, message: str, response: str | None, now: datetime
+def _of_invalid_request(  # noqa: PLR0917 - facts of one call
+    session: Session, record: QueuedRequest, message: str, facts: Hresult, response: str | None, now: datetime
 ) -> Outcome:
-    details = _details(PARSE_ERROR, describe_hresult(PARSE_ERROR))
+    """QuickBooks can never execute what was sent."""
+    details = _details(facts.code, facts)
     if record.recovering and session.exception_reported:
         outcome = without_response(recover_later(record, now, message, details))
     elif record.recovering:
@@ -78,7 +81,7 @@ def _of_parse_error(
         expired = details | {"reason": Reason.ITERATOR_EXPIRED.value}
         outcome = Failed(iteration_interrupted(record, now, message, expired))
     elif record.is_read or not session.exception_reported:
-        outcome = Failed(not_parsed(record, message, now))
+        outcome = Failed(invalid_request(record, message, facts.code, now))
     else:
         # QuickBooks is idle now: the Web Connector fetches the question only after the write returned.
         return SendAgain(record.response_lost(now).moved(State.TICKETED, now).as_change_of(record), None, message)

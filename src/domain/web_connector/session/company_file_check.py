@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from domain import qbxml
 from domain.connections.record import COMPANY_FILE_MISMATCH
-from domain.requests.record import timestamp
+from domain.requests.record import MAX_FACT_CHARACTERS, shortened, timestamp
 from domain.storage.changes import ChangeConnection
 from domain.web_connector.error_reasons import Reason, because
 
@@ -30,8 +30,8 @@ class CompanyFileCheck:
         self._must_be_marked = must_be_marked
         self.connection = connection
         self._facts = qbxml.host_facts(call["strHCPResponse"])
-        self._path = call["strCompanyFileName"].strip()
-        self.mark = self._facts.file_id
+        self._path = shortened(call["strCompanyFileName"].strip(), MAX_FACT_CHARACTERS)
+        self.mark = self._facts.file_id and shortened(self._facts.file_id, MAX_FACT_CHARACTERS)
         """The FileID mark of the open company file."""
 
     @property
@@ -104,7 +104,7 @@ class CompanyFileCheck:
             "country": self._facts.country or self._call["qbXMLCountry"],
             "qbxml_version": self._facts.qbxml_version or self._processor_version(),
         }
-        return {name: value for name, value in facts.items() if value}
+        return {name: shortened(value, MAX_FACT_CHARACTERS) for name, value in facts.items() if value}
 
     def _processor_version(self) -> str:
         major, minor = self._call["qbXMLMajorVers"].strip(), self._call["qbXMLMinorVers"].strip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from domain.qbxml.codes.hresults import describe_hresult
-from domain.requests.record import timestamp
+from domain.requests.record import shortened, timestamp
 from domain.web_connector.session.login import CURRENT_COMPANY_FILE, company_file
 
 if TYPE_CHECKING:
@@ -15,15 +15,17 @@ if TYPE_CHECKING:
 
 DONE = "done"
 
+MAX_HRESULT_CHARACTERS = 30
+
 
 def connection_error(hresult: str, message: str, now: datetime) -> dict[str, Any]:
     """Return the `last_error` of a connection: what the Web Connector reported about QuickBooks."""
     facts = describe_hresult(hresult)
     return {
         "code": "quickbooks_connection_error",
-        "message": message.strip() or facts.message,
+        "message": shortened(message.strip() or facts.message),
         "reason": facts.reason,
-        "hresult": hresult.strip(),
+        "hresult": shortened(hresult.strip(), MAX_HRESULT_CHARACTERS),
         "hint": facts.hint,
         "at": timestamp(now),
     }

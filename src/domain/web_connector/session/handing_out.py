@@ -70,9 +70,9 @@ class HandingOut:
             changes.append(check.learned(now))
         try:
             text, search_text, size = self._outgoing(record, after.message_set_to_forget)
-        except (InvalidRequest, NotFound) as error:
-            ended = not_writable(record, error.message, now).as_change_of(stored)
-            self._pass_over(session, session.in_flight or InFlight(stored), ended, error.message, now)
+        except _NotWritable as error:
+            ended = not_writable(record, str(error), now).as_change_of(stored)
+            self._pass_over(session, session.in_flight or InFlight(stored), ended, str(error), now)
             return None
         in_flight = session.in_flight
         if record.state is State.TICKETED:
@@ -100,19 +100,25 @@ class HandingOut:
     def _outgoing(self, record: QueuedRequest, message_set_to_forget: str | None) -> tuple[str, str, int | None]:
         """Return the QBXML to send for `record`, the text by which it is found, and the size of a page.
 
-        Raises InvalidRequest or NotFound for a request that can no longer be written. The response to one that was
-        sent before can be asked for all the same.
+        Raises _NotWritable, except during recovery: QuickBooks can be asked for the response all the same.
         """
+        missing: str | None = None
         try:
-            request = qbxml.stored_request(self._store.request_xml(record.id), record.qbxml_version)
-        except (InvalidRequest, NotFound):
+            request_xml = self._store.request_xml(record.id)
+        except NotFound as error:
+            request_xml, missing = "", error.message
+        try:
+            request = qbxml.stored_request(request_xml, record.qbxml_version)
+            search_text = searchable_text(record, request)
+            if record.recovering:
+                return status_check(record), search_text, None
+            return outgoing(record, request, message_set_to_forget), search_text, page_size(record, request)
+        except Exception as error:
+            # Whatever is wrong with one request must not block those behind it.
             if record.recovering:
                 return status_check(record), "", None
-            raise
-        search_text = searchable_text(record, request)
-        if record.recovering:
-            return status_check(record), search_text, None
-        return outgoing(record, request, message_set_to_forget), search_text, page_size(record, request)
+            known = error.message if isinstance(error, InvalidRequest) else f"unexpected {type(error).__name__}"
+            raise _NotWritable(missing or known) from error
 
     def _put_back(self, session: Session, record: QueuedRequest, reason: str, now: datetime) -> Reply:
         """Put back what was claimed before the session was told to stop."""
@@ -142,6 +148,10 @@ class HandingOut:
 
         released = without_response(in_flight, ended)
         self._claims.commit_and_claim(session.connection_id, session.id, now, changes, released)
+
+
+class _NotWritable(Exception):
+    """A request cannot be written as QBXML; the text says why."""
 
 
 def _checked(session: Session, check: CompanyFileCheck) -> Session:

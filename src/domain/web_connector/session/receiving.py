@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from domain import qbxml
-from domain.requests.record import State
+from domain.requests.record import MAX_FACT_CHARACTERS, State, shortened
 from domain.storage.changes import ChangeRequest, ChangeSession
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES
@@ -126,7 +126,8 @@ def _after(session: Session, record: QueuedRequest, outcome: Changed, now: datet
     """Return the session after an outcome, before its next request is known."""
     last = LastResponse(record.request_name, record.request_label, number=session.responses + 1)
     if isinstance(outcome, Completed):
-        last = replace(last, iterator_id=outcome.iterator_id, iterator_remaining=outcome.iterator_remaining)
+        iterator_id = outcome.iterator_id and shortened(outcome.iterator_id, MAX_FACT_CHARACTERS)
+        last = replace(last, iterator_id=iterator_id, iterator_remaining=outcome.iterator_remaining)
     failure = outcome if isinstance(outcome, NotExecuted) else None
     # What is left to a later session must not be claimed by this one while it lingers.
     ends = isinstance(outcome, (NotExecuted, Requeued))
