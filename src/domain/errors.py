@@ -6,10 +6,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+
+MAX_PROBLEMS = 100
+MAX_TEXT_LENGTH = 500
+"""Limits of what an error returns. Texts quote the request, which can be a thousand times longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +34,17 @@ class Problem:
     suggestion: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the members that are known."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        """Return the members that are known. Long texts are shortened."""
+        return {
+            name: shortened(value) if isinstance(value, str) else value
+            for name, value in asdict(self).items()
+            if value is not None
+        }
+
+
+def shortened(text: str) -> str:
+    """Return a text, or the beginning of a long one."""
+    return text if len(text) <= MAX_TEXT_LENGTH else text[: MAX_TEXT_LENGTH - 1] + "…"
 
 
 class ServiceError(Exception):
@@ -44,14 +59,15 @@ class ServiceError(Exception):
 
 
 class InvalidRequest(ServiceError):
-    """The body or a parameter is wrong; `details.problems` lists each problem."""
+    """The body or a parameter is wrong; `details.problems` lists the first 100 problems."""
 
     code = "invalid_request"
 
     def __init__(self, problems: Iterable[Problem], message: str | None = None) -> None:
-        self.problems = tuple(problems)
+        self.problems = tuple(islice(problems, MAX_PROBLEMS))
         super().__init__(
-            message or "; ".join(f"{problem.field}: {problem.message}" for problem in self.problems[:3]),
+            message
+            or "; ".join(f"{shortened(problem.field)}: {shortened(problem.message)}" for problem in self.problems[:3]),
             {"problems": [problem.as_dict() for problem in self.problems]},
         )
 

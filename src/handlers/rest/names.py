@@ -11,8 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+MAX_COMPARED_LENGTH = 50
+
+
 def unknown_name(name: str, known: Sequence[str], kind: str) -> Problem:
     """Return the problem of an unknown field or parameter (`kind`)."""
-    nearest = get_close_matches(name, known, n=1)
+    # A name that is much longer resembles none, and comparing it takes long.
+    nearest = get_close_matches(name, known, n=1) if len(name) <= MAX_COMPARED_LENGTH else []
     suggestion = f"Did you mean {nearest[0]}?" if nearest else None
     return Problem(name, f"is not a {kind} of this endpoint", suggestion=suggestion)
