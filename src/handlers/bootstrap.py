@@ -6,6 +6,7 @@ Imports stand inside the properties, so that a Lambda function loads only what i
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 import uuid
@@ -47,6 +48,9 @@ def aws_client(service: str) -> Any:
     from botocore.config import Config
     from botocore.session import get_session
 
+    # At DEBUG it would log what it sends and receives: secrets, password hashes and records.
+    for library in ("botocore", "urllib3"):
+        logging.getLogger(library).setLevel(logging.INFO)
     config = Config(
         connect_timeout=CONNECT_SECONDS,
         read_timeout=READ_SECONDS,

@@ -1,0 +1,41 @@
+"""At log level DEBUG too, logs contain no secret, no password hash and no content of a record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from moto import mock_aws
+
+from domain import qbxml
+from handlers.bootstrap import Services, aws_client
+from handlers.settings import Settings
+from local.emulated_dynamodb import quick_moto
+from local.tables import make_tables
+from tests.support.builders import REQUEST_XML
+from tests.support.services import ENVIRONMENT
+
+if TYPE_CHECKING:
+    import pytest
+
+NAMES = ["QUEUED_REQUESTS", "PAYLOADS", "COUNTS", "CONNECTIONS", "SESSIONS", "APPS", "IDEMPOTENCY_KEYS", "QUEUE"]
+TABLES = {f"{name}_TABLE": f"{name.title().replace('_', '')}Table" for name in NAMES}
+
+
+def test_debug_logs_have_no_secrets(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+    caplog.set_level("DEBUG")
+    with quick_moto(), mock_aws():
+        services = Services(Settings(ENVIRONMENT | TABLES | {"RETENTION_DAYS": "0"}))
+        make_tables(aws_client("dynamodb"), "")
+
+        app = services.administration.create_app("Shop")
+        connection = services.connections.create(app.app.id)
+        password = services.connections.set_password(app.app.id, connection.id)
+        stored = services.store.connection(connection.id)
+        request = qbxml.parse_request_xml(REQUEST_XML)
+        services.requests.queue(app.app.id, connection.id, request, None)
+
+    assert stored
+    for secret in (app.webhook_secret, password, stored.password_hash, "MaxReturned"):
+        assert secret
+        assert secret not in caplog.text
