@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from typing import Any
+
+from aws_lambda_powertools import Logger
 
 from domain.apps.record import api_key_hash
 from domain.errors import Unauthorized
 from handlers.bootstrap import services
 
+logger = Logger()
+
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     """Return a policy for the key's app. Raises the error to which API Gateway responds with 401."""
     text = _api_key(event.get("authorizationToken", ""))
-    key = services().store.api_key(api_key_hash(text)) if text else None
-    if key is None or key.revoked_at:
-        # API Gateway responds with 401 to exactly this message, and with 500 to any other.
-        raise Unauthorized("Unauthorized")
+    if text is None:
+        raise _refused("malformed")
+    key_hash = api_key_hash(text)
+    key = services().store.api_key(key_hash)
+    if key is None:
+        raise _refused("unknown", key_hash=key_hash)
+    if key.revoked_at:
+        raise _refused("revoked", key_hash=key_hash, app_id=key.app_id)
     # The whole stage, not only this method: API Gateway caches the policy for the key's other calls.
     api, stage, *_ = event["methodArn"].split("/")
     return {
@@ -30,6 +37,13 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     }
 
 
+def _refused(reason: str, **facts: str) -> Unauthorized:
+    """Log why a credential is refused, without the credential, and return the error."""
+    logger.warning("api_key.refused", extra={"reason": reason, **facts})
+    # API Gateway responds with 401 to exactly this message, and with 500 to any other.
+    return Unauthorized("Unauthorized")
+
+
 def _api_key(authorization: str) -> str | None:
     """Return the user name of a Basic credential (RFC 7617) with an empty password, None for anything else."""
     scheme, _, credential = authorization.partition(" ")
@@ -37,6 +51,6 @@ def _api_key(authorization: str) -> str | None:
         return None
     try:
         user, colon, password = base64.b64decode(credential.strip(), validate=True).decode().partition(":")
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:  # neither ASCII, base64 nor UTF-8
         return None
     return user if colon and not password else None

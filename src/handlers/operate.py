@@ -8,14 +8,29 @@ from __future__ import annotations
 
 from typing import Any
 
+from aws_lambda_powertools import Logger
+
 from domain.errors import ServiceError
 from handlers.operator_commands import command_named
+
+logger = Logger()
+
+LOGGED_ARGUMENTS = frozenset({"app_id", "connection_id", "key_hash", "scope", "mend"})
+"""No argument is a secret, but an operator can mistake one for another."""
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     """Run the command that the event names."""
     arguments = {name: value for name, value in event.items() if name != "operation"}
+    command, result = event.get("operation"), "done"
     try:
-        return command_named(event.get("operation"), arguments)(**arguments)
+        return command_named(command, arguments)(**arguments)
     except ServiceError as error:
+        result = error.code
         return {"error": {"code": error.code, "message": error.message, "details": error.details}}
+    except Exception:
+        result = "failed"
+        raise
+    finally:
+        logged = {name: value for name, value in arguments.items() if name in LOGGED_ARGUMENTS}
+        logger.info("operator.command", extra={"command": command, "result": result, **logged})

@@ -36,6 +36,7 @@ def stored_ids(deployment: Deployment) -> list[str]:
         "Basic",
         "Basic ",
         "Basic !!!",
+        "Basic é",
         "Basic " + base64.b64encode(b"no colon").decode(),
         "Basic " + base64.b64encode(b"\xff\xfe:").decode(),
         "Bearer sk_something",
@@ -315,6 +316,25 @@ def test_an_invalid_idempotency_key_is_refused(deployment: Deployment, key: str)
 
     assert (answer.status, answer.problem["field"]) == (400, "Idempotency-Key")
     assert stored_ids(deployment) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {f"field{number}": 1 for number in range(60_000)},
+        {"queued_request": {f"field{number}": 1 for number in range(60_000)}},
+        {"x" * 1_000_000: 1},
+        {"request_json": {"request": {"name": "CustomerQueryRq", "children": [{"name": "X" * 900_000, "text": "1"}]}}},
+        {"request_json": {"request": {"name": "CustomerQueryRq", "children": [{"name": "X", "text": "1"}] * 20_000}}},
+    ],
+    ids=["unknown fields", "wrapped", "a long field", "a long element", "unknown elements"],
+)
+def test_an_error_lists_at_most_100_problems_with_short_texts(deployment: Deployment, body: dict[str, Any]) -> None:
+    answer = deployment.api.call("POST", deployment.requests_url, body)
+
+    assert (answer.status, answer.code) == (400, "invalid_request")
+    assert 1 <= len(answer.json["error"]["details"]["problems"]) <= 100
+    assert len(answer.text) < 200_000
 
 
 # --- Query parameters

@@ -139,3 +139,38 @@ def test_the_policy_covers_every_path_so_that_it_can_be_cached(deployment: Deplo
 def test_a_refusal_has_the_one_message_to_which_the_gateway_responds_with_401() -> None:
     with pytest.raises(Unauthorized, match=r"^Unauthorized$"):
         authorize("Basic nonsense")
+
+
+def test_a_refused_key_is_logged_without_the_key(deployment: Deployment, caplog: pytest.LogCaptureFixture) -> None:
+    key = do("create_key", app_id=deployment.app_id)
+    do("revoke_key", key_hash=key["key_hash"])
+
+    for credential in ("Basic nonsense", basic("sk_unknown"), basic(key["api_key"])):
+        with pytest.raises(Unauthorized):
+            authorize(credential)
+
+    refusals = [vars(record) for record in caplog.records if record.message == "api_key.refused"]
+    assert [refusal["reason"] for refusal in refusals] == ["malformed", "unknown", "revoked"]
+    assert (refusals[2]["key_hash"], refusals[2]["app_id"]) == (key["key_hash"], deployment.app_id)
+    assert key["api_key"] not in str(refusals)
+    assert "sk_unknown" not in str(refusals)
+
+
+@pytest.mark.usefixtures("deployment")
+def test_every_command_is_logged_without_secrets(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+
+    app = do("create_app", name="Warehouse")
+    key = do("create_key", app_id=app["app_id"])
+    do("revoke_key", key_hash=key["api_key"])
+    do("unknown", app_id=app["app_id"])
+
+    commands = [vars(record) for record in caplog.records if record.message == "operator.command"]
+    assert [(one["command"], one["result"]) for one in commands] == [
+        ("create_app", "done"),
+        ("create_key", "done"),
+        ("revoke_key", "not_found"),
+        ("unknown", "invalid_request"),
+    ]
+    assert commands[1]["app_id"] == app["app_id"]
+    assert app["webhook_secret"] not in str(commands)
