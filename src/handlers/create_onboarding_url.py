@@ -6,9 +6,9 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 
 from domain.connections.onboarding import check_redirect_url
 from handlers.bootstrap import services
+from handlers.http import public_url
 from handlers.rest import ConnectionId, Data, Endpoint
 from handlers.rest.models import NewOnboardingUrl
-from handlers.rest.request_checks import base_url
 from handlers.views.connections import ConnectionView, connection
 
 handler = Endpoint("Connections", changes=True)
@@ -29,5 +29,5 @@ def create_onboarding_url(
         check_redirect_url(redirect_url, allow_http=settings.allow_http_webhooks or settings.allow_loopback_webhooks)
     stored, token = services().onboarding.create_link(handler.app_id, connection_id, redirect_url)
     # Browsers do not send what follows the #, so that the token is in no log.
-    url = f"{services().settings.base_url or base_url(handler.event)}/onboarding#{token}"
+    url = f"{public_url(handler.event)}/onboarding#{token}"
     return {"data": connection(stored, services().clock(), url)}

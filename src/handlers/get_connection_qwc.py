@@ -4,8 +4,9 @@ from aws_lambda_powertools.event_handler import Response
 
 from domain.web_connector.protocol import qwc
 from handlers.bootstrap import services
+from handlers.http import public_url
 from handlers.rest import ConnectionId, Endpoint
-from handlers.rest.request_checks import base_url, header
+from handlers.rest.request_checks import header
 from handlers.rest.responses import file_response
 from handlers.views.connections import QwcView
 
@@ -23,8 +24,7 @@ def get_connection_qwc(connection_id: ConnectionId) -> QwcView | Response[str]:
     in it.
     """
     connection = services().connections.get(handler.app_id, connection_id)
-    url = services().settings.base_url or base_url(handler.event)
-    text = qwc.render(connection, base_url=url, app_name=APP_NAME)
+    text = qwc.render(connection, base_url=public_url(handler.event), app_name=APP_NAME)
     if qwc.CONTENT_TYPE in (header(handler.event, "Accept") or "").lower():
         return file_response(text, qwc.CONTENT_TYPE, f"{connection_id}.qwc")
     return QwcView(qwc=text)

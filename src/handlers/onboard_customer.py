@@ -13,10 +13,9 @@ from domain.errors import NotFound, ServiceError
 from domain.web_connector.protocol import qwc
 from handlers.bootstrap import services
 from handlers.get_connection_qwc import APP_NAME
+from handlers.http import NO_STORE, public_url
 from handlers.rest.errors import STATUSES
-from handlers.rest.request_checks import base_url, header
-
-_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+from handlers.rest.request_checks import header
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
@@ -37,8 +36,7 @@ def _data(event: dict[str, Any], token: str) -> dict[str, Any]:
             return {"password": services().onboarding.new_password(token)}
         case "/onboarding/qwc":
             connection = services().onboarding.connection_for(token)
-            url = services().settings.base_url or base_url(event)
-            return {"qwc": qwc.render(connection, base_url=url, app_name=APP_NAME)}
+            return {"qwc": qwc.render(connection, base_url=public_url(event), app_name=APP_NAME)}
         case _:
             return _progress(token)
 
@@ -61,5 +59,5 @@ def _progress(token: str) -> dict[str, Any]:
 
 
 def _answer(status: int, body: dict[str, Any]) -> dict[str, Any]:
-    headers = {**_HEADERS, "Content-Type": "application/json"}
+    headers = {**NO_STORE, "Content-Type": "application/json"}
     return {"statusCode": status, "headers": headers, "body": json.dumps(body), "isBase64Encoded": False}

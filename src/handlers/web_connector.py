@@ -10,6 +10,7 @@ from aws_lambda_powertools import Logger
 
 from domain.web_connector.protocol import qwc, wsdl
 from handlers.bootstrap import services
+from handlers.http import NO_STORE, public_url
 
 logger = Logger()
 
@@ -25,7 +26,7 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
         logger.info("web_connector.called", extra={"status": reply.status, **reply.log})
         return _response(reply.status, reply.content_type, reply.body)
     if any(name.lower() == "wsdl" for name in event.get("queryStringParameters") or {}):
-        return _response(200, "text/xml; charset=utf-8", wsdl.render(_address(event)))
+        return _response(200, "text/xml; charset=utf-8", wsdl.render(public_url(event) + qwc.SERVICE_PATH))
     return _response(200, "text/plain; charset=utf-8", GREETING)
 
 
@@ -37,16 +38,6 @@ def _body(event: dict[str, Any]) -> bytes | str:
         return body
 
 
-def _address(event: dict[str, Any]) -> str:
-    """Return the URL of this endpoint: the deployment's if it has one, otherwise the URL of the call."""
-    if base_url := services().settings.base_url:
-        return base_url + qwc.SERVICE_PATH
-    context = event["requestContext"]
-    headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
-    scheme = headers.get("x-forwarded-proto", "https")
-    return f"{scheme}://{headers.get('host') or context.get('domainName')}{context.get('path') or event['path']}"
-
-
 def _response(status: int, content_type: str, body: str) -> dict[str, Any]:
-    headers = {"Content-Type": content_type, "Cache-Control": "no-store"}
+    headers = {"Content-Type": content_type, **NO_STORE}
     return {"statusCode": status, "headers": headers, "body": body, "isBase64Encoded": False}

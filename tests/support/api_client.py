@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from domain.errors import Unauthorized
+from handlers.http import SECURITY_HEADERS
 from local.template import Template
 from tests.support.openapi import check_response
 
@@ -198,6 +199,8 @@ class ApiClient:
 
 def _checked(route: Route, answer: Answer) -> Answer:
     """Return a response that is as the OpenAPI document describes it."""
+    for name, value in SECURITY_HEADERS.items():
+        assert answer.headers[name] == value, f"{route.method} {route.path} returned no {name}"
     if route.path.startswith("/api/"):
         check_response(route.method, route.path, answer.status, answer.headers.get("Content-Type", ""), answer.text)
     return answer

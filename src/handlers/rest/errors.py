@@ -11,8 +11,9 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValida
 
 from domain import errors
 from domain.errors import InvalidRequest, NotFound, Problem, ServiceError, TooManyRequests
+from handlers.http import NO_STORE
 from handlers.rest.names import unknown_name
-from handlers.rest.responses import CONTENT_TYPE, NO_STORE
+from handlers.rest.responses import CONTENT_TYPE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

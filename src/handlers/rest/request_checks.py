@@ -154,16 +154,6 @@ def _too_large() -> RequestTooLarge:
     return RequestTooLarge("The body is larger than 1 MiB.", {"limit_bytes": MAX_BODY_BYTES})
 
 
-def base_url(event: Event) -> str:
-    """Return the URL that the caller used, without the path of the API."""
-    context = event["requestContext"]
-    # Only the header has the port.
-    host = header(event, "Host") or context["domainName"]
-    # The path of the gateway begins with the stage when the URL does.
-    stage = context.get("path", event["path"]).removesuffix(event["path"])
-    return f"{header(event, 'X-Forwarded-Proto') or 'https'}://{host}{stage}"
-
-
 def idempotency_key(event: Event) -> str | None:
     """Return the `Idempotency-Key` header. Raises InvalidRequest when it is empty, too long or not plain ASCII."""
     key = header(event, "Idempotency-Key")

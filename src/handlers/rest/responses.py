@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools.event_handler import Response
 
+from handlers.http import NO_STORE
 from handlers.rest.request_checks import header
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from handlers.rest.request_checks import Event
 
 CONTENT_TYPE = "application/json"
-NO_STORE = {"Cache-Control": "no-store"}
-"""Responses hold a company's books, so no cache may keep them."""
 
 MAX_RESPONSE_BYTES = 5 * 1024 * 1024
 """Lambda allows 6 MB for a synchronous response, headers included. One MB is left for them."""

@@ -48,22 +48,6 @@ def test_contention_has_a_retry_after_header() -> None:
     assert (answer.status_code, answer.headers["Retry-After"]) == (429, "3")
 
 
-@pytest.mark.parametrize(
-    ("context", "headers", "base_url"),
-    [
-        ({"domainName": "api.example", "path": "/live/api/v1/connections"}, {}, "https://api.example/live"),
-        ({"domainName": "queue.example", "path": "/api/v1/connections"}, {}, "https://queue.example"),
-        (
-            {"domainName": "127.0.0.1"},
-            {"host": "127.0.0.1:3000", "x-forwarded-proto": "http"},
-            "http://127.0.0.1:3000",
-        ),
-    ],
-)
-def test_the_base_url_is_that_of_the_call(context: dict[str, str], headers: dict[str, str], base_url: str) -> None:
-    assert request_checks.base_url(event(requestContext=context, headers=headers)) == base_url
-
-
 def test_invalid_base64_is_refused() -> None:
     with pytest.raises(InvalidRequest, match="UTF-8"):
         request_checks.body_text(event(body="***", isBase64Encoded=True))

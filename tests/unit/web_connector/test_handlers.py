@@ -72,13 +72,6 @@ def test_the_wsdl_names_the_configured_address(qbwc: Connector) -> None:  # noqa
     assert 'location="https://qb.example.com/qbwc"' in answered["body"]
 
 
-def test_header_names_are_case_insensitive(qbwc: Connector) -> None:  # noqa: ARG001 - it sets the parts up
-    headers = {"host": "127.0.0.1:3000", "X-FORWARDED-PROTO": "http"}
-    local = event("GET", queryStringParameters={"wsdl": ""}, headers=headers, requestContext={})
-
-    assert 'location="http://127.0.0.1:3000/qbwc"' in web_connector.handler(local, None)["body"]
-
-
 @pytest.mark.parametrize("encode", [False, True])
 def test_a_body_may_be_in_base64(qbwc: Connector, encode: bool) -> None:  # noqa: ARG001 - it sets the parts up
     body = envelope(CLOSE)

@@ -1,0 +1,33 @@
+"""What every HTTP response of the service has in common, and its public URL. It imports nothing that starts slowly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from handlers.bootstrap import services
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SECURITY_HEADERS: Mapping[str, str] = {
+    "Strict-Transport-Security": "max-age=31536000",
+    "X-Content-Type-Options": "nosniff",
+}
+"""Browsers use https only, and do not guess the type of a response."""
+
+NO_STORE: Mapping[str, str] = {"Cache-Control": "no-store", **SECURITY_HEADERS}
+"""Responses hold a company's books or credentials, so no cache may keep them."""
+
+
+def public_url(event: Mapping[str, Any]) -> str:
+    """Return the URL under which clients reach the service, without a slash at the end.
+
+    It never comes from the `Host` header, which the caller chooses: it is the deployment's, or the domain name under
+    which API Gateway was called.
+    """
+    if base_url := services().settings.base_url:
+        return base_url
+    context = event["requestContext"]
+    # With the gateway's own domain, the path of the call begins with the stage.
+    stage = context.get("path", event["path"]).removesuffix(event["path"])
+    return f"https://{context['domainName']}{stage}"
