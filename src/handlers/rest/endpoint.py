@@ -12,6 +12,7 @@ from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
 from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
 from pydantic import BaseModel
 
+from domain.apps.record import Scope
 from domain.errors import (
     Forbidden,
     InvalidRequest,
@@ -24,7 +25,7 @@ from domain.errors import (
 )
 from handlers.rest import request_checks
 from handlers.rest.errors import error_response, expected, fault_response
-from handlers.rest.responses import CONTENT_TYPE, render
+from handlers.rest.responses import CONTENT_TYPE, for_read_only_key, render
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -102,10 +103,10 @@ class Endpoint:
                 result = function(**arguments)
                 if isinstance(result, Response):
                     return result
-                if repeated_status is None:
-                    return render(self.event, result, status)
-                view, repeated = result
-                return render(self.event, view, repeated_status if repeated else status)
+                body, repeated = result if repeated_status else (result, False)
+                if request_checks.caller(self.event).scope is Scope.READ_ONLY:
+                    body = for_read_only_key(body)
+                return render(self.event, body, repeated_status if repeated and repeated_status else status)
 
             # Powertools would validate and copy a body of a declared type: up to 4 MB for nothing.
             respond.__signature__ = signature.replace(  # type: ignore[attr-defined]

@@ -12,6 +12,7 @@ import base64
 import gzip
 import json
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from aws_lambda_powertools.event_handler import Response
 
@@ -47,6 +48,16 @@ def render(event: Event, body: Mapping[str, Any] | None, status: int) -> Respons
             if len(data) <= MAX_RESPONSE_BYTES:
                 return _gzipped(status, data)
     return Response(status, CONTENT_TYPE, text, headers=dict(NO_STORE))
+
+
+def for_read_only_key(body: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """Return a body in which webhook URLs are cut to their origin: the rest may be a credential of the receiver."""
+    data = (body or {}).get("data", {})
+    for view in data if isinstance(data, list) else [data]:
+        if view.get("webhook_url"):
+            url = urlsplit(view["webhook_url"])
+            view["webhook_url"] = f"{url.scheme}://{url.netloc.rpartition('@')[2]}/…"
+    return body
 
 
 def file_response(text: str, content_type: str, name: str) -> Response[str]:

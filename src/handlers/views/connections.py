@@ -45,7 +45,9 @@ class ConnectionView(TypedDict):
     company_file_pinned: Annotated[
         bool, Schema("False after `reset_company_file`, until a session has found a company file")
     ]
-    webhook_url: Annotated[str | None, Schema("Receiver for requests that name none")]
+    webhook_url: Annotated[
+        str | None, Schema("Receiver for requests that name none. A read-only key sees only the origin")
+    ]
     last_connected_at: Moment | None
     status: Annotated[str, Schema(enum=["never_connected", "connected", "error"])]
     qbxml_version: str | None

@@ -58,7 +58,7 @@ class _RequestFields(TypedDict):
     webhook_state: WebhookState
     waiting_reason: Annotated[WaitingReasonView | None, Schema("Null when the request does not wait")]
     error: RequestErrorView | None
-    webhook_url: str | None
+    webhook_url: Annotated[str | None, Schema("A read-only key sees only the origin")]
     webhook_attempts: list[WebhookAttemptView]
     webhook_error: Annotated[str | None, Schema("Why the latest webhook attempt failed")]
     links: RequestLinks

@@ -451,6 +451,24 @@ def test_a_read_only_key_gets_what_is_stored(deployment: Deployment, path: str) 
     assert deployment.readonly.call("GET", path).status == 200
 
 
+def test_a_read_only_key_sees_only_the_origin_of_webhook_urls(deployment: Deployment) -> None:
+    deployment.api.call("PATCH", f"/api/v1/connections/{CONNECTION_ID}", {"webhook_url": "https://hooks.example/T0K3N"})
+    body = {"request_xml": REQUEST_XML, "webhook_url": "https://hooks.example/T0K3N?key=secret"}
+    request = deployment.api.call("POST", LISTED, body).json["data"]
+    urls = (
+        LISTED,
+        f"/api/v1/queued_requests/{request['id']}",
+        "/api/v1/connections",
+        f"/api/v1/connections/{CONNECTION_ID}",
+    )
+
+    for url in urls:
+        response = deployment.readonly.call("GET", url)
+        assert "T0K3N" not in response.text
+        assert "https://hooks.example/…" in response.text
+        assert "T0K3N" in deployment.api.call("GET", url).text
+
+
 # --- Our own faults
 
 
