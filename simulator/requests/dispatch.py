@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from simulator import reports
 from simulator.books import KINDS
 from simulator.errors import RequestError
 from simulator.requests import company, data_extensions, delete, derived, mod, special
@@ -29,6 +30,7 @@ def _handlers() -> dict[str, Handler]:
     for suffix, handler in (("AddRq", add), ("ModRq", mod.mod)):
         handlers |= {f"{kind}{suffix}": handler for kind in KINDS if f"{kind}{suffix}" in schema().requests}
     return handlers | {
+        **reports.HANDLERS,
         "AccountTaxLineInfoQueryRq": company.tax_lines,
         "BarCodeQueryRq": derived.bar_codes,
         "BillToPayQueryRq": derived.bills_to_pay,

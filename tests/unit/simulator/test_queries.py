@@ -434,12 +434,6 @@ def test_the_company_shows_private_fields_to_their_owner_only() -> None:
     assert ask(company, "<CompanyQueryRq />")[0].find("CompanyRet/DataExtRet") is None
 
 
-def test_a_request_of_qbxml_that_is_not_simulated_gets_a_status() -> None:
-    request = "<AgingReportQueryRq><AgingReportType>APAgingDetail</AgingReportType></AgingReportQueryRq>"
-
-    assert status(ask(a_company(), request)[0]) == ("1030", "Error")
-
-
 @pytest.mark.parametrize(
     ("request_text", "code"),
     [

@@ -1,0 +1,504 @@
+"""Detail reports: one row for each posting, transaction or open item, in groups with subtotals."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from simulator.books.ledger import ZERO
+from simulator.books.records import reference_id
+from simulator.books.rules.common import flat_lines
+from simulator.books.rules.orders import open_lines
+from simulator.reports.columns import key_of
+from simulator.reports.selection import ALL_DAYS, INCOME_TYPES, Period, Selection, transaction_entity
+from simulator.reports.summary import PURCHASE_KINDS
+from simulator.reports.table import LABEL, Column, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from simulator.books import Books, Fields, Record
+    from simulator.books.ledger import Posting
+    from simulator.reports.table import Cell
+
+_AMOUNTS = ("Amount", "Debit", "Credit", "OpenBalance", "RunningBalance", "OriginalAmount", "PaidAmount")
+_TYPES = {
+    **dict.fromkeys(_AMOUNTS, "AMTTYPE"),
+    "Quantity": "QUANTYPE",
+    "Invoiced": "QUANTYPE",
+    "ReceivedQuantity": "QUANTYPE",
+    "UnitPrice": "PRICETYPE",
+    "Date": "DATETYPE",
+    "DueDate": "DATETYPE",
+    "ShipDate": "DATETYPE",
+    "DeliveryDate": "DATETYPE",
+    "Aging": "INTTYPE",
+    "TxnID": "IDTYPE",
+    "TxnNumber": "INTTYPE",
+    "ModifiedTime": "DATETIMETYPE",
+}
+_TITLES = {
+    "TxnType": "Type",
+    "RefNumber": "Num",
+    "SplitAccount": "Split",
+    "RunningBalance": "Balance",
+    "OpenBalance": "Open Balance",
+    "TxnNumber": "Trans #",
+    "Quantity": "Qty",
+    "UnitPrice": "Sales Price",
+    "DueDate": "Due Date",
+    "ItemDesc": "Item Description",
+    "ReceivedQuantity": "Received",
+    "DeliveryDate": "Deliv Date",
+    "PONumber": "P. O. #",
+    "SalesRep": "Rep",
+    "ModifiedTime": "Entered/Last Modified",
+}
+_SUMMED = {"Amount", "Debit", "Credit", "OpenBalance", "Quantity", "OriginalAmount", "PaidAmount"}
+
+
+@dataclass(slots=True)
+class Entry:
+    """One row of a detail report: a posting, a line of an order, or a whole transaction."""
+
+    record: Record
+    amount: Decimal
+    posting: Posting | None = None
+    line: Fields = field(default_factory=dict)
+    quantity: Decimal = ZERO
+    balance: Decimal = ZERO
+    open_amount: Decimal | None = None
+
+    @property
+    def day(self) -> str:
+        """The date of the transaction."""
+        return str(self.record.fields.get("TxnDate", ""))
+
+
+class _Cells:
+    """Finds the values of the columns that a request can choose."""
+
+    def __init__(self, selection: Selection) -> None:
+        self.books: Books = selection.books
+        self.until = selection.period.last
+
+    def cell(self, kind: str, entry: Entry) -> Cell:
+        """Return the value of a column, None for what the books do not record."""
+        finder = getattr(self, f"_{kind}", None)
+        if finder is not None:
+            found: Cell = finder(entry)
+            return found
+        fields = entry.record.fields
+        if kind in _ON_FORM:
+            return str(fields.get(_ON_FORM[kind], ""))
+        if kind in _NAMED:
+            return self._name(reference_id(fields, _NAMED[kind]))
+        return None
+
+    def _name(self, list_id: str) -> str:
+        record = self.books.lists.get(list_id)
+        return record.full_name if record is not None else ""
+
+    def _TxnType(self, entry: Entry) -> Cell:  # noqa: N802 - named as the column
+        return entry.record.kind.name
+
+    def _TxnID(self, entry: Entry) -> Cell:  # noqa: N802
+        return entry.record.id
+
+    def _TxnNumber(self, entry: Entry) -> Cell:  # noqa: N802
+        return str(entry.record.number)
+
+    def _ModifiedTime(self, entry: Entry) -> Cell:  # noqa: N802
+        return self.books.clock.text(entry.record.modified)
+
+    def _Name(self, entry: Entry) -> Cell:  # noqa: N802
+        own = entry.posting.entity if entry.posting is not None else ""
+        return self._name(own or transaction_entity(entry.record))
+
+    def _SourceName(self, entry: Entry) -> Cell:  # noqa: N802
+        return self._name(transaction_entity(entry.record))
+
+    def _Account(self, entry: Entry) -> Cell:  # noqa: N802
+        return self._name(entry.posting.account) if entry.posting is not None else ""
+
+    def _SplitAccount(self, entry: Entry) -> Cell:  # noqa: N802
+        if entry.posting is None:
+            return ""
+        postings = self.books.ledger.postings(entry.record.id)
+        others = {each.account for each in postings if (each.amount > 0) != (entry.amount > 0)}
+        return self._name(others.pop()) if len(others) == 1 else "-SPLIT-"
+
+    def _Class(self, entry: Entry) -> Cell:  # noqa: N802
+        class_id = entry.posting.class_id if entry.posting is not None else reference_id(entry.line, "ClassRef")
+        return self._name(class_id)
+
+    def _Item(self, entry: Entry) -> Cell:  # noqa: N802
+        return self._name(entry.posting.item if entry.posting is not None else reference_id(entry.line, "ItemRef"))
+
+    def _Memo(self, entry: Entry) -> Cell:  # noqa: N802
+        own = entry.posting.memo if entry.posting is not None else entry.line.get("Desc", "")
+        return str(own or entry.record.fields.get("Memo", ""))
+
+    def _ItemDesc(self, entry: Entry) -> Cell:  # noqa: N802
+        return self._Memo(entry)
+
+    def _Amount(self, entry: Entry) -> Cell:  # noqa: N802
+        return entry.amount
+
+    def _OriginalAmount(self, entry: Entry) -> Cell:  # noqa: N802
+        return entry.amount
+
+    def _Debit(self, entry: Entry) -> Cell:  # noqa: N802
+        return max(entry.amount, ZERO) or None
+
+    def _Credit(self, entry: Entry) -> Cell:  # noqa: N802
+        return max(-entry.amount, ZERO) or None
+
+    def _RunningBalance(self, entry: Entry) -> Cell:  # noqa: N802
+        return entry.balance
+
+    def _OpenBalance(self, entry: Entry) -> Cell:  # noqa: N802
+        return entry.open_amount
+
+    def _PaidAmount(self, entry: Entry) -> Cell:  # noqa: N802
+        return self.books.ledger.settled(entry.record.id)
+
+    def _PaidStatus(self, entry: Entry) -> Cell:  # noqa: N802
+        return "Unpaid" if self.books.ledger.open_amount(entry.record.id) > 0 else "Paid"
+
+    def _Quantity(self, entry: Entry) -> Cell:  # noqa: N802
+        return entry.quantity or None
+
+    def _UnitPrice(self, entry: Entry) -> Cell:  # noqa: N802
+        if entry.line.get("Rate"):
+            return Decimal(entry.line["Rate"])
+        return (entry.amount / entry.quantity).quantize(Decimal("0.00001")) if entry.quantity else None
+
+    def _Aging(self, entry: Entry) -> Cell:  # noqa: N802
+        due = str(entry.record.fields.get("DueDate", ""))
+        today = self.until if self.until < "9999" else self.books.clock.today().isoformat()
+        days = (date.fromisoformat(today) - date.fromisoformat(due)).days if due else 0
+        return str(days) if days > 0 else ""
+
+
+_ON_FORM = {
+    "Date": "TxnDate",
+    "RefNumber": "RefNumber",
+    "DueDate": "DueDate",
+    "ShipDate": "ShipDate",
+    "DeliveryDate": "ExpectedDate",
+    "PONumber": "PONumber",
+    "FOB": "FOB",
+    "EstimateActive": "IsActive",
+}
+_NAMED = {
+    "SalesRep": "SalesRepRef",
+    "Terms": "TermsRef",
+    "PaymentMethod": "PaymentMethodRef",
+    "ShipMethod": "ShipMethodRef",
+    "SalesTaxCode": "CustomerSalesTaxCodeRef",
+}
+
+
+def write(
+    selection: Selection,
+    title: str,
+    entries: Iterable[Entry],
+    columns: tuple[str, ...],
+    group_of: Callable[[Entry], str] | None,
+    *,
+    subtitle: str = "",
+    opening: dict[str, Decimal] | None = None,
+) -> Table:
+    """Write entries in groups: `group_of` returns the name of an entry's group. The request can choose the columns.
+
+    `opening` holds the balance of each group before the period.
+    """
+    chosen = tuple(child.text or "" for child in selection.request.findall("IncludeColumn")) or columns
+    table = Table(
+        title,
+        subtitle or selection.period.title(),
+        [LABEL, *(Column(_TITLES.get(kind, kind), kind, _TYPES.get(kind, "STRTYPE")) for kind in chosen)],
+    )
+    cells = _Cells(selection)
+    groups: dict[str, list[Entry]] = defaultdict(list)
+    for name, amount in (opening or {}).items():
+        if amount:
+            groups[name] = []
+    for entry in entries:
+        groups[group_of(entry) if group_of is not None else ""].append(entry)
+    totals = [ZERO] * len(chosen)
+    for name in sorted(groups, key=lambda each: (not each, each.lower())):
+        balance = (opening or {}).get(name, ZERO)
+        if group_of is not None:
+            table.text(name or "No name")
+        sums = [ZERO] * len(chosen)
+        for entry in groups[name]:
+            balance += entry.amount
+            entry.balance = balance
+            row = [cells.cell(kind, entry) for kind in chosen]
+            sums = [
+                total + cell if isinstance(cell, Decimal) and kind in _SUMMED else total
+                for total, cell, kind in zip(sums, row, chosen, strict=True)
+            ]
+            table.data([None, *row])
+        if group_of is not None:
+            table.subtotal([f"Total {name or 'No name'}", *_sum_cells(chosen, sums, balance)])
+        totals = [one + other for one, other in zip(totals, sums, strict=True)]
+    table.total(["TOTAL", *_sum_cells(chosen, totals, None)])
+    return table
+
+
+def _sum_cells(chosen: tuple[str, ...], sums: list[Decimal], balance: Decimal | None) -> list[Cell]:
+    return [
+        balance if kind == "RunningBalance" else total if kind in _SUMMED else None
+        for kind, total in zip(chosen, sums, strict=True)
+    ]
+
+
+def _posting_entries(
+    selection: Selection, keep: Callable[[Record, Posting], bool], sign: int = 1, period: Period | None = None
+) -> list[Entry]:
+    return [
+        Entry(
+            record,
+            sign * posting.amount,
+            posting,
+            quantity=abs(posting.quantity) * (1 if sign * posting.amount >= 0 else -1),
+        )
+        for record, posting in selection.postings(period)
+        if keep(record, posting)
+    ]
+
+
+def _account_types(selection: Selection) -> dict[str, str]:
+    return {account.id: str(account.fields.get("AccountType")) for account in selection.books["Account"]}
+
+
+def _named(selection: Selection, find: Callable[[Entry], str]) -> Callable[[Entry], str]:
+    lists = selection.books.lists
+
+    def name(entry: Entry) -> str:
+        record = lists.get(find(entry))
+        return record.full_name if record is not None else ""
+
+    return name
+
+
+def _by_posting(selection: Selection, by: str) -> Callable[[Entry], str]:
+    find = key_of(by, selection.books)
+    return _named(selection, lambda entry: find(entry.record, entry.posting) if entry.posting is not None else "")
+
+
+_LEDGER = ("TxnType", "Date", "RefNumber", "Name", "Memo", "SplitAccount", "Amount", "RunningBalance")
+_LIST = ("TxnType", "Date", "RefNumber", "Name", "Memo", "Account", "Amount")
+
+
+def general_ledger(selection: Selection, title: str, types: tuple[str, ...] = (), *, opening: bool = True) -> Table:
+    """Return all postings by account, with the balance before the period."""
+    account_types = _account_types(selection)
+
+    def keep(_record: Record, posting: Posting) -> bool:
+        return not types or account_types.get(posting.account) in types
+
+    name = _by_posting(selection, "Account")
+    before: dict[str, Decimal] = defaultdict(Decimal)
+    if opening and selection.period.first > ALL_DAYS.first:
+        day_before = date.fromordinal(date.fromisoformat(selection.period.first).toordinal() - 1).isoformat()
+        for entry in _posting_entries(selection, keep, period=Period(ALL_DAYS.first, day_before)):
+            if account_types.get(entry.posting.account if entry.posting else "") not in INCOME_TYPES:
+                before[name(entry)] += entry.amount
+    return write(selection, title, _posting_entries(selection, keep), _LEDGER, name, opening=before)
+
+
+def journal(selection: Selection) -> Table:
+    """Return all postings by transaction."""
+    columns = ("TxnNumber", "TxnType", "Date", "RefNumber", "Name", "Memo", "Account", "Debit", "Credit")
+    entries = _posting_entries(selection, lambda _record, posting: bool(posting.amount))
+    return write(selection, "Journal", entries, columns, lambda entry: f"{entry.record.number:09d}")
+
+
+def transactions(selection: Selection, title: str, kind: str = "", kinds: set[str] | None = None) -> Table:
+    """Return the transactions themselves, by customer, by vendor or in the order of dates."""
+    lists = selection.books.lists
+    entries = []
+    for record in selection.records():
+        entity = lists.get(transaction_entity(record))
+        if (kind and (entity is None or entity.kind.name != kind)) or (kinds and record.kind.name not in kinds):
+            continue
+        if selection.entities is not None and (entity is None or entity.id not in selection.entities):
+            continue
+        postings = selection.books.ledger.postings(record.id)
+        first = postings[0] if postings else None
+        entries.append(Entry(record, first.amount if first is not None else ZERO, first))
+    group = _named(selection, lambda entry: transaction_entity(entry.record)) if kind else None
+    return write(selection, title, entries, _LIST, group)
+
+
+def open_balance_detail(selection: Selection, title: str, account_type: str, sign: int) -> Table:
+    """Return everything that changes what customers or vendors have open, with a running balance."""
+    types = _account_types(selection)
+    entries = _posting_entries(selection, lambda _record, posting: types.get(posting.account) == account_type, sign)
+    columns = ("TxnType", "Date", "RefNumber", "Account", "Amount", "RunningBalance")
+    return write(selection, title, entries, columns, _by_posting(selection, "Payee"))
+
+
+def open_items(selection: Selection, title: str, sign: int) -> Table:
+    """Return what is open now, item by item: invoices and unused payments, or bills and credits."""
+    books, entries = selection.books, list[Entry]()
+    account_type = "AccountsReceivable" if sign > 0 else "AccountsPayable"
+    types = _account_types(selection)
+    for record, posting in selection.postings(Period(ALL_DAYS.first, selection.period.last)):
+        if posting.is_open and types.get(posting.account) == account_type:
+            left = books.ledger.open_amount(record.id)
+            if left and not (entries and entries[-1].record is record):
+                due = sign * books.ledger.due(record.id)
+                entries.append(Entry(record, due, posting, open_amount=left if due > 0 else -left))
+    columns = ("TxnType", "Date", "RefNumber", "PONumber", "Terms", "DueDate", "Aging", "OpenBalance")
+    return write(selection, title, entries, columns, _by_posting(selection, "Payee"), subtitle=selection.period.as_of())
+
+
+def by_key(
+    selection: Selection, title: str, by: str, *, types: set[str], sign: int, forms: set[str] | None = None
+) -> Table:
+    """Return income or expense, posting by posting, by customer, vendor, item or sales rep."""
+    account_types = _account_types(selection)
+
+    def keep(record: Record, posting: Posting) -> bool:
+        if forms is not None and record.kind.name not in forms:
+            return False
+        return account_types.get(posting.account) in types and (by != "ItemDetail" or bool(posting.item))
+
+    columns = (
+        "TxnType",
+        "Date",
+        "RefNumber",
+        "Memo",
+        "Name",
+        "Item",
+        "Quantity",
+        "UnitPrice",
+        "Amount",
+        "RunningBalance",
+    )
+    return write(selection, title, _posting_entries(selection, keep, sign), columns, _by_posting(selection, by))
+
+
+def purchases(selection: Selection, title: str, by: str) -> Table:
+    """Return what was bought, line by line, by item or by vendor."""
+    entries = _posting_entries(
+        selection, lambda record, posting: bool(posting.item) and record.kind.name in PURCHASE_KINDS
+    )
+    columns = ("TxnType", "Date", "RefNumber", "Memo", "SourceName", "Item", "Quantity", "UnitPrice", "Amount")
+    group = (
+        _by_posting(selection, by)
+        if by == "ItemDetail"
+        else _named(selection, lambda entry: transaction_entity(entry.record))
+    )
+    return write(selection, title, entries, columns, group)
+
+
+def forms(selection: Selection, title: str, kinds: set[str], *, pending: bool = False) -> Table:
+    """Return the lines of forms of some kinds with the postings: checks, deposits, pending sales."""
+    if pending:
+        entries = [
+            Entry(record, Decimal(record.fields.get("TotalAmount") or "0"))
+            for record in selection.records()
+            if record.kind.name in kinds and record.fields.get("IsPending") == "true"
+        ]
+        return write(selection, title, entries, _LIST, None)
+    entries = _posting_entries(selection, lambda record, _posting: record.kind.name in kinds)
+    columns = ("TxnType", "RefNumber", "Date", "Name", "Memo", "Account", "Amount")
+    return write(selection, title, entries, columns, lambda entry: f"{entry.record.number:09d}")
+
+
+def orders(selection: Selection, title: str, kind: str, by: str) -> Table:
+    """Return what is open of sales orders, purchase orders or estimates: by customer, by item or in order."""
+    books = selection.books
+    entries = []
+    for record in selection.records():
+        if record.kind.name != kind:
+            continue
+        for line, left in open_lines(books, record):
+            amount = Decimal(line.get("Amount") or "0")
+            ordered = Decimal(line.get("Quantity") or "1")
+            entry = Entry(record, amount, line=line, quantity=ordered)
+            entry.open_amount = (amount * left / ordered).quantize(Decimal("0.01")) if ordered else ZERO
+            entries.append(entry)
+    columns = (
+        "TxnType",
+        "Date",
+        "RefNumber",
+        "SourceName",
+        "Item",
+        "DeliveryDate",
+        "Quantity",
+        "Amount",
+        "OpenBalance",
+    )
+    finders: dict[str, Callable[[Entry], str]] = {
+        "Customer": lambda entry: reference_id(entry.line, "CustomerRef") or transaction_entity(entry.record),
+        "Item": lambda entry: reference_id(entry.line, "ItemRef"),
+    }
+    group = _named(selection, finders[by]) if by in finders else None
+    return write(selection, title, entries, columns, group)
+
+
+def stock_movements(selection: Selection) -> Table:
+    """Return what moved the stock, item by item, with the quantity and the value."""
+    entries = []
+    for record in selection.records():
+        for move in selection.books.ledger.effects[record.id].stock:
+            if selection.items is None or move.item in selection.items:
+                line = {"ItemRef": {"ListID": move.item}}
+                entries.append(Entry(record, move.value, line=line, quantity=move.quantity))
+    columns = ("TxnType", "Date", "SourceName", "RefNumber", "Quantity", "Amount", "RunningBalance")
+    group = _named(selection, lambda entry: reference_id(entry.line, "ItemRef"))
+    return write(selection, "Inventory Valuation Detail", entries, columns, group)
+
+
+def missing_checks(selection: Selection) -> Table:
+    """Return the checks in the order of their numbers; a gap in the numbers gets a row of text."""
+    checks = [record for record in selection.records() if record.kind.name in {"Check", "BillPaymentCheck"}]
+    numbered = sorted(
+        (each for each in checks if each.fields.get("RefNumber", "").isdigit()),
+        key=lambda each: int(each.fields["RefNumber"]),
+    )
+    columns = [LABEL, *(Column(_TITLES.get(kind, kind), kind, _TYPES.get(kind, "STRTYPE")) for kind in _LIST)]
+    table = Table("Missing Checks", selection.period.title(), columns)
+    cells, last = _Cells(selection), None
+    for record in numbered:
+        number = int(record.fields["RefNumber"])
+        if last is not None and number > last + 1:
+            table.text(f"*** Missing numbers {last + 1} to {number - 1} ***")
+        postings = selection.books.ledger.postings(record.id)
+        entry = Entry(record, postings[0].amount if postings else ZERO, postings[0] if postings else None)
+        table.data([None, *(cells.cell(kind, entry) for kind in _LIST)])
+        last = number
+    return table
+
+
+def unbilled_costs(selection: Selection) -> Table:
+    """Return the lines of purchases that are to be billed to a customer."""
+    entries = []
+    for record in selection.records():
+        if record.kind.name in PURCHASE_KINDS:
+            entries += [
+                Entry(record, Decimal(line.get("Amount") or "0"), line=line)
+                for line in flat_lines(record)
+                if line.get("BillableStatus") == "Billable"
+            ]
+    columns = ("TxnType", "Date", "SourceName", "RefNumber", "Memo", "Amount")
+    group = _named(selection, lambda entry: reference_id(entry.line, "CustomerRef"))
+    return write(selection, "Unbilled Costs by Job", entries, columns, group)
+
+
+def custom(selection: Selection) -> Table:
+    """Return all postings in the groups that the request chooses."""
+    by = selection.request.findtext("SummarizeRowsBy") or "TotalOnly"
+    entries = _posting_entries(selection, lambda _record, posting: bool(posting.amount))
+    group = None if by == "TotalOnly" else _by_posting(selection, by)
+    return write(selection, "Custom Transaction Detail Report", entries, _LEDGER, group)

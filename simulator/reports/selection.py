@@ -1,0 +1,255 @@
+"""What a report looks at: its period, and the postings and transactions that pass its filters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING
+
+from simulator.books.kinds import GROUPS, ITEMS
+from simulator.books.records import reference_id
+from simulator.date_macros import date_range
+from simulator.errors import RequestError
+from simulator.schema import values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from xml.etree.ElementTree import Element as Node
+
+    from simulator.books import Books, Record
+    from simulator.books.ledger import Posting
+    from simulator.requests.context import Context
+
+BALANCE_TYPES = (
+    "Bank",
+    "AccountsReceivable",
+    "OtherCurrentAsset",
+    "FixedAsset",
+    "OtherAsset",
+    "AccountsPayable",
+    "CreditCard",
+    "OtherCurrentLiability",
+    "LongTermLiability",
+    "Equity",
+)
+INCOME_TYPES = ("Income", "CostOfGoodsSold", "Expense", "OtherIncome", "OtherExpense")
+
+_TYPE_GROUPS = {
+    "APAndSalesTax": ("AccountsPayable",),
+    "APOrCreditCard": ("AccountsPayable", "CreditCard"),
+    "ARAndAP": ("AccountsReceivable", "AccountsPayable"),
+    "Asset": ("Bank", "AccountsReceivable", "OtherCurrentAsset", "FixedAsset", "OtherAsset"),
+    "BalanceSheet": BALANCE_TYPES,
+    "BankAndARAndAPAndUF": ("Bank", "AccountsReceivable", "AccountsPayable"),
+    "BankAndUF": ("Bank",),
+    "CostOfSales": ("CostOfGoodsSold",),
+    "CurrentAsset": ("Bank", "AccountsReceivable", "OtherCurrentAsset"),
+    "CurrentAssetAndExpense": ("Bank", "AccountsReceivable", "OtherCurrentAsset", "Expense"),
+    "CurrentLiability": ("AccountsPayable", "CreditCard", "OtherCurrentLiability"),
+    "EquityAndIncomeAndExpense": ("Equity", *INCOME_TYPES),
+    "ExpenseAndOtherExpense": ("Expense", "OtherExpense"),
+    "IncomeAndExpense": INCOME_TYPES,
+    "IncomeAndOtherIncome": ("Income", "OtherIncome"),
+    "Liability": ("AccountsPayable", "CreditCard", "OtherCurrentLiability", "LongTermLiability"),
+    "LiabilityAndEquity": ("AccountsPayable", "CreditCard", "OtherCurrentLiability", "LongTermLiability", "Equity"),
+    "OrdinaryExpense": ("Expense",),
+    "OrdinaryIncome": ("Income",),
+    "OrdinaryIncomeAndCOGS": ("Income", "CostOfGoodsSold"),
+    "OrdinaryIncomeAndExpense": ("Income", "CostOfGoodsSold", "Expense"),
+    "OtherIncomeOrExpense": ("OtherIncome", "OtherExpense"),
+}
+"""The account types that each AccountTypeFilter means, besides those that are account types themselves.
+
+A filter with UF in its name includes the account for undeposited funds.
+"""
+
+_ITEM_GROUPS = {
+    "AllExceptFixedAsset": tuple(kind for kind in ITEMS if kind != "ItemFixedAsset"),
+    "Assembly": ("ItemInventoryAssembly",),
+    "InventoryAndAssembly": ("ItemInventory", "ItemInventoryAssembly"),
+    "Sales": tuple(kind for kind in ITEMS if kind not in {"ItemFixedAsset", "ItemSalesTax", "ItemSalesTaxGroup"}),
+}
+"""The kinds of items that an ItemTypeFilter means, besides those that name one kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """The first and the last day of a report, as text (`2026-01-31`)."""
+
+    first: str
+    last: str
+
+    def __contains__(self, day: str) -> bool:
+        return self.first <= day <= self.last
+
+    def title(self) -> str:
+        """Return the period as QuickBooks writes it below the title of a report."""
+        if self.first == date.min.isoformat():
+            return "All Transactions" if self.last == date.max.isoformat() else f"Through {_day(self.last)}"
+        first, last = date.fromisoformat(self.first), date.fromisoformat(self.last)
+        if first == last:
+            return _day(self.first)
+        if (first.year, first.month) == (last.year, last.month):
+            return f"{first:%B} {first.day} - {last.day}, {first.year}"
+        if first.year == last.year:
+            return f"{first:%B} {first.day} - {last:%B} {last.day}, {first.year}"
+        return f"{_day(self.first)} - {_day(self.last)}"
+
+    def as_of(self) -> str:
+        """Return the last day as QuickBooks writes it below the title of a report."""
+        return "All Transactions" if self.last == date.max.isoformat() else f"As of {_day(self.last)}"
+
+
+def _day(text: str) -> str:
+    day = date.fromisoformat(text)
+    return f"{day:%B} {day.day}, {day.year}"
+
+
+ALL_DAYS = Period(date.min.isoformat(), date.max.isoformat())
+
+
+class Selection:
+    """The books as one report request sees them."""
+
+    def __init__(self, context: Context, default_macro: str = "ThisMonthToDate") -> None:
+        self.books: Books = context.books
+        self.request: Node = context.node
+        self._first_fiscal_month = context.facts.first_fiscal_month
+        self.period = self._period(default_macro)
+        self.accounts = self._accounts()
+        self.entities = self._ids("ReportEntityFilter", GROUPS["Entity"], "EntityTypeFilter")
+        self.items = self._ids("ReportItemFilter", ITEMS, "ItemTypeFilter")
+        self.classes = self._ids("ReportClassFilter", ("Class",), "")
+        self.kinds = {
+            child.text for child in self.request.findall("ReportTxnTypeFilter/TxnTypeFilter") if child.text != "All"
+        }
+        self.modified = self._modified()
+
+    def fiscal_year(self) -> Period:
+        """Return the fiscal year up to the last day of the report."""
+        last = date.fromisoformat(self.period.last) if self.period.last < "9999" else self.books.clock.today()
+        first, _ = date_range("ThisFiscalYear", last, self._first_fiscal_month)
+        return Period(first.isoformat(), self.period.last)
+
+    def records(self, period: Period | None = None) -> Iterator[Record]:
+        """Yield the transactions of a period that pass the filters on transactions; oldest first."""
+        period = period or self.period
+        rows = [
+            record
+            for record in self.books.transactions.values()
+            if period.first <= record.fields.get("TxnDate", "") <= period.last and self._passes(record)
+        ]
+        rows.sort(key=lambda record: (record.fields.get("TxnDate", ""), record.number))
+        return iter(rows)
+
+    def postings(self, period: Period | None = None) -> Iterator[tuple[Record, Posting]]:
+        """Yield the postings of a period that pass all filters; oldest first."""
+        effects = self.books.ledger.effects
+        is_filtered = not (self.accounts is self.entities is self.items is self.classes is None)
+        for record in self.records(period):
+            for posting in effects[record.id].postings:
+                if not is_filtered or self._posting_passes(posting):
+                    yield record, posting
+
+    def sums(self, period: Period | None = None) -> dict[str, object]:
+        """Return the sum of the postings to each account in a period."""
+        totals: dict[str, object] = {}
+        for _, posting in self.postings(period):
+            totals[posting.account] = totals.get(posting.account, 0) + posting.amount  # type: ignore[operator]
+        return totals
+
+    def _passes(self, record: Record) -> bool:
+        if self.kinds and record.kind.name not in self.kinds:
+            return False
+        return self.modified is None or self.modified[0] <= record.modified <= self.modified[1]
+
+    def _posting_passes(self, posting: Posting) -> bool:
+        return (
+            (self.accounts is None or posting.account in self.accounts)
+            and (self.entities is None or posting.entity in self.entities)
+            and (self.items is None or posting.item in self.items)
+            and (self.classes is None or posting.class_id in self.classes)
+        )
+
+    def _period(self, default_macro: str) -> Period:
+        macro, chosen = self.request.findtext("ReportDateMacro"), self.request.find("ReportPeriod")
+        if chosen is None:
+            first, last = date_range(macro or default_macro, self.books.clock.today(), self._first_fiscal_month)
+        else:
+            first = values.day("FromReportDate", chosen.findtext("FromReportDate", "")) or date.min
+            last = values.day("ToReportDate", chosen.findtext("ToReportDate", "")) or date.max
+            if first > last:
+                raise RequestError(3030, 'Invalid date range: the "From" date is greater than the "To" date.')
+        return Period(first.isoformat(), last.isoformat())
+
+    def _modified(self) -> tuple[float, float] | None:
+        chosen = self.request.find("ReportModifiedDateRangeFilter")
+        macro = self.request.findtext("ReportModifiedDateRangeMacro")
+        if chosen is None and macro is None:
+            return None
+        zone = self.books.clock.zone
+        if chosen is not None:
+            names = ("FromReportModifiedDate", "ToReportModifiedDate")
+            first, last = (values.moment(name, chosen.findtext(name, ""), zone) for name in names)
+        else:
+            days = date_range(macro or "All", self.books.clock.today(), self._first_fiscal_month)
+            if days[0] == date.min:
+                return None
+            first, last = (
+                values.moment(name, day.isoformat(), zone) for name, day in zip(("From", "To"), days, strict=True)
+            )
+        return (first.timestamp() if first else 0.0), (last.timestamp() if last else float("inf"))
+
+    def _accounts(self) -> set[str] | None:
+        node = self.request.find("ReportAccountFilter")
+        if node is None:
+            return None
+        chosen = node.findtext("AccountTypeFilter")
+        if chosen is None:
+            return self._ids("ReportAccountFilter", ("Account",), "")
+        if chosen == "AllowedFor1099":
+            raise RequestError(3250, "The simulated company has no accounts for forms 1099.")
+        types = _TYPE_GROUPS.get(chosen, (chosen,))
+        return {
+            account.id
+            for account in self.books["Account"]
+            if account.fields.get("AccountType") in types
+            or (chosen.endswith("UF") and account.full_name == "Undeposited Funds")
+        }
+
+    def _ids(self, name: str, kinds: tuple[str, ...], type_filter: str) -> set[str] | None:
+        node = self.request.find(name)
+        if node is None:
+            return None
+        ids: set[str] = set()
+        for child in node:
+            text = child.text or ""
+            if child.tag == type_filter:
+                chosen = _ITEM_GROUPS.get(text, (text, f"Item{text}"))
+                ids |= {record.id for kind in kinds if kind in chosen for record in self.books[kind]}
+                continue
+            record = (
+                self.books.list_object(text, kinds) if child.tag.startswith("ListID") else self.books.named(text, kinds)
+            )
+            if record is None:
+                raise RequestError(3140, f'There is an invalid reference to "{text}" in the {name}.')
+            ids.add(record.id)
+            if child.tag.endswith("WithChildren"):
+                ids |= {each.id for each in descendants(self.books, record)}
+        return ids
+
+
+def descendants(books: Books, record: Record) -> Iterator[Record]:
+    """Yield everything below a list object."""
+    for child in books.children(record):
+        yield child
+        yield from descendants(books, child)
+
+
+def transaction_entity(record: Record) -> str:
+    """Return the ListID of the customer, vendor or employee of a transaction, '' without one."""
+    for name in ("CustomerRef", "VendorRef", "PayeeEntityRef", "EntityRef"):
+        entity = reference_id(record.fields, name)
+        if entity:
+            return entity
+    return ""

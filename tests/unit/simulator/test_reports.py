@@ -1,0 +1,234 @@
+"""Reports: their sums come from the books, their layout is that of QuickBooks."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from simulator.reports import HANDLERS, REPORTS
+from simulator.schema import schema
+from simulator.schema.model import Simple
+from tests.unit.simulator.bookkeeping import Bookkeeper
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+ALL = "<ReportDateMacro>All</ReportDateMacro>"
+
+
+@pytest.fixture
+def keeper() -> Bookkeeper:
+    """Return a company with sales, purchases, payments, stock, an estimate, an order and a journal entry."""
+    keeper = Bookkeeper()
+    keeper.add(
+        "Bill",
+        VendorRef="Supplier",
+        TxnDate="2026-07-10",
+        ExpenseLineAdd=[{"AccountRef": "Rent", "Amount": "300.00"}],
+        ItemLineAdd=[{"ItemRef": "Hinge", "Quantity": 10}],
+    )
+    old = keeper.invoice(
+        TxnDate="2026-07-15", ItemSalesTaxRef="State", InvoiceLineAdd=[{"ItemRef": "Paint", "Quantity": 8}]
+    )
+    keeper.invoice("Ada:Kitchen", TxnDate="2026-08-20", InvoiceLineAdd=[{"ItemRef": "Hinge", "Quantity": 4}])
+    keeper.invoice("Bruno", TxnDate="2026-09-20")
+    applied = {"TxnID": old.findtext("TxnID"), "PaymentAmount": "50.00"}
+    keeper.add("ReceivePayment", CustomerRef="Ada", TxnDate="2026-09-01", AppliedToTxnAdd=[applied])
+    keeper.add("Estimate", CustomerRef="Ada", EstimateLineAdd=[{"ItemRef": "Door", "Quantity": 2}])
+    keeper.add("SalesOrder", CustomerRef="Ada", SalesOrderLineAdd=[{"ItemRef": "Door", "Quantity": 2}])
+    keeper.add("PurchaseOrder", VendorRef="Supplier", PurchaseOrderLineAdd=[{"ItemRef": "Door", "Quantity": 5}])
+    keeper.add(
+        "JournalEntry",
+        TxnDate="2025-12-31",
+        JournalDebitLine=[{"AccountRef": "Checking", "Amount": "70.00"}],
+        JournalCreditLine=[{"AccountRef": "Sales", "Amount": "70.00"}],
+    )
+    keeper.add("Check", AccountRef="Checking", ExpenseLineAdd=[{"AccountRef": "Rent", "Amount": "1.00"}])
+    keeper.add("TimeTracking", EntityRef="Supplier", CustomerRef="Ada", ItemServiceRef="Work", Duration="PT1H30M")
+    return keeper
+
+
+def report(keeper: Bookkeeper, request: str, kind: str, more: str = ALL) -> Element:
+    answer = keeper.ask(f"{request}QueryRq", f"<{request}Type>{kind}</{request}Type>{more}")
+    assert answer.get("statusCode") == "0", answer.get("statusMessage")
+    return answer[0]
+
+
+def rows(table: Element) -> dict[str, list[str]]:
+    """Return the cells of each row by its label, without the label."""
+    found = {}
+    for row in table.find("ReportData") or ():
+        cells = {cell.get("colID"): cell.get("value", "") for cell in row.iter("ColData")}
+        if cells:
+            label = cells.pop("1", "")
+            found[label] = list(cells.values())
+    return found
+
+
+def summary(keeper: Bookkeeper, kind: str, more: str = ALL) -> dict[str, list[str]]:
+    return rows(report(keeper, "GeneralSummaryReport", kind, more))
+
+
+def test_profit_and_loss_adds_up(keeper: Bookkeeper) -> None:
+    found = summary(keeper, "ProfitAndLossStandard")
+
+    assert found["Sales"] == ["290.00"]
+    assert found["Total COGS"] == ["8.00"]
+    assert found["Gross Profit"] == ["282.00"]
+    assert found["Rent"] == ["301.00"]
+    assert found["Net Income"] == ["-19.00"]
+
+
+def test_columns_divide_a_summary_by_month_and_by_customer(keeper: Bookkeeper) -> None:
+    days = "<FromReportDate>2026-07-01</FromReportDate><ToReportDate>2026-09-30</ToReportDate>"
+    period = f"<ReportPeriod>{days}</ReportPeriod>"
+
+    table = report(
+        keeper,
+        "GeneralSummaryReport",
+        "ProfitAndLossStandard",
+        f"{period}<SummarizeColumnsBy>Month</SummarizeColumnsBy>",
+    )
+
+    assert table.findtext("ReportSubtitle") == "July 1 - September 30, 2026"
+    titles = [title.get("value") for title in table.iter("ColTitle")]
+    assert titles == [None, "Jul 26", "Aug 26", "Sep 26", "TOTAL"]
+    assert rows(table)["Sales"] == ["100.00", "20.00", "100.00", "220.00"]
+    by_job = report(keeper, "GeneralSummaryReport", "ProfitAndLossByJob", period)
+    assert rows(by_job)["Sales"] == ["100.00", "20.00", "100.00", "0.00", "220.00"]
+
+
+@pytest.mark.parametrize("more", [ALL, f"{ALL}<SummarizeColumnsBy>Quarter</SummarizeColumnsBy>"])
+@pytest.mark.parametrize("kind", ["BalanceSheetStandard", "BalanceSheetSummary", "BalanceSheetByClass"])
+def test_assets_equal_liabilities_and_equity(keeper: Bookkeeper, kind: str, more: str) -> None:
+    found = summary(keeper, kind, more)
+
+    assert found["TOTAL ASSETS"] == found["TOTAL LIABILITIES & EQUITY"]
+    assert Decimal(found["TOTAL ASSETS"][-1]) == Decimal("307.00")
+
+
+def test_former_years_are_retained_earnings(keeper: Bookkeeper) -> None:
+    found = summary(keeper, "BalanceSheetStandard", "<ReportDateMacro>ThisYear</ReportDateMacro>")
+
+    assert (found["Retained Earnings"], found["Net Income"]) == (["70.00"], ["-89.00"])
+
+
+def test_the_trial_balance_balances(keeper: Bookkeeper) -> None:
+    found = summary(keeper, "TrialBalance")
+
+    assert found["TOTAL"][0] == found["TOTAL"][1]
+    assert found["Inventory Asset"] == ["12.00"]
+
+
+def test_balances_of_customers_and_vendors_are_those_of_the_lists(keeper: Bookkeeper) -> None:
+    customers = summary(keeper, "CustomerBalanceSummary")
+
+    assert customers["Ada - Other"] == ["56.00"]
+    assert customers["Total Ada"] == ["76.00"]
+    assert customers["TOTAL"] == ["176.00"]
+    assert summary(keeper, "VendorBalanceSummary")["TOTAL"] == ["320.00"]
+
+
+def test_ageing_sorts_what_is_open_by_days_overdue(keeper: Bookkeeper) -> None:
+    found = rows(report(keeper, "AgingReport", "ARAgingSummary", "<ReportDateMacro>Today</ReportDateMacro>"))
+    assert found["Ada - Other"] == ["0.00", "0.00", "56.00", "0.00", "0.00", "56.00"]
+    assert found["TOTAL"] == ["0.00", "100.00", "76.00", "0.00", "0.00", "176.00"]
+
+    before = "<ReportPeriod><ToReportDate>2026-08-31</ToReportDate></ReportPeriod>"
+    assert rows(report(keeper, "AgingReport", "ARAgingSummary", before))["TOTAL"][-1] == "126.00"
+
+
+def test_sales_and_purchases_by_item(keeper: Bookkeeper) -> None:
+    sales = summary(keeper, "SalesByItemSummary")
+    assert sales["Hinge"] == ["4", "20.00", "9.09", "5.00", "8.00", "2.00", "12.00", "60.00"]
+    assert sales["TOTAL"][1] == "220.00"
+    assert summary(keeper, "PurchaseByItemSummary")["Hinge"] == ["10", "20.00"]
+    assert summary(keeper, "InventoryValuationSummary")["Hinge"][:3] == ["6", "2.00", "12.00"]
+    stock = summary(keeper, "InventoryStockStatusByItem")["Door"]
+    assert stock[-2:] == ["5", "2"]
+
+
+def test_sales_tax_by_agency(keeper: Bookkeeper) -> None:
+    assert summary(keeper, "SalesTaxLiability")["State"] == ["100.00", "6.00", "6.00", "6.00"]
+
+
+def test_the_general_ledger_has_opening_and_closing_balances(keeper: Bookkeeper) -> None:
+    year = "<ReportDateMacro>ThisYear</ReportDateMacro>"
+    found = rows(report(keeper, "GeneralDetailReport", "GeneralLedger", year))
+
+    assert found["Total Checking"][-1] == "69.00"
+
+
+def test_filters_choose_postings(keeper: Bookkeeper) -> None:
+    entity = f"{ALL}<ReportEntityFilter><FullNameWithChildren>Ada</FullNameWithChildren></ReportEntityFilter>"
+    assert summary(keeper, "SalesByCustomerSummary", entity)["TOTAL"] == ["120.00"]
+    item = f"{ALL}<ReportItemFilter><FullName>Paint</FullName></ReportItemFilter>"
+    assert summary(keeper, "SalesByCustomerSummary", item)["TOTAL"] == ["100.00"]
+    kinds = f"{ALL}<ReportTxnTypeFilter><TxnTypeFilter>JournalEntry</TxnTypeFilter></ReportTxnTypeFilter>"
+    assert summary(keeper, "ProfitAndLossStandard", kinds)["Net Income"] == ["70.00"]
+    account = f"{ALL}<ReportAccountFilter><AccountTypeFilter>OrdinaryExpense</AccountTypeFilter></ReportAccountFilter>"
+    assert summary(keeper, "ProfitAndLossStandard", account)["Net Income"] == ["-301.00"]
+    unknown = f"{ALL}<ReportItemFilter><FullName>Nothing</FullName></ReportItemFilter>"
+    content = f"<GeneralSummaryReportType>TrialBalance</GeneralSummaryReportType>{unknown}"
+    assert keeper.ask("GeneralSummaryReportQueryRq", content).get("statusCode") == "3140"
+
+
+def test_the_request_chooses_the_columns_of_a_detail_report(keeper: Bookkeeper) -> None:
+    columns = "".join(f"<IncludeColumn>{name}</IncludeColumn>" for name in ("TxnType", "Debit", "TxnID"))
+
+    table = report(
+        keeper, "CustomDetailReport", "CustomTxnDetail", f"{ALL}<SummarizeRowsBy>Account</SummarizeRowsBy>{columns}"
+    )
+
+    assert [each.text for each in table.iter("ColType")] == ["Label", "TxnType", "Debit", "TxnID"]
+
+
+def test_estimates_are_compared_with_actuals(keeper: Bookkeeper) -> None:
+    found = rows(report(keeper, "JobReport", "JobEstimatesVsActualsSummary"))
+
+    assert found["Ada"] == ["80.00", "0.00", "-80.00", "200.00", "100.00", "-100.00"]
+    assert rows(report(keeper, "JobReport", "JobProfitabilitySummary"))["Ada:Kitchen"] == ["8.00", "20.00", "12.00"]
+
+
+def test_time_is_added_up_by_job(keeper: Bookkeeper) -> None:
+    assert rows(report(keeper, "TimeReport", "TimeByJobSummary"))["Total Ada"] == ["PT1H30M0S"]
+
+
+def _every_type() -> list[Any]:
+    every = []
+    for request in HANDLERS:
+        name = request.removesuffix("QueryRq")
+        kind = schema().requests[request].content[f"{name}Type"].type
+        assert isinstance(kind, Simple)
+        every += [pytest.param(name, value, id=value) for value in kind.values if value]
+    return every
+
+
+@pytest.mark.parametrize(("request_name", "kind"), _every_type())
+def test_every_type_is_computed_or_refused(keeper: Bookkeeper, request_name: str, kind: str) -> None:
+    more = "<FiscalYear>2026</FiscalYear>" if request_name.startswith("Budget") else ""
+    if request_name == "CustomSummaryReport":
+        more = "<SummarizeColumnsBy>Month</SummarizeColumnsBy><SummarizeRowsBy>Customer</SummarizeRowsBy>"
+    if request_name == "CustomDetailReport":
+        more = "<SummarizeRowsBy>Customer</SummarizeRowsBy><IncludeColumn>Amount</IncludeColumn>"
+
+    answer = keeper.ask(f"{request_name}QueryRq", f"<{request_name}Type>{kind}</{request_name}Type>{more}")
+
+    if kind not in REPORTS:
+        assert (answer.get("statusCode"), len(answer)) == ("3250", 0)
+        return
+    table = answer[0]
+    assert answer.get("statusCode") == "0"
+    data = table.find("ReportData")
+    assert table.findtext("NumRows") == str(0 if data is None else len(data))
+    assert table.findtext("NumColumns") == str(len(table.findall("ColDesc")))
+    order = list(schema().responses[f"{request_name}QueryRs"].content["ReportRet"].content.elements)
+    assert [order.index(child.tag) for child in table] == sorted(order.index(child.tag) for child in table)
+
+
+def test_a_report_on_a_cash_basis_is_refused(keeper: Bookkeeper) -> None:
+    content = "<GeneralSummaryReportType>TrialBalance</GeneralSummaryReportType><ReportBasis>Cash</ReportBasis>"
+
+    assert keeper.ask("GeneralSummaryReportQueryRq", content).get("statusCode") == "3250"
