@@ -117,6 +117,10 @@ class Ledger:
         """Return what a transaction posts."""
         return self.effects.get(txn_id, NOTHING).postings
 
+    def moves(self, txn_id: str) -> tuple[StockMove, ...]:
+        """Return what a transaction moves in stock."""
+        return self.effects.get(txn_id, NOTHING).stock
+
     def links(self, txn_id: str) -> list[Link]:
         """Return the links from and to a transaction, oldest first."""
         return self._links.get(txn_id, [])
@@ -128,12 +132,14 @@ class Ledger:
     def settled(self, txn_id: str, *, without: str = "") -> Decimal:
         """Return how much is settled between this transaction and others, never negative.
 
-        Links of the transaction `without` and links to deleted transactions do not count.
+        Links of the transaction `without` do not count, nor do links to transactions that were deleted or voided.
         """
         total = ZERO
+        if not self._due.get(txn_id):
+            return total
         for link in self._links.get(txn_id, ()):
             other = link.target if link.source == txn_id else link.source
-            if link.kind == SETTLES and other in self.effects and without not in (link.owner, other):
+            if link.kind == SETTLES and self._due.get(other) and without not in (link.owner, other):
                 total += link.amount + link.discount
         return total
 

@@ -451,7 +451,7 @@ def stock_movements(selection: Selection) -> Table:
     """Return what moved the stock, item by item, with the quantity and the value."""
     entries = []
     for record in selection.records():
-        for move in selection.books.ledger.effects[record.id].stock:
+        for move in selection.books.ledger.moves(record.id):
             if selection.items is None or move.item in selection.items:
                 line = {"ItemRef": {"ListID": move.item}}
                 entries.append(Entry(record, move.value, line=line, quantity=move.quantity))

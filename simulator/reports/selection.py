@@ -144,10 +144,10 @@ class Selection:
 
     def postings(self, period: Period | None = None) -> Iterator[tuple[Record, Posting]]:
         """Yield the postings of a period that pass all filters; oldest first."""
-        effects = self.books.ledger.effects
+        postings_of = self.books.ledger.postings
         is_filtered = not (self.accounts is self.entities is self.items is self.classes is None)
         for record in self.records(period):
-            for posting in effects[record.id].postings:
+            for posting in postings_of(record.id):
                 if not is_filtered or self._posting_passes(posting):
                     yield record, posting
 

@@ -518,7 +518,7 @@ def inventory_valuation(selection: Selection) -> Table:
     quantities: dict[str, Decimal] = defaultdict(Decimal)
     values: dict[str, Decimal] = defaultdict(Decimal)
     for record in selection.records(Period(ALL_DAYS.first, selection.period.last)):
-        for move in books.ledger.effects[record.id].stock:
+        for move in books.ledger.moves(record.id):
             quantities[move.item] += move.quantity
             values[move.item] += move.value
     items = stock_items(selection)
