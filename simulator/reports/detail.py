@@ -308,9 +308,11 @@ def general_ledger(selection: Selection, title: str, types: tuple[str, ...] = ()
     before: dict[str, Decimal] = defaultdict(Decimal)
     if opening and selection.period.first > ALL_DAYS.first:
         day_before = date.fromordinal(date.fromisoformat(selection.period.first).toordinal() - 1).isoformat()
-        for entry in _posting_entries(selection, keep, period=Period(ALL_DAYS.first, day_before)):
-            if account_types.get(entry.posting.account if entry.posting else "") not in INCOME_TYPES:
-                before[name(entry)] += entry.amount
+        for account_id, amount in selection.sums(Period(ALL_DAYS.first, day_before)).items():
+            account = selection.books.lists[account_id]
+            kind = account_types[account_id]
+            if kind not in INCOME_TYPES and (not types or kind in types):
+                before[account.full_name] = amount
     return write(selection, title, _posting_entries(selection, keep), _LEDGER, name, opening=before)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from simulator.books.kinds import GROUPS, ITEMS
@@ -151,11 +153,11 @@ class Selection:
                 if not is_filtered or self._posting_passes(posting):
                     yield record, posting
 
-    def sums(self, period: Period | None = None) -> dict[str, object]:
+    def sums(self, period: Period | None = None) -> dict[str, Decimal]:
         """Return the sum of the postings to each account in a period."""
-        totals: dict[str, object] = {}
+        totals: dict[str, Decimal] = defaultdict(Decimal)
         for _, posting in self.postings(period):
-            totals[posting.account] = totals.get(posting.account, 0) + posting.amount  # type: ignore[operator]
+            totals[posting.account] += posting.amount
         return totals
 
     def _passes(self, record: Record) -> bool:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.unit.simulator.bookkeeping import Bookkeeper, amounts
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 
 
 @pytest.fixture
@@ -241,3 +244,72 @@ def test_nothing_is_entered_on_or_before_the_closing_date(keeper: Bookkeeper) ->
     assert keeper.refusal("Invoice", CustomerRef="Ada", TxnDate="2026-03-31", InvoiceLineAdd=line)[0] == "3171"
     assert keeper.delete(invoice).get("statusCode") == "3171"
     assert keeper.invoice(TxnDate="2026-04-01") is not None
+
+
+def change(keeper: Bookkeeper, record: Element, **fields: Any) -> Element:
+    kind = record.tag.removesuffix("Ret")
+    head = {name: keeper.get(record).findtext(name) for name in ("TxnID", "EditSequence")}
+    answer = keeper.ask(f"{kind}ModRq", {f"{kind}Mod": {**head, **fields}})
+    assert answer.get("statusCode") == "0", answer.get("statusMessage")
+    return answer[0]
+
+
+def line_ids(record: Element) -> list[str | None]:
+    return [line.findtext("TxnLineID") for line in record.iter() if line.tag.endswith("LineRet")]
+
+
+def test_a_mod_computes_amounts_tax_and_balance_again(keeper: Bookkeeper) -> None:
+    invoice = keeper.invoice(
+        ItemSalesTaxRef="State",
+        InvoiceLineAdd=lines({"ItemRef": "Paint", "Quantity": 2}, {"ItemRef": "Ten off"}, {"ItemRef": "Work"}),
+    )
+    first, second, third = line_ids(invoice)
+
+    changed = change(
+        keeper,
+        invoice,
+        InvoiceLineMod=lines({"TxnLineID": first, "Quantity": 8}, {"TxnLineID": second}, {"TxnLineID": third}),
+    )
+
+    assert amounts(changed) == ["100.00", "-10.00", "80.00"]
+    assert (changed.findtext("SalesTaxTotal"), changed.findtext("BalanceRemaining")) == ("5.40", "175.40")
+    assert keeper.owed("Ada") == Decimal("175.40")
+
+
+def test_a_mod_of_the_amount_changes_the_rate_and_a_mod_of_the_item_all_of_the_line(keeper: Bookkeeper) -> None:
+    invoice = keeper.invoice(InvoiceLineAdd=lines({"ItemRef": "Paint", "Quantity": 2}, {"ItemRef": "Work"}))
+    first, second = line_ids(invoice)
+
+    by_amount = change(
+        keeper,
+        invoice,
+        InvoiceLineMod=lines({"TxnLineID": first, "Amount": "30.00"}, {"TxnLineID": second, "ItemRef": "Paint"}),
+    )
+
+    found = [(line.findtext("Desc"), line.findtext("Rate")) for line in by_amount.iter("InvoiceLineRet")]
+    assert found == [("Paint", "15.00"), ("Paint", "12.50")]
+    assert amounts(by_amount) == ["30.00", "12.50"]
+
+
+def test_a_mod_keeps_prices_when_the_item_changes_later(keeper: Bookkeeper) -> None:
+    invoice = keeper.invoice(InvoiceLineAdd=lines({"ItemRef": "Hinge", "Quantity": 2}))
+    item = keeper.get("Hinge", "ItemInventory")
+    head = {name: item.findtext(name) for name in ("ListID", "EditSequence")}
+    keeper.ask("ItemInventoryModRq", {"ItemInventoryMod": {**head, "SalesPrice": "99.00"}})
+
+    assert amounts(change(keeper, invoice, Memo="Later")) == ["10.00"]
+    assert keeper.balance("Cost of Goods Sold") == Decimal(4)
+
+
+def test_a_payment_can_be_applied_to_another_invoice(keeper: Bookkeeper) -> None:
+    first, second = keeper.invoice(), keeper.invoice()
+    applied = {"TxnID": first.findtext("TxnID"), "PaymentAmount": "100.00"}
+    payment = keeper.add("ReceivePayment", CustomerRef="Ada", TotalAmount="100.00", AppliedToTxnAdd=[applied])
+
+    changed = change(
+        keeper, payment, AppliedToTxnMod=[{"TxnID": second.findtext("TxnID"), "PaymentAmount": "100.00"}]
+    )  # fmt: skip
+
+    assert changed.findtext("UnusedPayment") == "0.00"
+    assert keeper.get(first).findtext("IsPaid") == "false"
+    assert keeper.get(second).findtext("IsPaid") == "true"
