@@ -11,6 +11,7 @@ import pytest
 from samtranslator.translator.transform import transform
 
 from local.template import Template, TemplateError
+from tests.support.api_client import routes
 
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATE = Template.load(ROOT / "template.yaml")
@@ -51,11 +52,25 @@ def test_sam_transforms_the_template(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(functions) == len(TEMPLATE.functions())
 
 
-def test_the_endpoint_that_checks_passwords_is_throttled() -> None:
-    (settings,) = TEMPLATE.api()["MethodSettings"]
+def throttles() -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the settings of each method: `/` is escaped in paths, and one stands before them."""
+    return {
+        (one["HttpMethod"], one["ResourcePath"][1:].replace("~1", "/")): one for one in TEMPLATE.api()["MethodSettings"]
+    }
 
-    assert (settings["HttpMethod"], settings["ResourcePath"].replace("~1", "/")) == ("POST", "//qbwc")
+
+def test_the_endpoint_that_checks_passwords_is_throttled() -> None:
+    settings = throttles()["POST", "/qbwc"]
+
     assert 1 <= settings["ThrottlingRateLimit"] == settings["ThrottlingBurstLimit"]
+
+
+def test_every_method_is_throttled_and_those_without_a_key_more_than_others() -> None:
+    limits = {method: settings["ThrottlingRateLimit"] for method, settings in throttles().items()}
+    anonymous = {(route.method, route.path) for route in routes() if route.open}
+
+    assert limits.keys() == {("*", "*"), *anonymous}
+    assert all(limits[method] < limits["*", "*"] for method in anonymous)
 
 
 def test_no_role_has_wildcards() -> None:
