@@ -15,6 +15,7 @@ from domain.ownership import owned_connection
 from domain.requests.record import timestamp
 from domain.storage.changes import AddConnection, ChangeConnection, ChangeSession
 from domain.storage.retry import commit_with_retry
+from domain.web_connector.session.record import Session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from domain.ports import Clock, IdSource, SecretSource
     from domain.storage.changes import Change
     from domain.storage.ports import Database
-    from domain.web_connector.session.record import Session
 
 MIN_PASSWORD_LENGTH = 12
 MAX_PASSWORD_LENGTH = 128
@@ -92,11 +92,21 @@ class ConnectionService:
     def pause(self, app_id: str, connection_id: str) -> Connection:
         """Send no more requests, in a running session either. Raises NotFound."""
         now = timestamp(self._clock())
-        return self._change(app_id, connection_id, lambda before: {"paused_at": before.paused_at or now}, paused=True)
+        return self._change(
+            app_id,
+            connection_id,
+            lambda before: {"paused_at": before.paused_at or now},
+            change_session=lambda live: live.with_pause(paused=True),
+        )
 
     def resume(self, app_id: str, connection_id: str) -> Connection:
         """Send requests again. Raises NotFound."""
-        return self._change(app_id, connection_id, lambda _: {"paused_at": None}, paused=False)
+        return self._change(
+            app_id,
+            connection_id,
+            lambda _: {"paused_at": None},
+            change_session=lambda live: live.with_pause(paused=False),
+        )
 
     def reset_company_file(self, app_id: str, connection_id: str) -> Connection:
         """Lift the pin to the company file, so that the next session pins the file that it finds open.
@@ -114,6 +124,8 @@ class ConnectionService:
     def set_password(self, app_id: str, connection_id: str, password: str | None = None) -> str:
         """Set the Web Connector's password and return it. Generates one when `password` is None.
 
+        A live session gets no more requests; the next login, or the sweep, releases its request.
+
         Raises NotFound, and InvalidRequest for a length other than 12 to 128 characters.
         """
         if password is not None and not MIN_PASSWORD_LENGTH <= len(password) <= MAX_PASSWORD_LENGTH:
@@ -122,7 +134,13 @@ class ConnectionService:
             )
         password = password or passwords.generate(self._secrets)
         password_hash = passwords.hash_password(password, self._secrets(passwords.SALT_BYTES))
-        self._change(app_id, connection_id, lambda _: {"password_hash": password_hash})
+
+        self._change(
+            app_id,
+            connection_id,
+            lambda _: {"password_hash": password_hash},
+            change_session=Session.revoked,
+        )
         return password
 
     def _change(
@@ -131,11 +149,11 @@ class ConnectionService:
         connection_id: str,
         fields_of: Callable[[Connection], dict[str, Any]],
         *,
-        paused: bool | None = None,
+        change_session: Callable[[Session], Session] | None = None,
     ) -> Connection:
         """Change the fields that `fields_of` returns, and return the stored connection.
 
-        `paused` also changes the live session, which does not read its connection while it runs.
+        `change_session` is applied to the live session, which does not read its connection while it runs.
         """
 
         def attempt(_: Conflict | None) -> Connection:
@@ -145,8 +163,8 @@ class ConnectionService:
                 return before
             after = before.changed(timestamp(self._clock()), **fields)
             changes: list[Change] = [ChangeConnection(before, after)]
-            if paused is not None and (session := self._live_session(before)):
-                changes.append(ChangeSession(session, session.with_pause(paused=paused)))
+            if change_session and (session := self._live_session(before)):
+                changes.append(ChangeSession(session, change_session(session)))
             self._store.commit(*changes)
             return after
 

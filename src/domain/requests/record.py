@@ -140,13 +140,15 @@ class Recovery:
     `response_lost`: the write was sent at least once and no response arrived. `active`: QuickBooks may have executed
     it, so that what goes out next is not the write but the question for its stored response. `sessions` counts the
     sessions that asked. `company_file_mark` is the FileID mark of the company file that the write was last sent to:
-    only QuickBooks with that file open can tell that it never executed the write.
+    only QuickBooks with that file open can tell that it never executed the write. `message_set_id` is the ID with which
+    it was sent.
     """
 
     response_lost: bool = False
     active: bool = False
     sessions: int = 0
     company_file_mark: str | None = None
+    message_set_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +193,13 @@ class QueuedRequest:
 
     @property
     def message_set_id(self) -> str:
-        """The ID under which QuickBooks stores the response of a write: 24 characters."""
-        return self.id.replace("-", "")[:24]
+        """The ID under which QuickBooks stores the response of a write.
+
+        20 characters: Intuit's documents disagree whether 23 or 24 are too many. A write that was sent keeps its ID;
+        records that were sent by earlier versions have 24.
+        """
+        digits = self.id.replace("-", "")
+        return self.recovery.message_set_id or digits[: 24 if self.sessions else 20]
 
     @property
     def recovering(self) -> bool:
@@ -255,7 +262,7 @@ class QueuedRequest:
         if self.is_read:
             paging = replace(paging, page_size=page_size)
         else:
-            recovery = replace(recovery, company_file_mark=company_file_mark)
+            recovery = replace(recovery, company_file_mark=company_file_mark, message_set_id=self.message_set_id)
         return self.moved(State.SENT, now, sessions=self.sessions + 1, paging=paging, recovery=recovery)
 
     def requeued(self, now: datetime, *, page_size: int | None = None) -> QueuedRequest:

@@ -197,7 +197,7 @@ def fill(store: DynamoDBStore, function: str) -> None:
             AddSession(a_session(in_flight=InFlight(sent))),
             ChangeConnection(connection, connection.changed(timestamp(NOON), session_id=silent.id)),
         )
-    if function == "pause_connection":
+    if function in {"pause_connection", "set_connection_password"}:
         used = connection.changed(timestamp(NOON), session_id=silent.id)
         store.commit(AddSession(silent), ChangeConnection(connection, used))
     if function == "web_connector":

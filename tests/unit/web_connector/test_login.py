@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
+from domain.connections.service import ConnectionService
 from domain.errors import Conflict, TooManyRequests
 from domain.requests.record import State, timestamp
 from domain.storage.changes import ChangeConnection
 from domain.web_connector.session.record import session_id
-from tests.support.builders import CONNECTION_ID
+from tests.support.builders import APP_ID, CONNECTION_ID, counting_bytes
 from tests.support.web_connector.connector import Connector
-from tests.support.web_connector.quickbooks import answer
+from tests.support.web_connector.quickbooks import answer, hcp, stored_response
 
 
 def contended(*_changes: object) -> None:
@@ -56,7 +57,7 @@ def test_an_unknown_user_is_refused(qbwc: Connector) -> None:
 
 
 @pytest.mark.parametrize(
-    "username", ["", "admin", "x" * 100_000, CONNECTION_ID.upper(), f" {CONNECTION_ID}", "' OR 1=1"]
+    "username", ["", "admin", "x" * 10_000, CONNECTION_ID.upper(), f" {CONNECTION_ID}", "' OR 1=1"]
 )
 def test_a_user_name_that_is_not_an_id_is_refused_without_a_read(qbwc: Connector, username: str) -> None:
     assert qbwc.authenticate(username=username) == "nvu"
@@ -226,3 +227,21 @@ def test_a_ticket_that_was_taken_over_is_treated_like_an_expired_one(qbwc: Conne
     qbwc.ticket = mine
     assert qbwc.record(request_id).state is State.SENT
     assert qbwc.receive(answer(request)) == 100
+
+
+def test_a_new_password_ends_the_live_session(qbwc: Connector) -> None:
+    write = qbwc.write()
+    sent = qbwc.begin()
+    connections = ConnectionService(qbwc.store, clock=qbwc.clock, new_id=qbwc.new_id, secrets=counting_bytes)
+
+    connections.set_password(APP_ID, CONNECTION_ID, "correct horse battery staple")
+
+    assert qbwc.receive(stored_response(sent)) == -1
+    assert "password" in qbwc.last_error()
+    assert (qbwc.send(), qbwc.close()) == ("", "OK")
+    assert qbwc.record(write).state is State.SENT
+    # The next login recovers the write instead of sending it again.
+    assert qbwc.authenticate("correct horse battery staple") == ""
+    assert "oldMessageSetID" in qbwc.send(hcp())
+    assert qbwc.receive(stored_response(sent)) == 100
+    assert qbwc.record(write).sessions == 1

@@ -90,11 +90,14 @@ def test_names_are_escaped_and_the_file_is_ascii() -> None:
 
     assert text.isascii()
     elements = {element.tag: element.text or "" for element in ET.fromstring(text)}  # noqa: S314 - our own text
-    assert elements["AppName"] == 'Order Connector (Müller & Söhne <"GmbH">  )'
+    assert elements["AppName"] == 'Order Connector (Müller & Söhne <"GmbH">   c0000000)'
     assert len(elements["AppDescription"]) <= 80
 
 
 def test_connections_of_one_machine_have_different_names() -> None:
-    assert rendered(name="One")["AppName"] != rendered(name="Two")["AppName"]
+    assert rendered(name="One")["AppName"] == "Order Connector (One c0000000)"
+    assert (
+        rendered(name="One", id="d0000000-0000-4000-8000-000000000001")["AppName"] == "Order Connector (One d0000000)"
+    )
     assert rendered()["AppName"] == "Order Connector (c0000000)"
-    assert rendered(name="C:\\acme")["AppName"] == "Order Connector (C: acme)"
+    assert rendered(name="C:\\acme")["AppName"] == "Order Connector (C: acme c0000000)"

@@ -417,3 +417,19 @@ def test_every_call_of_a_recovery_stays_within_its_budget(qbwc: Connector) -> No
     assert qbwc.store.calls.total() == 3
     qbwc.receive(stored_response(sent))
     assert qbwc.store.calls.total() == 3
+
+
+def test_a_message_set_id_has_20_characters_and_stays_that_of_the_first_sending(qbwc: Connector) -> None:
+    write, sent = lost_write(qbwc)
+    assert len(qbwc.record(write).message_set_id) == 20
+    assert qbwc.record(write).message_set_id in sent
+
+    # A record that an earlier version sent has no ID in it and was sent with 24 characters.
+    qbwc.change(write, recovery=replace(qbwc.record(write).recovery, message_set_id=None))
+
+    former = qbwc.record(write).message_set_id
+    assert len(former) == 24
+    check = qbwc.begin()
+    assert f'oldMessageSetID="{former}" newMessageSetID="{former}"' in check
+    qbwc.receive(nothing_stored(check))
+    assert f'newMessageSetID="{former}"' in qbwc.send()

@@ -17,11 +17,11 @@ SERVICE_PATH = "/qbwc"
 SUPPORT_PATH = "/support"
 
 POLL_MINUTES = 1
-"""How often the Web Connector asks by itself: the shortest that its window lets a user set. While there is nothing to
-do it is asked to come later (`domain.pace`)."""
+"""Minutes between polls: the shortest interval that the Web Connector's window accepts. Without work, `authenticate`
+postpones the next poll (`domain.web_connector.session.polling`)."""
 
 DESCRIPTION = "Sends queued requests to QuickBooks and returns the answers."
-"""At most 80 characters, or the Web Connector's window cuts it."""
+"""At most 80 characters: the Web Connector's window shows no more."""
 
 
 def render(
@@ -32,17 +32,16 @@ def render(
 ) -> str:
     """Return the text of a connection's `.qwc` file.
 
-    `base_url` is where the service is reached: `https`, a host name and no IP address, or the Web
-    Connector refuses the file (QBWC1001, QBWC1010). `app_name` is what its window and QuickBooks'
-    list of integrated applications show, with the connection's name, because the name is unique
-    per installation and one machine may serve several company files.
+    `base_url` is the address of the service: `https` and a host name instead of an IP address, or the Web Connector
+    refuses the file (QBWC1001, QBWC1010). The AppName must be unique on a machine, which may serve several company
+    files: it consists of `app_name`, the connection's name and the beginning of its id.
     """
     base = base_url.rstrip("/")
-    # The Web Connector keeps its applications in the registry, where a backslash begins another key.
-    name = (connection.name or connection.id[:8]).replace("\\", " ")
+    # The Web Connector keeps its applications in the registry, where a backslash starts another key.
+    name = " ".join(filter(None, (connection.name, connection.id[:8]))).replace("\\", " ")
     elements = (
         ("AppName", f"{app_name} ({name})"),
-        # Required, and empty for everybody but Intuit's own applications.
+        # Required, and empty except for Intuit's own applications.
         ("AppID", ""),
         ("AppURL", base + SERVICE_PATH),
         ("AppDescription", DESCRIPTION),
@@ -55,7 +54,7 @@ def render(
         ("QBType", "QBFS"),
         # Document is the default; RPC would make calls harder to read for nothing.
         ("Style", "Document"),
-        # Simple Start, Pro, Premier and Enterprise: the service does not mind which edition answers.
+        # Simple Start, Pro, Premier and Enterprise.
         ("AuthFlags", "0xF"),
         # No pop-up in the tray at every poll.
         ("Notify", "false"),

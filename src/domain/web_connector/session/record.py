@@ -93,7 +93,8 @@ class Session:
     `sendRequestXML`: keeping it here saves a read. `exception_reported` tells whether QuickBooks has reported a
     processor exception in this session. `connection_error` becomes the connection's `last_error` when the session
     ends here. `message_set_to_forget` is the ID of a message set whose response is stored in this service, so that
-    QuickBooks can delete its copy. `last_error` is what `getLastError` returns.
+    QuickBooks can delete its copy. `last_error` is what `getLastError` returns. `is_revoked`: the password was changed,
+    so that the ticket is no longer valid; the next login or the sweep releases the request in flight.
     """
 
     id: str
@@ -108,6 +109,7 @@ class Session:
     message_set_to_forget: str | None = None
     last_error: str | None = None
     connection_error: Mapping[str, Any] | None = None
+    is_revoked: bool = False
     ended: bool = False
     revision: int = 1
 
@@ -129,6 +131,10 @@ class Session:
     def called(self, now: datetime, **fields: Any) -> Session:
         """Return the session after a call that changed `fields`."""
         return replace(self, **fields, last_call_at=timestamp(now), revision=self.revision + 1)
+
+    def revoked(self) -> Session:
+        """Return the session after the password was changed."""
+        return replace(self, is_revoked=True, revision=self.revision + 1)
 
     def with_pause(self, *, paused: bool) -> Session:
         """Return the session after its connection was paused or resumed."""

@@ -42,6 +42,7 @@ MAX_UNWRITABLE = 5
 
 CLOSED = "OK"
 OVER = "This session is over. The next update begins a new one."
+REVOKED = "The password of this connection was changed. Enter the new one in the Web Connector."
 CONTENDED = "This session is being used by another call."
 
 
@@ -99,6 +100,8 @@ class SessionService:
         session = self._store.session(session_id(call["ticket"]))
         if session is None:
             return Reply("This session has expired. The next update begins a new one.")
+        if session.is_revoked:
+            return Reply(REVOKED, session.connection_id)
         now = self._clock()
         if lingering.continues(session, now):
             return Reply(lingering.NO_OP, session.connection_id)
@@ -136,7 +139,7 @@ class SessionService:
 
         def attempt(conflict: Conflict | None) -> R | Reply:
             session = self._store.session(session_id(call["ticket"])) if call["ticket"] else None
-            if session is None or session.ended:
+            if session is None or session.ended or session.is_revoked:
                 return Reply(without_session)
             return step(session, call, self._clock(), conflict)
 
