@@ -10,6 +10,7 @@ from simulator.books.ledger import ZERO
 from simulator.books.records import Draft, reference_id
 from simulator.books.rules import Rules, rules_for
 from simulator.books.rules import of as rules_of
+from simulator.company_files.facts import TAX_LINES
 from simulator.errors import RequestError
 from simulator.schema.values import money
 
@@ -31,8 +32,9 @@ class ListRules(Rules):
     def complete(self, books: Books, draft: Draft) -> None:
         """Make a new object active unless it says otherwise; number its rows; note its bar code."""
         fields = draft.fields
-        if "IsActive" in draft.kind.fields:
-            fields.setdefault("IsActive", "true")
+        for name, value in (("IsActive", "true"), ("IsPrintItemsInGroup", "false")):
+            if name in draft.kind.fields:
+                fields.setdefault(name, value)
         for contact in fields.get("ContactsRet", ()):
             if "ListID" not in contact:
                 now = books.clock.text(books.clock.seconds())
@@ -211,9 +213,35 @@ _CREDIT_TYPES = {
 """Account types with a credit balance: QuickBooks shows it as a positive number."""
 
 
+_CASH_FLOWS = {
+    "AccountsPayable": "Operating",
+    "AccountsReceivable": "Operating",
+    "Bank": "NotApplicable",
+    "CreditCard": "Operating",
+    "Equity": "Financing",
+    "FixedAsset": "Investing",
+    "LongTermLiability": "Financing",
+    "NonPosting": "NotApplicable",
+    "OtherAsset": "Investing",
+    "OtherCurrentAsset": "Operating",
+    "OtherCurrentLiability": "Operating",
+}
+"""The part of the cash flow statement by account type; income and expenses are in none."""
+
+
 @rules_for("Account")
 class AccountRules(ListRules):
     """Accounts."""
+
+    def complete(self, books: Books, draft: Draft) -> None:
+        """Name the tax line, and the part of the cash flow statement that the account's type belongs to."""
+        super().complete(books, draft)
+        fields, line = draft.fields, draft.extra.get("TaxLineID")
+        if line:
+            if int(line) not in TAX_LINES:
+                raise RequestError(3210, f'The "TaxLineID" field has an invalid value "{line}".')
+            fields["TaxLineInfoRet"] = {"TaxLineID": line, "TaxLineName": TAX_LINES[int(line)]}
+        fields.setdefault("CashFlowClassification", _CASH_FLOWS.get(fields.get("AccountType", ""), "None"))
 
     def after_add(self, books: Books, record: Record, draft: Draft) -> None:
         """Make the journal entry of an opening balance."""
