@@ -7,17 +7,23 @@ from collections import Counter, defaultdict
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from simulator.books import rules
 from simulator.books.kinds import GROUPS, KINDS, Kind
 from simulator.books.ledger import Ledger
 from simulator.books.records import Fields, Record
+from simulator.errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from simulator.clock import MachineClock
+
+
+TOO_MUCH = Decimal(10) ** 13
+"""An amount has 13 digits before the point at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +258,10 @@ class Books:
     def _index(self, record: Record) -> None:
         # Effects come first: they are the only step that can fail.
         if not record.kind.is_list and not record.is_void:
-            self.ledger.put(record.id, rules.of(record.kind).effects(self, record))
+            effects = rules.of(record.kind).effects(self, record)
+            if any(abs(posting.amount) >= TOO_MUCH for posting in effects.postings):
+                raise RequestError(3210, "The amounts of the transaction add up to more than QuickBooks can store.")
+            self.ledger.put(record.id, effects)
         self._tables[record.kind.name].add(record)
         if record.full_name:
             self._names[record.kind.namespace, record.full_name.lower()] = record

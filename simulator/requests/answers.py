@@ -80,9 +80,13 @@ class Renderer:
 
     def _children(self, kind: Aggregate, value: Fields, lines: list[str]) -> None:
         mixed = {names[0]: mixed_key(names) for names in kind.mixed}
+        alternatives, excluded = kind.alternatives, set[str]()
         for name, child in kind.elements.items():
             if name in value:
-                self.render(child, value[name], lines)
+                # A record can hold an amount beside the percentage that it was computed from; the form shows one.
+                if name not in excluded:
+                    self.render(child, value[name], lines)
+                    excluded |= alternatives.get(name, frozenset())
             elif name in mixed:
                 for each_name, each in value.get(mixed[name], ()):
                     self.render(kind.elements[each_name], each, lines)

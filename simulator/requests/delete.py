@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from simulator.books.store import Deletion
     from simulator.requests.context import Context
 
+_MAX_MEMO = 4095
 _DAYS_KEPT = 90
 """For how many days QuickBooks tells what was deleted."""
 
@@ -71,8 +72,8 @@ def void(context: Context) -> Answer:
     if not record.is_void:
         fields = deepcopy(record.fields)
         _set_to_zero(fields, record.kind.fields)
-        memo = fields.get("Memo", "")
-        books.change(record, {**fields, VOID: "true", "Memo": f"VOID: {memo}" if memo else "VOID:"})
+        memo = f"VOID: {fields.get('Memo', '')}".strip()[:_MAX_MEMO]
+        books.change(record, {**fields, VOID: "true", "Memo": memo})
     return Answer(
         rows=[
             ("TxnVoidType", kind),

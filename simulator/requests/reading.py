@@ -130,7 +130,8 @@ class Reader:
                     for other in target.alternatives.get(name, ()):
                         fields.pop(other, None)
                 # A text that responses must have is kept, also when it is empty.
-                if value == "" and target[name].least:
+                is_text = value == "" and not isinstance(kind, Aggregate)
+                if is_text and target[name].least and name not in target.alternatives:
                     fields[name] = value
                 else:
                     _put(fields, name, value, repeats=False)
@@ -169,7 +170,7 @@ class Reader:
         children = [child for child in node if child.tag not in skipped]
         stored = target if isinstance(target, Aggregate) else kind
         self._merge(children, kind, stored, fields, None)
-        if self._is_mod and children:
+        if self._is_mod and (children or _row_key(stored)):
             _check_complete(fields, kind, stored)
         if node.tag == "DataExt":
             definition = required_definition(self._books, fields["OwnerID"], fields.get("DataExtName", ""))

@@ -77,17 +77,26 @@ class _Filler:
             self._refer(node, self._kinds)
         if node.tag.endswith("Date") and node.text:
             self._date(node)
-        if "useMacro" in node.attrib and self._random.random() < _SHARE:
-            del node.attrib["useMacro"]
+        self._change_names(node)
         if node.find("DataExtName") is not None and self._books.custom_fields and self._random.random() < _SHARE:
             self._use_definition(node)
+
+    def _change_names(self, node: Element) -> None:
+        """Leave out most macros, which need another request, and make most names unique."""
+        for macro in ("useMacro", "defMacro"):
+            if macro in node.attrib and self._random.random() < _SHARE:
+                del node.attrib[macro]
+        if node.tag == "Name" and self._request.tag.endswith(("AddRq", "ModRq")) and self._random.random() < _SHARE:
+            node.text = f"{self._random.randrange(1_000_000)}"[: len(node.text or "") + 5]
 
     def _refer(self, node: Element, kinds: tuple[str, ...]) -> None:
         for child in node:
             name = child.tag.removesuffix("WithChildren")
             if name in {"ListID", "TxnID", "FullName", "RefNumber"}:
                 record = self._pick(kinds)
-                if record is not None:
+                if record is None and not any(len(self._books[kind]) for kind in kinds if kind in KINDS):
+                    child.text = ""
+                elif record is not None:
                     text = {"FullName": record.full_name, "RefNumber": record.fields.get("RefNumber")}.get(
                         name, record.id
                     )
@@ -134,5 +143,5 @@ class _Filler:
     def _pick(self, kinds: tuple[str, ...]) -> Record | None:
         if self._random.random() > _SHARE:
             return None
-        records = [record for kind in kinds if kind in KINDS for record in self._books[kind]]
+        records = [record for kind in kinds if kind in KINDS for record in self._books[kind] if record.is_active]
         return self._random.choice(records) if records else None

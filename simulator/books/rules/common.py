@@ -139,13 +139,16 @@ _INNER_LINES = {
 _SUMMARY_LINES = {"DiscountLineRet", "SalesTaxLineRet", "ShippingLineRet"}
 
 
+MAX_ADDRESS_LINE = 41
+
+
 def address_block(address: Fields) -> Fields:
     """Return an address as up to five lines, as it is printed."""
     place = " ".join(part for part in (address.get("State", ""), address.get("PostalCode", "")) if part)
     lines = [address.get(f"Addr{number}", "") for number in range(1, 6)]
     lines += [", ".join(part for part in (address.get("City", ""), place) if part), address.get("Country", "")]
     filled = [line for line in lines if line][:5]
-    return {f"Addr{number}": line for number, line in enumerate(filled, 1)}
+    return {f"Addr{number}": line[:MAX_ADDRESS_LINE] for number, line in enumerate(filled, 1)}
 
 
 def due_date(books: Books, terms: str, day: str) -> str:

@@ -108,6 +108,8 @@ def group_members(group: Record, quantity: Decimal) -> list[Fields]:
     """Return the lines that an item group expands to."""
     members = []
     for member in group.fields.get("ItemGroupLine", ()):
+        if "ItemRef" not in member:
+            continue
         line = {"ItemRef": member["ItemRef"]}
         if "Quantity" in member:
             line["Quantity"] = number_text(decimal(member, "Quantity") * quantity, 0)

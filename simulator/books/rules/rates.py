@@ -69,8 +69,10 @@ def _type_of(draft: Draft, fixed: str, rows: str, fixed_type: str) -> str:
 
 def _adjust(books: Books, row: Fields, relative_to: str, price: str) -> None:
     """Replace a percentage of another price by the price that it gives."""
-    basis, percentage = row.pop(relative_to, ""), row.pop("AdjustPercentage", None)
-    if percentage is None:
+    basis, percentage = row.pop(relative_to, ""), row.pop("AdjustPercentage", "0")
+    if not basis:
+        if f"{price}Percent" not in row:
+            row.setdefault(price, "0.00")
         return
     item = books.lists.get(reference_id(row, "ItemRef"))
     facts = sales_facts(item) if item is not None else {}

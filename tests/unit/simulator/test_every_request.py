@@ -13,24 +13,31 @@ from simulator.schema.checking import check_element
 from tests.unit.simulator.random_requests import random_request
 from tests.unit.simulator.support import a_company, document
 
-REQUESTS = 8
+REQUESTS = 4
 """Random requests of each type."""
 
 VERSION = (14, 0)
 
 
-@pytest.mark.parametrize("name", sorted(schema().requests))
-def test_random_requests_get_a_response_that_the_schema_accepts(name: str) -> None:
-    company = a_company(customers=10, sales_orders=10)
-    chance = random.Random(name)
+@pytest.mark.parametrize("seed", range(4))
+def test_random_requests_of_every_type_get_a_response_that_the_schema_accepts(seed: int) -> None:
+    company = a_company(customers=20)
+    chance = random.Random(seed)
+    succeeded = set()
 
-    for _ in range(REQUESTS):
-        request = random_request(schema().requests[name], company.books, chance)
-        text = company.process_request(document(request, version="14.0"))
+    # In the schema's order: a Mod finds the records that the Adds before it made.
+    for name, model in schema().requests.items():
+        for _ in range(REQUESTS):
+            request = random_request(model, company.books, chance)
+            text = company.process_request(document(request, version="14.0"))
 
-        response = defusedxml.ElementTree.fromstring(text)[0][0]
-        check_element(response, schema().responses[response.tag], VERSION)
-        assert response.get("statusCode") != "1000"
+            response = defusedxml.ElementTree.fromstring(text)[0][0]
+            check_element(response, schema().responses[response.tag], VERSION)
+            assert response.get("statusCode") != "1000", request
+            if response.get("statusCode") == "0":
+                succeeded.add(name)
+
+    assert len(succeeded) > len(schema().requests) / 2
 
 
 def test_every_request_of_the_schema_has_a_handler() -> None:
