@@ -145,7 +145,8 @@ class Reader:
                 fields[key] = list(former_rows[key]) if row_key in {"ListID", "NoteID"} else []
             row = self._row(child, row_key, [each[1] if mixed else each for each in former_rows[key]])
             value = self._value(child, element, kind, row or {}, top=extra is not None)
-            _place(fields[key], row, [name, value] if mixed else value)
+            if value or (row_key and value != ""):
+                _place(fields[key], row, [name, value] if mixed else value)
 
     def _row(self, child: Node, key: str | None, former: list[Fields]) -> Fields | None:
         """Return the row that an element of a Mod changes, None for a new one."""
