@@ -117,36 +117,37 @@ class Reader:
                 value = self._value(child, element, None, {}, top=extra is not None)
                 _put(holder, child.tag, value, repeats=element.repeats)
                 continue
-            kind = target[name].type
             mixed = next((names for names in target.mixed if name in names), None)
             if mixed is None and not target[name].repeats:
-                former = fields.get(name)
-                value = self._value(
-                    child, element, kind, former if isinstance(former, dict) else {}, top=extra is not None
-                )
-                if not value and extra is not None and name in fields:
-                    self._check_clearing(child.tag)
-                if value:
-                    for other in target.alternatives.get(name, ()):
-                        fields.pop(other, None)
-                # A text that responses must have is kept, also when it is empty.
-                is_text = value == "" and not isinstance(kind, Aggregate)
-                if is_text and target[name].least and name not in target.alternatives:
-                    fields[name] = value
-                else:
-                    _put(fields, name, value, repeats=False)
+                self._set(child, element, target, name, fields, top=extra is not None)
                 continue
             for other in target.alternatives.get(name, ()):
                 fields.pop(other, None)
             key = name if mixed is None else mixed_key(mixed)
-            row_key = _row_key(kind)
+            row_key = _row_key(target[name].type)
             if key not in former_rows:
                 former_rows[key] = fields.get(key, [])
                 fields[key] = list(former_rows[key]) if row_key in {"ListID", "NoteID"} else []
             row = self._row(child, row_key, [each[1] if mixed else each for each in former_rows[key]])
-            value = self._value(child, element, kind, row or {}, top=extra is not None)
+            value = self._value(child, element, target[name].type, row or {}, top=extra is not None)
             if value or (row_key and value != ""):
                 _place(fields[key], row, [name, value] if mixed else value)
+
+    def _set(self, child: Node, element: Element, target: Aggregate, name: str, fields: Fields, *, top: bool) -> None:
+        """Set or clear a field that occurs once. Raises `RequestError` 3190 for one that cannot be empty."""
+        former, kind = fields.get(name), target[name].type
+        value = self._value(child, element, kind, former if isinstance(former, dict) else {}, top=top)
+        if value:
+            for other in target.alternatives.get(name, ()):
+                fields.pop(other, None)
+        elif top and name in fields:
+            self._check_clearing(child.tag)
+        # A text that responses must have is kept, also when it is empty.
+        is_text = value == "" and not isinstance(kind, Aggregate)
+        if is_text and target[name].least and name not in target.alternatives:
+            fields[name] = value
+        else:
+            _put(fields, name, value, repeats=False)
 
     def _row(self, child: Node, key: str | None, former: list[Fields]) -> Fields | None:
         """Return the row that an element of a Mod changes, None for a new one."""
