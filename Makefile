@@ -98,6 +98,10 @@ test-dynamodb: .venv/.installed $(TOOLS)/dynamodb-local/.installed ## Run the te
 prove: .venv/.installed ## Run the long proofs: two interruptions of a session, random steps, 20 connectors at once (ARGS="interleavings connectors", DYNAMODB_ENDPOINT=…)
 	$(BIN)/python -m tests.proofs $(ARGS)
 
+.PHONY: fuzz
+fuzz: .venv/.installed ## Fuzz the running service: no call may answer 5xx or take over 2 s (ARGS="--seconds 1800 --seed 7")
+	PYTHONPATH=src $(BIN)/python -m tools.fuzz_service $(ARGS)
+
 .PHONY: build
 build: .venv/.run ## Build for AWS, from any machine (RUNTIME=python3.13, ARCHITECTURE=arm64)
 	@$(BIN)/python -m local.build $(if $(RUNTIME),--runtime $(RUNTIME)) $(if $(ARCHITECTURE),--architecture $(ARCHITECTURE))
