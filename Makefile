@@ -50,6 +50,9 @@ $(TOOLS)/emulator/.installed: requirements-emulator.txt
 $(TOOLS)/runtime/.installed: requirements-runtime.txt
 	$(call install,$(TOOLS)/runtime,$<,Lambda's runtime client)
 
+$(TOOLS)/api/.installed: requirements-api.txt
+	$(call install,$(TOOLS)/api,$<,Schemathesis)
+
 $(TOOLS)/dynamodb-local/.installed: local/dynamodb_local/pom.xml
 	@command -v java >/dev/null && command -v mvn >/dev/null || { echo "Java 17 and Maven are needed." >&2; exit 1; }
 	@echo "Fetching DynamoDB Local …"
@@ -97,6 +100,10 @@ test-dynamodb: .venv/.installed $(TOOLS)/dynamodb-local/.installed ## Run the te
 .PHONY: prove
 prove: .venv/.installed ## Run the long proofs: two interruptions of a session, random steps, 20 connectors at once (ARGS="interleavings connectors", DYNAMODB_ENDPOINT=…)
 	$(BIN)/python -m tests.proofs $(ARGS)
+
+.PHONY: test-api
+test-api: .venv/.installed $(TOOLS)/api/.installed ## Test the running service against docs/openapi.json with Schemathesis (ARGS="--max-examples 100")
+	$(BIN)/python -m local.api_check $(TOOLS)/api $(ARGS)
 
 .PHONY: fuzz
 fuzz: .venv/.installed ## Fuzz the running service: no call may answer 5xx or take over 2 s (ARGS="--seconds 1800 --seed 7")
@@ -156,6 +163,7 @@ lock: .venv/.installed ## Write the hashed requirements files from the .in files
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-sam.txt requirements-sam.in
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=src/requirements.txt src/requirements.in
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-dev.txt requirements-dev.in
+	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-api.txt requirements-api.in
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-run.txt requirements-run.in
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-emulator.txt requirements-emulator.in
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-runtime.txt requirements-runtime.in

@@ -1,0 +1,32 @@
+"""Run Schemathesis on the OpenAPI document against the whole service on this machine.
+
+Usage: `python -m local.api_check ENVIRONMENT [OPTION…]`: the virtual environment of Schemathesis, and further options
+of `schemathesis run`. `tests/api/schemathesis.toml` lists the exceptions with their reasons.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from local import first_steps, stack
+from local.programs import ROOT
+from local.run import OPERATE_FUNCTION
+
+
+def main(environment: str, *options: str) -> int:
+    """Return the exit status of Schemathesis."""
+    with tempfile.TemporaryDirectory() as folder, stack.running(log_level="ERROR") as service:
+        who = first_steps.prepare(service.base_url, OPERATE_FUNCTION, service.base_url, Path(folder))
+        command = [
+            *(str(Path(environment) / "bin" / "schemathesis"), "--config-file", "tests/api/schemathesis.toml"),
+            *("run", "docs/openapi.json", "--url", service.base_url, "--auth", f"{who.api_key}:"),
+            *("--no-color", *options),
+        ]
+        return subprocess.run(command, cwd=ROOT, check=False).returncode  # noqa: S603 - our own arguments
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
