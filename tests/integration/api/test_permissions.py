@@ -105,6 +105,14 @@ def _listed(value: str | list[str]) -> list[str]:
     return [value] if isinstance(value, str) else value
 
 
+class LongRun(LambdaContext):
+    """The context of a function with 15 minutes, enough for background work to begin."""
+
+    def get_remaining_time_in_millis(self) -> int:
+        """Return how long it may run."""
+        return 900_000
+
+
 class Recorder:
     """Records what a client is asked to do, as IAM sees it. `store` may use every table."""
 
@@ -212,7 +220,7 @@ def test_a_function_is_allowed_the_calls_of_its_event(recorder: Recorder, functi
     event = json.loads((EVENTS / f"{function}.json").read_text(encoding="utf-8"))
 
     with deployed_as(recorder, function):
-        result = load(f"handlers.{function}.handler")(event, LambdaContext())
+        result = load(f"handlers.{function}.handler")(event, LongRun())
 
     assert not result or result.get("statusCode", 200) < 300
     assert recorder.calls <= grants(function)
@@ -257,16 +265,16 @@ def test_a_whole_session_is_allowed_its_calls(recorder: Recorder) -> None:
     customers = f"/api/v1/connections/{CONNECTION_ID}/customers?iterate=true"
     with deployed_as(recorder, "query_customers"):
         load("handlers.query_customers.handler")(
-            api_event("GET", customers, authorizer={"app_id": APP_ID, "scope": "full"}), LambdaContext()
+            api_event("GET", customers, authorizer={"app_id": APP_ID, "scope": "full"}), LongRun()
         )
     with deployed_as(recorder, "discard_queued_request"):
         load("handlers.discard_queued_request.handler")(
-            json.loads((EVENTS / "discard_queued_request.json").read_text(encoding="utf-8")), LambdaContext()
+            json.loads((EVENTS / "discard_queued_request.json").read_text(encoding="utf-8")), LongRun()
         )
     recorder.calls.clear()
 
     def call(method: str, **arguments: str) -> str:
-        text: str = load("handlers.web_connector.handler")(soap(method, **arguments), LambdaContext())["body"]
+        text: str = load("handlers.web_connector.handler")(soap(method, **arguments), LongRun())["body"]
         return text
 
     def receive(ticket: str, remaining: int, filling: str) -> str:
@@ -292,3 +300,22 @@ def test_a_whole_session_is_allowed_its_calls(recorder: Recorder) -> None:
     assert "Continue" in second
     assert ("100" in half, "100" in whole) == (False, True)
     assert recorder.calls <= grants("web_connector")
+
+
+@pytest.mark.parametrize("function", FUNCTIONS.values())
+def test_a_function_is_allowed_the_calls_of_an_event_that_comes_again(recorder: Recorder, function: str) -> None:
+    """A client repeats a call with its idempotency key; Lambda and the streams repeat events."""
+    fill(recorder.store, function)
+    recorder.calls.clear()
+    event = json.loads((EVENTS / f"{function}.json").read_text(encoding="utf-8"))
+    if "httpMethod" in event:
+        event["headers"]["Idempotency-Key"] = "order-17"
+        event["multiValueHeaders"]["Idempotency-Key"] = ["order-17"]
+
+    with deployed_as(recorder, function):
+        statuses = [
+            (load(f"handlers.{function}.handler")(event, LongRun()) or {}).get("statusCode", 200) for _ in range(2)
+        ]
+
+    assert max(statuses) < 500
+    assert recorder.calls <= grants(function)
