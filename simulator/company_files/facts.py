@@ -14,6 +14,7 @@ SUPPORTED_VERSIONS = (
 ).split()  # fmt: skip
 """The qbXML versions that there are, oldest first."""
 
+_EDITIONS = {"CA": "QBCA", "UK": "QBUK", "AU": "QBAU"}
 _SERVICES = {"Online Banking": "banking.qb", "Payroll Service": "payroll.qb", "Merchant Account Service": "mas.qbn"}
 _MONTHS = "January February March April May June July August September October November December".split()
 _LISTS = (
@@ -43,6 +44,11 @@ class Product:
     major_version: str = "33"
     country: str = "US"
     highest_version: str = "16.0"
+
+    @property
+    def edition(self) -> str:
+        """The name of the edition in the schema: QBD is the US one."""
+        return _EDITIONS.get(self.country, "QBD")
 
     @property
     def versions(self) -> list[str]:

@@ -83,6 +83,9 @@ def answer(context: Context) -> Answer:
     if len(request_id) > MAX_REQUEST_ID:
         message = f'The request ID "{request_id}" is invalid, possibly too long, max {MAX_REQUEST_ID} chars.'
         return Answer.error(1060, message)
+    if context.facts.product.edition in context.model.absent:
+        message = f"This feature is not enabled or not available in this version of QuickBooks: {context.name}."
+        return Answer.error(3250, message)
     handler = HANDLERS.get(context.name)
     if handler is None:
         return Answer.error(1030, f"The simulated QuickBooks does not support {context.name}.")
