@@ -168,8 +168,10 @@ def test_the_stock_of_each_item_is_shown() -> None:
         ("<TransactionEntityFilter><FullName>nobody</FullName></TransactionEntityFilter>", "500"),
         ("<CurrencyFilter><FullName>Euro</FullName></CurrencyFilter>", "3250"),
         (
-            "<TransactionDateRangeFilter><FromTxnDate>2026-02-01</FromTxnDate><ToTxnDate>2026-01-01</ToTxnDate>"
-            "</TransactionDateRangeFilter>",
+            (
+                "<TransactionDateRangeFilter><FromTxnDate>2026-02-01</FromTxnDate><ToTxnDate>2026-01-01</ToTxnDate>"
+                "</TransactionDateRangeFilter>"
+            ),
             "3030",
         ),
     ],
