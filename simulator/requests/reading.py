@@ -10,8 +10,8 @@ from simulator.books.custom_fields import carriers_of, required_definition, valu
 from simulator.books.kinds import Kind, referred_kinds
 from simulator.books.records import VOID, Draft, Fields, mixed_key
 from simulator.errors import RequestError
-from simulator.schema import Aggregate, schema
-from simulator.schema.values import canonical, is_true
+from simulator.schema import Aggregate, Simple, schema
+from simulator.schema.values import canonical, check_value, is_true
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -162,6 +162,9 @@ class Reader:
     def _value(self, node: Node, element: Element, target: Any, former: Fields, *, top: bool) -> Any:
         kind = element.type
         if not isinstance(kind, Aggregate):
+            if isinstance(target, Simple) and target.base == "STRTYPE":
+                # A few fields are longer in requests than QuickBooks can store them.
+                check_value(node.tag, node.text or "", target)
             return canonical(node.text or "", kind, self._books.clock.zone)
         if kind.is_reference:
             is_empty = not node.findtext("ListID") and not node.findtext("FullName")
