@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
+from functools import cache
 from typing import TYPE_CHECKING
 
 from simulator.books.ledger import ZERO
@@ -16,6 +17,7 @@ from simulator.reports.columns import key_of
 from simulator.reports.selection import ALL_DAYS, INCOME_TYPES, Period, Selection, transaction_entity
 from simulator.reports.summary import PURCHASE_KINDS
 from simulator.reports.table import LABEL, Column, Table
+from simulator.schema import schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -203,6 +205,13 @@ _NAMED = {
 }
 
 
+@cache
+def _column_kinds() -> frozenset[str]:
+    """Return the columns that a response can describe: IncludeColumn has a few more."""
+    report = schema().responses["GeneralDetailReportQueryRs"].content["ReportRet"].content
+    return frozenset(report["ColDesc"].content["ColType"].values)
+
+
 def write(
     selection: Selection,
     title: str,
@@ -217,7 +226,8 @@ def write(
 
     `opening` holds the balance of each group before the period.
     """
-    chosen = tuple(child.text or "" for child in selection.request.findall("IncludeColumn")) or columns
+    requested = (child.text or "" for child in selection.request.findall("IncludeColumn"))
+    chosen = tuple(kind for kind in requested if kind in _column_kinds()) or columns
     table = Table(
         title,
         subtitle or selection.period.title(),
