@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from simulator.clock import MachineClock
 
 
-TOO_MUCH = Decimal(10) ** 13
-"""An amount has 13 digits before the point at most."""
+TOO_MUCH = Decimal(10) ** 10
+"""No transaction reaches this amount: rates have ten digits before the point, and balances must fit into thirteen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +259,8 @@ class Books:
         # Effects come first: they are the only step that can fail.
         if not record.kind.is_list and not record.is_void:
             effects = rules.of(record.kind).effects(self, record)
-            if any(abs(posting.amount) >= TOO_MUCH for posting in effects.postings):
+            total = Decimal(record.fields.get("TotalAmount") or "0")
+            if any(abs(amount) >= TOO_MUCH for amount in (total, *(each.amount for each in effects.postings))):
                 raise RequestError(3210, "The amounts of the transaction add up to more than QuickBooks can store.")
             self.ledger.put(record.id, effects)
         self._tables[record.kind.name].add(record)
