@@ -28,6 +28,7 @@ from handlers.rest import Endpoint  # noqa: E402
 from handlers.rest.errors import INTERNAL_ERROR, STATUSES  # noqa: E402
 from handlers.views.schema import Schema  # noqa: E402
 from local.template import Template  # noqa: E402
+from tools.openapi_examples import EXAMPLES  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -44,6 +45,14 @@ DESCRIPTION = (
     "and a webhook delivers the response. Authenticate with HTTP Basic: the user name is the API key, the password is "
     "empty."
 )
+
+
+TAGS = {
+    "API keys": "What the key of the call may do.",
+    "Connections": "Company files, and the Web Connectors that reach them.",
+    "Queries": "Queries that are built from URL parameters and queued.",
+    "Queued requests": "QBXML requests, their responses and their webhooks.",
+}
 
 
 class ErrorObject(TypedDict):
@@ -77,7 +86,14 @@ def document() -> dict[str, Any]:
             path[operation.method.lower()] = _operation(endpoint, operation, powertools, schemas)
     whole = {
         "openapi": "3.1.0",
-        "info": {"title": "qbxml-queue", "version": "1", "description": DESCRIPTION},
+        "info": {
+            "title": "qbxml-queue",
+            "version": "1",
+            "description": DESCRIPTION,
+            "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": "/", "description": "The deployment that serves this document"}],
+        "tags": [{"name": name, "description": words} for name, words in TAGS.items()],
         "security": [{"api_key": []}],
         "paths": dict(sorted(paths.items())),
         "components": {
@@ -86,7 +102,19 @@ def document() -> dict[str, Any]:
             "responses": {f"Error{status}": _error_response(status) for status in sorted({*STATUSES.values(), 500})},
         },
     }
-    return _with_plain_names(whole)
+    return _with_examples(_with_plain_names(whole))
+
+
+def _with_examples(whole: dict[str, Any]) -> dict[str, Any]:
+    """Return the document with an example of every body."""
+    schemas = whole["components"]["schemas"]
+    # Powertools writes a list without a type of its items as an array without `items`.
+    for option in schemas["NewQueuedRequest"]["properties"]["request_json"]["anyOf"]:
+        if option["type"] == "array":
+            option["items"] = {"type": "object"}
+    for name, example in EXAMPLES.items():
+        schemas[name] = schemas[name] | {"examples": [example]}
+    return whole
 
 
 def _with_plain_names(whole: dict[str, Any]) -> dict[str, Any]:

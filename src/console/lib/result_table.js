@@ -7,7 +7,7 @@ const ROWS = 50;
 const FEW_COLUMNS = 8;
 const SAMPLE = 200;
 /** Shown last: they say little to a person. */
-const TECHNICAL = new Set(["EditSequence", "TimeCreated", "TimeModified", "ListID", "TxnID", "Sublevel", "ExternalGUID", "TxnNumber"]);
+const TECHNICAL = new Set(["EditSequence", "TimeCreated", "TimeModified", "ListID", "TxnID", "ARAccountRef", "TemplateRef", "Sublevel", "ExternalGUID", "TxnNumber"]);
 
 /** Returns `[[name, rows]…]`: every kind of object in a response that is worth a table. */
 export function resultsOf(responseJson) {

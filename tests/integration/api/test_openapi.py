@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+import pytest
+from jsonschema import Draft202012Validator
+
 from domain.queries import QUERIES
 from handlers.rest.errors import STATUSES
 from tests.support.api_client import routes
 from tests.support.openapi import whole_document
 from tools.openapi import TARGET, endpoints, rendered
+from tools.openapi_examples import EXAMPLES
 
 
 def test_the_document_is_up_to_date() -> None:
     assert TARGET.read_text(encoding="utf-8") == rendered(), "run `make openapi`"
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_is_as_described(name: str) -> None:
+    components = whole_document()["components"]
+
+    Draft202012Validator(components["schemas"][name] | {"components": components}).validate(EXAMPLES[name])
+
+
+def test_every_body_of_a_request_has_an_example() -> None:
+    bodies = {name for name in whole_document()["components"]["schemas"] if name.startswith(("New", "Changed"))}
+
+    assert bodies - {"NewSyncWindow"} <= set(EXAMPLES)
 
 
 def test_every_route_of_the_api_is_described_and_no_other() -> None:

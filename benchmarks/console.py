@@ -1,0 +1,75 @@
+"""The first view of a connection with many records, in Chromium: bytes, time until its rows show, main-thread work.
+
+`python -m benchmarks.console [RECORDS]` (10,000). Design rules: under 150 KB compressed and 200 ms of its own time,
+which is what the main thread does; the rest is waiting for the service.
+"""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from playwright.sync_api import sync_playwright
+
+from local import first_steps, stack
+from local.run import OPERATE_FUNCTION
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+RECORDS = 10_000
+ROUNDS = 9
+MAX_KILOBYTES = 150
+MAX_OWN_MILLISECONDS = 200
+REQUEST = {"request_json": {"request": {"name": "CustomerQueryRq", "children": [{"name": "MaxReturned", "text": 5}]}}}
+
+
+def main(records: int = RECORDS) -> int:
+    """Fill a connection, measure, print; return 1 when a design rule is broken."""
+    path = shutil.which("chromium")
+    if path is None:
+        print("Chromium is needed: apt-get install chromium")
+        return 2
+    with tempfile.TemporaryDirectory() as folder, stack.running() as service, sync_playwright() as playwright:
+        who = first_steps.prepare(service.base_url, OPERATE_FUNCTION, service.base_url, Path(folder))
+        api = first_steps.Api(who.base_url, who.api_key)
+        for _ in range(records):
+            api.call("POST", f"/api/v1/connections/{who.connection_id}/queued_requests", REQUEST)
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        views = [first_view(browser, who.base_url, who.api_key, who.connection_id) for _ in range(ROUNDS)]
+        browser.close()
+    kilobytes = views[0]["bytes"] / 1024
+    own = statistics.median(view["own_ms"] for view in views)
+    print(f"a connection with {records} records, medians of {ROUNDS} first visits with an empty cache")
+    print(f"assets and page, as transferred    {kilobytes:7.1f} KB in {views[0]['files']} files")
+    print(f"until the rows show                {statistics.median(view['rows_ms'] for view in views):7.0f} ms")
+    print(f"main thread                        {own:7.0f} ms")
+    return int(kilobytes > MAX_KILOBYTES or own > MAX_OWN_MILLISECONDS)
+
+
+def first_view(browser: Browser, base_url: str, key: str, connection_id: str) -> dict[str, Any]:
+    """Open the connection in a new profile and return what it took."""
+    context = browser.new_context()
+    page = context.new_page()
+    devtools = context.new_cdp_session(page)
+    devtools.send("Performance.enable")
+    page.add_init_script(
+        f"sessionStorage.setItem('qbxml-queue.key', '{key}'); sessionStorage.setItem('qbxml-queue.scope', 'full');"
+    )
+    page.goto(f"{base_url}/app/connections/{connection_id}", wait_until="commit")
+    rows_ms = page.wait_for_function("document.querySelector('tbody tr.clickable') && performance.now()").json_value()
+    metrics = {one["name"]: one["value"] for one in devtools.send("Performance.getMetrics")["metrics"]}
+    files = page.evaluate(
+        """performance.getEntriesByType("resource").concat(performance.getEntriesByType("navigation"))
+            .filter(({ name }) => !name.includes("/api/")).map(({ transferSize }) => transferSize)"""
+    )
+    context.close()
+    return {"rows_ms": rows_ms, "own_ms": metrics["TaskDuration"] * 1000, "bytes": sum(files), "files": len(files)}
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(int, sys.argv[1:])))
