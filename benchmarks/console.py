@@ -60,8 +60,14 @@ def first_view(browser: Browser, base_url: str, key: str, connection_id: str) ->
     page.add_init_script(
         f"sessionStorage.setItem('qbxml-queue.key', '{key}'); sessionStorage.setItem('qbxml-queue.scope', 'full');"
     )
+    page.add_init_script(
+        """new MutationObserver(() => {
+            if (document.querySelector("tbody tr.clickable")) globalThis.rowsAt ??= performance.now();
+        }).observe(document, { childList: true, subtree: true });"""
+    )
     page.goto(f"{base_url}/app/connections/{connection_id}", wait_until="commit")
-    rows_ms = page.wait_for_function("document.querySelector('tbody tr.clickable') && performance.now()").json_value()
+    page.locator("tbody tr.clickable").first.wait_for()
+    rows_ms = page.evaluate("globalThis.rowsAt")
     metrics = {one["name"]: one["value"] for one in devtools.send("Performance.getMetrics")["metrics"]}
     files = page.evaluate(
         """performance.getEntriesByType("resource").concat(performance.getEntriesByType("navigation"))
