@@ -265,12 +265,16 @@ class QueuedRequest:
             recovery = replace(recovery, company_file_mark=company_file_mark, message_set_id=self.message_set_id)
         return self.moved(State.SENT, now, sessions=self.sessions + 1, paging=paging, recovery=recovery)
 
-    def requeued(self, now: datetime, *, page_size: int | None = None) -> QueuedRequest:
-        """Return a record in flight as queued again; a `page_size` replaces that of an iterated query."""
+    def requeued(self, now: datetime, *, page_size: int | None = None, counts: bool = True) -> QueuedRequest:
+        """Return a record in flight as queued again; a `page_size` replaces that of an iterated query.
+
+        If the attempt does not count, `sessions` is as before it.
+        """
         never_sent = self.state is State.TICKETED and not self.sessions
         return self.moved(
             State.WAITING if never_sent else State.RETRYABLE,
             now,
+            sessions=self.sessions if counts else self.sessions - 1,
             paging=self.paging if page_size is None else replace(self.paging, page_size=page_size),
             recovery=replace(self.recovery, active=self.recovery.response_lost),
         )

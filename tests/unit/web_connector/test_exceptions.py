@@ -49,16 +49,38 @@ def test_a_read_with_exceptions_in_three_sessions_fails(qbwc: Connector) -> None
 
     for _ in range(3):
         qbwc.begin()
-        assert qbwc.receive(hresult="0x8004041b") == -1
+        assert qbwc.receive(hresult="0x8004040x") == -1
         qbwc.close()
 
     record = qbwc.record(request_id)
     assert record.state is State.ERROR
     assert record.error is not None
     assert record.error.code == "quickbooks_connection_error"
-    assert record.error.details["hresult"] == "0x8004041b"
+    assert record.error.details["hresult"] == "0x8004040x"
     assert "queue it once more" in record.error.details["hint"]
     assert qbwc.authenticate() == "none"
+
+
+@pytest.mark.parametrize("queue", [Connector.queue, Connector.write])
+def test_attempts_while_quickbooks_is_unavailable_do_not_count_for_a_week(
+    qbwc: Connector, queue: Callable[[Connector], str]
+) -> None:
+    request_id = queue(qbwc)
+
+    for _ in range(5):
+        qbwc.begin()
+        assert qbwc.receive(hresult="0x8004041b") == -1
+        qbwc.close()
+    assert (qbwc.record(request_id).state, qbwc.record(request_id).sessions) == (State.RETRYABLE, 0)
+
+    qbwc.clock.advance(days=7)
+    for _ in range(3):
+        qbwc.begin()
+        qbwc.receive(hresult="0x8004041b")
+        qbwc.close()
+    error = qbwc.record(request_id).error
+    assert error is not None
+    assert (error.code, error.details["hresult"]) == ("quickbooks_connection_error", "0x8004041b")
 
 
 def test_a_write_that_was_certainly_not_executed_is_sent_in_a_later_session(qbwc: Connector) -> None:
@@ -293,6 +315,7 @@ def test_the_first_exception_of_a_session_is_believed(qbwc: Connector) -> None:
 
 def test_an_exception_has_a_stable_reason_and_a_hint(qbwc: Connector) -> None:
     request_id = qbwc.queue()
+    qbwc.clock.advance(days=8)
     for _ in range(3):
         qbwc.begin()
         qbwc.receive(hresult="0x80040414", message="Une boîte de dialogue est ouverte.")
@@ -350,8 +373,10 @@ def test_an_unknown_outcome_warns_that_a_hung_copy_may_still_be_executed(qbwc: C
     assert "may still execute the request" in error.details["hint"]
 
 
-@pytest.mark.parametrize("hresult", ["0x80040423", "0x80040428"])
-@pytest.mark.parametrize("queue", [Connector.queue, Connector.write])
+@pytest.mark.parametrize(
+    ("queue", "hresult"),
+    [(Connector.queue, "0x80040423"), (Connector.write, "0x80040423"), (Connector.queue, "0x80040428")],
+)
 def test_a_request_that_this_quickbooks_can_never_execute_fails_at_once(
     qbwc: Connector, queue: Callable[[Connector], str], hresult: str
 ) -> None:
@@ -402,3 +427,12 @@ def test_long_texts_from_quickbooks_are_shortened_before_they_are_stored(qbwc: C
 
     stored = (qbwc.record(read), qbwc.record(refused), qbwc.record(iterated), qbwc.connection)
     assert all(len(repr(one)) < 20_000 for one in (*stored, *qbwc.store.sessions.values()))
+
+
+def test_a_write_that_may_have_been_executed_recovers_although_quickbooks_does_not_support_it(qbwc: Connector) -> None:
+    write = qbwc.write()
+    qbwc.begin()
+
+    qbwc.receive(hresult="0x80040428")
+
+    assert qbwc.record(write).recovering

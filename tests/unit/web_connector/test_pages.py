@@ -217,6 +217,7 @@ def test_a_query_that_continues_an_iterator_keeps_its_size(qbwc: Connector) -> N
 
 def test_an_exception_before_execution_does_not_halve_the_page_size(qbwc: Connector) -> None:
     first = qbwc.iterate(20)
+    qbwc.clock.advance(days=8)
     for _ in range(3):
         assert asked_for(qbwc.begin()) == 20
         qbwc.receive(hresult="0x80040414")

@@ -6,10 +6,11 @@ duplicate of it, so it does not prove that QuickBooks left a write alone (docs/d
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from domain.qbxml.codes.hresults import PARSE_ERROR, describe_hresult
-from domain.requests.record import FIRST_IN_LINE, State, shortened
+from domain.requests.record import FIRST_IN_LINE, State, shortened, timestamp
 from domain.web_connector.error_reasons import Reason
 from domain.web_connector.recovery.lost_response import (
     invalid_request,
@@ -31,6 +32,11 @@ if TYPE_CHECKING:
     from domain.web_connector.session.record import Session
 
 
+MAX_UNCOUNTED = timedelta(days=7)
+"""During this time after a request was queued, attempts while QuickBooks is unavailable do not count. Later they do, so
+that no request waits for ever."""
+
+
 def is_exception(hresult: str) -> bool:
     """Whether an HRESULT reports an exception; success is '' or zero."""
     try:
@@ -48,12 +54,17 @@ def of_exception(session: Session, record: QueuedRequest, call: Call, now: datet
     facts = describe_hresult(call["hresult"])
     message = shortened(call["message"].strip() or facts.message)
     details, certain = _details(hresult, facts), facts.executed == "no"
-    believed = record.recovering or record.is_read or not session.exception_reported
-    if facts.kind == "invalid_request" and (believed or facts.code == PARSE_ERROR):
+    believed = certain and not session.exception_reported
+    if facts.kind == "invalid_request" and (
+        believed or record.is_read or record.recovering or facts.code == PARSE_ERROR
+    ):
         return _of_invalid_request(session, record, message, facts, call["response"] or None, now)
     if record.recovering:
         after = recover_later(record, now, message, details)
-    elif record.is_read or (certain and not session.exception_reported):
+    elif certain and _is_recent(record, now) and facts.kind == "unavailable" and (record.is_read or believed):
+        # Every request would fail now, so that the attempt does not count.
+        after = record.requeued(now, counts=False)
+    elif record.is_read or believed:
         after = retry_later(record, now, message, details, lost=not certain)
     else:
         # If it was most likely not executed it keeps its turn: requests before it may have met the same.
@@ -86,6 +97,10 @@ def _of_invalid_request(  # noqa: PLR0917 - facts of one call
         # QuickBooks is idle now: the Web Connector fetches the question only after the write returned.
         return SendAgain(record.response_lost(now).moved(State.TICKETED, now).as_change_of(record), None, message)
     return Failed(outcome.after, response) if outcome.after.error else outcome
+
+
+def _is_recent(record: QueuedRequest, now: datetime) -> bool:
+    return record.paging.page == 1 and record.inserted_at > timestamp(now - MAX_UNCOUNTED)
 
 
 def _details(hresult: str, facts: Hresult) -> dict[str, str | None]:
