@@ -6,6 +6,7 @@ import base64
 import hashlib
 import hmac
 from collections import OrderedDict
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,6 +34,34 @@ _LENGTH = 28
 def generate(random: SecretSource) -> str:
     """Return a new password: 28 letters and digits, 140 random bits."""
     return "".join(_ALPHABET[byte % len(_ALPHABET)] for byte in random(_LENGTH))
+
+
+_COMMON = (
+    "password", "passwort", "passw0rd", "quickbooks", "webconnector", "connector", "intuit", "qwerty", "letmein",
+    "welcome", "administrator", "admin", "changeme", "iloveyou", "monkey", "dragon", "football", "sunshine", "princess",
+    "accounting", "company", "secret", "test",
+)  # fmt: skip
+_ROWS = ("abcdefghijklmnopqrstuvwxyz", "01234567890", "qwertyuiop", "asdfghjkl", "zxcvbnm")
+_NEIGHBOURS = frozenset(pair for row in _ROWS for way in (row, row[::-1]) for pair in pairwise(way))
+
+MIN_DISTINCT_CHARACTERS = 6
+MIN_OTHER_CHARACTERS = 6
+"""Characters that a password needs beside common words and sequences."""
+
+
+def weakness(password: str) -> str | None:
+    """Return why a password is easy to guess, None when it is not."""
+    text = password.lower()
+    if len(set(text)) < MIN_DISTINCT_CHARACTERS or text in (text + text)[1:-1]:
+        return "repeats a few characters"
+    for word in _COMMON:
+        text = text.replace(word, "")
+    if len(text) < MIN_OTHER_CHARACTERS:
+        return "is a common password"
+    unpredictable = 1 + sum(pair not in _NEIGHBOURS and pair[0] != pair[1] for pair in pairwise(text))
+    if unpredictable < MIN_OTHER_CHARACTERS:
+        return "is a sequence of neighbouring characters"
+    return None
 
 
 def hash_password(password: str, salt: bytes) -> str:

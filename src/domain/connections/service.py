@@ -126,12 +126,14 @@ class ConnectionService:
 
         A live session gets no more requests; the next login, or the sweep, releases its request.
 
-        Raises NotFound, and InvalidRequest for a length other than 12 to 128 characters.
+        Raises NotFound, and InvalidRequest for a length other than 12 to 128 characters and for a weak password.
         """
         if password is not None and not MIN_PASSWORD_LENGTH <= len(password) <= MAX_PASSWORD_LENGTH:
             raise InvalidRequest.of(
                 "password", f"must have {MIN_PASSWORD_LENGTH} to {MAX_PASSWORD_LENGTH} characters, not {len(password)}"
             )
+        if password is not None and (weakness := passwords.weakness(password)):
+            raise InvalidRequest.of("password", f"{weakness}. Leave it out to have one generated")
         password = password or passwords.generate(self._secrets)
         password_hash = passwords.hash_password(password, self._secrets(passwords.SALT_BYTES))
 

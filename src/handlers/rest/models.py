@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
+from domain.connections.service import MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH
 from domain.connections.sync_window import SyncWindow
 from domain.requests.record import State, WebhookState
 from domain.web_connector.session.record import MAX_LINGER_SECONDS
@@ -74,7 +75,13 @@ class ChangedConnection(NewConnection):
 class NewPassword(Body):
     """A password for the Web Connector. Without one, a password is generated."""
 
-    password: Annotated[Line | None, Field(description="12 to 128 characters.")] = None
+    password: Annotated[
+        Line | None,
+        Field(
+            description="12 to 128 characters; not a common, repetitive or sequential password.",
+            json_schema_extra={"minLength": MIN_PASSWORD_LENGTH, "maxLength": MAX_PASSWORD_LENGTH},
+        ),
+    ] = None
 
 
 class NewOnboardingUrl(Body):
