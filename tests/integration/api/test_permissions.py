@@ -260,8 +260,21 @@ def soap(method: str, **arguments: str) -> dict[str, Any]:
 
 
 def test_a_whole_session_is_allowed_its_calls(recorder: Recorder) -> None:
-    """Two pages of an iterated query, one of them with a response that is stored in chunks; then a lost connection."""
     fill(recorder.store, "web_connector")
+
+    first, half, second, whole = call_a_whole_session(recorder)
+
+    assert "iterator=&quot;Start" in first or 'iterator="Start' in first
+    assert "Continue" in second
+    assert ("100" in half, "100" in whole) == (False, True)
+    assert recorder.calls <= grants("web_connector")
+
+
+def call_a_whole_session(recorder: Recorder) -> tuple[str, str, str, str]:
+    """Return the replies of a session with two pages of an iterated query; then the connection is lost.
+
+    One page has a response that is stored in chunks.
+    """
     customers = f"/api/v1/connections/{CONNECTION_ID}/customers?iterate=true"
     with deployed_as(recorder, "query_customers"):
         load("handlers.query_customers.handler")(
@@ -296,10 +309,7 @@ def test_a_whole_session_is_allowed_its_calls(recorder: Recorder) -> None:
         call("getLastError", ticket=ticket)
         call("closeConnection", ticket=ticket)
 
-    assert "iterator=&quot;Start" in first or 'iterator="Start' in first
-    assert "Continue" in second
-    assert ("100" in half, "100" in whole) == (False, True)
-    assert recorder.calls <= grants("web_connector")
+    return first, half, second, whole
 
 
 @pytest.mark.parametrize("function", FUNCTIONS.values())

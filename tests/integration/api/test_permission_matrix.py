@@ -1,0 +1,190 @@
+"""Each role allows exactly the table calls that its functions make: none is missing, none is superfluous."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from moto import mock_aws
+
+from adapters.dynamodb import DynamoDBStore
+from domain.apps.record import api_key_hash
+from domain.maintenance.search_packing import Packer
+from domain.requests.record import State, WebhookState, day_of, timestamp
+from domain.storage.changes import AddRequest, AddSession, ChangeConnection, ChangeRequest, RemoveRequest
+from domain.storage.counts import INSERTED, CountKey
+from domain.web_connector.recovery.lost_response import MAX_SESSIONS
+from domain.web_connector.session.record import InFlight
+from local.emulated_dynamodb import quick_moto
+from local.tables import make_tables
+from tests.contract.conftest import dynamodb_client
+from tests.integration.api.test_events import EVENTS, KEY, REQUEST_ID
+from tests.integration.api.test_permissions import (
+    LongRun,
+    Recorder,
+    call_a_whole_session,
+    deployed,
+    deployed_as,
+    fill,
+    grants,
+)
+from tests.support.api_client import api_event, load
+from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, FixedClock, a_record, a_session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LARGE = """<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerQueryRq requestID="1"><FullName>{}</FullName>
+</CustomerQueryRq></QBXMLMsgsRq></QBXML>"""
+
+
+def functions_by_role() -> dict[str, list[str]]:
+    """Return the names of the functions of each role."""
+    roles: dict[str, list[str]] = {}
+    for function in deployed().functions():
+        roles.setdefault(function.properties["Role"], []).append(function.handler.split(".")[1])
+    return roles
+
+
+ROLES = functions_by_role()
+
+
+def committed_event(function: str) -> dict[str, Any]:
+    """Return the event of a function, with an idempotency key if it is a REST call."""
+    event: dict[str, Any] = json.loads((EVENTS / f"{function}.json").read_text(encoding="utf-8"))
+    if "httpMethod" in event:
+        event["headers"]["Idempotency-Key"] = "order-17"
+        event["multiValueHeaders"]["Idempotency-Key"] = ["order-17"]
+    return event
+
+
+def invoke(recorder: Recorder, function: str, *events: dict[str, Any]) -> None:
+    """Invoke a function with each event."""
+    with deployed_as(recorder, function):
+        for event in events:
+            load(f"handlers.{function}.handler")(event, LongRun())
+
+
+def lists(recorder: Recorder) -> None:
+    """List by every index, and search what is packed and what is not."""
+    path = f"/api/v1/connections/{CONNECTION_ID}/queued_requests"
+    queries = [
+        f"sort={sort}{filters}"
+        for sort in ("inserted_at", "updated_at")
+        for filters in ("", "&state=waiting", "&webhook_state=pending")
+    ]
+    caller = {"app_id": APP_ID, "scope": "full"}
+    for query in (*queries, "search_phrase=ann"):
+        invoke(recorder, "list_queued_requests", api_event("GET", f"{path}?{query}", authorizer=caller))
+
+
+def deletes_a_connection_in_use(recorder: Recorder) -> None:
+    """Delete a connection with a request in flight that becomes retryable, and with one that ends as an error."""
+    for sessions in (1, MAX_SESSIONS):
+        silent_session_with_request(recorder, sessions)
+        invoke(recorder, "delete_connection", committed_event("delete_connection"))
+
+
+def silent_session_with_request(recorder: Recorder, sessions: int) -> None:
+    """Store a session that fell silent with a read in flight."""
+    store = recorder.store
+    connection = store.connection(CONNECTION_ID)
+    assert connection
+    sent = a_record().moved(State.TICKETED, NOON).moved(State.SENT, NOON, sessions=sessions)
+    session = a_session(id=secrets.token_hex(32), in_flight=InFlight(sent, "ann"))
+    restored = connection.changed(timestamp(NOON), deleted_at=None, session_id=session.id)
+    store.commit(AddRequest(sent, REQUEST_XML, "ann"), AddSession(session), ChangeConnection(connection, restored))
+
+
+def sweeps_a_request_that_ends(recorder: Recorder) -> None:
+    """Release a silent session whose request ends with an error."""
+    silent_session_with_request(recorder, MAX_SESSIONS)
+    invoke(recorder, "sweep", {})
+
+
+def a_session_with_a_large_request(recorder: Recorder) -> None:
+    """Run a session that sends a request in chunks."""
+    large = a_record(inserted_at=timestamp(NOON.replace(hour=1)))
+    recorder.store.commit(AddRequest(large, LARGE.format(secrets.token_hex(100_000)), "ann"))
+    call_a_whole_session(recorder)
+
+
+def operates(recorder: Recorder) -> None:
+    """Run every command of the operator; one count is wrong."""
+    day = day_of(timestamp(NOON))
+    recorder.store.add_to_counts({CountKey(CONNECTION_ID, day, INSERTED, State.SENT, WebhookState.PENDING): 1})
+    invoke(
+        recorder,
+        "operate",
+        {"operation": "create_key", "app_id": APP_ID},
+        {"operation": "list_keys", "app_id": APP_ID},
+        {"operation": "revoke_key", "key_hash": api_key_hash(KEY)},
+        {"operation": "rotate_webhook_secret", "app_id": APP_ID},
+        {"operation": "retire_old_webhook_secrets", "app_id": APP_ID},
+        {"operation": "recount_connection", "connection_id": CONNECTION_ID, "mend": "yes"},
+    )
+
+
+def forgets_chunks(recorder: Recorder) -> None:
+    """Forget a record whose response is in chunks."""
+    record = recorder.store.request(REQUEST_ID)
+    if record is not None:
+        response = secrets.token_hex(200_000)
+        recorder.store.commit(ChangeRequest(record, record.changed(NOON), response_xml=response))  # type: ignore[arg-type,union-attr]
+        dynamodb_client().delete_item(TableName="QueuedRequestsTable", Key={"id": {"S": REQUEST_ID}})
+    invoke(recorder, "forget_expired", committed_event("forget_expired"))
+
+
+def packs_a_removed_text(recorder: Recorder) -> None:
+    """Take the text of a record out of the search pages that was removed after it was packed."""
+    earlier = timestamp(NOON.replace(day=1))
+    record = a_record(inserted_at=earlier, updated_at=earlier)
+    recorder.store.commit(AddRequest(record, REQUEST_XML, "ann"))
+    for _ in range(4):
+        Packer(recorder.store, FixedClock()).run(NOON.replace(hour=13))
+    recorder.store.commit(RemoveRequest(record, timestamp(NOON)))
+    invoke(recorder, "pack_search_texts", *[committed_event("pack_search_texts")] * 4)
+
+
+FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
+    "list_queued_requests": (lists,),
+    "delete_connection": (deletes_a_connection_in_use,),
+    "sweep": (sweeps_a_request_that_ends,),
+    "web_connector": (call_a_whole_session, a_session_with_a_large_request),
+    "operate": (operates,),
+    "forget_expired": (forgets_chunks,),
+    "pack_search_texts": (packs_a_removed_text,),
+}
+"""Cases that make a function do more than its event does."""
+
+
+def calls_of(function: str) -> set[tuple[str, str]]:
+    """Return the calls of a function for its event, for the event again and in every further case."""
+
+    def repeated(recorder: Recorder) -> None:
+        invoke(recorder, function, *[committed_event(function)] * 2)
+
+    calls: set[tuple[str, str]] = set()
+    for case in (repeated, *FURTHER.get(function, ())):
+        with quick_moto(), mock_aws():
+            # A case prepares the database with a client that is not recorded.
+            client = dynamodb_client()
+            recorder = Recorder(dynamodb_client(), DynamoDBStore(client, make_tables(client, "")))
+            fill(recorder.store, function)
+            case(recorder)
+            calls |= recorder.calls
+    return calls
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_the_functions_of_a_role_use_exactly_its_grants_on_tables(role: str) -> None:
+    calls = {call for function in ROLES[role] for call in calls_of(function)}
+
+    on_tables = {
+        (action, resource)
+        for action, resource in grants(ROLES[role][0])
+        if action.startswith("dynamodb:") and not resource.endswith(".StreamArn")
+    }
+    assert calls == on_tables
