@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from domain.qbxml.response.reader import UnreadableResponse, parse_events
+from domain.qbxml.response.reader import UnreadableResponse, read_with_repair
+from domain.qbxml.xml_parser import parse_events
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +32,7 @@ def search_text(request: Request, response_xml: str | None = None) -> str:
     if response_xml:
         response = _ResponseReader()
         with suppress(UnreadableResponse, _Full):
-            parse_events(response_xml, response.start, response.end, response.characters)
+            read_with_repair(response.read, response_xml)
         lines |= response.texts.lines
     return "\n".join(lines)
 
@@ -70,6 +71,9 @@ class _ResponseReader:
     def __init__(self) -> None:
         self.texts = _Texts(_MAX_RESPONSE_BYTES)
         self._text: list[str] = []
+
+    def read(self, text: str) -> None:
+        parse_events(text, self.start, self.end, self.characters)
 
     def start(self, _name: str, attributes: dict[str, str]) -> None:
         self._text.clear()

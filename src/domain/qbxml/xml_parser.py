@@ -40,12 +40,11 @@ def defused_parser() -> Any:
 
 def parse_tree(text: str) -> Node:
     """Return the root node of `text`, without comments and processing instructions. Raises XML_ERRORS."""
-    text = normalize_prologue(text)
     # DOCTYPE and ENTITY start with `<!`. The encoding is fixed because the text is a `str`, so nothing can hide that.
     if not _contains(text, "<!"):
         parser = XMLParser()  # noqa: S314 - a text without declarations needs no defusing
         try:
-            parser.feed(text)
+            parser.feed(normalize_prologue(text))
             return parser.close()
         except (ParseError, UnicodeEncodeError):
             pass  # The parser below raises the precise error.
@@ -53,14 +52,20 @@ def parse_tree(text: str) -> Node:
 
 
 def defused_tree(text: str) -> Node:
-    """Return what `parse_tree` returns, always with defusedxml. Expects a normalized prologue."""
-    parser, builder = defused_parser(), TreeBuilder()
+    """Return what `parse_tree` returns, always with defusedxml."""
+    builder = TreeBuilder()
     # These handlers are written in C, so expat never calls into Python.
-    parser.StartElementHandler = builder.start
-    parser.EndElementHandler = builder.end
-    parser.CharacterDataHandler = builder.data
-    parser.Parse(text, True)
+    parse_events(text, builder.start, builder.end, builder.data)
     return builder.close()
+
+
+def parse_events(text: str, start: Any, end: Any = None, characters: Any = None) -> None:
+    """Parse `text` with handlers for expat's events. Raises XML_ERRORS."""
+    parser = defused_parser()
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = characters
+    parser.Parse(normalize_prologue(text), True)
 
 
 def has_character_references(text: str) -> bool:

@@ -59,6 +59,12 @@ def test_characters_that_xml_forbids_are_replaced(bad: str) -> None:
     assert status.message == "a\N{REPLACEMENT CHARACTER}b"
 
 
+def test_a_forbidden_character_after_a_status_does_not_repeat_the_status() -> None:
+    text = response_xml(f"<AQueryRs {STATUS_OK}><ARet><Memo>&#x1F;</Memo></ARet></AQueryRs>")
+
+    assert len(parse_response(text).statuses) == 1
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

@@ -6,7 +6,6 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from domain.errors import InvalidRequest
 from domain.qbxml.request import limits
 from domain.qbxml.request.document import DEFAULT_ON_ERROR, DEFAULT_VERSION, ENVELOPE, MESSAGE_SET, Element
 from domain.qbxml.request.envelope import ENVELOPE_DEPTH, request_in_envelope
@@ -44,51 +43,37 @@ def parse_request_json(
     may come in any order, and values are converted to QBXML's notation (`97.5` to `97.50` for an amount). The options
     are those of `parse_request_xml`. Raises InvalidRequest with the JSON pointer of everything that is wrong.
     """
-
-    def request_at(pointer: str | None) -> Request:
-        root, version = _read(tree, pointer)
-        request = request_in_envelope(root, version, FIELD)
-        request = replace(request, element=normalized(request.element))
-        return validated(request, FIELD, validate=validate, transliterate=transliterate, country=country)
-
-    try:
-        return request_at(None)
-    except InvalidRequest:
-        # Read it again with pointers, which take much of the time and are rarely needed.
-        return request_at("")
+    root, version = _read(tree)
+    request = request_in_envelope(root, version, FIELD)
+    request = replace(request, element=normalized(request.element))
+    return validated(request, FIELD, validate=validate, transliterate=transliterate, country=country)
 
 
-def _read(tree: object, pointer: str | None) -> tuple[Element, str]:
-    """Return the root element and the version. With `pointer` None the elements have no location."""
-    members = _object(tree, pointer, _MEMBERS)
-    version = _version(members.get("version"), pointer)
-    node, node_pointer = members.get("request"), _below(pointer, "request")
+def _read(tree: object) -> tuple[Element, str]:
+    """Return the root element and the version."""
+    members = _object(tree, "", _MEMBERS)
+    version = _version(members.get("version"))
+    node, pointer = members.get("request"), "/request"
     if node is None:
-        _refuse("request is missing.", node_pointer, suggestion='Write {"request": {"name": "CustomerQueryRq"}}.')
+        _refuse("request is missing.", pointer, suggestion='Write {"request": {"name": "CustomerQueryRq"}}.')
     if isinstance(node, list):
         if len(node) != 1:
-            _refuse("request must be a node, or an array with one node.", node_pointer)
-        (node,), node_pointer = node, _below(node_pointer, "0")
-        if _object(node, node_pointer, _NODE_MEMBERS).get("name") == ENVELOPE:
-            return _element(node, node_pointer, 1 - ENVELOPE_DEPTH), version
-    element = _element(node, node_pointer, 1)
-    message_set = Element(MESSAGE_SET, {"onError": DEFAULT_ON_ERROR}, (element,), None, node_pointer)
-    return Element(ENVELOPE, {}, (message_set,), None, node_pointer), version
+            _refuse("request must be a node, or an array with one node.", pointer)
+        (node,), pointer = node, "/request/0"
+        if _object(node, pointer, _NODE_MEMBERS).get("name") == ENVELOPE:
+            return _element(node, pointer, 1 - ENVELOPE_DEPTH), version
+    element = _element(node, pointer, 1)
+    message_set = Element(MESSAGE_SET, {"onError": DEFAULT_ON_ERROR}, (element,), None, pointer)
+    return Element(ENVELOPE, {}, (message_set,), None, pointer), version
 
 
-def _refuse(message: str, pointer: str | None, *members: str, suggestion: str | None = None) -> NoReturn:
-    refuse(FIELD, message, _below(pointer, *members), suggestion=suggestion)
-
-
-def _below(pointer: str | None, *members: str) -> str | None:
-    """Return the JSON pointer of a member (RFC 6901). Long names are shortened."""
-    if pointer is None:
-        return None
+def _refuse(message: str, pointer: str, *members: str, suggestion: str | None = None) -> NoReturn:
+    """Refuse a member, located by its JSON pointer (RFC 6901). Long names are shortened."""
     names = (member[:_MAX_POINTER_NAME].replace("~", "~0").replace("/", "~1") for member in members)
-    return "/".join([pointer, *names])
+    refuse(FIELD, message, "/".join([pointer, *names]), suggestion=suggestion)
 
 
-def _object(value: object, pointer: str | None, names: frozenset[str]) -> Mapping[str, Any]:
+def _object(value: object, pointer: str, names: frozenset[str]) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         _refuse(f"This must be an object, not {_kind(value)}.", pointer)
     if not value.keys() <= names:
@@ -97,7 +82,7 @@ def _object(value: object, pointer: str | None, names: frozenset[str]) -> Mappin
     return value
 
 
-def _version(value: object, pointer: str | None) -> str:
+def _version(value: object) -> str:
     if value is None:
         return DEFAULT_VERSION
     if isinstance(value, Decimal):
@@ -105,11 +90,11 @@ def _version(value: object, pointer: str | None) -> str:
     elif isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= _MAX_VERSION:
         value = f"{value:.1f}"
     if not isinstance(value, str) or not limits.is_version(value):
-        _refuse("The QBXML version is not valid.", pointer, "version", suggestion='Write "13.0".')
+        _refuse("The QBXML version is not valid.", "/version", suggestion='Write "13.0".')
     return value
 
 
-def _element(node: object, pointer: str | None, depth: int) -> Element:
+def _element(node: object, pointer: str, depth: int) -> Element:
     if depth > limits.MAX_DEPTH:
         _refuse(f"Elements are nested too deeply; at most {limits.MAX_DEPTH} levels are allowed.", pointer)
     members = _object(node, pointer, _NODE_MEMBERS)
@@ -119,7 +104,7 @@ def _element(node: object, pointer: str | None, depth: int) -> Element:
     if not isinstance(name, str) or not limits.is_name(name):
         _refuse("name must be the name of a QBXML element.", pointer, "name")
     text = _text(members.get("text"), pointer, "text")
-    attributes = _attributes(members.get("attributes"), pointer)
+    attributes = _attributes(members["attributes"], pointer) if "attributes" in members else {}
     nodes = members.get("children")
     if nodes is None:
         return Element(name, attributes, (), text, pointer)
@@ -127,14 +112,11 @@ def _element(node: object, pointer: str | None, depth: int) -> Element:
         _refuse(f"children must be an array, not {_kind(nodes)}.", pointer, "children")
     if nodes and text:
         _refuse("A node has either text or children.", pointer, "text")
-    children = [
-        _element(child, None if pointer is None else f"{pointer}/children/{index}", depth + 1)
-        for index, child in enumerate(nodes)
-    ]
+    children = [_element(child, f"{pointer}/children/{index}", depth + 1) for index, child in enumerate(nodes)]
     return Element(name, attributes, tuple(children), text, pointer)
 
 
-def _attributes(members: object, pointer: str | None) -> dict[str, str]:
+def _attributes(members: object, pointer: str) -> dict[str, str]:
     if members is None:
         return {}
     if not isinstance(members, dict):
@@ -152,13 +134,13 @@ def _attributes(members: object, pointer: str | None) -> dict[str, str]:
     return attributes
 
 
-def _text(value: object, pointer: str | None, *members: str) -> str | None:
+def _text(value: object, pointer: str, *members: str) -> str | None:
     """Return the text of a string, number or boolean; None for null and for the empty string."""
     if value is None:
         return None
     if isinstance(value, str):
-        if (message := limits.bad_character_message(value)) is not None:
-            _refuse(message, pointer, *members)
+        if limits.find_bad_character(value):
+            _refuse(limits.bad_character_message(value) or "", pointer, *members)
         return value or None
     if isinstance(value, bool):
         return "true" if value else "false"

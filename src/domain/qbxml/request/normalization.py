@@ -27,12 +27,15 @@ def normalized(element: Element) -> Element:
 def _with_content(element: Element, content: ContentModel) -> Element:
     rules, ranks = content.rules(), content.ranks()
     rank = -1
-    ranked = []
+    order: list[int] = []
+    children: list[Element] = []
     for child in element.children:
         rank = ranks.get(child.name, rank)
-        ranked.append((rank, _child(child, rules.get(child.name))))
-    ranked.sort(key=lambda entry: entry[0])
-    return element._replace(children=tuple(child for _, child in ranked))
+        order.append(rank)
+        children.append(_child(child, rules.get(child.name)))
+    if order != sorted(order):
+        children = [children[index] for index in sorted(range(len(order)), key=order.__getitem__)]
+    return element._replace(children=tuple(children))
 
 
 def _child(child: Element, rule: ElementRule | None) -> Element:

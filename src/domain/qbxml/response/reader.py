@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from xml.parsers.expat import ExpatError
 
 from defusedxml.common import DefusedXmlException
 
-from domain.qbxml.xml_parser import defused_parser, error_text, is_character_error, normalize_prologue, parse_tree
+from domain.qbxml.xml_parser import error_text, is_character_error, parse_events
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from xml.etree.ElementTree import Element as Node
 
 _Read = TypeVar("_Read")
 
@@ -64,32 +63,28 @@ def parse_response(text: str) -> Response:
 
     Raises UnreadableResponse when the XML is malformed, has no message set, or has a status without a number.
     """
-    reader = _StatusReader()
-    parse_events(text, reader.start)
-    if not reader.message_sets:
+    elements = read_with_repair(_response_elements, text)
+    message_sets = [attributes for name, attributes in elements if name.endswith("MsgsRs")]
+    if not message_sets:
         raise UnreadableResponse(f"The response has no {MESSAGE_SET}.")
-    codes = [_number(attributes, "messageSetStatusCode") for attributes in reader.message_sets]
+    codes = [_number(attributes, "messageSetStatusCode") for attributes in message_sets]
     return Response(
-        tuple(_status(name, attributes) for name, attributes in reader.statuses),
+        tuple(_status(name, attributes) for name, attributes in elements if not name.endswith("MsgsRs")),
         next((code for code in codes if code is not None), None),
     )
 
 
-class _StatusReader:
-    """Collects the attributes of message sets and of the `…Rs` elements in them."""
+def _response_elements(text: str) -> list[tuple[str, dict[str, str]]]:
+    """Return the message sets and the responses in them, with their attributes."""
+    elements: list[tuple[str, dict[str, str]]] = []
 
-    def __init__(self) -> None:
-        self.message_sets: list[dict[str, str]] = []
-        self.statuses: list[tuple[str, dict[str, str]]] = []
+    def start(name: str, attributes: dict[str, str]) -> None:
+        # Objects in a response end in Ret. So there is no need to track the depth.
+        if name.endswith("Rs"):
+            elements.append((name, attributes))
 
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        # Only response elements end in Rs; what they contain ends in Ret. So there is no need to track the depth.
-        if not name.endswith("Rs"):
-            return
-        if name.endswith("MsgsRs"):
-            self.message_sets.append(attributes)
-        else:
-            self.statuses.append((name, attributes))
+    parse_events(text, start)
+    return elements
 
 
 def _status(name: str, attributes: dict[str, str]) -> ResponseStatus:
@@ -117,28 +112,11 @@ def _number(attributes: dict[str, str], name: str) -> int | None:
         raise UnreadableResponse(f"{name} is not a number: {text[:40]!r}.") from None
 
 
-def parse_events(text: str, start: Any, end: Any = None, characters: Any = None) -> None:
-    """Parse a response with expat handlers. Raises UnreadableResponse.
+def read_with_repair(read: Callable[[str], _Read], text: str) -> _Read:
+    """Return what `read` returns for a response, with replacements for characters that XML 1.0 forbids.
 
-    Characters that XML 1.0 forbids are replaced. At the first one, parsing starts again from the beginning.
+    Calls `read` again with the repaired text when the first call meets such a character. Raises UnreadableResponse.
     """
-
-    def parse(text: str) -> None:
-        parser = defused_parser()
-        parser.StartElementHandler = start
-        parser.EndElementHandler = end
-        parser.CharacterDataHandler = characters
-        parser.Parse(normalize_prologue(text), True)
-
-    _read_with_repair(parse, text)
-
-
-def response_tree(text: str) -> Node:
-    """Return the root of a response. Characters that XML 1.0 forbids are replaced. Raises UnreadableResponse."""
-    return _read_with_repair(parse_tree, text)
-
-
-def _read_with_repair(read: Callable[[str], _Read], text: str) -> _Read:
     try:
         try:
             return read(text)

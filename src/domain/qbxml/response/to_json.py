@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from domain.qbxml.response.reader import UnreadableResponse, response_tree
+from domain.qbxml.response.reader import UnreadableResponse, read_with_repair
 from domain.qbxml.schema.facts import response_facts
+from domain.qbxml.xml_parser import parse_tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +33,7 @@ def response_to_json(text: str) -> list[dict[str, Any]]:
     Attributes start with `@`. An element that can repeat is an array, a boolean element a boolean, every other leaf a
     string. Text beside attributes or elements is `#text`. The order of elements with different names is lost.
     """
-    return [{message_set.tag: _message_set(message_set)} for message_set in response_tree(text)]
+    return [{message_set.tag: _message_set(message_set)} for message_set in read_with_repair(parse_tree, text)]
 
 
 def _message_set(node: Node) -> dict[str, Any]:
