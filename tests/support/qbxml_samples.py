@@ -1,4 +1,4 @@
-"""Requests and responses for the tests, and strategies that make trees."""
+"""Requests and responses for tests, and strategies that generate requests."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from domain.qbxml import Element, Request
 
 
 def request_xml(body: str, attributes: str = ' onError="stopOnError"') -> str:
-    """Return `body` in its envelope, without prologue."""
+    """Return `body` in an envelope, without a prologue."""
     return f"<QBXML><QBXMLMsgsRq{attributes}>{body}</QBXMLMsgsRq></QBXML>"
 
 
 def response_xml(body: str, attributes: str = "") -> str:
-    """Return `body` as QuickBooks sends it: one tag a line."""
+    """Return `body` in an envelope, as QuickBooks writes it."""
     return f'<?xml version="1.0" ?>\n<QBXML>\n<QBXMLMsgsRs{attributes}>\n{body}\n</QBXMLMsgsRs>\n</QBXML>\n'
 
 
@@ -29,11 +29,11 @@ texts = st.text(
     max_size=12,
 )
 kept_texts = st.text(st.characters(codec="cp1252", exclude_characters=_CONTROLS) | _MARKUP, max_size=12)
-"""Texts whose characters QuickBooks can keep."""
+"""Texts that QuickBooks can store."""
 
 
 def requests_with(texts: st.SearchStrategy[str]) -> st.SearchStrategy[Request]:
-    """Return requests of types that the schema does not know: nothing puts their children into another order."""
+    """Return requests of invented types. The schema does not have them, so their children keep their order."""
     attributes = st.dictionaries(names, texts, max_size=2)
     leaves = st.builds(lambda name, values, text: Element(name, values, (), text or None), names, attributes, texts)
     nodes = st.recursive(

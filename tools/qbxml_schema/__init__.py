@@ -1,1 +1,1 @@
-"""Compiles the facts of QBXML's schema from files that its user supplies."""
+"""Compiles the schema facts of QBXML from files that the user supplies, and tests the schema check with them."""

@@ -1,10 +1,9 @@
-"""Compile QBXML's XSD files and the annotated sample document into this project's own facts.
+"""Compile QBXML's XSD files and the annotated sample document into the service's schema facts.
 
     python -m tools.qbxml_schema --xsd FOLDER --annotations FILE --output src/domain/qbxml/schema/data
 
-Neither input belongs to this project: Intuit publishes both with its SDK. The output holds one
-file per request and per response, so that reading one request needs no other; its form is
-described in `domain.qbxml.schema`.
+Intuit publishes both inputs with its SDK. The output has one file for each request and response, so that checking one
+request reads one file. `domain.qbxml.schema.facts` describes its form.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ def _store(path: Path, value: object) -> None:
 
 
 def compiled_request(request: ElementParticle, facts: dict[str, sample_document.Facts]) -> dict[str, Any]:
-    """Return the file of one request: its first version, attributes, content and the types of its elements."""
+    """Return the facts of one request: its first version, attributes, content and the types of its elements."""
     compiler = Compiler()
     element = merged(request, [facts[request.name]])
     return {
@@ -61,7 +60,7 @@ def compiled_request(request: ElementParticle, facts: dict[str, sample_document.
 
 
 def _returned(element: ElementParticle) -> Any:
-    """Return what an element of a response holds: 0 text, 1 a boolean, an object children; in a list if it repeats."""
+    """Return the content of a response element: 0 for text, 1 for a boolean, or an object with children."""
     value: Any
     if isinstance(element.holds, Aggregate):
         value = {}
@@ -77,7 +76,7 @@ def _returned_in(group: Group, into: dict[str, Any], *, repeats: bool) -> None:
         if isinstance(particle, Group):
             _returned_in(particle, into, repeats=repeats)
             continue
-        # A name that stands in two places of one content model can come twice.
+        # A name in two places of one content model can occur twice.
         twice = particle.name in into and not group.is_choice
         value = _returned(particle)
         into[particle.name] = [value] if repeats or twice or particle.most != 1 else value

@@ -1,4 +1,4 @@
-"""Makes requests from the XSD files, valid ones and then mutated ones, for comparing verdicts."""
+"""Generates valid requests from the XSD files, and mutates them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from random import Random
 
 _MANY = 3
-"""How often something is repeated that may stand any number of times."""
+"""How often an element is repeated that may occur any number of times."""
 
 _VALUES: dict[str, Sequence[str]] = {
     "AMTTYPE": ("0", "12", "-3.50", "+9999999999999.99", "0.00", ""),
@@ -62,7 +62,7 @@ _WRONG = (
 
 @dataclass(eq=False)
 class Node:
-    """An element that can still be changed."""
+    """An element that can be changed."""
 
     name: str
     attributes: dict[str, str] = field(default_factory=dict)
@@ -78,7 +78,7 @@ class Node:
         return f"<{self.name}{attributes}>{content}</{self.name}>"
 
     def walk(self) -> Iterator[Node]:
-        """Yield this element and all below."""
+        """Yield this element and its descendants."""
         yield self
         for child in self.children:
             yield from child.walk()
@@ -88,7 +88,7 @@ def valid(particle: ElementParticle, random: Random) -> Node:
     """Return an element that the XSD accepts."""
     node = Node(particle.name)
     for name, simple in particle.attributes.items():
-        if random.random() < 0.4:  # noqa: PLR2004 - often, not always
+        if random.random() < 0.4:  # noqa: PLR2004 - in some requests
             node.attributes[name] = _text(simple, random)
     if isinstance(particle.holds, Aggregate):
         node.children.extend(_group(particle.holds.content, random))
@@ -98,7 +98,7 @@ def valid(particle: ElementParticle, random: Random) -> Node:
 
 
 def mutated(node: Node, particle: ElementParticle, random: Random) -> str:
-    """Change a request in one or two ways and return what was done."""
+    """Change a request in one or two ways, and return the names of the changes."""
     names = [each.name for each in _all(particle)]
     done = []
     for _ in range(random.choice((1, 1, 1, 2))):
@@ -181,7 +181,7 @@ def _attribute(node: Node, _names: Sequence[str], random: Random) -> bool:
 
 
 def _hollow(node: Node, _names: Sequence[str], random: Random) -> bool:
-    """Give an element with children none, or one without a child."""
+    """Remove the children of an element, or add one to an element with text."""
     chosen = random.choice(list(node.walk()))
     if chosen is node:
         return False
@@ -220,7 +220,7 @@ def _particle(particle: Particle, random: Random) -> Iterator[Node]:
 
 
 def _times(particle: Particle, random: Random) -> int:
-    if particle.least == 0 and random.random() < 0.6:  # noqa: PLR2004 - requests of a natural size
+    if particle.least == 0 and random.random() < 0.6:  # noqa: PLR2004 - keeps requests small
         return 0
     most = particle.least + _MANY if particle.most is None else particle.most
     return random.randint(min(max(particle.least, 1), most), most)

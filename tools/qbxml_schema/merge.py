@@ -1,4 +1,4 @@
-"""Joins what the XSD files say with what the annotated document of a later version adds."""
+"""Merges the XSD files with the additions of the annotated document, which is of a later version."""
 
 from __future__ import annotations
 
@@ -11,43 +11,42 @@ if TYPE_CHECKING:
     from tools.qbxml_schema import sample_document
 
 ADDED_IN = "14.0"
-"""The version of the annotated document: what it has beyond the XSD files of 13.0 began there."""
+"""The version of the annotated document. Everything that the XSD files of 13.0 do not have was added in it."""
 
 
-def merged(element: ElementParticle, found: list[sample_document.Facts]) -> ElementParticle:
+def merged(element: ElementParticle, entries: list[sample_document.Facts]) -> ElementParticle:
     """Return the element with its facts and with the children that only the document has.
 
-    `found` are the document's entries for this path; more than one when a name stands in several
-    branches of a choice.
+    `entries` are the document's entries for this path: several when the name occurs in several branches of a choice.
     """
     holds = element.holds
     if isinstance(holds, Simple):
-        lengths = [each.max_length for each in found if each.max_length is not None]
+        lengths = [each.max_length for each in entries if each.max_length is not None]
         length = max(lengths, default=None)
         if holds.max_length is None and not holds.enumeration:
             holds = replace(holds, max_length=length)
-        holds = _with_added_values(holds, found)
-        return replace(element, holds=holds, facts=Facts(_since(found), length, _absent(found)))
-    content = _with_additions(simplified(holds.content), found)
+        holds = _with_added_values(holds, entries)
+        return replace(element, holds=holds, facts=Facts(_since(entries), length, _absent(entries)))
+    content = _with_additions(simplified(holds.content), entries)
     return replace(
-        element, holds=Aggregate(_merged_group(content, found)), facts=Facts(_since(found), absent=_absent(found))
+        element, holds=Aggregate(_merged_group(content, entries)), facts=Facts(_since(entries), absent=_absent(entries))
     )
 
 
-def _merged_group(group: Group, found: list[sample_document.Facts]) -> Group:
+def _merged_group(group: Group, entries: list[sample_document.Facts]) -> Group:
     particles = tuple(
-        _merged_group(particle, found)
+        _merged_group(particle, entries)
         if isinstance(particle, Group)
-        else merged(particle, [entry for each in found for entry in each.named(particle.name)])
+        else merged(particle, [entry for each in entries for entry in each.named(particle.name)])
         for particle in group.particles
     )
     return replace(group, particles=particles)
 
 
-def _with_additions(group: Group, found: list[sample_document.Facts]) -> Group:
+def _with_additions(group: Group, entries: list[sample_document.Facts]) -> Group:
     known = {particle.name for particle in elements(group)}
     particles = list(group.particles)
-    for each in found:
+    for each in entries:
         before = None
         for entry in each.children:
             if entry.name not in known:
@@ -64,17 +63,17 @@ def _with_additions(group: Group, found: list[sample_document.Facts]) -> Group:
     return replace(group, particles=tuple(particles))
 
 
-def _since(found: list[sample_document.Facts]) -> str:
-    """Return the first of the versions, as numbers and not as texts: 10.0 is after 2.0."""
-    return min((each.since for each in found), key=lambda version: tuple(map(int, version.split("."))), default="1.0")
+def _since(entries: list[sample_document.Facts]) -> str:
+    """Return the lowest version by number: 10.0 is after 2.0."""
+    return min((each.since for each in entries), key=lambda version: tuple(map(int, version.split("."))), default="1.0")
 
 
-def _absent(found: list[sample_document.Facts]) -> frozenset[str]:
+def _absent(entries: list[sample_document.Facts]) -> frozenset[str]:
     """Return the editions that have the element in none of its places."""
-    return frozenset.intersection(*(each.absent for each in found)) if found else frozenset()
+    return frozenset.intersection(*(each.absent for each in entries)) if entries else frozenset()
 
 
-def _with_added_values(holds: Simple, found: list[sample_document.Facts]) -> Simple:
-    values = [value for each in found for value in each.enumeration]
+def _with_added_values(holds: Simple, entries: list[sample_document.Facts]) -> Simple:
+    values = [value for each in entries for value in each.enumeration]
     added = tuple(dict.fromkeys(value for value in values if value not in holds.enumeration))
     return replace(holds, added=added) if holds.enumeration else holds

@@ -1,6 +1,6 @@
-"""Reads the annotated sample document: order, first version and length of every element of a later QBXML.
+"""Reads the annotated sample document: the order, first version and length of every element.
 
-Each line holds one tag and perhaps a comment with facts: `opt, max length = 41 for QBD|QBCA, v4.0`.
+Each line has one tag and possibly a comment with facts: `opt, max length = 41 for QBD|QBCA, v4.0`.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ _absent = re.compile(r"not in ([A-Z|]+)").search
 _values = re.compile(r"\s*<!-- (\w+) may have one of the following values: (.*?) -->\s*\Z").match
 
 ONLINE = "QBOE"
-"""The old online edition: this project's requests never reach it."""
+"""The former online edition, which the service does not support."""
 
 
 @dataclass
 class Facts:
-    """What the document says of one element.
+    """The facts about one element.
 
-    `holds` is the type of its text, None for an aggregate. `absent` are the editions without the element: QBD is
-    the US edition.
+    `holds` is the type of its text, None for an element with children. `absent` are the editions without the element;
+    QBD is the US edition.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Facts:
         return max(self.lengths, default=None)
 
     def named(self, name: str) -> list[Facts]:
-        """Return the children of this name, in order."""
+        """Return the children with this name, in order."""
         return [child for child in self.children if child.name == name]
 
 
@@ -58,11 +58,11 @@ def read(path: Path) -> dict[str, Facts]:
     for line in path.read_text(encoding="utf-8").splitlines():
         if _closing(line):
             stack.pop()
-        elif found := _values(line):
-            # It stands before the element. `A [DEFAULT]` is the value A.
-            values[found[1]] = tuple(value.split()[0] for value in found[2].split(",") if value.strip())
-        elif found := _line(line):
-            name, empty, holds, comment = found.groups()
+        elif match := _values(line):
+            # The comment precedes the element. `A [DEFAULT]` is the value A.
+            values[match[1]] = tuple(value.split()[0] for value in match[2].split(",") if value.strip())
+        elif match := _line(line):
+            name, empty, holds, comment = match.groups()
             facts = _facts(name, holds, comment or "", values.pop(name, ()))
             stack[-1].children.append(facts)
             if holds is None and not empty:

@@ -1,6 +1,6 @@
-"""Reads QBXML's XSD files into particles: what may stand where, how often and of what type.
+"""Reads QBXML's XSD files into particles: which element may occur where, how often and with which type.
 
-Only what these files use of XML Schema is understood; anything else stops the tool.
+It supports the part of XML Schema that these files use, and stops at anything else.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ UNBOUNDED = None
 
 @dataclass(frozen=True)
 class Simple:
-    """The type of text: a base type of QBXML (`AMTTYPE`) and what narrows it.
+    """The type of a text: a base type of QBXML (`AMTTYPE`) with its restrictions.
 
-    `added` are values of the enumeration that only the later document has.
+    `added` are the values of an enumeration that only the later document has.
     """
 
     base: str
@@ -44,7 +44,7 @@ class Aggregate:
 
 @dataclass(frozen=True)
 class Facts:
-    """What a later document adds: the first version, the greatest length and the editions without the element."""
+    """Additions of the later document: the first version, the greatest length and the editions without the element."""
 
     since: str = "1.0"
     length: int | None = None
@@ -53,9 +53,9 @@ class Facts:
 
 @dataclass(frozen=True)
 class ElementParticle:
-    """An element, how often it may stand in its place (`most` None: any number), and what it holds.
+    """An element, how often it may occur (`most` None: any number), and its content.
 
-    `default` is what an empty one means.
+    `default` is the meaning of an empty text.
     """
 
     name: str
@@ -69,7 +69,7 @@ class ElementParticle:
 
 @dataclass(frozen=True)
 class Group:
-    """A sequence (all in order) or a choice (one of)."""
+    """A sequence or a choice of particles."""
 
     is_choice: bool
     particles: tuple[Particle, ...]
@@ -81,7 +81,7 @@ Particle: TypeAlias = ElementParticle | Group
 
 
 class Schema:
-    """The declarations of several XSD files together."""
+    """The declarations of several XSD files."""
 
     def __init__(self, paths: Iterable[Path]) -> None:
         self._globals: dict[tuple[str, str], Node] = {}
@@ -95,7 +95,7 @@ class Schema:
         return self._element(self._globals["element", name])
 
     def members(self, name: str) -> Iterator[ElementParticle]:
-        """Yield the elements that a global element lets its author choose from."""
+        """Yield the elements that a global element may contain."""
         holds = self.element(name).holds
         if not isinstance(holds, Aggregate):
             raise TypeError(f"{name} has no children")
@@ -164,10 +164,10 @@ class Schema:
 
 
 def simplified(group: Group) -> Group:
-    """Return an equal group without groups that group nothing.
+    """Return an equivalent group without redundant groups.
 
-    One group of the 13.0 files may stand at most 0 times: the value of a `ValueAdjustment`, which would
-    be nothing without it, and which QuickBooks' own documentation calls optional. It may stand once.
+    One group in the files of 13.0 may occur 0 times: the value of a `ValueAdjustment`. QuickBooks' documentation calls
+    it optional, so it may occur once here.
     """
     particles: list[Particle] = []
     for particle in group.particles:
