@@ -6,6 +6,7 @@ Everything here is a pure function of its arguments. The schema is data beside t
 from domain.qbxml.request.document import Element, Request
 from domain.qbxml.request.from_json import parse_request_json
 from domain.qbxml.request.from_xml import parse_request_xml, stored_request
+from domain.qbxml.request.iteration import iterated
 from domain.qbxml.request.validation import check_version
 from domain.qbxml.response.host_facts import HostFacts, host_facts
 from domain.qbxml.response.reader import ResponseStatus, UnreadableResponse, parse_response
@@ -20,6 +21,7 @@ __all__ = [
     "UnreadableResponse",
     "check_version",
     "host_facts",
+    "iterated",
     "parse_request_json",
     "parse_request_xml",
     "parse_response",

@@ -55,15 +55,15 @@ class Parameter:
 
 
 COMMON = (
-    Parameter("request_id", values.LABEL, "", "A label of your own, which QuickBooks returns as `requestID`."),
+    Parameter("request_id", values.LABEL, "", "Your own label. QuickBooks returns it as `requestID`."),
     Parameter(
         "iterate",
         values.BOOLEAN,
         "",
-        f"Fetch all objects in pages of `max_returned`, or of {PAGE_SIZE}. Each page is a request of its own.",
+        f"Fetch all objects in pages of `max_returned` or {PAGE_SIZE}. Each page is a separate request.",
         default="false",
     ),
-    Parameter("webhook_url", values.TEXT, "", "Where to post the result. The default is the connection's webhook URL."),
+    Parameter("webhook_url", values.TEXT, "", "Receiver of the webhook. The default is the connection's."),
 )
 """The parameters of every query. `max_returned` is in the tables, because its default differs."""
 
@@ -107,7 +107,9 @@ class Query:
         read: dict[str, list[str]] = {}
         for name, texts in parameters.items():
             if (parameter := known.get(name)) is None:
-                problems.append(Problem(name, "There is no such parameter.", suggestion=did_you_mean(name, known)))
+                problems.append(
+                    Problem(name, "is not a parameter of this endpoint", suggestion=did_you_mean(name, known))
+                )
             else:
                 read[name] = list(_read(parameter, texts, problems))
         for group, others in self.exclusive:

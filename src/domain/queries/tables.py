@@ -40,7 +40,7 @@ _LIST_PARAMETERS = (
         "active",
         values.TEXT,
         "ActiveStatus",
-        "Active objects, inactive objects or all.",
+        "Active, inactive or all.",
         default="ActiveOnly",
         choices=("ActiveOnly", "InactiveOnly", "All"),
     ),
@@ -63,7 +63,7 @@ _STATUS = Parameter(
     "status",
     values.TEXT,
     "PaidStatus",
-    "Paid invoices, unpaid invoices or all.",
+    "Paid, unpaid or all.",
     choices=("All", "PaidOnly", "NotPaidOnly"),
 )
 

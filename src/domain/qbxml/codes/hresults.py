@@ -43,8 +43,8 @@ _ALLOW = (
     "Open the company file as the QuickBooks administrator and allow the application under Edit > Preferences >"
     " Integrated Applications > Company Preferences."
 )
-_RESTART = "Restart QuickBooks and the Web Connector, then update again."
-_WAIT = "This usually resolves itself. If it continues, restart QuickBooks."
+_RESTART = "Restart QuickBooks and the Web Connector, then choose Update Selected."
+_WAIT = "This usually resolves itself. If it does not, restart QuickBooks."
 _REPAIR = "Repair or reinstall QuickBooks and the Web Connector on this machine."
 _OTHER_VERSION = "Queue the request again with another QBXML version."
 
@@ -75,7 +75,7 @@ _UNAVAILABLE = {
     "0x80040412": ("session_misused", "A session was started twice.", _RESTART),
     "0x80040413": ("session_misused", "The connection was closed before its session.", _RESTART),
     "0x80040414": ("modal_dialog", "A dialog box is open in QuickBooks.",
-        "Answer the dialog box on the QuickBooks machine, then update again."),
+        "Close the dialog box on the QuickBooks machine, then choose Update Selected."),
     "0x80040415": ("component_missing", "A component of QuickBooks is missing or damaged.", _REPAIR),
     "0x80040416": ("quickbooks_not_running", "QuickBooks is not running and no company file was named.", _OPEN_FILE),
     "0x80040417": ("company_file_not_open", "QuickBooks has no company file open and none was named.", _OPEN_FILE),
@@ -97,7 +97,7 @@ _UNAVAILABLE = {
     "0x80040427": ("quickbooks_not_registered", "QuickBooks is not registered.",
         "Register QuickBooks on this machine."),
     "0x8004042A": ("remote_access_not_allowed", "QuickBooks does not allow remote access.", _ALLOW),
-    "0x8004042B": ("interface_not_supported", "The Web Connector and QuickBooks are not compatible.", _REPAIR),
+    "0x8004042B": ("interface_not_supported", "The versions of the Web Connector and QuickBooks do not match.", _REPAIR),
     "0x8004042C": ("certificate_revoked", "The application's certificate was revoked.", _ALLOW),
     "0x80040308": ("sdk_unreachable", "The Web Connector cannot communicate with QuickBooks.", _REPAIR),
     "0x80040154": ("request_processor_missing", "QuickBooks' request processor is not registered on this machine.",
@@ -109,7 +109,7 @@ _UNAVAILABLE = {
 _UNKNOWN_CAUSE = {
     "0x80040402": ("quickbooks_unexpected_error", "An unexpected error occurred in QuickBooks.",
         "Read qbsdklog.txt on the QuickBooks machine."),
-    "0x80040421": ("told_by_quickbooks", "QuickBooks refused and gave a reason.", "Read the reason."),
+    "0x80040421": ("told_by_quickbooks", "QuickBooks refused the request.", "Read its message."),
     "0x80040425": ("parameter_invalid", "A parameter of the call was not valid.", _RESTART),
 }
 # fmt: on

@@ -61,7 +61,7 @@ _TABLE: Mapping[int, tuple[str, str, str]] = {
     530: ("field_not_supported", "This QuickBooks does not support a field.", "Remove the field."),
     531: ("value_not_supported", "This QuickBooks does not support a value of an enumeration.", "Use another value."),
     540: ("result_cut_off", "More objects match than the former online edition returns.", "Request fewer objects."),
-    550: ("notes_not_saved", "The object was saved without its notes.", "Write the notes with a separate request."),
+    550: ("notes_not_saved", "The object was saved without its notes.", "Add the notes with a separate request."),
     560: ("field_deprecated", "The request uses a deprecated field.", "Use the field that replaced it."),
     570: ("link_closed", "The transaction to link to is already closed.", "Link to an open transaction."),
     600: ("nothing_stored", "QuickBooks has no stored response for this message set ID.", _NOT_EXECUTED),

@@ -78,7 +78,7 @@ def _object(value: object, pointer: str, names: frozenset[str]) -> Mapping[str, 
         _refuse(f"This must be an object, not {_kind(value)}.", pointer)
     if not value.keys() <= names:
         name = next(name for name in value if name not in names)
-        _refuse(f"{quoted(name)} is not a member here.", pointer, name, suggestion=did_you_mean(name, names))
+        _refuse(f"{quoted(name)} is not a member of this object.", pointer, name, suggestion=did_you_mean(name, names))
     return value
 
 
@@ -125,7 +125,7 @@ def _attributes(members: object, pointer: str) -> dict[str, str]:
     for key, value in members.items():
         name = "requestID" if key == "request_id" else key
         if not limits.is_name(name):
-            _refuse(f"{quoted(key)} is not the name of an attribute.", pointer, "attributes", key)
+            _refuse(f"{quoted(key)} is not an attribute name.", pointer, "attributes", key)
         if name in attributes:
             message = "request_id and requestID are the same attribute; send only one of them."
             _refuse(message, pointer, "attributes", key)

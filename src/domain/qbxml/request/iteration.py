@@ -1,0 +1,28 @@
+"""Turns a query into an iterated one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from domain.qbxml.request.document import Element
+from domain.qbxml.request.fast_schema_check import element_is_valid
+from domain.qbxml.request.normalization import normalized
+from domain.qbxml.schema.content_models import request_model, version_number
+
+if TYPE_CHECKING:
+    from domain.qbxml.request.document import Request
+
+
+def iterated(request: Request, page_size: int) -> Request | None:
+    """Return the query with an iterator and pages of `page_size` objects, None when that is not possible.
+
+    Only some query types have iterators. A query for listed objects (ListID, TxnID, FullName, RefNumber) cannot
+    iterate, and a query with its own MaxReturned would return more objects than it asks for.
+    """
+    element, model = request.element, request_model(request.name)
+    if model is None or request.iterator is not None or element.child("MaxReturned") is not None:
+        return None
+    children = (Element("MaxReturned", text=str(page_size)), *element.children)
+    paged = normalized(element._replace(attributes={**element.attributes, "iterator": "Start"}, children=children))
+    return replace(request, element=paged) if element_is_valid(paged, model, version_number(request.version)) else None
