@@ -97,7 +97,7 @@ _UNAVAILABLE = {
     "0x80040427": ("quickbooks_not_registered", "QuickBooks is not registered.",
         "Register QuickBooks on this machine."),
     "0x8004042A": ("remote_access_not_allowed", "QuickBooks does not allow remote access.", _ALLOW),
-    "0x8004042B": ("interface_not_supported", "The versions of the Web Connector and QuickBooks do not match.", _REPAIR),
+    "0x8004042B": ("interface_not_supported", "The Web Connector and QuickBooks are not compatible.", _REPAIR),
     "0x8004042C": ("certificate_revoked", "The application's certificate was revoked.", _ALLOW),
     "0x80040308": ("sdk_unreachable", "The Web Connector cannot communicate with QuickBooks.", _REPAIR),
     "0x80040154": ("request_processor_missing", "QuickBooks' request processor is not registered on this machine.",
