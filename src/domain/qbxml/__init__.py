@@ -8,6 +8,7 @@ from domain.qbxml.request.from_json import parse_request_json
 from domain.qbxml.request.from_xml import parse_request_xml, stored_request
 from domain.qbxml.request.iteration import iterated
 from domain.qbxml.request.validation import check_version
+from domain.qbxml.request.wire_size import check_wire_size
 from domain.qbxml.response.host_facts import HostFacts, host_facts
 from domain.qbxml.response.reader import ResponseStatus, UnreadableResponse, parse_response
 from domain.qbxml.response.to_json import response_to_json
@@ -20,6 +21,7 @@ __all__ = [
     "ResponseStatus",
     "UnreadableResponse",
     "check_version",
+    "check_wire_size",
     "host_facts",
     "iterated",
     "parse_request_json",

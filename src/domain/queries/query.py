@@ -11,7 +11,7 @@ from domain.errors import InvalidRequest, Problem
 from domain.qbxml import Element, Request
 from domain.qbxml.request.document import DEFAULT_ON_ERROR, DEFAULT_VERSION
 from domain.qbxml.request.normalization import normalized
-from domain.qbxml.request.problems import did_you_mean
+from domain.qbxml.request.problems import did_you_mean, quoted
 from domain.qbxml.schema.facts import return_elements
 from domain.queries import values
 
@@ -171,6 +171,6 @@ def _read(parameter: Parameter, texts: Sequence[str], problems: list[Problem]) -
         if parameter.choices and value not in parameter.choices:
             choices = "an element of the result" if parameter.is_list else f"one of {', '.join(parameter.choices)}"
             suggestion = did_you_mean(value, parameter.choices)
-            problems.append(Problem(name, f"{value} is not {choices}.", suggestion=suggestion))
+            problems.append(Problem(name, f"{quoted(value)} is not {choices}.", suggestion=suggestion))
             continue
         yield value

@@ -98,7 +98,7 @@ class RequestService:
         """Queue a request with one commit, which also checks the connection and the idempotency key.
 
         Reads the connection first if this process has not read it yet. The connection's default replaces a missing
-        `webhook_url`. Raises NotFound, UnsupportedByVersion and IdempotencyKeyReused.
+        `webhook_url`. Raises NotFound, UnsupportedByVersion, RequestTooLarge and IdempotencyKeyReused.
         """
         self._check_version(request, self.connection(app_id, connection_id))
 
@@ -154,7 +154,9 @@ class RequestService:
             updated_at=timestamp(now),
             webhook=Webhook.to(webhook_url),
         )
-        return StoredRequest(record, request.to_xml())
+        request_xml = request.to_xml()
+        qbxml.check_wire_size(request_xml)
+        return StoredRequest(record, request_xml)
 
     def _first_response(
         self, app_id: str, connection_id: str, idempotency: Idempotency, claim: IdempotencyClaim

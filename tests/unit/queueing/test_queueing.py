@@ -14,6 +14,7 @@ from domain.errors import (
     InFlight,
     InvalidState,
     NotFound,
+    RequestTooLarge,
     TooManyRequests,
     UnsupportedByVersion,
 )
@@ -328,6 +329,16 @@ class TestRedeliver:
         for record in (without, waiting):
             with pytest.raises(InvalidState):
                 requests.service.redeliver(APP_ID, record.id)
+
+
+def test_a_request_that_can_never_be_sent_is_refused(requests: Requests) -> None:
+    """A megabyte of `&` becomes nine megabytes in the reply to the Web Connector."""
+    large = replace(REQUEST, element=qbxml.Element("CustomerQueryRq", text="&" * 1_000_000))
+
+    with pytest.raises(RequestTooLarge, match="bytes"):
+        requests.service.queue(APP_ID, CONNECTION_ID, large, None)
+
+    assert requests.store.commits == 0
 
 
 def test_a_transition_that_is_not_in_the_table_is_refused() -> None:

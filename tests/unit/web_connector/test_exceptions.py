@@ -155,7 +155,7 @@ def test_an_exception_is_the_connections_last_error_until_quickbooks_works_again
     assert reason is not None
     assert reason.code == "quickbooks_unreachable"
     assert "modal dialog" in reason.message
-    assert "Answer the dialog" in (reason.hint or "")
+    assert "Close the dialog" in (reason.hint or "")
     qbwc.begin()
     assert qbwc.connection.last_error is None
 

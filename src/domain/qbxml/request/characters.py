@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import replace
 from itertools import islice
@@ -24,6 +25,9 @@ _REPLACEMENTS = {
     **str.maketrans("\u2028\u2029", "\n\n", "\u200b\u200c\u200d\u2060\ufeff"),
 }
 """Replacements that Unicode's decompositions do not provide."""
+
+_MAX_NAMED = 5
+"""Characters that a problem names."""
 
 
 def character_problems(request: Request, field: str) -> list[Problem]:
@@ -78,15 +82,29 @@ def transliterated_text(text: str) -> str:
     """Return `text` with replacements for the characters that QuickBooks cannot store."""
     if is_storable(text):
         return text
-    # Compose first: QuickBooks can often store a letter with an accent, but never a combining accent.
-    composed = unicodedata.normalize("NFC", text)
-    return "".join(character if is_storable(character) else _replacement(character) for character in composed)
+    # Compose first: QuickBooks can often store a letter with an accent, but never a combining accent. Only a few
+    # accents at a time, because normalizing takes quadratic time in their number.
+    composed = _accented(lambda match: unicodedata.normalize("NFC", match[0]), text)
+    return composed.translate(_Replacements())
+
+
+_accented = re.compile("[A-Za-z][\u0300-\u036f]{1,4}").sub
+
+
+class _Replacements(dict[int, str]):
+    """The replacement of each character, worked out when the character first occurs."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        replacement = character if is_storable(character) else _replacement(character)
+        self[code] = replacement
+        return replacement
 
 
 def _replacement(character: str) -> str:
-    replaced = character.translate(_REPLACEMENTS)
-    if replaced != character:
-        return replaced
+    composed = unicodedata.normalize("NFC", character).translate(_REPLACEMENTS)
+    if is_storable(composed):
+        return composed
     parts = unicodedata.normalize("NFKD", character).translate(_REPLACEMENTS)
     base = "".join(part for part in parts if not unicodedata.combining(part))
     return base if is_storable(base) and (base or unicodedata.combining(character)) else character
@@ -103,7 +121,7 @@ def _problems(element: Element, path: str, field: str) -> Iterator[Problem]:
 
 
 def _problem(element: Element, text: str, path: str, field: str) -> Problem:
-    lost = list(dict.fromkeys(character for character in text if not is_storable(character)))[:5]
+    lost = islice((character for character in dict.fromkeys(text) if not is_storable(character)), _MAX_NAMED)
     names = ", ".join(f"{character} (U+{ord(character):04X})" for character in lost)
     proposal = transliterated_text(text)
     suggestion = "Remove it."

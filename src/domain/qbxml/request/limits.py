@@ -10,6 +10,9 @@ MAX_DEPTH = 20
 MAX_REQUEST_ID = 50
 """Characters in a `requestID`; QuickBooks answers a longer one with status 1060."""
 
+MAX_WIRE_BYTES = 5 * 1024 * 1024
+"""Bytes of a request in the reply to the Web Connector. A Lambda function returns at most 6 MB."""
+
 MAX_PROBLEMS = 100
 """Problems that are reported for one request."""
 

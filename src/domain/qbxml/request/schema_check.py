@@ -186,7 +186,7 @@ class _SchemaCheck:
             yield self._requires(f"The value {text}", since)
 
     def _check_attributes(self, element: Element, types: Mapping[str, ValueType]) -> None:
-        for name, value in element.attributes.items():
+        for name, value in islice(element.attributes.items(), limits.MAX_PROBLEMS):
             value_type, part = types.get(name), f"@{name}"
             if value_type is None:
                 if not self._is_newer:
