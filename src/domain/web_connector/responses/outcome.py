@@ -82,7 +82,7 @@ class NotExecuted(Changed):
 
 Outcome: TypeAlias = Ignored | Completed | Failed | Requeued | SendAgain | NotExecuted
 
-_RESPONSE_BEGINS = re.compile(r"""<(\w{1,100})Rs\s[^>]{0,500}?\brequestID\s{0,10}=\s{0,10}["']([^"']*)["']""")
+_RESPONSE_BEGINS = re.compile(r"""<(\w{1,100})Rs\s[^<>]{0,500}?\brequestID\s{0,10}=\s{0,10}["']([^"']*)["']""")
 
 
 def without_response(after: QueuedRequest) -> Failed | Requeued:
