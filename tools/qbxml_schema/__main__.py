@@ -1,9 +1,10 @@
 """Compile QBXML's XSD files and the annotated sample document into the service's schema facts.
 
-    python -m tools.qbxml_schema --xsd FOLDER --annotations FILE --output src/domain/qbxml/schema/data
+    python -m tools.qbxml_schema --xsd FOLDER --annotations FILE [--notes FILE] --output src/domain/qbxml/schema/data
 
-Intuit publishes both inputs with its SDK. The output has one file for each request and response, so that checking one
-request reads one file. `domain.qbxml.schema.facts` describes its form.
+Intuit publishes the first two inputs with its SDK; the notes describe the queries of a later version. The output has
+one file for each request and response, so that checking one request reads one file. `domain.qbxml.schema.facts`
+describes its form.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tools.qbxml_schema import sample_document
 from tools.qbxml_schema.compiler import Compiler
 from tools.qbxml_schema.merge import merged
+from tools.qbxml_schema.notes import add_notes
 from tools.qbxml_schema.xsd import Aggregate, ElementParticle, Group, Schema
 
 if TYPE_CHECKING:
@@ -27,11 +29,14 @@ def main(command_line: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--xsd", type=Path, required=True, help="folder with the .xsd files")
     parser.add_argument("--annotations", type=Path, required=True, help="annotated sample document (qbxmlops….xml)")
+    parser.add_argument("--notes", type=Path, help="queries of a later version, in the form of the sample document")
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args(command_line)
 
     schema = Schema(sorted(arguments.xsd.glob("*.xsd")))
     facts = sample_document.read(arguments.annotations)
+    if arguments.notes:
+        add_notes(facts, arguments.notes)
     names: list[str] = []
     for request in schema.members("QBXMLMsgsRq"):
         names.append(request.name)

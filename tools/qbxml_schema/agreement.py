@@ -22,7 +22,9 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 
 from domain.errors import InvalidRequest
 from domain.qbxml import parse_request_xml
-from domain.qbxml.request.schema_check import schema_problems
+from domain.qbxml.request.fast_schema_check import element_is_valid
+from domain.qbxml.request.schema_check import all_problems
+from domain.qbxml.schema.content_models import request_model, version_number
 from domain.queries import QUERIES, values
 from tools.qbxml_schema.generate import mutated, valid
 from tools.qbxml_schema.xsd import Schema
@@ -126,7 +128,10 @@ def _accepts(text: str) -> bool:
         request = parse_request_xml(text, validate=False)
     except InvalidRequest:
         return False
-    return not schema_problems(request, "request_xml")
+    model = request_model(request.name)
+    if model is not None and element_is_valid(request.element, model, version_number(request.version)):
+        return True
+    return not all_problems(request, "request_xml")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from tools.qbxml_schema.merge import ADDED_IN
 from tools.qbxml_schema.xsd import Aggregate, ElementParticle, Group, Particle, Simple
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ class Compiler:
                     ("least", simple.least),
                     ("most", simple.most),
                     ("default", particle.default),
-                    ("added", dict.fromkeys(simple.added, ADDED_IN) or None),
+                    ("added", simple.added or None),
                 )
                 if value is not None
             }

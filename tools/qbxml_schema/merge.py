@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tools.qbxml_schema.xsd import Aggregate, ElementParticle, Facts, Group, Simple, elements, simplified
+from tools.qbxml_schema.notes import VERSION as NOTES_VERSION
+from tools.qbxml_schema.xsd import Aggregate, ElementParticle, Facts, Group, Particle, Simple, elements, simplified
 
 if TYPE_CHECKING:
     from tools.qbxml_schema import sample_document
 
 ADDED_IN = "14.0"
 """The version of the annotated document. Everything that the XSD files of 13.0 do not have was added in it."""
+
+FIRST_VERSION = "1.0"
 
 
 def merged(element: ElementParticle, entries: list[sample_document.Facts]) -> ElementParticle:
@@ -50,22 +53,33 @@ def _with_additions(group: Group, entries: list[sample_document.Facts]) -> Group
         before = None
         for entry in each.children:
             if entry.name not in known:
-                if group.is_choice or entry.holds is None:
+                if group.is_choice:
                     raise ValueError(f"cannot place {entry.name}")
-                names = [particle.name if isinstance(particle, ElementParticle) else None for particle in particles]
-                place = names.index(before) + 1 if before else 0
-                most = None if entry.repeats else 1
-                kind = Simple(entry.holds, entry.enumeration)
-                particles.insert(place, ElementParticle(entry.name, 0, most, kind))
-                entry.since = ADDED_IN
+                places = [index for index, particle in enumerate(particles) if before in _names(particle)]
+                particles.insert(places[0] + 1 if places else 0, _addition(entry))
+                entry.since = ADDED_IN if entry.since == FIRST_VERSION else entry.since
                 known.add(entry.name)
             before = entry.name
     return replace(group, particles=tuple(particles))
 
 
+def _names(particle: Particle) -> set[str]:
+    return {particle.name} if isinstance(particle, ElementParticle) else {each.name for each in elements(particle)}
+
+
+def _addition(entry: sample_document.Facts) -> ElementParticle:
+    if entry.holds is None:
+        holds: Simple | Aggregate = Aggregate(Group(is_choice=False, particles=tuple(map(_addition, entry.children))))
+    else:
+        holds = Simple(entry.holds, entry.enumeration)
+    return ElementParticle(entry.name, 0, None if entry.repeats else 1, holds)
+
+
 def _since(entries: list[sample_document.Facts]) -> str:
     """Return the lowest version by number: 10.0 is after 2.0."""
-    return min((each.since for each in entries), key=lambda version: tuple(map(int, version.split("."))), default="1.0")
+    return min(
+        (each.since for each in entries), key=lambda version: tuple(map(int, version.split("."))), default=FIRST_VERSION
+    )
 
 
 def _absent(entries: list[sample_document.Facts]) -> frozenset[str]:
@@ -74,6 +88,7 @@ def _absent(entries: list[sample_document.Facts]) -> frozenset[str]:
 
 
 def _with_added_values(holds: Simple, entries: list[sample_document.Facts]) -> Simple:
-    values = [value for each in entries for value in each.enumeration]
-    added = tuple(dict.fromkeys(value for value in values if value not in holds.enumeration))
+    newer = {value: NOTES_VERSION for each in entries for value in each.newer_values}
+    added = {**newer, **{value: ADDED_IN for each in entries for value in each.enumeration}}
+    added = {value: version for value, version in added.items() if value not in holds.enumeration}
     return replace(holds, added=added) if holds.enumeration else holds

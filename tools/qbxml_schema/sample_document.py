@@ -28,7 +28,7 @@ class Facts:
     """The facts about one element.
 
     `holds` is the type of its text, None for an element with children. `absent` are the editions without the element;
-    QBD is the US edition.
+    QBD is the US edition. `newer_values` extend the enumeration in a later version.
     """
 
     name: str
@@ -39,6 +39,7 @@ class Facts:
     enumeration: tuple[str, ...]
     absent: frozenset[str] = frozenset()
     children: list[Facts] = field(default_factory=list)
+    newer_values: tuple[str, ...] = ()
 
     @property
     def max_length(self) -> int | None:
@@ -67,8 +68,12 @@ def read(path: Path) -> dict[str, Facts]:
             stack[-1].children.append(facts)
             if holds is None and not empty:
                 stack.append(facts)
-    (document,) = root.children
-    return {child.name: child for message_set in document.children for child in message_set.children}
+    return {
+        child.name: child
+        for document in root.children
+        for message_set in document.children
+        for child in message_set.children
+    }
 
 
 def _facts(name: str, holds: str | None, comment: str, enumeration: tuple[str, ...]) -> Facts:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from defusedxml import ElementTree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
     from xml.etree.ElementTree import Element as Node
 
@@ -24,7 +24,7 @@ UNBOUNDED = None
 class Simple:
     """The type of a text: a base type of QBXML (`AMTTYPE`) with its restrictions.
 
-    `added` are the values of an enumeration that only the later document has.
+    `added` are the values of an enumeration that only later documents have, with their version.
     """
 
     base: str
@@ -32,7 +32,7 @@ class Simple:
     max_length: int | None = None
     least: int | None = None
     most: int | None = None
-    added: tuple[str, ...] = ()
+    added: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def _summary(problem: Problem) -> tuple[str, str, str | None]:
             "13.0",
             (
                 "<DataExtAddRq><DataExtAdd><OwnerID>0</OwnerID><DataExtName>web</DataExtName>"
-                '<TxnDataExtType>Invoice</TxnDataExtType><TxnID useMacro="TxnID:1"/>'
+                "<TxnDataExtType>Invoice</TxnDataExtType><TxnID>2-1</TxnID>"
                 "<DataExtValue>7</DataExtValue></DataExtAdd></DataExtAddRq>"
             ),
         ),
@@ -257,13 +257,22 @@ def test_an_unknown_element_or_attribute_is_explained(body: str, expected: list[
 
 
 def test_in_a_newer_version_an_unknown_element_may_be_the_missing_one() -> None:
-    body = "<JournalEntryAddRq><JournalEntryAdd><JournalDebitLineAdd/></JournalEntryAdd></JournalEntryAddRq>"
+    def problems(line: str) -> list[tuple[str, str, str | None]]:
+        body = f"<JournalEntryAddRq><JournalEntryAdd><{line}/></JournalEntryAdd></JournalEntryAddRq>"
+        return problems_of(body, "16.0")
 
-    assert problems_of(body, "16.0") == [
+    assert problems("JournalDebitLineAdd") == [
+        (
+            "JournalDebitLineAdd",
+            "JournalDebitLineAdd is not an element of JournalEntryAdd.",
+            "Did you mean JournalDebitLine?",
+        )
+    ]
+    assert problems("JournalDebitEntry") == [
         (
             "JournalEntryAdd",
             "JournalEntryAdd requires JournalDebitLine.",
-            "Did you mean JournalDebitLine by JournalDebitLineAdd?",
+            "Did you mean JournalDebitLine by JournalDebitEntry?",
         )
     ]
 

@@ -76,6 +76,58 @@ def test_the_tree_may_include_the_envelope() -> None:
     assert (request.version, request.on_error, request.request_id) == ("16.0", "continueOnError", "7")
 
 
+def test_the_shorter_form_is_that_of_a_response() -> None:
+    line = {"Desc": "a", "Amount": {"@useMacro": "x", "#text": 9.5}}
+    request = parse_request_json(
+        {"version": "16.0", "InvoiceAddRq": {"@requestID": 7, "InvoiceAdd": {"InvoiceLineAdd": [line, {"Desc": None}]}}}
+    )
+
+    assert request.version == "16.0"
+    assert request.to_xml() == request_xml(
+        '<InvoiceAddRq requestID="7"><InvoiceAdd><InvoiceLineAdd><Desc>a</Desc><Amount useMacro="x">9.50</Amount>'
+        "</InvoiceLineAdd><InvoiceLineAdd><Desc></Desc></InvoiceLineAdd></InvoiceAdd></InvoiceAddRq>"
+    )
+
+
+def test_both_forms_of_a_request_are_equal() -> None:
+    assert qbxml.parse_request_json({"CustomerQueryRq": {"MaxReturned": 5}}) == qbxml.parse_request_json(
+        {"request": {"name": "CustomerQueryRq", "children": [{"name": "MaxReturned", "text": 5}]}}
+    )
+    assert parse_request_json({"HostQueryRq": None}).to_xml() == request_xml("<HostQueryRq></HostQueryRq>")
+
+
+@pytest.mark.parametrize(
+    ("tree", "pointer"),
+    [
+        ({"CustomerQueryRq": {"MaxReturned": "x"}}, "/CustomerQueryRq/MaxReturned"),
+        ({"CustomerQueryRq": {"OwnerID": ["0", "x"]}}, "/CustomerQueryRq/OwnerID/1"),
+        ({"CustomerQueryRq": {"@metaData": "x"}}, "/CustomerQueryRq/@metaData"),
+        ({"CustomerQueryRq": {"@requestID": "x" * 51}}, "/CustomerQueryRq/@requestID"),
+        ({"CustomerQueryRq": {"a/b": 1}}, "/CustomerQueryRq/a~1b"),
+        ({"CustomerQueryRq": {"@a b": 1}}, "/CustomerQueryRq/@a b"),
+        ({"CustomerQueryRq": {"@a": []}}, "/CustomerQueryRq/@a"),
+        ({"CustomerQueryRq": {"OwnerID": [[1]]}}, "/CustomerQueryRq/OwnerID/0"),
+        ({"CustomerQueryRq": {"#text": "x", "OwnerID": "0"}}, "/CustomerQueryRq/#text"),
+        ({"Customer QueryRq": {}}, "/Customer QueryRq"),
+        ({"CustomerQueryRq": {}, "version": "x"}, "/version"),
+        ({"CustomerQueryRq": {}, "VendorQueryRq": {}}, "/CustomerQueryRq"),
+    ],
+)
+def test_an_error_in_the_shorter_form_is_located_by_its_json_pointer(tree: object, pointer: str) -> None:
+    with pytest.raises(InvalidRequest) as raised:
+        qbxml.parse_request_json(tree)
+
+    assert [problem.path for problem in raised.value.problems] == [pointer]
+
+
+def test_the_shorter_form_may_be_nested_20_levels_deep() -> None:
+    nested: Any = {}
+    for _ in range(20):
+        nested = {"A": nested}
+
+    assert "at most 20 levels" in problem_of({"ThingAddRq": nested}).message
+
+
 def test_the_request_may_be_in_an_array_of_one() -> None:
     assert parse_request_json({"request": [{"name": "HostQueryRq"}]}).name == "HostQueryRq"
 

@@ -35,7 +35,7 @@ def test_an_iterated_query_keeps_its_label_and_filters() -> None:
         ("<CustomerQueryRq><MaxReturned>5</MaxReturned></CustomerQueryRq>", "13.0"),
         ('<CustomerQueryRq iterator="Start"><MaxReturned>5</MaxReturned></CustomerQueryRq>', "13.0"),
         ("<CustomerAddRq><CustomerAdd><Name>a</Name></CustomerAdd></CustomerAddRq>", "13.0"),
-        ("<NewQueryRq/>", "16.0"),
+        ("<NewQueryRq/>", "17.0"),
     ],
 )
 def test_a_request_that_cannot_iterate_is_left_alone(body: str, version: str) -> None:

@@ -166,6 +166,34 @@ def test_each_message_set_is_an_object() -> None:
     assert response_to_json(text) == [{"SignonMsgsRs": {}}, {"QBXMLMsgsRs": {}}]
 
 
+@pytest.mark.parametrize(
+    ("reference", "character"),
+    [
+        ("&#146;", "\u2019"),
+        ("&#x92;", "\u2019"),
+        ("&#128;", "\u20ac"),
+        ("&#129;", "\x81"),
+        ("&#125;", "}"),
+        ("&#160;", "\xa0"),
+    ],
+)
+def test_references_to_c1_controls_are_read_as_windows_1252(reference: str, character: str) -> None:
+    assert answer(f"<CustomerRet><Name>a{reference}b</Name></CustomerRet>")["CustomerRet"] == [
+        {"Name": f"a{character}b"}
+    ]
+
+
+def test_elements_of_qbxml_16_are_read_by_its_schema() -> None:
+    shipping = (
+        "<ShippingDetails><ShippingDetailsLineRet><TrackingID>1</TrackingID></ShippingDetailsLineRet></ShippingDetails>"
+    )
+    order = answer(f"<SalesOrderRet>{shipping}</SalesOrderRet>", "SalesOrderQueryRs")["SalesOrderRet"]
+    bill = answer("<BillRet><IsPending>true</IsPending></BillRet>", "BillAddRs")["BillRet"]
+
+    assert order == [{"ShippingDetails": {"ShippingDetailsLineRet": [{"TrackingID": "1"}]}}]
+    assert bill == {"IsPending": True}
+
+
 def test_forbidden_references_become_replacement_characters() -> None:
     assert answer("<CustomerRet><Name>a&#x1F;b</Name></CustomerRet>")["CustomerRet"] == [
         {"Name": "a\N{REPLACEMENT CHARACTER}b"}

@@ -38,6 +38,12 @@ def test_absent_attributes_are_none() -> None:
     assert (status.request_id, status.iterator_remaining, status.iterator_id) == (None, None, None)
 
 
+def test_an_empty_label_is_an_absent_one() -> None:
+    (status,) = parse_response(response_xml(f'<AQueryRs requestID="" {STATUS_OK}/>')).statuses
+
+    assert status.request_id is None
+
+
 def test_the_status_of_the_message_set_is_read() -> None:
     response = parse_response(response_xml("", ' newMessageSetID="" messageSetStatusCode="600"'))
 

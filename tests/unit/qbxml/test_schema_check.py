@@ -383,10 +383,70 @@ def test_a_value_of_a_later_version_is_rejected() -> None:
 
 def test_in_a_newer_version_unknown_elements_pass_and_known_ones_are_checked() -> None:
     assert is_valid(customers(MAX, "<New><Newer/></New>", ACTIVE, attributes=' colour="red"'), "16.0")
-    assert is_valid("<NewQueryRq><New/></NewQueryRq>", "16.0")
+    assert is_valid("<NewQueryRq><New/></NewQueryRq>", "17.0")
     assert problem_of(customers("<MaxReturned>x</MaxReturned>", "<New/>"), "16.0").path == "CustomerQueryRq/MaxReturned"
     assert problem_of(customers(ACTIVE, "<New/>", MAX), "16.0").path == "CustomerQueryRq/MaxReturned"
     assert problem_of(customers("<New/>"), "14.0").message == "New is not an element of CustomerQueryRq."
+
+
+@pytest.mark.parametrize("version", ["15.0", "16.0", "17.0"])
+@pytest.mark.parametrize(
+    ("body", "message", "suggestion"),
+    [
+        (customers("<MaxReturnd>5</MaxReturnd>"), "MaxReturnd is not an element of", "Did you mean MaxReturned?"),
+        (customers(attributes=' metadata="NoMetaData"'), "has no attribute metadata", "Did you mean metaData?"),
+        ("<CustomersQueryRq/>", "no request CustomersQueryRq", "CustomerQueryRq"),
+    ],
+)
+def test_in_a_newer_version_a_name_that_resembles_a_known_one_is_rejected(
+    body: str, version: str, message: str, suggestion: str
+) -> None:
+    problem = problem_of(body, version)
+
+    assert message in problem.message
+    assert suggestion in (problem.suggestion or "")
+
+
+@pytest.mark.parametrize("version", ["13.0", "15.0", "16.0"])
+def test_an_unknown_request_is_rejected_up_to_16(version: str) -> None:
+    assert problem_of("<FooQueryRq/>", version).message == "QBXML has no request FooQueryRq."
+
+
+def test_a_value_of_16_is_accepted_there_only() -> None:
+    body = "<TxnDeletedQueryRq><TxnDelType>PayrollPriorPayment</TxnDelType></TxnDeletedQueryRq>"
+
+    assert is_valid(body, "16.0")
+    assert "requires QBXML 16.0" in problem_of(body, "15.0").message
+
+
+@pytest.mark.parametrize("version", ["99.0", "17.1", "13.5", "0.9", "XX3.0", "CA99.0", "18.0"])
+def test_a_version_that_does_not_exist_is_rejected(version: str) -> None:
+    problem = problem_of("<HostQueryRq/>", version)
+
+    assert (problem.message, problem.suggestion) == (
+        f"QBXML {version} does not exist.",
+        "Use a version from 1.0 to 17.0.",
+    )
+    with pytest.raises(InvalidRequest) as raised:
+        parse_request_json({"version": version, "request": {"name": "HostQueryRq"}})
+    assert [each.path for each in raised.value.problems] == ["/version"]
+
+
+@pytest.mark.parametrize("version", ["CA2.0", "CA3.0", "UK3.0"])
+def test_an_edition_with_its_own_schema_is_checked_for_well_formedness_only(version: str) -> None:
+    assert is_valid(customers("<Province/>", attributes=' iterator="Start"'), version)
+    assert problem_of(f'<HostQueryRq requestID="{"x" * 51}"/>', version).path == "HostQueryRq/@requestID"
+    assert problem_of(customers("<FullName>\u65e5</FullName>"), version).path == "CustomerQueryRq/FullName"
+
+
+def test_a_macro_that_the_request_does_not_define_is_rejected() -> None:
+    problem = problem_of(
+        "<DataExtAddRq><DataExtAdd><OwnerID>0</OwnerID><DataExtName>a</DataExtName><TxnDataExtType>Invoice"
+        '</TxnDataExtType><TxnID useMacro="TxnID:1"/><DataExtValue>7</DataExtValue></DataExtAdd></DataExtAddRq>'
+    )
+
+    assert problem.message == "No element defines the macro 'TxnID:1', and each request is sent on its own."
+    assert problem.path == "DataExtAddRq/DataExtAdd/TxnID/@useMacro"
 
 
 def test_editions_outside_the_us_allow_longer_texts() -> None:

@@ -124,7 +124,7 @@ def _problem(element: Element, text: str, path: str, field: str) -> Problem:
     lost = islice((character for character in dict.fromkeys(text) if not is_storable(character)), _MAX_NAMED)
     names = ", ".join(f"{character} (U+{ord(character):04X})" for character in lost)
     proposal = transliterated_text(text)
-    suggestion = "Remove it."
+    suggestion = "Remove it. ?transliterate=true replaces characters, but has no replacement for all of these."
     if is_storable(proposal):
-        suggestion = f"Write {quoted(proposal)}, or add transliterate=true."
+        suggestion = f"Write {quoted(proposal)}, or add ?transliterate=true."
     return problem(field, f"QuickBooks cannot store {names}.", element.location, path, suggestion)

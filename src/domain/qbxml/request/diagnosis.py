@@ -26,6 +26,9 @@ _MAX_LISTED = 4
 _MIN_SIMILARITY = 0.65
 """Similarity from which an unknown name is taken for a misspelled one."""
 
+MIN_SIMILARITY_IN_NEWER = 0.85
+"""The same in a version that is newer than the schema, where the name may be new."""
+
 _MIN_SIMILARITY_TO_MISSING = 0.6
 """The same for the name of a missing element, which makes a misspelling more likely."""
 
@@ -41,9 +44,9 @@ def diagnose(
 ) -> Iterator[Finding]:
     """Yield what is wrong with the children of `parent`: at least one finding when they do not match.
 
-    With `is_newer` the schema is older than the request, so an unknown name is allowed. `enclosing` are the content
-    models of the elements around the parent, from the inside out. `counterpart` is the Add request for a Mod request,
-    or the reverse, with its content model in this place.
+    With `is_newer` the schema is older than the request, so an unknown name is wrong only if it resembles a known one.
+    `enclosing` are the content models of the elements around the parent, from the inside out. `counterpart` is the
+    Add request for a Mod request, or the reverse, with its content model in this place.
     """
     rules = content.rules()
     known = [child for child in children if child.name in rules]
@@ -51,19 +54,23 @@ def diagnose(
     # Comparing names is slow, and later problems are not reported anyway.
     occurrences = _Occurrences(parent, known, list(islice(unknown, limits.MAX_PROBLEMS)), is_newer=is_newer)
     findings = list(occurrences.findings(content.group))
-    if not is_newer:
-        for child in children:
-            if child.name in rules:
+    for child in children:
+        if child.name in rules:
+            continue
+        if is_newer:
+            suggestion = did_you_mean(child.name, rules, MIN_SIMILARITY_IN_NEWER)
+            if suggestion is None:
                 continue
-            if not rules:
-                yield child, f"{parent} must be empty.", f"Remove {child.name}."
-                continue
+        elif not rules:
+            yield child, f"{parent} must be empty.", f"Remove {child.name}."
+            continue
+        else:
             suggestion = (
                 _by_spelling(child.name, rules, occurrences.misspelled)
                 or _by_place(child, content, enclosing, counterpart)
                 or _by_similarity(parent, child, content)
             )
-            yield child, f"{child.name} is not an element of {parent}.", suggestion
+        yield child, f"{child.name} is not an element of {parent}.", suggestion
     yield from _misplaced(known, content)
     yield from findings
 
@@ -198,7 +205,7 @@ class _Occurrences:
         for name in names:
             unmatched = [each for each in self._unknown if each not in self.misspelled]
             for match in similar_names(name, unmatched, _MIN_SIMILARITY_TO_MISSING)[:1]:
-                if not self._is_newer:
+                if not self._is_newer or similar_names(name, [match], MIN_SIMILARITY_IN_NEWER):
                     self.misspelled[match] = name
                     return
                 yield None, f"{self._parent} requires {name}.", f"Did you mean {name} by {match}?"

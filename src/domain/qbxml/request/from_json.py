@@ -36,7 +36,10 @@ _MAX_DIGITS = 400
 def parse_request_json(
     tree: object, *, validate: bool = True, transliterate: bool = False, country: str | None = None
 ) -> Request:
-    """Return the request in `{"version", "request"}`.
+    """Return the request in `{"version", "request"}`, or in the shorter form of `response_json`.
+
+    The shorter form is `{"CustomerQueryRq": {"@requestID": "1", "MaxReturned": 5}}`, with or without `version`:
+    attributes start with `@`, an element that repeats is an array, and text beside attributes is `#text`.
 
     `request` is a node or the tree from `QBXML` down, alone or in an array of one. A node is
     `{"name", "attributes", "text" | "children"}`; texts and attributes may be strings, numbers or booleans. Children
@@ -51,6 +54,11 @@ def parse_request_json(
 
 def _read(tree: object) -> tuple[Element, str]:
     """Return the root element and the version."""
+    if isinstance(tree, dict) and len(names := [*tree.keys() - {"version"}]) == 1 and names[0].endswith("Rq"):
+        (name,) = names
+        pointer = f"/{name}"
+        element = _short_element(name, tree[name], pointer, 1)
+        return _enveloped(element, pointer), _version(tree.get("version"))
     members = _object(tree, "", _MEMBERS)
     version = _version(members.get("version"))
     node, pointer = members.get("request"), "/request"
@@ -62,9 +70,12 @@ def _read(tree: object) -> tuple[Element, str]:
         (node,), pointer = node, "/request/0"
         if _object(node, pointer, _NODE_MEMBERS).get("name") == ENVELOPE:
             return _element(node, pointer, 1 - ENVELOPE_DEPTH), version
-    element = _element(node, pointer, 1)
+    return _enveloped(_element(node, pointer, 1), pointer), version
+
+
+def _enveloped(element: Element, pointer: str) -> Element:
     message_set = Element(MESSAGE_SET, {"onError": DEFAULT_ON_ERROR}, (element,), None, pointer)
-    return Element(ENVELOPE, {}, (message_set,), None, pointer), version
+    return Element(ENVELOPE, {}, (message_set,), None, pointer)
 
 
 def _refuse(message: str, pointer: str, *members: str, suggestion: str | None = None) -> NoReturn:
@@ -113,6 +124,35 @@ def _element(node: object, pointer: str, depth: int) -> Element:
     if nodes and text:
         _refuse("A node has either text or children.", pointer, "text")
     children = [_element(child, f"{pointer}/children/{index}", depth + 1) for index, child in enumerate(nodes)]
+    return Element(name, attributes, tuple(children), text, pointer)
+
+
+def _short_element(name: str, value: object, pointer: str, depth: int) -> Element:
+    """Return the element of the shorter form, which is that of `response_json`."""
+    if depth > limits.MAX_DEPTH:
+        _refuse(f"Elements are nested too deeply; at most {limits.MAX_DEPTH} levels are allowed.", pointer)
+    if not limits.is_name(name):
+        _refuse(f"{quoted(name)} is not the name of a QBXML element.", pointer)
+    if not isinstance(value, dict):
+        return Element(name, {}, (), _text(value, pointer), pointer)
+    attributes: dict[str, str] = {}
+    children: list[Element] = []
+    for key, member in value.items():
+        if key == "#text":
+            continue
+        if key.startswith("@"):
+            if not limits.is_name(key[1:]):
+                _refuse(f"{quoted(key[1:])} is not an attribute name.", pointer, key)
+            attributes[key[1:]] = _text(member, pointer, key) or ""
+            continue
+        below = f"{pointer}/{key[:_MAX_POINTER_NAME].replace('~', '~0').replace('/', '~1')}"
+        if isinstance(member, list):
+            children += [_short_element(key, item, f"{below}/{index}", depth + 1) for index, item in enumerate(member)]
+        else:
+            children.append(_short_element(key, member, below, depth + 1))
+    text = _text(value.get("#text"), pointer, "#text")
+    if text and children:
+        _refuse("An element has either text or children.", pointer, "#text")
     return Element(name, attributes, tuple(children), text, pointer)
 
 

@@ -25,6 +25,21 @@ is_name = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,99}\Z").match
 is_version = re.compile(r"(?:[A-Z]{2})?[0-9]{1,2}\.[0-9]\Z").match
 """Match a QBXML version such as `13.0`, or `CA3.0` with a prefix for the edition."""
 
+_VERSIONS = frozenset({"1.0", "1.1", "2.0", "2.1", "3.0", "4.0", "4.1", *(f"{major}.0" for major in range(5, 18))})
+_EDITIONS = ("CA", "UK")
+
+
+def edition_of(version: str) -> str:
+    """Return the prefix of an old Canadian or British version, empty for all others."""
+    return version.rstrip("0123456789.")
+
+
+def version_exists(version: str) -> bool:
+    """Return whether some QuickBooks supports a version: 1.0 to 17.0, or an old one with a prefix such as `CA3.0`."""
+    edition = edition_of(version)
+    return version.removeprefix(edition) in _VERSIONS and edition in {"", *_EDITIONS}
+
+
 # XML 1.0 allows tab, line feed and carriage return. It also allows C1 controls, but nobody means them.
 find_bad_character = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]").search
 

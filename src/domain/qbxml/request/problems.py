@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _MAX_QUOTED = 60
 """Characters of a wrong text that a message repeats."""
 
-_MIN_SIMILARITY = 0.7
+MIN_SIMILARITY = 0.7
 """Similarity from which a name is suggested in place of another, from 0 to 1."""
 
 
@@ -36,18 +36,30 @@ def refuse(
     raise InvalidRequest([problem(field, message, location, path, suggestion)])
 
 
+def is_tree_pointer(pointer: str) -> bool:
+    """Return whether a pointer leads into a tree of nodes, not into the shorter form of a JSON request."""
+    return pointer.startswith("/request")
+
+
+def attribute_pointer(pointer: str, name: str) -> str:
+    """Return where an attribute of the element at a JSON pointer is, below that pointer."""
+    if not is_tree_pointer(pointer):
+        return f"/@{name}"
+    return f"/attributes/{'request_id' if name == 'requestID' else name}"
+
+
 def quoted(text: str) -> str:
     """Return `text` in quotation marks, shortened when it is long."""
     return repr(text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED]}…")
 
 
-def did_you_mean(name: str, names: Iterable[str], min_similarity: float = _MIN_SIMILARITY) -> str | None:
+def did_you_mean(name: str, names: Iterable[str], min_similarity: float = MIN_SIMILARITY) -> str | None:
     """Return `Did you mean …?` with the most similar names, or None."""
     similar = similar_names(name, names, min_similarity)
     return f"Did you mean {' or '.join(similar)}?" if similar else None
 
 
-def similar_names(name: str, names: Iterable[str], min_similarity: float = _MIN_SIMILARITY) -> list[str]:
+def similar_names(name: str, names: Iterable[str], min_similarity: float = MIN_SIMILARITY) -> list[str]:
     """Return up to three names that resemble `name`, the best first; only one if it differs in nothing but case."""
     if len(name) > _MAX_QUOTED:
         return []

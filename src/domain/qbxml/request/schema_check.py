@@ -7,9 +7,16 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from domain.qbxml.request import limits
-from domain.qbxml.request.diagnosis import diagnose
+from domain.qbxml.request.diagnosis import MIN_SIMILARITY_IN_NEWER, diagnose
 from domain.qbxml.request.fast_schema_check import element_is_valid
-from domain.qbxml.request.problems import did_you_mean, problem, quoted
+from domain.qbxml.request.problems import (
+    MIN_SIMILARITY,
+    attribute_pointer,
+    did_you_mean,
+    is_tree_pointer,
+    problem,
+    quoted,
+)
 from domain.qbxml.schema.content_models import ATTRIBUTES_SINCE, END, request_model, version_number, within
 from domain.qbxml.schema.facts import request_names
 
@@ -21,7 +28,10 @@ if TYPE_CHECKING:
     from domain.qbxml.schema.content_models import ContentModel, ElementRule, RequestModel, ValueType
 
 NEWEST_VERSION = 140
-"""The schema describes QBXML up to 14.0. A request in a later version may contain more."""
+"""The schema describes all elements up to 14.0. A request in a later version may contain more."""
+
+NEWEST_REQUESTS = 160
+"""The schema has all request types up to 16.0."""
 
 _MAX_LISTED_VALUES = 16
 """Values of an enumeration that a message lists."""
@@ -37,11 +47,11 @@ def schema_problems(request: Request, field: str, *, outside_us: bool = False) -
     model = request_model(request.name)
     if model is not None and element_is_valid(request.element, model, version_number(request.version)):
         return []
-    return all_problems(request, field, outside_us=outside_us)
+    return [*all_problems(request, field, outside_us=outside_us), *_macro_problems(request, field)]
 
 
 def all_problems(request: Request, field: str, *, outside_us: bool = False) -> list[Problem]:
-    """Return what `schema_problems` returns, without the fast check."""
+    """Return what is wrong by the schema alone, without the fast check."""
     model = request_model(request.name)
     if model is None:
         return _unknown_request(request, field)
@@ -63,14 +73,37 @@ def iterator_problems(request: Request, field: str) -> list[Problem]:
     return []
 
 
+def _macro_problems(request: Request, field: str) -> Iterable[Problem]:
+    """Yield a problem for each macro that the request uses but does not define: no other request can define it."""
+    elements = list(_with_paths(request.element, request.name))
+    defined = {element.attributes["defMacro"] for element, _ in elements if "defMacro" in element.attributes}
+    for element, path in elements:
+        macro = element.attributes.get("useMacro")
+        if macro is not None and macro not in defined:
+            location = element.location
+            if isinstance(location, str):
+                location = f"{location}{attribute_pointer(location, 'useMacro')}"
+            message = f"No element defines the macro {quoted(macro)}, and each request is sent on its own."
+            suggestion = "Use the ListID or TxnID that QuickBooks returned."
+            yield problem(field, message, location, f"{path}/@useMacro", suggestion)
+
+
+def _with_paths(element: Element, path: str) -> Iterable[tuple[Element, str]]:
+    yield element, path
+    for child in element.children:
+        yield from _with_paths(child, f"{path}/{child.name}")
+
+
 def _unknown_request(request: Request, field: str) -> list[Problem]:
-    if version_number(request.version) > NEWEST_VERSION:
-        return []
     name, location = request.name, request.element.location
     if name.startswith(_SUBSCRIPTIONS):
         message = f"{name} belongs to QBXMLSubscriptionMsgsRq, which the Web Connector cannot send."
         return [problem(field, message, location, name)]
-    return [problem(field, f"QBXML has no request {name}.", location, name, did_you_mean(name, request_names()))]
+    is_newer = version_number(request.version) > NEWEST_REQUESTS
+    suggestion = did_you_mean(name, request_names(), MIN_SIMILARITY_IN_NEWER if is_newer else MIN_SIMILARITY)
+    if is_newer and suggestion is None:
+        return []
+    return [problem(field, f"QBXML has no request {name}.", location, name, suggestion)]
 
 
 class _SchemaCheck:
@@ -189,7 +222,7 @@ class _SchemaCheck:
         for name, value in islice(element.attributes.items(), limits.MAX_PROBLEMS):
             value_type, part = types.get(name), f"@{name}"
             if value_type is None:
-                if not self._is_newer:
+                if not self._is_newer or did_you_mean(name, types, MIN_SIMILARITY_IN_NEWER):
                     self._add(element, *self._unknown_attribute(element, name, types), part=part)
                 continue
             if value_type.accepts is not None and not value_type.accepts(value):
@@ -223,7 +256,7 @@ class _SchemaCheck:
         element = path[-1] if path else self._request.element
         location = element.location
         if isinstance(location, str):
-            location = f"{location}{_pointer(part, element)}"
+            location = f"{location}{_pointer(location, part, element)}"
         steps = [_step(each, path[index - 1] if index else None) for index, each in enumerate(path)] or [element.name]
         if part.startswith("@"):
             steps.append(part)
@@ -246,11 +279,10 @@ def _step(element: Element, parent: Element | None) -> str:
     return f"{element.name}[{number}]"
 
 
-def _pointer(part: str, element: Element) -> str:
+def _pointer(location: str, part: str, element: Element) -> str:
     if part.startswith("@"):
-        name = part[1:]
-        return f"/attributes/{'request_id' if name == 'requestID' else name}"
-    return f"/{part}" if part and element.text is not None else ""
+        return attribute_pointer(location, part[1:])
+    return f"/{part}" if part and element.text is not None and is_tree_pointer(location) else ""
 
 
 def _wrong_value(name: str, text: str, value_type: ValueType) -> tuple[str, str | None]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from domain.errors import InvalidRequest, Problem, UnsupportedByVersion
 from domain.qbxml.request import limits
 from domain.qbxml.request.characters import character_problems, transliterated
-from domain.qbxml.request.problems import problem
+from domain.qbxml.request.problems import attribute_pointer, problem
 from domain.qbxml.request.schema_check import iterator_problems, schema_problems
 from domain.qbxml.schema.content_models import version_number
 
@@ -30,14 +30,19 @@ def validated(
 ) -> Request:
     """Return the request, transliterated with `transliterate`; raise InvalidRequest with everything that is wrong.
 
-    `country` is the country of QuickBooks, None if unknown. Without `validate` only the label and the characters are
-    checked. `is_valid` says that the schema check already passed, `is_ascii` that all characters are ASCII.
-    `problems` were found earlier and are reported first.
+    `country` is the country of QuickBooks, None if unknown. Without `validate`, and for the old editions with a prefix
+    such as `CA3.0`, whose schema differs, only the label and the characters are checked. `is_valid` says that the
+    schema check already passed, `is_ascii` that all characters are ASCII. `problems` were found earlier and are
+    reported first.
     """
     if transliterate and not is_ascii:
         request = transliterated(request)
     problems = [*problems, *_label_problems(request, field)]
-    if validate:
+    if validate and not limits.version_exists(request.version):
+        location = "/version" if isinstance(request.element.location, str) else None
+        suggestion = "Use a version from 1.0 to 17.0."
+        problems.append(problem(field, f"QBXML {request.version} does not exist.", location, None, suggestion))
+    elif validate and not limits.edition_of(request.version):
         if not is_valid:
             problems.extend(schema_problems(request, field, outside_us=country not in {None, "US"}))
         problems.extend(iterator_problems(request, field))
@@ -54,7 +59,7 @@ def check_version(request: Request, supported: str | None) -> None:
     `supported` is the highest version that QuickBooks reported, None before the first session. Versions of different
     editions, such as `CA3.0` and `13.0`, are not compared.
     """
-    if supported is None or _edition(supported) != _edition(request.version):
+    if supported is None or limits.edition_of(supported) != limits.edition_of(request.version):
         return
     if version_number(request.version) > version_number(supported):
         raise UnsupportedByVersion(
@@ -63,14 +68,10 @@ def check_version(request: Request, supported: str | None) -> None:
         )
 
 
-def _edition(version: str) -> str:
-    return version.rstrip("0123456789.")
-
-
 def _label_problems(request: Request, field: str) -> Iterable[Problem]:
     if (length := len(request.request_id or "")) > limits.MAX_REQUEST_ID:
         message = f"requestID has {length} characters; at most {limits.MAX_REQUEST_ID} are allowed."
         location = request.element.location
         if isinstance(location, str):
-            location = f"{location}/attributes/request_id"
+            location = f"{location}{attribute_pointer(location, 'requestID')}"
         yield problem(field, message, location, f"{request.name}/@requestID")

@@ -93,7 +93,7 @@ def _status(name: str, attributes: dict[str, str]) -> ResponseStatus:
         raise UnreadableResponse(f"{name} has no statusCode.")
     return ResponseStatus(
         name,
-        attributes.get("requestID"),
+        attributes.get("requestID") or None,
         code,
         attributes.get("statusSeverity", ""),
         attributes.get("statusMessage", ""),
@@ -115,8 +115,10 @@ def _number(attributes: dict[str, str], name: str) -> int | None:
 def read_with_repair(read: Callable[[str], _Read], text: str) -> _Read:
     """Return what `read` returns for a response, with replacements for characters that XML 1.0 forbids.
 
-    Calls `read` again with the repaired text when the first call meets such a character. Raises UnreadableResponse.
+    References to C1 controls are read as Windows-1252, the code page of QuickBooks: `&#146;` is an apostrophe. Calls
+    `read` again with the repaired text when the first call meets a forbidden character. Raises UnreadableResponse.
     """
+    text = _c1_reference.sub(_windows_1252, text)
     try:
         try:
             return read(text)
@@ -129,6 +131,18 @@ def read_with_repair(read: Callable[[str], _Read], text: str) -> _Read:
         raise UnreadableResponse(f"The response is malformed XML: {error_text(error)} at {place}.") from None
     except DefusedXmlException:
         raise UnreadableResponse("The response declares a DOCTYPE.") from None
+
+
+_c1_reference = re.compile(r"&#(?:x[89][0-9A-Fa-f]|1[2-5][0-9]);")
+
+
+def _windows_1252(reference: re.Match[str]) -> str:
+    digits = reference.group()[2:-1]
+    code = int(digits[1:], 16) if digits.startswith("x") else int(digits)
+    try:
+        return bytes([code]).decode("cp1252") if code > 0x7F else reference.group()  # noqa: PLR2004 - end of ASCII
+    except UnicodeDecodeError:
+        return reference.group()
 
 
 _forbidden = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
