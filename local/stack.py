@@ -8,6 +8,7 @@ import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import boto3
 from moto import mock_aws
@@ -26,7 +27,7 @@ from local.time_to_live import TimeToLivePump
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
 STOP_SECONDS = 15
 """How long a pump may take to finish its current call: a webhook attempt takes up to ten seconds."""
@@ -95,10 +96,25 @@ def running(
             stack.callback(pump.join, STOP_SECONDS)
         for pump in pumps:
             stack.callback(pump.stop)  # runs before the joins: all pumps stop at the same time
-        answer = with_lambda_api(functions, Gateway(template, functions).answer)
+        hosts = {"127.0.0.1", "localhost", urlsplit(public_url or server.named_url).hostname or ""}
+        answer = for_hosts(hosts, with_lambda_api(functions, Gateway(template, functions).answer))
         answer = held_until(ready, answer) if ready else answer
         server.start(_observed(answer, on_call) if on_call else answer)
         yield Stack(server.base_url, server.named_url, template, clients)
+
+
+def for_hosts(hosts: Collection[str], answer: Callable[[Request], Response]) -> Callable[[Request], Response]:
+    """Return `answer`, except that a request for another host gets 421.
+
+    Otherwise a web page whose name resolves to this machine could call the service from the user's browser.
+    """
+
+    def checked(request: Request) -> Response:
+        if (request.header("Host") or "").rpartition(":")[0] in hosts or request.header("Host") in hosts:
+            return answer(request)
+        return Response(421, [("Content-Type", "text/plain")], b"This host name is not served here.\n")
+
+    return checked
 
 
 def held_until(ready: threading.Event, answer: Callable[[Request], Response]) -> Callable[[Request], Response]:

@@ -12,6 +12,7 @@ from local.event_filters import passes
 from local.functions import FunctionError, PayloadTooLarge, StillRunning
 from local.gateway import Gateway, Request, Response
 from local.pumps import QueuePump, StreamPump
+from local.stack import for_hosts
 from local.template import Template
 
 if TYPE_CHECKING:
@@ -305,3 +306,24 @@ def test_of_a_batch_of_messages_those_that_failed_come_again() -> None:
     QueuePump(functions, "Thing", source, sqs, {"Q": "url"}).step()  # type: ignore[arg-type]
 
     assert sqs.deleted == ["2"]
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("127.0.0.1:3000", 200),
+        ("localhost:3000", 200),
+        ("queue.example.com", 200),
+        ("evil.example", 421),
+        ("evil.example:3000", 421),
+        ("localhost.evil.example:3000", 421),
+        (None, 421),
+    ],
+)
+def test_only_requests_for_its_own_hosts_are_answered(host: str | None, status: int) -> None:
+    """A web page whose name resolves to this machine gets nothing."""
+    answer = for_hosts({"127.0.0.1", "localhost", "queue.example.com"}, lambda _: Response(200, [], b""))
+
+    headers = [("Host", host)] if host else []
+
+    assert answer(Request("GET", "/things/open", headers, b"", "127.0.0.1")).status == status
