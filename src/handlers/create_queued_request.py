@@ -33,7 +33,7 @@ def create_queued_request(
     A call that is repeated with the same `Idempotency-Key` within 24 hours returns the first record with status 200.
     """
     connection = services().requests.connection(handler.app_id, connection_id)
-    request = body.request(parameters, connection.country)
+    request = body.request(parameters, connection.country, connection.qbxml_version)
     key = idempotency_key(handler.event)
     idempotency = Idempotency.of(key, connection_id, [body.model_dump(), parameters.model_dump()]) if key else None
     return queue(handler.app_id, connection_id, request, body.webhook_url, idempotency)

@@ -7,7 +7,7 @@ from domain.qbxml.request.document import Element, Request
 from domain.qbxml.request.from_json import parse_request_json
 from domain.qbxml.request.from_xml import parse_request_xml, stored_request
 from domain.qbxml.request.iteration import iterated
-from domain.qbxml.request.validation import check_version
+from domain.qbxml.request.validation import check_version, default_version
 from domain.qbxml.request.wire_size import check_wire_size
 from domain.qbxml.response.host_facts import HostFacts, host_facts
 from domain.qbxml.response.reader import ResponseStatus, UnreadableResponse, parse_response
@@ -22,6 +22,7 @@ __all__ = [
     "UnreadableResponse",
     "check_version",
     "check_wire_size",
+    "default_version",
     "host_facts",
     "iterated",
     "parse_request_json",

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from domain.errors import InvalidRequest, Problem
 from domain.qbxml import Element, Request
+from domain.qbxml.request import limits
 from domain.qbxml.request.document import DEFAULT_ON_ERROR, DEFAULT_VERSION
 from domain.qbxml.request.normalization import normalized
 from domain.qbxml.request.problems import did_you_mean, quoted
+from domain.qbxml.request.schema_check import schema_problems
 from domain.qbxml.schema.facts import return_elements
 from domain.queries import values
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 INCLUDE = "include[]"
+VERSION = "qbxml_version"
 
 PAGE_SIZE = "100"
 """Objects in a page of an iterated query without `max_returned`."""
@@ -63,6 +66,12 @@ COMMON = (
         f"Fetch all objects in pages of `max_returned` or {PAGE_SIZE}. Each page is a separate request.",
         default="false",
     ),
+    Parameter(
+        VERSION,
+        values.VERSION,
+        "",
+        f"QBXML version of the query. The default is {DEFAULT_VERSION}, or less if QuickBooks does not support it.",
+    ),
     Parameter("webhook_url", values.TEXT, "", "Receiver of the webhook. The default is the connection's."),
 )
 """The parameters of every query. `max_returned` is in the tables, because its default differs."""
@@ -97,10 +106,13 @@ class Query:
         )
         return (*self.own_parameters, include, *COMMON)
 
-    def build(self, parameters: Mapping[str, Sequence[str]]) -> tuple[Request, str | None]:
+    def build(
+        self, parameters: Mapping[str, Sequence[str]], default_version: str = DEFAULT_VERSION
+    ) -> tuple[Request, str | None]:
         """Return the request and the webhook URL for the parameters of a URL, each with all its values.
 
-        Raises InvalidRequest with a problem for every unknown or wrong parameter.
+        Raises InvalidRequest with a problem for every unknown or wrong parameter, and for every element that the QBXML
+        version does not have.
         """
         known = {parameter.name: parameter for parameter in self.parameters}
         problems: list[Problem] = []
@@ -117,10 +129,14 @@ class Query:
                 if one in read and other in read:
                     problems.append(Problem(other, f"QBXML cannot combine {other} with {one}; remove one of them."))
         if problems:
-            raise InvalidRequest(problems)
-        return self._request(known, read), next(iter(read.get("webhook_url", ())), None)
+            raise InvalidRequest(problems[: limits.MAX_PROBLEMS])
+        version = next(iter(read.get(VERSION, ())), default_version)
+        request = self._request(known, read, version)
+        if not limits.edition_of(version) and (too_new := schema_problems(request, VERSION)):
+            raise InvalidRequest(too_new)
+        return request, next(iter(read.get("webhook_url", ())), None)
 
-    def _request(self, known: Mapping[str, Parameter], read: Mapping[str, list[str]]) -> Request:
+    def _request(self, known: Mapping[str, Parameter], read: Mapping[str, list[str]], version: str) -> Request:
         iterates = read.get("iterate") == ["true"]
         leaves: list[tuple[str, str]] = []
         for name, parameter in known.items():
@@ -138,7 +154,7 @@ class Query:
         if iterates:
             attributes["iterator"] = "Start"
         element = Element(self.request_name, attributes, _elements(leaves))
-        return Request(DEFAULT_VERSION, DEFAULT_ON_ERROR, normalized(element))
+        return Request(version, DEFAULT_ON_ERROR, normalized(element))
 
 
 def _elements(leaves: Iterable[tuple[str, str]]) -> tuple[Element, ...]:

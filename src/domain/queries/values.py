@@ -94,7 +94,14 @@ def _existing_day(value: str) -> str:
     return value
 
 
+def _version(value: str) -> str:
+    if not limits.is_version(value) or not limits.version_exists(value):
+        raise ValueError("Write a QBXML version from 1.0 to 17.0, such as 13.0.")
+    return value
+
+
 TEXT = ValueKind(_text)
+VERSION = ValueKind(_version)
 LABEL = _limited(limits.MAX_REQUEST_ID)
 LIST_ID = _limited(_MAX_ID)
 BOOLEAN = ValueKind(_boolean, {"type": "boolean"})

@@ -1,7 +1,9 @@
 """The endpoints of convenience queries, which differ only in their entry of `domain.queries.tables`."""
 
 from domain.errors import UnsupportedByVersion
+from domain.qbxml import default_version
 from domain.queries import QUERIES
+from handlers.bootstrap import services
 from handlers.rest import request_checks
 from handlers.rest.endpoint import ConnectionId, Endpoint
 from handlers.rest.queueing import queue
@@ -14,7 +16,9 @@ def query_endpoint(name: str) -> Endpoint:
     endpoint = Endpoint("Queries", changes=True, query=QUERIES[name])
 
     def query(connection_id: ConnectionId) -> Data[QueuedRequestView]:
-        request, webhook_url = QUERIES[name].build(request_checks.query_parameters(endpoint.event))
+        supported = services().requests.connection(endpoint.app_id, connection_id).qbxml_version
+        parameters = request_checks.query_parameters(endpoint.event)
+        request, webhook_url = QUERIES[name].build(parameters, default_version(supported))
         data, _ = queue(endpoint.app_id, connection_id, request, webhook_url)
         return data
 

@@ -67,10 +67,34 @@ def test_a_version_that_the_connections_quickbooks_does_not_support_is_refused(d
     assert before is not None
     deployment.store.commit(ChangeConnection(before, before.changed(before.updated_at, qbxml_version="12.0")))
 
-    response = deployment.api.call("POST", deployment.requests_url, {"request_xml": REQUEST_XML})
+    explicit = f'<?qbxml version="13.0"?>{REQUEST_XML}'
+    response = deployment.api.call("POST", deployment.requests_url, {"request_xml": explicit})
 
     assert (response.status, response.json["error"]["code"]) == (400, "unsupported_by_version")
     assert response.json["error"]["details"] == {"qbxml_version": "13.0", "supported": "12.0"}
+
+
+@pytest.mark.parametrize("query", ["", "?qbxml_version=11.0"])
+def test_a_request_without_a_version_is_one_that_quickbooks_supports(deployment: Deployment, query: str) -> None:
+    before = deployment.store.connection(CONNECTION_ID)
+    assert before is not None
+    deployment.store.commit(ChangeConnection(before, before.changed(before.updated_at, qbxml_version="12.0")))
+
+    in_xml = deployment.api.call("POST", deployment.requests_url, {"request_xml": REQUEST_XML})
+    in_json = deployment.api.call("POST", deployment.requests_url, {"request_json": {"CustomerQueryRq": {}}})
+    by_get = deployment.api.call("GET", deployment.requests_url.replace("queued_requests", f"customers{query}"))
+
+    assert (in_xml.status, in_json.status, by_get.status) == (201, 201, 202)
+    versions = [each.json["data"]["request_json"]["version"] for each in (in_xml, in_json, by_get)]
+    assert versions == ["12.0", "12.0", "11.0" if query else "12.0"]
+
+
+def test_a_request_that_does_not_fit_into_a_reply_is_refused(deployment: Deployment) -> None:
+    tree = {"CustomerQueryRq": {"FullName": "&" * 900_000}}
+    response = deployment.api.call("POST", f"{deployment.requests_url}?validate=false", {"request_json": tree})
+
+    assert (response.status, response.json["error"]["code"]) == (413, "request_too_large")
+    assert response.json["error"]["details"]["size_bytes"] > response.json["error"]["details"]["limit_bytes"]
 
 
 def test_a_queued_request_is_shown_as_the_contract_says(deployment: Deployment) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from domain.errors import UnsupportedByVersion
-from domain.qbxml import Request, check_version, parse_request_xml, stored_request
+from domain.qbxml import Request, check_version, default_version, parse_request_json, parse_request_xml, stored_request
 from tests.support.qbxml_samples import request_xml
 
 
@@ -27,6 +27,17 @@ def test_a_higher_version_is_rejected(version: str, supported: str) -> None:
 
     assert raised.value.code == "unsupported_by_version"
     assert raised.value.details == {"qbxml_version": version, "supported": supported}
+
+
+@pytest.mark.parametrize(
+    ("supported", "version"),
+    [(None, "13.0"), ("16.0", "13.0"), ("13.0", "13.0"), ("11.0", "11.0"), ("9.0", "9.0"), ("CA3.0", "CA3.0")],
+)
+def test_the_default_version_is_the_lower_of_13_and_what_quickbooks_supports(
+    supported: str | None, version: str
+) -> None:
+    assert default_version(supported) == version
+    assert parse_request_json({"request": {"name": "HostQueryRq"}}, default_version(supported)).version == version
 
 
 def test_a_stored_request_is_not_checked_again() -> None:

@@ -122,6 +122,25 @@ def test_include_may_be_repeated_or_separated_by_commas(include: list[str]) -> N
     assert [child.text for child in element.children if child.name == "IncludeRetElement"] == ["ListID", "Name"]
 
 
+def test_a_query_has_the_default_version_or_the_one_it_names() -> None:
+    query = QUERIES["customers"]
+
+    assert query.build({})[0].version == "13.0"
+    assert query.build({}, "11.0")[0].version == "11.0"
+    assert query.build({"qbxml_version": ["16.0"]}, "11.0")[0].version == "16.0"
+
+
+def test_an_element_that_the_version_does_not_have_is_rejected() -> None:
+    problem = problems_of("customers", iterate="true", qbxml_version="4.0")["qbxml_version"]
+
+    assert problem.message == "iterator requires QBXML 5.0; this request uses 4.0."
+
+
+@pytest.mark.parametrize("version", ["99.0", "13", "", "x", "CA99.0"])
+def test_a_version_that_does_not_exist_is_rejected(version: str) -> None:
+    assert list(problems_of("customers", qbxml_version=version)) == ["qbxml_version"]
+
+
 def test_custom_fields_are_requested_with_their_owner() -> None:
     assert leaves(built("vendors", include="DataExtRet"))["OwnerID"] == "0"
 

@@ -34,7 +34,12 @@ _MAX_DIGITS = 400
 
 
 def parse_request_json(
-    tree: object, *, validate: bool = True, transliterate: bool = False, country: str | None = None
+    tree: object,
+    default_version: str = DEFAULT_VERSION,
+    *,
+    validate: bool = True,
+    transliterate: bool = False,
+    country: str | None = None,
 ) -> Request:
     """Return the request in `{"version", "request"}`, or in the shorter form of `response_json`.
 
@@ -47,13 +52,13 @@ def parse_request_json(
     are those of `parse_request_xml`. Raises InvalidRequest with the JSON pointer of everything that is wrong.
     """
     root, version = _read(tree)
-    request = request_in_envelope(root, version, FIELD)
+    request = request_in_envelope(root, version or default_version, FIELD)
     request = replace(request, element=normalized(request.element))
     return validated(request, FIELD, validate=validate, transliterate=transliterate, country=country)
 
 
-def _read(tree: object) -> tuple[Element, str]:
-    """Return the root element and the version."""
+def _read(tree: object) -> tuple[Element, str | None]:
+    """Return the root element and the version, if present."""
     if isinstance(tree, dict) and len(names := [*tree.keys() - {"version"}]) == 1 and names[0].endswith("Rq"):
         (name,) = names
         pointer = f"/{name}"
@@ -93,9 +98,9 @@ def _object(value: object, pointer: str, names: frozenset[str]) -> Mapping[str, 
     return value
 
 
-def _version(value: object) -> str:
+def _version(value: object) -> str | None:
     if value is None:
-        return DEFAULT_VERSION
+        return None
     if isinstance(value, Decimal):
         value = str(value)
     elif isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= _MAX_VERSION:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from domain.errors import InvalidRequest, Problem, UnsupportedByVersion
 from domain.qbxml.request import limits
 from domain.qbxml.request.characters import character_problems, transliterated
+from domain.qbxml.request.document import DEFAULT_VERSION
 from domain.qbxml.request.problems import attribute_pointer, problem
 from domain.qbxml.request.schema_check import iterator_problems, schema_problems
 from domain.qbxml.schema.content_models import version_number
@@ -66,6 +67,14 @@ def check_version(request: Request, supported: str | None) -> None:
             f"The request uses QBXML {request.version}, but this connection's QuickBooks supports {supported} at most.",
             {"qbxml_version": request.version, "supported": supported},
         )
+
+
+def default_version(supported: str | None) -> str:
+    """Return the version of a request that names none: the lower of 13.0 and what QuickBooks reported."""
+    if supported is None:
+        return DEFAULT_VERSION
+    is_old = limits.edition_of(supported) or version_number(supported) < version_number(DEFAULT_VERSION)
+    return supported if is_old else DEFAULT_VERSION
 
 
 def _label_problems(request: Request, field: str) -> Iterable[Problem]:
