@@ -12,7 +12,7 @@ from domain.qbxml import Element, Request
 from domain.qbxml.request import limits
 from domain.qbxml.request.document import DEFAULT_ON_ERROR, DEFAULT_VERSION
 from domain.qbxml.request.normalization import normalized
-from domain.qbxml.request.problems import did_you_mean, quoted
+from domain.qbxml.request.problems import did_you_mean, quoted, similar_names
 from domain.qbxml.request.schema_check import schema_problems
 from domain.qbxml.schema.facts import return_elements
 from domain.queries import values
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 INCLUDE = "include[]"
 VERSION = "qbxml_version"
+
+_DUE_DATES = frozenset({"from_due_date", "to_due_date"})
 
 PAGE_SIZE = "100"
 """Objects in a page of an iterated query without `max_returned`."""
@@ -119,9 +121,7 @@ class Query:
         read: dict[str, list[str]] = {}
         for name, texts in parameters.items():
             if (parameter := known.get(name)) is None:
-                problems.append(
-                    Problem(name, "is not a parameter of this endpoint", suggestion=did_you_mean(name, known))
-                )
+                problems.append(Problem(name, "is not a parameter of this endpoint", suggestion=_instead(name, known)))
             else:
                 read[name] = list(_read(parameter, texts, problems))
         for group, others in self.exclusive:
@@ -155,6 +155,20 @@ class Query:
             attributes["iterator"] = "Start"
         element = Element(self.request_name, attributes, _elements(leaves))
         return Request(version, DEFAULT_ON_ERROR, normalized(element))
+
+
+def _instead(name: str, known: Iterable[str]) -> str | None:
+    """Return what to use in place of an unknown parameter. A name in which one word differs means something else."""
+    if name in _DUE_DATES:
+        return "QBXML cannot select by due date. Query by status or transaction date, and compare DueDate."
+    words = name.split("_")
+    for other in known:
+        others = other.split("_")
+        if len(words) == len(others) and all(
+            similar_names(word, [own]) for word, own in zip(words, others, strict=True)
+        ):
+            return did_you_mean(name, [other])
+    return None
 
 
 def _elements(leaves: Iterable[tuple[str, str]]) -> tuple[Element, ...]:

@@ -207,6 +207,21 @@ def test_a_typo_has_a_similar_name_as_suggestion() -> None:
     assert problems["include[]"].suggestion == "Did you mean Name?"
 
 
+@pytest.mark.parametrize(
+    ("name", "suggestion"),
+    [
+        ("max_return", "Did you mean max_returned?"),
+        ("from_modified_dates", "Did you mean from_modified_date?"),
+        ("from_created_date", None),
+        ("from_due_date", "QBXML cannot select by due date. Query by status or transaction date, and compare DueDate."),
+        ("customer_full_name", None),
+        ("x" * 200, None),
+    ],
+)
+def test_a_parameter_with_another_meaning_is_never_suggested(name: str, suggestion: str | None) -> None:
+    assert problems_of("invoices", **{name: "2026-01-01"})[name].suggestion == suggestion
+
+
 def test_all_problems_are_reported_at_once() -> None:
     assert set(problems_of("customers", active="x", max_returned="x", foo="x")) == {"active", "max_returned", "foo"}
 
