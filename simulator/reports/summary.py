@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -12,6 +13,7 @@ from simulator.books.ledger import ZERO
 from simulator.books.records import reference_id
 from simulator.books.rules.common import HUNDRED, rounded
 from simulator.books.rules.items import STOCK_KINDS, average_cost, open_order_quantity
+from simulator.books.rules.orders import open_lines
 from simulator.books.rules.tax import tax_rate
 from simulator.errors import RequestError
 from simulator.reports.columns import IS_DATE, date_columns, key_of
@@ -544,7 +546,7 @@ def inventory_valuation(selection: Selection) -> Table:
 
 
 def stock_status(selection: Selection, *, by_vendor: bool) -> Table:
-    """Return what is on hand, on order and on sales orders."""
+    """Return what is on hand and on order of each item, when more comes in, and how much is sold in a week."""
     books = selection.books
     columns = [
         Column("", "Blank"),
@@ -554,35 +556,99 @@ def stock_status(selection: Selection, *, by_vendor: bool) -> Table:
         quantity_column("On Hand", "QuantityOnHand"),
         Column("Order", "SuggestedReorder", "BOOLTYPE"),
         quantity_column("On PO", "QuantityOnOrder"),
-        quantity_column("On Sales Order", "QuantityOnSalesOrder"),
+        Column("Next Deliv", "EarliestReceiptDate", "DATETYPE"),
+        quantity_column("Sales/Week", "SalesPerWeek"),
     ]
-    title = f"Inventory Stock Status by {'Vendor' if by_vendor else 'Item'}"
-    table = Table(title, selection.period.title(), columns)
+    table = Table(f"Inventory Stock Status by {'Vendor' if by_vendor else 'Item'}", selection.period.title(), columns)
+    sold: dict[str, Decimal] = defaultdict(Decimal)
+    for record, posting in selection.postings():
+        if posting.quantity and record.kind.name in SALES_KINDS:
+            sold[posting.item] += posting.quantity
+    items = stock_items(selection)
     groups: dict[str, list[Record]] = defaultdict(list)
-    for item in stock_items(selection):
+    for item in items:
         vendor = books.lists.get(reference_id(item.fields, "PrefVendorRef"))
         groups[(vendor.full_name if vendor else "No vendor") if by_vendor else "Inventory"].append(item)
+    weeks = _weeks(selection)
+    parents = {reference_id(item.fields, "ParentRef") for item in items} - {""}
     for name in sorted(groups, key=str.lower):
         table.text(name)
-        for item in groups[name]:
-            table.data(_stock_cells(books, item), "item", item.full_name)
+        _write_stock(
+            table,
+            selection,
+            groups[name],
+            set() if by_vendor else parents,
+            {item.id: rounded(sold[item.id] / weeks) if weeks else ZERO for item in groups[name]},
+        )
     return table
 
 
-def _stock_cells(books: Books, item: Record) -> list[Cell]:
+def _write_stock(
+    table: Table, selection: Selection, items: list[Record], parents: set[str], per_week: dict[str, Decimal]
+) -> None:
+    """Write the items of a group; an item with items below it gets a heading and a subtotal."""
+    below: dict[str, list[Record]] = defaultdict(list)
+    for item in items:
+        parent = reference_id(item.fields, "ParentRef")
+        below[parent if parents and any(each.id == parent for each in items) else ""].append(item)
+
+    def write(item: Record) -> list[Decimal]:
+        label = item.full_name.rpartition(":")[2] if parents else item.full_name
+        children = below[item.id]
+        cells = _stock_cells(selection.books, item, per_week[item.id])
+        sums = [cell if isinstance(cell, Decimal) else ZERO for cell in (cells[3], cells[5], cells[7])]
+        if not children:
+            table.data([label, *cells], "item", item.full_name)
+            return sums
+        table.text(label)
+        for child in children:
+            sums = plus(sums, write(child))
+        table.data([f"{label} - Other", *cells], "item", item.full_name)
+        totals = [None, None, None, sums[0], None, sums[1], None, sums[2]]
+        table.subtotal([f"Total {label}", *totals], "item", item.full_name)
+        return sums
+
+    for item in below[""]:
+        write(item)
+
+
+def _weeks(selection: Selection) -> Decimal:
+    """Return how many weeks the period has; one that is open at an end is bounded by the transactions in it."""
+    days = [record.fields["TxnDate"] for record in selection.records()]
+    if not days:
+        return ZERO
+    first = selection.period.first if selection.period.first > ALL_DAYS.first else days[0]
+    last = selection.period.last if selection.period.last < ALL_DAYS.last else days[-1]
+    return Decimal((date.fromisoformat(last) - date.fromisoformat(first)).days + 1) / 7
+
+
+def _stock_cells(books: Books, item: Record, per_week: Decimal) -> list[Cell]:
     vendor = books.lists.get(reference_id(item.fields, "PrefVendorRef"))
     point, on_hand = item.fields.get("ReorderPoint", ""), books.ledger.on_hand.get(item.id, ZERO)
     on_order = open_order_quantity(books, item, "PurchaseOrder")
     return [
-        item.full_name,
         item.fields.get("SalesDesc", ""),
         vendor.full_name if vendor else None,
         Decimal(point) if point else None,
         on_hand,
         "true" if point and on_hand + on_order <= Decimal(point) else "false",
         on_order,
-        open_order_quantity(books, item, "SalesOrder"),
+        _next_delivery(books, item) if on_order else None,
+        per_week,
     ]
+
+
+def _next_delivery(books: Books, item: Record) -> str:
+    """Return the earliest day on which an open purchase order brings the item."""
+    orders = (books.transactions.get(each) for each in books.users(item.id))
+    days = [
+        str(order.fields.get("ExpectedDate", ""))
+        for order in orders
+        if order is not None
+        and order.kind.name == "PurchaseOrder"
+        and any(reference_id(line, "ItemRef") == item.id for line, _ in open_lines(books, order))
+    ]
+    return min(days, default="")
 
 
 def physical_inventory(selection: Selection) -> Table:

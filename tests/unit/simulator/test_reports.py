@@ -146,8 +146,36 @@ def test_sales_and_purchases_by_item(keeper: Bookkeeper) -> None:
     assert sales["TOTAL"][1] == "220.00"
     assert summary(keeper, "PurchaseByItemSummary")["Hinge"] == ["10", "20.00"]
     assert summary(keeper, "InventoryValuationSummary")["Hinge"][:3] == ["6", "2.00", "12.00"]
-    stock = summary(keeper, "InventoryStockStatusByItem")["Door"]
-    assert stock[-2:] == ["5", "2"]
+
+
+def test_the_stock_status_shows_what_is_on_hand_on_order_and_sold(keeper: Bookkeeper) -> None:
+    keeper.add(
+        "ItemInventory",
+        Name="Brass",
+        ParentRef="Hinge",
+        IncomeAccountRef="Sales",
+        COGSAccountRef="Cost of Goods Sold",
+        AssetAccountRef="Inventory Asset",
+        ReorderPoint=4,
+        QuantityOnHand=3,
+    )
+    days = "<FromReportDate>2026-08-17</FromReportDate><ToReportDate>2026-08-30</ToReportDate>"
+
+    table = report(
+        keeper, "GeneralSummaryReport", "InventoryStockStatusByItem", f"<ReportPeriod>{days}</ReportPeriod>"
+    )  # fmt: skip
+
+    kinds = [column.text for column in table.iter("ColType")]
+    assert kinds[4:] == ["QuantityOnHand", "SuggestedReorder", "QuantityOnOrder", "EarliestReceiptDate", "SalesPerWeek"]
+    assert [(row.tag, row.get("value")) for row in table.iter("TextRow")] == [
+        ("TextRow", "Inventory"),
+        ("TextRow", "Hinge"),
+    ]
+    found = rows(table)
+    assert found["Door"] == ["Door", "0", "false", "5", "2026-09-21", "0"]
+    assert found["Brass"] == ["4", "3", "true", "0", "0"]
+    assert found["Hinge - Other"] == ["Hinge", "6", "false", "0", "2"]
+    assert found["Total Hinge"] == ["9", "0", "2"]
 
 
 def test_sales_tax_by_agency(keeper: Bookkeeper) -> None:
