@@ -36,6 +36,7 @@ from simulator.books.rules.items import (
 from simulator.books.rules.orders import fulfilled, is_fulfilled, link_lines, order_links
 from simulator.books.rules.payments import settle_any
 from simulator.books.rules.sales import CREDITS, shown_lines
+from simulator.errors import RequestError
 from simulator.schema.values import money, number_text
 
 if TYPE_CHECKING:
@@ -114,7 +115,9 @@ class PurchaseRules(TransactionRules):
         """Expand a group line to the items of its group, and add them up."""
         group = books.lists.get(reference_id(line, "ItemGroupRef"))
         inner = group_lines(name, line) or []
-        if group is not None and not inner:
+        if group is None:
+            raise RequestError(3150, 'There is a missing element: "ItemGroupRef".')
+        if not inner:
             line.setdefault("Desc", group.fields.get("ItemDesc", ""))
             quantity = decimal(line, "Quantity") if "Quantity" in line else Decimal(1)
             inner = [{"TxnLineID": books.new_line_id(), **each} for each in group_members(group, quantity)]

@@ -39,6 +39,7 @@ from simulator.books.rules.items import (
 )
 from simulator.books.rules.orders import fulfilled, is_fulfilled, link_lines, order_links
 from simulator.books.rules.tax import compute_tax, default_tax_item, is_taxable, tax_postings, tax_rate
+from simulator.errors import RequestError
 from simulator.schema.values import money, number_text
 
 if TYPE_CHECKING:
@@ -131,17 +132,18 @@ class SalesRules(TransactionRules):
         """Expand a group line to the items of its group, and add them up."""
         group = books.lists.get(reference_id(line, "ItemGroupRef"))
         inner = group_lines(name, line) or []
-        if group is not None:
-            line.setdefault("Desc", group.fields.get("ItemDesc", ""))
-            line["IsPrintItemsInGroup"] = group.fields.get("IsPrintItemsInGroup", "false")
-            expanded = (line["ItemGroupRef"], line.get("Quantity"))
-            if not inner or line.get("Expanded") not in (None, list(expanded)):
-                inner[:] = [
-                    {"TxnLineID": books.new_line_id(), **each}
-                    for each in group_members(group, decimal(line, "Quantity") if "Quantity" in line else Decimal(1))
-                ]
-            line["Expanded"] = list(expanded)
-            line[inner_line_name(name)] = inner
+        if group is None:
+            raise RequestError(3150, 'There is a missing element: "ItemGroupRef".')
+        line.setdefault("Desc", group.fields.get("ItemDesc", ""))
+        line["IsPrintItemsInGroup"] = group.fields.get("IsPrintItemsInGroup", "false")
+        expanded = (line["ItemGroupRef"], line.get("Quantity"))
+        if not inner or line.get("Expanded") not in (None, list(expanded)):
+            inner[:] = [
+                {"TxnLineID": books.new_line_id(), **each}
+                for each in group_members(group, decimal(line, "Quantity") if "Quantity" in line else Decimal(1))
+            ]
+        line["Expanded"] = list(expanded)
+        line[inner_line_name(name)] = inner
         for each in inner:
             each.setdefault("TxnLineID", books.new_line_id())
             self.complete_line(books, draft, each, sums)
@@ -259,10 +261,10 @@ class SalesRules(TransactionRules):
         for name, sign in (("DiscountLineRet", -1), ("ShippingLineRet", 1)):
             line = fields.get(name)
             if line:
-                if "Amount" not in line:
-                    line["Amount"] = money(percent_of(subtotal, decimal(line, "RatePercent")))
+                percent = percent_of(subtotal, decimal(line, "RatePercent"))
+                line["Total"] = line.get("Amount") or money(percent)
                 line.setdefault("AccountRef", special_account(books, "UncategorizedIncome"))
-                total += sign * abs(decimal(line, "Amount"))
+                total += sign * abs(decimal(line, "Total"))
         tax = compute_tax(books, draft, lines)
         fields["Subtotal"] = money(subtotal)
         fields["SalesTaxTotal"] = money(tax)
@@ -297,7 +299,7 @@ class SalesRules(TransactionRules):
         for name, side in (("DiscountLineRet", 1), ("ShippingLineRet", -1)):
             if name in fields:
                 line = fields[name]
-                yield Posting(reference_id(line, "AccountRef"), sign * side * abs(decimal(line, "Amount")), customer)
+                yield Posting(reference_id(line, "AccountRef"), sign * side * abs(decimal(line, "Total")), customer)
         yield from tax_postings(record, sign)
 
     def stock(self, record: Record) -> tuple[StockMove, ...]:

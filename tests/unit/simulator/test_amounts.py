@@ -313,3 +313,19 @@ def test_a_payment_can_be_applied_to_another_invoice(keeper: Bookkeeper) -> None
     assert changed.findtext("UnusedPayment") == "0.00"
     assert keeper.get(first).findtext("IsPaid") == "false"
     assert keeper.get(second).findtext("IsPaid") == "true"
+
+
+def test_discount_and_shipping_of_the_whole_form(keeper: Bookkeeper) -> None:
+    invoice = keeper.invoice(
+        DiscountLineAdd={"RatePercent": "10", "AccountRef": "Discounts"},
+        ShippingLineAdd={"Amount": "7.00", "AccountRef": "Sales"},
+    )
+
+    assert invoice.findtext("BalanceRemaining") == "97.00"
+    assert (keeper.balance("Discounts"), keeper.balance("Sales")) == (Decimal(-10), Decimal(107))
+
+
+def test_the_lines_of_a_printed_address_are_cut_at_41_characters(keeper: Bookkeeper) -> None:
+    invoice = keeper.invoice(BillAddress={"Addr1": "A", "City": "x" * 31, "State": "y" * 21})
+
+    assert invoice.findtext("BillAddressBlock/Addr2") == f"{'x' * 31}, {'y' * 8}"

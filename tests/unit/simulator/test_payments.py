@@ -183,3 +183,14 @@ def test_a_refund_uses_up_a_credit(keeper: Bookkeeper) -> None:
     assert keeper.owed("Ada") == 0
     assert keeper.balance("Checking") == Decimal(-25)
     assert keeper.refusal("ARRefundCreditCard", CustomerRef="Ada", RefundAppliedToTxnAdd=[applied])[0] == "3210"
+
+
+def test_a_voided_invoice_frees_its_payment(keeper: Bookkeeper) -> None:
+    invoice = keeper.invoice()
+    payment = pay(keeper, invoice, "100.00")
+
+    keeper.ask("TxnVoidRq", {"TxnVoidType": "Invoice", "TxnID": invoice.findtext("TxnID")})
+
+    assert state(keeper, invoice)[1:] == ("0.00", "true")
+    assert keeper.get(payment).findtext("UnusedPayment") == "100.00"
+    assert keeper.owed("Ada") == Decimal(-100)
