@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from simulator.errors import RequestError
-from simulator.reports import aging, detail, jobs, summary
+from simulator.reports import aging, detail, jobs, statements, stock, summary
 from simulator.reports.selection import BALANCE_TYPES, INCOME_TYPES, Selection
 from simulator.reports.table import LABEL, Table, amount_column
 from simulator.requests.answers import Answer
@@ -26,15 +26,15 @@ _AR, _AP = "AccountsReceivable", "AccountsPayable"
 
 
 def _previous_year(selection: Selection) -> Table:
-    before = summary.year_before(selection.period)
+    before = statements.year_before(selection.period)
     title = "Profit & Loss Prev Year Comparison"
-    return summary.profit_and_loss_compared(selection, title, before, before.title(), changes=True)
+    return statements.profit_and_loss_compared(selection, title, before, before.title(), changes=True)
 
 
 def _year_to_date(selection: Selection) -> Table:
     year = selection.fiscal_year()
     title = "Profit & Loss YTD Comparison"
-    return summary.profit_and_loss_compared(selection, title, year, year.title(), changes=False)
+    return statements.profit_and_loss_compared(selection, title, year, year.title(), changes=False)
 
 
 def _sales_by_rep(selection: Selection) -> Table:
@@ -56,10 +56,10 @@ REPORTS: dict[str, Report] = {
     "ARAgingDetail": partial(aging.detail, title="A/R Aging Detail", account_type=_AR, sign=1),
     "ARAgingSummary": partial(aging.summary, title="A/R Aging Summary", kind="Customer", account_type=_AR, sign=1),
     "CollectionsReport": partial(aging.detail, title="Collections Report", account_type=_AR, sign=1, by_customer=True),
-    "BalanceSheetByClass": partial(summary.balance_sheet, title="Balance Sheet by Class", by="Class"),
-    "BalanceSheetPrevYearComp": summary.balance_sheet_compared,
-    "BalanceSheetStandard": summary.balance_sheet,
-    "BalanceSheetSummary": partial(summary.balance_sheet, title="Summary Balance Sheet", is_summary=True),
+    "BalanceSheetByClass": partial(statements.balance_sheet, title="Balance Sheet by Class", by="Class"),
+    "BalanceSheetPrevYearComp": statements.balance_sheet_compared,
+    "BalanceSheetStandard": statements.balance_sheet,
+    "BalanceSheetSummary": partial(statements.balance_sheet, title="Summary Balance Sheet", is_summary=True),
     "CustomerBalanceSummary": partial(
         summary.entity_balances, title="Customer Balance Summary", kind="Customer", account_type=_AR, sign=1
     ),
@@ -91,19 +91,19 @@ REPORTS: dict[str, Report] = {
         sign=1,
         forms=summary.PURCHASE_KINDS,
     ),
-    "InventoryStockStatusByItem": partial(summary.stock_status, by_vendor=False),
-    "InventoryStockStatusByVendor": partial(summary.stock_status, by_vendor=True),
-    "InventoryValuationSummary": summary.inventory_valuation,
-    "PhysicalInventoryWorksheet": summary.physical_inventory,
-    "ProfitAndLossByClass": partial(summary.profit_and_loss, title="Profit & Loss by Class", by="Class"),
-    "ProfitAndLossByJob": partial(summary.profit_and_loss, title="Profit & Loss by Job", by="Customer"),
+    "InventoryStockStatusByItem": partial(stock.stock_status, by_vendor=False),
+    "InventoryStockStatusByVendor": partial(stock.stock_status, by_vendor=True),
+    "InventoryValuationSummary": stock.inventory_valuation,
+    "PhysicalInventoryWorksheet": stock.physical_inventory,
+    "ProfitAndLossByClass": partial(statements.profit_and_loss, title="Profit & Loss by Class", by="Class"),
+    "ProfitAndLossByJob": partial(statements.profit_and_loss, title="Profit & Loss by Job", by="Customer"),
     "ProfitAndLossPrevYearComp": _previous_year,
-    "ProfitAndLossStandard": summary.profit_and_loss,
+    "ProfitAndLossStandard": statements.profit_and_loss,
     "ProfitAndLossYTDComp": _year_to_date,
     "SalesTaxLiability": partial(summary.sales_tax, title="Sales Tax Liability"),
     "SalesTaxRevenueSummary": partial(summary.sales_tax, title="Sales Tax Revenue Summary"),
-    "TrialBalance": summary.trial_balance,
-    "CustomSummary": summary.custom,
+    "TrialBalance": statements.trial_balance,
+    "CustomSummary": statements.custom,
     "BalanceSheetDetail": partial(detail.general_ledger, title="Balance Sheet Detail", types=BALANCE_TYPES),
     "CheckDetail": partial(detail.forms, title="Check Detail", kinds={"Check", "BillPaymentCheck"}),
     "CustomerBalanceDetail": partial(
@@ -196,8 +196,8 @@ REPORTS: dict[str, Report] = {
 """The reports by type. The types that are missing here need what the simulated company does not have: tax lines,
 budgets, forms 1099, several sites, serial and lot numbers, an audit trail."""
 
-_TODAY = {"AgingReportQueryRq": "Today"}
-_AS_OF = {"BalanceSheet", "TrialBalance", "CustomerBalance", "VendorBalance", "OpenInvoices", "UnpaidBills", "Open"}
+_AS_OF = ("BalanceSheet", "TrialBalance", "CustomerBalance", "VendorBalance", "Open", "UnpaidBills")
+"""How the report types begin that show a state: without a date they show the state after all transactions."""
 
 
 def answer(context: Context) -> Answer:
@@ -214,11 +214,9 @@ def answer(context: Context) -> Answer:
 
 
 def _default_macro(request: str, report_type: str) -> str:
-    if request in _TODAY:
+    if request == "AgingReportQueryRq":
         return "Today"
-    if report_type.startswith(tuple(_AS_OF)):
-        return "All"
-    return "ThisMonthToDate"
+    return "All" if report_type.startswith(_AS_OF) else "ThisMonthToDate"
 
 
 HANDLERS: dict[str, Callable[[Context], Answer]] = dict.fromkeys(

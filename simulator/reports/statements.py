@@ -1,0 +1,270 @@
+"""Statements of accounts: profit and loss, balance sheet, trial balance; and the custom summary."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulator.books.ledger import ZERO
+from simulator.errors import RequestError
+from simulator.reports.columns import IS_DATE, key_of
+from simulator.reports.selection import INCOME_TYPES, Period, Selection
+from simulator.reports.summary import (
+    Division,
+    Sums,
+    Values,
+    account_types,
+    accounts_of,
+    divide,
+    negated,
+    plus,
+    write_tree,
+)
+from simulator.reports.table import LABEL, Table, amount_column
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simulator.books import Record
+    from simulator.books.ledger import Posting
+
+
+class _Statement:
+    """Writes sections of accounts with their totals."""
+
+    def __init__(self, table: Table, selection: Selection, division: Division) -> None:
+        self.table, self.books, self.sums = table, selection.books, division.sums
+        self.width, self.is_summary = len(division.titles), division.is_summary
+
+    def section(self, title: str, total_title: str, *types: str, sign: int = 1) -> Values:
+        """Write the accounts of these types with their sum, which is returned."""
+        accounts = accounts_of(self.books, *types)
+        sums = {
+            account.id: [sign * value for value in self.sums[account.id]]
+            for account in accounts
+            if account.id in self.sums
+        }
+        if not any(any(values) for values in sums.values()):
+            return [ZERO] * self.width
+        if self.is_summary:
+            total = [sum(column, ZERO) for column in zip(*sums.values(), strict=True)]
+            self.table.data([title, *total])
+            return total
+        self.table.text(title)
+        total = write_tree(self.table, accounts, sums, "account", self.width)
+        self.table.subtotal([total_title, *total])
+        return total
+
+
+def profit_and_loss(selection: Selection, title: str = "Profit & Loss", by: str = "") -> Table:
+    """Return income, costs and expenses of a period."""
+    types = account_types(selection.books)
+
+    def row_of(_record: Record, posting: Posting) -> str | None:
+        return posting.account if types.get(posting.account) in INCOME_TYPES else None
+
+    division = divide(selection, row_of, by=by)
+    table = Table(title, selection.period.title(), division.columns())
+    _write_profit_and_loss(table, selection, division)
+    return table
+
+
+def _write_profit_and_loss(table: Table, selection: Selection, division: Division) -> None:
+    statement = _Statement(table, selection, division)
+    table.text("Ordinary Income/Expense")
+    income = statement.section("Income", "Total Income", "Income", sign=-1)
+    cost = statement.section("Cost of Goods Sold", "Total COGS", "CostOfGoodsSold")
+    gross = plus(income, negated(cost))
+    table.subtotal(["Gross Profit", *gross])
+    expense = statement.section("Expense", "Total Expense", "Expense")
+    ordinary = plus(gross, negated(expense))
+    table.subtotal(["Net Ordinary Income", *ordinary])
+    other_income = statement.section("Other Income", "Total Other Income", "OtherIncome", sign=-1)
+    other_expense = statement.section("Other Expense", "Total Other Expense", "OtherExpense")
+    other = plus(other_income, negated(other_expense))
+    if any(other):
+        table.subtotal(["Net Other Income", *other])
+    table.total(["Net Income", *plus(ordinary, other)])
+
+
+def profit_and_loss_compared(
+    selection: Selection, title: str, other: Period, other_title: str, *, changes: bool
+) -> Table:
+    """Return the profit and loss of a period beside that of another one."""
+    types = account_types(selection.books)
+
+    def row_of(_record: Record, posting: Posting) -> str | None:
+        return posting.account if types.get(posting.account) in INCOME_TYPES else None
+
+    now = divide(selection, row_of, by="TotalOnly").sums
+    then = divide(selection, row_of, by="TotalOnly", period=other).sums
+    return _compared(selection, title, (now, then), other_title, _write_profit_and_loss, changes=changes)
+
+
+def _compared(
+    selection: Selection,
+    title: str,
+    both: tuple[Sums, Sums],
+    other_title: str,
+    write: Callable[[Table, Selection, Division], None],
+    *,
+    changes: bool,
+) -> Table:
+    """Write two sets of sums beside each other, with the change between them."""
+    now, then = both
+    sums = {key: [*now.get(key, [ZERO]), *then.get(key, [ZERO])] for key in {*now, *then}}
+    titles = ["TOTAL", other_title]
+    columns = [LABEL, amount_column(selection.period.title()), amount_column(other_title)]
+    if changes:
+        sums = {key: [*values, values[0] - values[1]] for key, values in sums.items()}
+        titles.append("$ Change")
+        columns.append(amount_column("$ Change", "AmountDifference"))
+    table = Table(title, selection.period.title(), columns)
+    write(table, selection, Division(titles, sums))
+    return table
+
+
+def balance_sheet(
+    selection: Selection, title: str = "Balance Sheet", by: str = "", *, is_summary: bool = False
+) -> Table:
+    """Return what the company has and owes at the end of a period."""
+    division = _balances(selection, by=by)
+    division.is_summary = is_summary
+    table = Table(title, selection.period.as_of(), division.columns())
+    _write_balance_sheet(table, selection, division)
+    return table
+
+
+_EARNED = "earned"
+_RETAINED = "retained"
+
+
+def _balances(selection: Selection, *, by: str = "", period: Period | None = None) -> Division:
+    """Return the balances of all accounts; income and expense become earnings of this year and of former ones."""
+    types = account_types(selection.books)
+    last = (period or selection.period).last
+    year = Period(selection.fiscal_year().first if period is None else _year_before(selection), last)
+
+    def row_of(record: Record, posting: Posting) -> str | None:
+        if types.get(posting.account) in INCOME_TYPES:
+            return _EARNED if record.fields["TxnDate"] >= year.first else _RETAINED
+        return posting.account
+
+    return divide(selection, row_of, by=by, period=period, is_cumulative=True)
+
+
+def _year_before(selection: Selection) -> str:
+    first = selection.fiscal_year().first
+    return f"{int(first[:4]) - 1}{first[4:]}"
+
+
+def balance_sheet_compared(selection: Selection) -> Table:
+    """Return the balance sheet beside that of a year before."""
+    before = year_before(selection.period)
+    now, then = _balances(selection, by="TotalOnly").sums, _balances(selection, by="TotalOnly", period=before).sums
+    title = "Balance Sheet Prev Year Comparison"
+    return _compared(selection, title, (now, then), before.as_of(), _write_balance_sheet, changes=True)
+
+
+def year_before(period: Period) -> Period:
+    """Return the same days one year before."""
+    return Period(
+        *(day if day.startswith(("0001", "9999")) else _a_year_before(day) for day in (period.first, period.last))
+    )
+
+
+def _a_year_before(day: str) -> str:
+    text = f"{int(day[:4]) - 1}{day[4:]}"
+    return text.replace("-02-29", "-02-28")
+
+
+def _write_balance_sheet(table: Table, selection: Selection, division: Division) -> None:
+    statement = _Statement(table, selection, division)
+    table.text("ASSETS")
+    current = division.nothing()
+    for title, account_type in (
+        ("Checking/Savings", "Bank"),
+        ("Accounts Receivable", "AccountsReceivable"),
+        ("Other Current Assets", "OtherCurrentAsset"),
+    ):
+        current = plus(current, statement.section(title, f"Total {title}", account_type))
+    table.subtotal(["Total Current Assets", *current])
+    fixed = statement.section("Fixed Assets", "Total Fixed Assets", "FixedAsset")
+    other = statement.section("Other Assets", "Total Other Assets", "OtherAsset")
+    table.total(["TOTAL ASSETS", *plus(plus(current, fixed), other)])
+    table.text("LIABILITIES & EQUITY")
+    liabilities = division.nothing()
+    for title, account_type in (
+        ("Accounts Payable", "AccountsPayable"),
+        ("Credit Cards", "CreditCard"),
+        ("Other Current Liabilities", "OtherCurrentLiability"),
+        ("Long Term Liabilities", "LongTermLiability"),
+    ):
+        liabilities = plus(liabilities, statement.section(title, f"Total {title}", account_type, sign=-1))
+    table.subtotal(["Total Liabilities", *liabilities])
+    equity = statement.section("Equity", "Total Equity Accounts", "Equity", sign=-1)
+    for title, key in (("Retained Earnings", _RETAINED), ("Net Income", _EARNED)):
+        earnings = negated(division.sums.get(key, division.nothing()))
+        if any(earnings):
+            table.data([title, *earnings], "account", title)
+        equity = plus(equity, earnings)
+    table.subtotal(["Total Equity", *equity])
+    table.total(["TOTAL LIABILITIES & EQUITY", *plus(liabilities, equity)])
+
+
+def trial_balance(selection: Selection) -> Table:
+    """Return the balance of each account as a debit or a credit."""
+    types = account_types(selection.books)
+    first = selection.fiscal_year().first
+
+    def row_of(record: Record, posting: Posting) -> str | None:
+        is_former = types.get(posting.account) in INCOME_TYPES and record.fields["TxnDate"] < first
+        return _RETAINED if is_former else posting.account
+
+    sums = divide(selection, row_of, by="TotalOnly", is_cumulative=True).sums
+    columns = [LABEL, amount_column("Debit", "Debit"), amount_column("Credit", "Credit")]
+    table = Table("Trial Balance", selection.period.as_of(), columns)
+    debits = credits_ = ZERO
+    rows = [(account.full_name, sums.get(account.id, [ZERO])[0]) for account in selection.books["Account"]]
+    rows.append(("Retained Earnings", sums.get(_RETAINED, [ZERO])[0]))
+    for name, balance in rows:
+        if balance:
+            table.data([name, max(balance, ZERO) or None, max(-balance, ZERO) or None], "account", name)
+            debits += max(balance, ZERO)
+            credits_ += max(-balance, ZERO)
+    table.total(["TOTAL", debits, credits_])
+    return table
+
+
+def custom(selection: Selection) -> Table:
+    """Return sums by any two things: rows and columns that the request chooses."""
+    by = selection.request.findtext("SummarizeRowsBy", "")
+    if by == "IncomeStatement":
+        return profit_and_loss(selection, "Custom Summary Report")
+    if by == "BalanceSheet":
+        return balance_sheet(selection, "Custom Summary Report")
+    if by in IS_DATE or by == "TotalOnly":
+        raise RequestError(3250, f"The simulated QuickBooks does not summarize rows by {by}.")
+    types, find = account_types(selection.books), key_of(by, selection.books)
+
+    def row_of(record: Record, posting: Posting) -> str | None:
+        return find(record, posting) if by == "Account" or types.get(posting.account) in INCOME_TYPES else None
+
+    division = divide(selection, row_of)
+    sums = division.sums if by == "Account" else {key: negated(values) for key, values in division.sums.items()}
+    table = Table("Custom Summary Report", selection.period.title(), division.columns())
+    kind = {"ItemDetail": "Item"}.get(by, by)
+    if kind == "Payee":
+        kind = "Entity"
+    records = list(selection.books.of(kind))
+    row_type = {"Entity": "name"}.get(kind, kind[0].lower() + kind[1:])
+    width = len(division.titles)
+    total = write_tree(table, records, sums, row_type, width)
+    ids = {record.id for record in records}
+    rest = [ZERO] * width
+    for key, values in sums.items():
+        if key not in ids:
+            rest = plus(rest, values)
+    if any(rest):
+        table.data(["Unclassified", *rest])
+    table.total(["TOTAL", *plus(total, rest)])
+    return table

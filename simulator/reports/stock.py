@@ -1,0 +1,180 @@
+"""Reports on the stock: its value, its status, and the sheet for counting it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import date
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from simulator.books.ledger import ZERO
+from simulator.books.records import reference_id
+from simulator.books.rules.common import rounded
+from simulator.books.rules.items import STOCK_KINDS, average_cost, open_order_quantity
+from simulator.books.rules.orders import open_lines
+from simulator.reports.selection import ALL_DAYS, Period, Selection
+from simulator.reports.summary import SALES_KINDS, percentage, plus
+from simulator.reports.table import LABEL, Column, Table, amount_column, quantity_column
+
+if TYPE_CHECKING:
+    from simulator.books import Books, Record
+    from simulator.reports.table import Cell
+
+
+def stock_items(selection: Selection) -> list[Record]:
+    """Return the items with a quantity on hand that pass the filter on items."""
+    items = (item for kind in STOCK_KINDS for item in selection.books[kind])
+    return [item for item in items if selection.items is None or item.id in selection.items]
+
+
+def inventory_valuation(selection: Selection) -> Table:
+    """Return quantity, average cost and value of the stock at the end of a period."""
+    books = selection.books
+    quantities: dict[str, Decimal] = defaultdict(Decimal)
+    values: dict[str, Decimal] = defaultdict(Decimal)
+    for record in selection.records(Period(ALL_DAYS.first, selection.period.last)):
+        for move in books.ledger.moves(record.id):
+            quantities[move.item] += move.quantity
+            values[move.item] += move.value
+    items = stock_items(selection)
+    total = sum((values[item.id] for item in items), ZERO)
+    columns = [
+        LABEL,
+        quantity_column("On Hand", "QuantityOnHand"),
+        Column("Avg Cost", "AverageCost", "PRICETYPE"),
+        amount_column("Asset Value", "ValueOnHand"),
+        Column("% of Tot Asset", "PercentOfTotalValue", "PERCENTTYPE"),
+        Column("Sales Price", "UnitPrice", "PRICETYPE"),
+    ]
+    table = Table("Inventory Valuation Summary", selection.period.as_of(), columns)
+    for item in items:
+        quantity, value = quantities[item.id], values[item.id]
+        cost = rounded(value / quantity) if quantity > 0 else average_cost(books, item)
+        price = Decimal(item.fields.get("SalesPrice") or "0")
+        table.data(
+            [item.full_name, quantity, cost, value, percentage(value, total), price], "item", item.full_name
+        )  # fmt: skip
+    table.total(["TOTAL", sum((quantities[item.id] for item in items), ZERO), None, total, None, None])
+    return table
+
+
+def stock_status(selection: Selection, *, by_vendor: bool) -> Table:
+    """Return what is on hand and on order of each item, when more comes in, and how much is sold in a week."""
+    books = selection.books
+    columns = [
+        Column("", "Blank"),
+        Column("Item Description", "ItemDesc"),
+        Column("Pref Vendor", "ItemVendor"),
+        quantity_column("Reorder Pt", "ReorderPoint"),
+        quantity_column("On Hand", "QuantityOnHand"),
+        Column("Order", "SuggestedReorder", "BOOLTYPE"),
+        quantity_column("On PO", "QuantityOnOrder"),
+        Column("Next Deliv", "EarliestReceiptDate", "DATETYPE"),
+        quantity_column("Sales/Week", "SalesPerWeek"),
+    ]
+    table = Table(f"Inventory Stock Status by {'Vendor' if by_vendor else 'Item'}", selection.period.title(), columns)
+    sold: dict[str, Decimal] = defaultdict(Decimal)
+    for record, posting in selection.postings():
+        if posting.quantity and record.kind.name in SALES_KINDS:
+            sold[posting.item] += posting.quantity
+    items = stock_items(selection)
+    groups: dict[str, list[Record]] = defaultdict(list)
+    for item in items:
+        vendor = books.lists.get(reference_id(item.fields, "PrefVendorRef"))
+        groups[(vendor.full_name if vendor else "No vendor") if by_vendor else "Inventory"].append(item)
+    weeks = _weeks(selection)
+    parents = {reference_id(item.fields, "ParentRef") for item in items} - {""}
+    for name in sorted(groups, key=str.lower):
+        table.text(name)
+        _write_stock(
+            table,
+            selection,
+            groups[name],
+            set() if by_vendor else parents,
+            {item.id: rounded(sold[item.id] / weeks) if weeks else ZERO for item in groups[name]},
+        )
+    return table
+
+
+def _write_stock(
+    table: Table, selection: Selection, items: list[Record], parents: set[str], per_week: dict[str, Decimal]
+) -> None:
+    """Write the items of a group; an item with items below it gets a heading and a subtotal."""
+    below: dict[str, list[Record]] = defaultdict(list)
+    for item in items:
+        parent = reference_id(item.fields, "ParentRef")
+        below[parent if parents and any(each.id == parent for each in items) else ""].append(item)
+
+    def write(item: Record) -> list[Decimal]:
+        label = item.full_name.rpartition(":")[2] if parents else item.full_name
+        children = below[item.id]
+        cells = _stock_cells(selection.books, item, per_week[item.id])
+        sums = [cell if isinstance(cell, Decimal) else ZERO for cell in (cells[3], cells[5], cells[7])]
+        if not children:
+            table.data([label, *cells], "item", item.full_name)
+            return sums
+        table.text(label)
+        for child in children:
+            sums = plus(sums, write(child))
+        table.data([f"{label} - Other", *cells], "item", item.full_name)
+        totals = [None, None, None, sums[0], None, sums[1], None, sums[2]]
+        table.subtotal([f"Total {label}", *totals], "item", item.full_name)
+        return sums
+
+    for item in below[""]:
+        write(item)
+
+
+def _weeks(selection: Selection) -> Decimal:
+    """Return how many weeks the period has; one that is open at an end is bounded by the transactions in it."""
+    days = [record.fields["TxnDate"] for record in selection.records()]
+    if not days:
+        return ZERO
+    first = selection.period.first if selection.period.first > ALL_DAYS.first else days[0]
+    last = selection.period.last if selection.period.last < ALL_DAYS.last else days[-1]
+    return Decimal((date.fromisoformat(last) - date.fromisoformat(first)).days + 1) / 7
+
+
+def _stock_cells(books: Books, item: Record, per_week: Decimal) -> list[Cell]:
+    vendor = books.lists.get(reference_id(item.fields, "PrefVendorRef"))
+    point, on_hand = item.fields.get("ReorderPoint", ""), books.ledger.on_hand.get(item.id, ZERO)
+    on_order = open_order_quantity(books, item, "PurchaseOrder")
+    return [
+        item.fields.get("SalesDesc", ""),
+        vendor.full_name if vendor else None,
+        Decimal(point) if point else None,
+        on_hand,
+        "true" if point and on_hand + on_order <= Decimal(point) else "false",
+        on_order,
+        _next_delivery(books, item) if on_order else None,
+        per_week,
+    ]
+
+
+def _next_delivery(books: Books, item: Record) -> str:
+    """Return the earliest day on which an open purchase order brings the item."""
+    orders = (books.transactions.get(each) for each in books.users(item.id))
+    days = [
+        str(order.fields.get("ExpectedDate", ""))
+        for order in orders
+        if order is not None
+        and order.kind.name == "PurchaseOrder"
+        and any(reference_id(line, "ItemRef") == item.id for line, _ in open_lines(books, order))
+    ]
+    return min(days, default="")
+
+
+def physical_inventory(selection: Selection) -> Table:
+    """Return the sheet for counting the stock."""
+    columns = [
+        LABEL,
+        Column("Preferred Vendor", "ItemVendor"),
+        quantity_column("Quantity On Hand", "QuantityOnHand"),
+        quantity_column("Physical Count", "PhysicalCount"),
+    ]
+    table = Table("Physical Inventory Worksheet", selection.period.as_of(), columns, "None")
+    for item in stock_items(selection):
+        vendor = selection.books.lists.get(reference_id(item.fields, "PrefVendorRef"))
+        on_hand = selection.books.ledger.on_hand.get(item.id, ZERO)
+        table.data([item.full_name, vendor.full_name if vendor else None, on_hand, None], "item", item.full_name)
+    return table
