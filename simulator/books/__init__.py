@@ -7,6 +7,7 @@ from simulator.books.kinds import GROUPS, KINDS, Kind
 from simulator.books.records import Draft, Fields, Record
 from simulator.books.rules import (  # noqa: F401 - importing a module registers its rules
     banking,
+    charges,
     common,
     inventory,
     items,

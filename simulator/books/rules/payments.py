@@ -15,12 +15,12 @@ from simulator.books.rules.common import (
     refused,
     special_account,
 )
-from simulator.books.rules.sales import CREDITS, check_credits
+from simulator.books.rules.settling import CREDITS, PAY_TOO_MUCH, check_credits, open_entity, open_transactions
 from simulator.errors import RequestError
 from simulator.schema.values import money
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from decimal import Decimal
 
     from simulator.books.records import Draft, Fields, Record
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 RECEIVABLE = ("Invoice", "Charge", "JournalEntry")
 PAYABLE = ("Bill", "JournalEntry")
-_PAY_TOO_MUCH = "You cannot pay more than the amount due."
 
 
 class SettlingRules(TransactionRules):
@@ -60,7 +59,7 @@ class SettlingRules(TransactionRules):
                 raise refused("AppliedToTxnAdd TxnID", target.id, "The transaction is a credit.")
             credit = check_credits(books, each.get("SetCredit", ()), self.credits, due, draft)
             if amount < 0 or discount < 0 or amount + discount + credit > due:
-                raise refused("AppliedToTxnAdd payment amount", money(amount), _PAY_TOO_MUCH)
+                raise refused("AppliedToTxnAdd payment amount", money(amount), PAY_TOO_MUCH)
             entity = open_entity(books, target)
             own_entity = draft.reference(self.entity_field)
             if entity and entity != own_entity and _top(books, entity) != _top(books, own_entity):
@@ -132,28 +131,12 @@ class SettlingRules(TransactionRules):
         return shown
 
 
-def open_entity(books: Books, record: Record) -> str:
-    """Return the customer or vendor that a transaction leaves something open with."""
-    return next((posting.entity for posting in books.ledger.postings(record.id) if posting.is_open), "")
-
-
 def _top(books: Books, entity: str) -> str:
     """Return the customer above all jobs."""
     record = books.lists.get(entity)
     while record is not None and reference_id(record.fields, "ParentRef"):
         record = books.lists.get(reference_id(record.fields, "ParentRef"))
     return record.id if record is not None else entity
-
-
-def open_transactions(books: Books, entity: str, kinds: tuple[str, ...], own: str = "") -> list[tuple[Record, Decimal]]:
-    """Return the transactions of a customer or vendor that something is left of, with what is left; oldest first."""
-    records = [books.transactions[each] for each in books.users(entity) if each in books.transactions]
-    records = [each for each in records if each.kind.name in kinds]
-    rows = [(each, books.ledger.open_amount(each.id, without=own)) for each in records]
-    return sorted(
-        ((record, left) for record, left in rows if left > 0),
-        key=lambda row: (row[0].fields.get("TxnDate", ""), row[0].number),
-    )
 
 
 @rules_for("ReceivePayment")
@@ -346,16 +329,3 @@ class RefundRules(TransactionRules):
                     "CreditRemaining": money(books.ledger.open_amount(credit.id)),
                 })  # fmt: skip
         return {"RefundAppliedToTxnRet": shown}
-
-
-def settle_any(books: Books, applied: Iterable[Fields], kinds: tuple[str, ...], own: str) -> Decimal:
-    """Check that transactions have enough left for a check that is applied to them, and return the sum."""
-    total = ZERO
-    for each in applied:
-        target = find_transaction(books, each["TxnID"], kinds)
-        left = books.ledger.open_amount(target.id, without=own)
-        each.setdefault("Amount", money(left))
-        if decimal(each, "Amount") > left:
-            raise refused("ApplyCheckToTxnAdd amount", each["Amount"], _PAY_TOO_MUCH)
-        total += decimal(each, "Amount")
-    return total

@@ -34,8 +34,8 @@ from simulator.books.rules.items import (
     unit_of,
 )
 from simulator.books.rules.orders import fulfilled, is_fulfilled, link_lines, order_links
-from simulator.books.rules.payments import settle_any
-from simulator.books.rules.sales import CREDITS, shown_lines
+from simulator.books.rules.sales import shown_lines
+from simulator.books.rules.settling import CREDITS, settle_any
 from simulator.errors import RequestError
 from simulator.schema.values import money, number_text
 

@@ -1,4 +1,4 @@
-"""Forms with sales lines: estimates, sales orders, invoices, sales receipts, credit memos; and statement charges."""
+"""Forms with sales lines: estimates, sales orders, invoices, sales receipts, credit memos."""
 
 from __future__ import annotations
 
@@ -14,12 +14,10 @@ from simulator.books.rules.common import (
     check_account_type,
     decimal,
     early_payment,
-    find_transaction,
     flat_lines,
     group_lines,
     inner_line_name,
     percent_of,
-    refused,
     rounded,
     special_account,
 )
@@ -38,6 +36,7 @@ from simulator.books.rules.items import (
     unit_of,
 )
 from simulator.books.rules.orders import fulfilled, is_fulfilled, link_lines, order_links
+from simulator.books.rules.settling import CREDITS, check_credits, open_state
 from simulator.books.rules.tax import compute_tax, default_tax_item, is_taxable, tax_postings, tax_rate
 from simulator.errors import RequestError
 from simulator.schema.values import money, number_text
@@ -66,18 +65,16 @@ _FROM_CUSTOMER = {
 }
 """What a form takes from its customer, by the name on the form."""
 
-CREDITS = ("CreditMemo", "ReceivePayment")
-"""The transactions with which an invoice can be settled."""
-
 
 @dataclass(slots=True)
-class _Sums:
+class Sums:
     """The running sums while the lines of a form are completed, from the first to the last."""
 
     above: Decimal = ZERO
     since_subtotal: Decimal = ZERO
 
     def enter(self, amount: Decimal) -> None:
+        """Count the amount of a line."""
         self.above = amount
         self.since_subtotal += amount
 
@@ -95,7 +92,7 @@ class SalesRules(TransactionRules):
         self.complete_header(books, draft)
         line_name = f"{draft.kind.name}LineRet"
         link_lines(books, draft, ("SalesOrder", "Estimate"), line_name)
-        sums = _Sums()
+        sums = Sums()
         for name, line in draft.lines():
             line.setdefault("TxnLineID", books.new_line_id())
             inner = group_lines(name, line)
@@ -128,7 +125,7 @@ class SalesRules(TransactionRules):
             self.complete_due_date(books, draft)
         self.complete_addresses(draft)
 
-    def complete_group(self, books: Books, draft: Draft, name: str, line: Fields, sums: _Sums) -> None:
+    def complete_group(self, books: Books, draft: Draft, name: str, line: Fields, sums: Sums) -> None:
         """Expand a group line to the items of its group, and add them up."""
         group = books.lists.get(reference_id(line, "ItemGroupRef"))
         inner = group_lines(name, line) or []
@@ -149,13 +146,13 @@ class SalesRules(TransactionRules):
             self.complete_line(books, draft, each, sums)
         line["TotalAmount"] = money(sum((decimal(each, "Amount") for each in inner), ZERO))
 
-    def complete_line(self, books: Books, draft: Draft, line: Fields, sums: _Sums) -> None:
+    def complete_line(self, books: Books, draft: Draft, line: Fields, sums: Sums) -> None:
         """Fill in a line from its item: description, rate, amount, tax code, account and stock."""
         forget_computed(line)
         item = item_of(books, line)
         if item is None:
             if "Amount" in line or "Rate" in line:
-                line.setdefault("Amount", money(_times(line, decimal(line, "Rate"))))
+                line.setdefault("Amount", money(times(line, decimal(line, "Rate"))))
                 line["AccountRef"] = line.get("OverrideItemAccountRef") or special_account(books, "UncategorizedIncome")
                 sums.enter(decimal(line, "Amount"))
             return
@@ -171,7 +168,7 @@ class SalesRules(TransactionRules):
             line["Amount"] = money(-abs(decimal(line, "Amount")))
             line["AccountRef"] = facts.get("AccountRef") or special_account(books, "UndepositedFunds")
         else:
-            self._price(books, draft, line, item, sums.above)
+            self.price(books, draft, line, item, sums.above)
             line["AccountRef"] = (
                 line.get("OverrideItemAccountRef")
                 or facts.get("AccountRef")
@@ -180,13 +177,13 @@ class SalesRules(TransactionRules):
             self._set_tax_code(books, draft, line, item)
             sums.enter(decimal(line, "Amount"))
         if self.sign and is_stock(item):
-            self._take_stock(books, line, item)
+            self.take_stock(books, line, item)
         note_computed(line, former)
         model = draft.kind.fields[f"{draft.kind.name}LineRet"].content
         if "IsManuallyClosed" in model:
             line.setdefault("IsManuallyClosed", "false")
 
-    def _price(self, books: Books, draft: Draft, line: Fields, item: Record, above: Decimal) -> None:
+    def price(self, books: Books, draft: Draft, line: Fields, item: Record, above: Decimal) -> None:
         """Compute rate and amount: from the request, the price level, the item's price or its percentage."""
         facts = sales_facts(item)
         is_discount = item.kind.name == "ItemDiscount"
@@ -216,7 +213,7 @@ class SalesRules(TransactionRules):
                 if level and not is_discount:
                     price = price_with_level(books, item, price, level)
                 line["Rate"] = number_text(-abs(price) if is_discount else price * ratio, 2)
-        line.setdefault("Amount", money(self._with_markup(line, _times(line, decimal(line, "Rate")))))
+        line.setdefault("Amount", money(self._with_markup(line, times(line, decimal(line, "Rate")))))
         if is_discount:
             line["Amount"] = money(-abs(decimal(line, "Amount")))
 
@@ -235,7 +232,7 @@ class SalesRules(TransactionRules):
         elif item.fields.get("SalesTaxCodeRef"):
             line.setdefault("SalesTaxCodeRef", item.fields["SalesTaxCodeRef"])
 
-    def _take_stock(self, books: Books, line: Fields, item: Record) -> None:
+    def take_stock(self, books: Books, line: Fields, item: Record) -> None:
         """Note what the line takes from the stock, at the average cost of now; a Mod keeps the cost it had."""
         quantity = decimal(line, "Quantity") if "Quantity" in line else Decimal(1)
         if line.get("UnitOfMeasure"):
@@ -315,7 +312,8 @@ class SalesRules(TransactionRules):
         )
 
 
-def _times(line: Fields, rate: Decimal) -> Decimal:
+def times(line: Fields, rate: Decimal) -> Decimal:
+    """Return quantity times rate, in cents; the quantity is 1 unless the line has one."""
     return rounded(rate * decimal(line, "Quantity")) if "Quantity" in line else rounded(rate)
 
 
@@ -416,38 +414,6 @@ def receivable(record: Record, sign: int) -> Posting:
     )
 
 
-def open_state(books: Books, record: Record) -> Fields:
-    """Return how much of an invoice or charge is paid."""
-    left = books.ledger.open_amount(record.id)
-    return {
-        "AppliedAmount": money(-books.ledger.settled(record.id)),
-        "BalanceRemaining": money(left),
-        "IsPaid": "true" if left <= 0 else "false",
-    }
-
-
-def check_credits(
-    books: Books, applied: list[Fields], kinds: tuple[str, ...], limit: Decimal, draft: Draft | None
-) -> Decimal:
-    """Check the SetCredit elements of a request and return their sum. Raises `RequestError` 3120 or 3210.
-
-    A credit must have enough left, and all of them together must not be more than `limit`, what is to be settled.
-    """
-    own = draft.before.id if draft is not None and draft.before is not None else ""
-    total = ZERO
-    used: dict[str, Decimal] = {}
-    for each in applied:
-        amount = decimal(each, "AppliedAmount")
-        credit = find_transaction(books, each["CreditTxnID"], kinds)
-        used[credit.id] = used.get(credit.id, ZERO) + amount
-        if amount < 0 or used[credit.id] > books.ledger.open_amount(credit.id, without=own):
-            raise refused("SetCredit AppliedAmount", money(amount), "You cannot apply more than the credit available.")
-        total += amount
-    if total > limit:
-        raise refused("SetCredit AppliedAmount", money(total), "You cannot apply more credit than the amount due.")
-    return total
-
-
 @rules_for("SalesReceipt")
 class SalesReceiptRules(SalesRules):
     """Sales receipts debit the account that the money goes to."""
@@ -492,62 +458,3 @@ class CreditMemoRules(SalesRules):
     def derived(self, books: Books, record: Record) -> Fields:
         """Return what is left of the credit."""
         return {**super().derived(books, record), "CreditRemaining": money(books.ledger.open_amount(record.id))}
-
-
-@rules_for("Charge")
-class ChargeRules(SalesRules):
-    """Statement charges: invoices of one line."""
-
-    sign = 1
-
-    def complete(self, books: Books, draft: Draft) -> None:
-        """Price the item and choose the accounts."""
-        check_account_type(books, draft.fields, "ARAccountRef", ("AccountsReceivable",))
-        TransactionRules.complete(self, books, draft)
-        fields = draft.fields
-        forget_computed(fields)
-        item = item_of(books, fields)
-        former = set(fields)
-        if item is not None:
-            facts = sales_facts(item)
-            if facts.get("Desc"):
-                fields.setdefault("Desc", facts["Desc"])
-            self._price(books, draft, fields, item, ZERO)
-            note_computed(fields, former)
-            if is_stock(item):
-                self._take_stock(books, fields, item)
-        fields.setdefault("Amount", money(_times(fields, decimal(fields, "Rate"))))
-        account = fields.get("OverrideItemAccountRef") or draft.extra.get("OverrideItemAccountRef")
-        if account is None and item is not None:
-            account = sales_facts(item).get("AccountRef")
-        fields["AccountRef"] = account or special_account(books, "UncategorizedIncome")
-        fields["TotalAmount"] = fields["Amount"]
-        fields.setdefault("ARAccountRef", special_account(books, "AccountsReceivable"))
-        fields.setdefault("DueDate", fields["TxnDate"])
-
-    def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002
-        """Debit receivables, credit income."""
-        fields = record.fields
-        customer, amount = reference_id(fields, "CustomerRef"), decimal(fields, "Amount")
-        item, class_id = reference_id(fields, "ItemRef"), reference_id(fields, "ClassRef")
-        quantity = decimal(fields, "Quantity")
-        postings = [
-            receivable(record, 1),
-            Posting(
-                reference_id(fields, "AccountRef"), -amount, customer, item, quantity, class_id, fields.get("Desc", "")
-            ),
-        ]
-        moves = []
-        if "Stock" in fields:
-            stock = fields["Stock"]
-            cost = decimal(stock, "Cost")
-            postings += [
-                Posting(reference_id(stock, "COGSAccountRef"), cost, customer, item, class_id=class_id),
-                Posting(reference_id(stock, "AssetAccountRef"), -cost, customer, item, class_id=class_id),
-            ]
-            moves.append(StockMove(item, -decimal(stock, "Quantity"), -cost))
-        return Effects(tuple(postings), (), tuple(moves))
-
-    def derived(self, books: Books, record: Record) -> Fields:
-        """Return what was paid and what is open."""
-        return {**TransactionRules.derived(self, books, record), **open_state(books, record)}

@@ -1,0 +1,77 @@
+"""Statement charges: invoices of one line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulator.books.ledger import ZERO, Effects, Posting, StockMove
+from simulator.books.records import reference_id
+from simulator.books.rules import rules_for
+from simulator.books.rules.common import TransactionRules, check_account_type, decimal, special_account
+from simulator.books.rules.items import forget_computed, is_stock, item_of, note_computed, sales_facts
+from simulator.books.rules.sales import SalesRules, receivable, times
+from simulator.books.rules.settling import open_state
+from simulator.schema.values import money
+
+if TYPE_CHECKING:
+    from simulator.books.records import Draft, Fields, Record
+    from simulator.books.store import Books
+
+
+@rules_for("Charge")
+class ChargeRules(SalesRules):
+    """Statement charges: invoices of one line."""
+
+    sign = 1
+
+    def complete(self, books: Books, draft: Draft) -> None:
+        """Price the item and choose the accounts."""
+        check_account_type(books, draft.fields, "ARAccountRef", ("AccountsReceivable",))
+        TransactionRules.complete(self, books, draft)
+        fields = draft.fields
+        forget_computed(fields)
+        item = item_of(books, fields)
+        former = set(fields)
+        if item is not None:
+            facts = sales_facts(item)
+            if facts.get("Desc"):
+                fields.setdefault("Desc", facts["Desc"])
+            self.price(books, draft, fields, item, ZERO)
+            note_computed(fields, former)
+            if is_stock(item):
+                self.take_stock(books, fields, item)
+        fields.setdefault("Amount", money(times(fields, decimal(fields, "Rate"))))
+        account = fields.get("OverrideItemAccountRef") or draft.extra.get("OverrideItemAccountRef")
+        if account is None and item is not None:
+            account = sales_facts(item).get("AccountRef")
+        fields["AccountRef"] = account or special_account(books, "UncategorizedIncome")
+        fields["TotalAmount"] = fields["Amount"]
+        fields.setdefault("ARAccountRef", special_account(books, "AccountsReceivable"))
+        fields.setdefault("DueDate", fields["TxnDate"])
+
+    def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002
+        """Debit receivables, credit income."""
+        fields = record.fields
+        customer, amount = reference_id(fields, "CustomerRef"), decimal(fields, "Amount")
+        item, class_id = reference_id(fields, "ItemRef"), reference_id(fields, "ClassRef")
+        quantity = decimal(fields, "Quantity")
+        postings = [
+            receivable(record, 1),
+            Posting(
+                reference_id(fields, "AccountRef"), -amount, customer, item, quantity, class_id, fields.get("Desc", "")
+            ),
+        ]
+        moves = []
+        if "Stock" in fields:
+            stock = fields["Stock"]
+            cost = decimal(stock, "Cost")
+            postings += [
+                Posting(reference_id(stock, "COGSAccountRef"), cost, customer, item, class_id=class_id),
+                Posting(reference_id(stock, "AssetAccountRef"), -cost, customer, item, class_id=class_id),
+            ]
+            moves.append(StockMove(item, -decimal(stock, "Quantity"), -cost))
+        return Effects(tuple(postings), (), tuple(moves))
+
+    def derived(self, books: Books, record: Record) -> Fields:
+        """Return what was paid and what is open."""
+        return {**TransactionRules.derived(self, books, record), **open_state(books, record)}
