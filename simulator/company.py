@@ -50,9 +50,9 @@ _PROLOGUE = re.compile(r"<\?xml [^>]*\?>\s*<\?qbxml version=[\"']([^\"']*)[\"']\
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """One request that QuickBooks executed: not one that it skipped or answered from a stored message set.
+    """One request that QuickBooks executed: neither skipped nor answered from a stored message set.
 
-    `fingerprint` is the same for a write with the same content and requestID; queries have none.
+    `fingerprint` is equal for writes with the same content and requestID; queries have none.
     """
 
     application: str
@@ -64,12 +64,12 @@ class Execution:
 
     @property
     def succeeded(self) -> bool:
-        """Tell whether QuickBooks did it: a status of severity Error means that it did not."""
+        """Tell whether the request succeeded: a status of severity Error means that nothing changed."""
         return self.status_code < FIRST_ERROR_STATUS
 
     @property
     def is_write(self) -> bool:
-        """Tell whether it could have changed the company."""
+        """Tell whether the request could have changed the company."""
         return not self.name.endswith("QueryRq")
 
 
@@ -182,12 +182,12 @@ class Company:
     def begin_session(self, application: str, path: str = "") -> CompanySession:
         """Open the company for an application. '' means the file that is open in QuickBooks.
 
-        Raises `HresultError` with `open_error`, or 0x8004040A when another file is asked for.
+        Raises `HresultError` with `open_error`, or 0x8004040A when the path is not that of this company.
         """
         if self.open_error is not None:
             raise HresultError(self.open_error)
         if path and path.lower() != self.path.lower():
-            raise HresultError(OTHER_FILE_OPEN, detail=f"asked for {path}, open is {self.path}")
+            raise HresultError(OTHER_FILE_OPEN, detail=f"the request names {path}, but {self.path} is open")
         return CompanySession(self, application)
 
     def process_request(self, text: str) -> str:
@@ -198,7 +198,7 @@ class Company:
 
     @property
     def writes(self) -> list[Execution]:
-        """What was executed that could have changed the company, in order."""
+        """The executed requests that could have changed the company, in order."""
         return [execution for execution in self.executed if execution.is_write]
 
 
@@ -223,10 +223,10 @@ class CompanySession:
     def process_request(self, text: str, *, refusal: RequestError | None = None, keeping: Keeping = KEPT_WELL) -> str:
         """Answer a QBXML document.
 
-        `refusal` is the status of every request in it that would be executed, `keeping` what becomes of the response
-        to its message set: both are for faults.
-        Raises `HresultError`: 0x80040400 for what cannot be parsed, 0x80040423 for a version that this QuickBooks
-        does not know, 0x8004040D after the session's end.
+        Faults use the other parameters: with `refusal`, every request gets this status and is not executed; `keeping`
+        says how the response to the message set is stored.
+        Raises `HresultError`: 0x80040400 for text that cannot be parsed, 0x80040423 for a qbXML version that this
+        QuickBooks does not support, 0x8004040D after the end of the session.
         """
         if self._ended:
             raise HresultError("0x8004040D")
@@ -255,7 +255,8 @@ class CompanySession:
             raise parse_error('the text must begin <?xml …?><?qbxml version="…"?><QBXML>')
         if prologue[1] not in self._company.product.versions:
             raise HresultError(
-                UNSUPPORTED_VERSION, detail=f"asked for {prologue[1]}, known up to {self._company.product.versions[-1]}"
+                UNSUPPORTED_VERSION,
+                detail=f"the request has {prologue[1]}, the highest version is {self._company.product.versions[-1]}",
             )
         try:
             root = defusedxml.ElementTree.fromstring(text, forbid_dtd=True)

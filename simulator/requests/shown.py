@@ -1,4 +1,4 @@
-"""What a response shows of a record: its fields with those that are computed, as far as a request asks for them."""
+"""The fields of a record in a response: those that are stored and computed, as far as the request includes them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The check of a message set against the schema, before anything is executed.
+"""Checks a message set against the schema before anything is executed.
 
-A document that breaks the schema (order, unknown element, wrong enumeration value, attribute) fails as a whole with
-HRESULT 0x80040400, as in QuickBooks. Values in the right place with a wrong form belong to `simulator.schema.values`,
-because QuickBooks answers them with a status.
+A document with a wrong order, an unknown element, a wrong enumeration value or a wrong attribute fails as a whole with
+HRESULT 0x80040400, as in QuickBooks. `simulator.schema.values` checks the form of values: QuickBooks answers a wrong
+one with a status.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def check_message_set(root: Node, version: Version) -> Node:
 
 
 def parse_error(detail: str) -> HresultError:
-    """Return QuickBooks' parse error with a reason that only the simulator tells."""
+    """Return QuickBooks' parse error. The reason in `detail` is the simulator's addition."""
     return HresultError(PARSE_ERROR, detail=detail)
 
 

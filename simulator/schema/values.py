@@ -1,7 +1,7 @@
-"""Values in requests: their lexical forms, lengths and times. A wrong value gets a status, not an HRESULT.
+"""The form, length and meaning of values in requests. A wrong value gets a status, not an HRESULT.
 
-Sources: qbXML types; maximum lengths of the US edition. Dates without an offset are the QuickBooks machine's local
-time; a "to" date without a time means the end of that day.
+Maximum lengths are those of the US edition. A time without an offset is local time of the QuickBooks machine. A "to"
+date without a time means the end of that day.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _DECIMALS = {"AMTTYPE": 2, "PRICETYPE": 2, "PERCENTTYPE": 2, "QUANTYPE": 0}
 
 
 def check_values(node: Node, model: Element) -> None:
-    """Check every value below `node`. Raises `RequestError`; `HresultError` for what the parser itself refuses."""
+    """Check every value below `node`. Raises `RequestError`, and `HresultError` for values that the parser refuses."""
     kind = model.type
     if isinstance(kind, Simple):
         check_value(node.tag, node.text or "", kind)
@@ -53,7 +53,7 @@ def check_values(node: Node, model: Element) -> None:
 
 
 def check_value(name: str, text: str, kind: Simple) -> None:
-    """Check one value. Raises `RequestError`; `HresultError` for what the parser itself refuses."""
+    """Check one value. Raises `RequestError`, and `HresultError` for values that the parser refuses."""
     base = kind.base
     if base == "STRTYPE":
         if kind.length is not None and len(text) > kind.length:

@@ -165,3 +165,24 @@ def test_numbers_of_deleted_transactions_are_not_found() -> None:
     company.books.remove(order)
 
     assert company.books.numbered(number, ("SalesOrder",)) == []
+
+
+def test_a_void_transaction_that_is_modified_has_effects_again() -> None:
+    company = a_company()
+    books = company.books
+    invoice = next(each for each in books["Invoice"] if not books.ledger.settled(each.id))
+    ask(company, f"<TxnVoidRq><TxnVoidType>Invoice</TxnVoidType><TxnID>{invoice.id}</TxnID></TxnVoidRq>")
+    new_line = (
+        "<InvoiceLineMod><TxnLineID>-1</TxnLineID><ItemRef><FullName>Consulting</FullName></ItemRef>"
+        "<Quantity>2</Quantity></InvoiceLineMod>"
+    )
+
+    answer = ask(
+        company,
+        f"<InvoiceModRq><InvoiceMod><TxnID>{invoice.id}</TxnID><EditSequence>{invoice.edit_sequence}</EditSequence>"
+        f"{new_line}</InvoiceMod></InvoiceModRq>",
+    )[0]
+
+    assert code(answer) == "0"
+    assert not invoice.is_void
+    assert float(answer.findtext("InvoiceRet/BalanceRemaining")) > 0

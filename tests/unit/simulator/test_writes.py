@@ -520,3 +520,14 @@ def test_a_special_account_or_item_is_added_once(request_name: str, special: str
     assert (first[0].tag, first[0].findtext("Name")) == (f"{kind}Ret", name)
     assert first[0].findtext(type_name) == special
     assert code(second) == "3100"
+
+
+def test_a_transaction_above_ten_digits_is_refused_and_leaves_nothing_behind() -> None:
+    company = a_company()
+    customer = f"<CustomerRef><ListID>{next(iter(company.books['Customer'])).id}</ListID></CustomerRef>"
+
+    answer = add_order(company, customer + LINE.replace("</Quantity>", "</Quantity><Rate>9999999999.00</Rate>"))
+
+    assert code(answer) == "3210"
+    assert len(company.books["SalesOrder"]) == 40
+    assert company.books.last_txn_number == max(each.number for each in company.books.transactions.values())
