@@ -1,4 +1,4 @@
-"""Transactions of one connection that meet: cancelled ones are tried again, and no count is lost."""
+"""Conflicting transactions of one connection: a cancelled one is tried again, and no count is lost."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Contended:
-    """A client whose transactions meet others on the last item that they name, as often as `share` says."""
+    """A client that cancels a share of the transactions because of a conflict on their last item."""
 
     def __init__(self, client: Any, share: float) -> None:
         self._client = client
@@ -53,8 +53,8 @@ class Contended:
         return self._client.transact_write_items(**request)
 
 
-class Bench:
-    """A store over a contended client, the pauses that it made, and the rows of counts as they are stored."""
+class ContendedStore:
+    """A store with a contended client, its pauses and its rows of counts."""
 
     def __init__(self) -> None:
         client = dynamodb_client()
@@ -75,14 +75,14 @@ class Bench:
 
 
 @pytest.fixture
-def bench() -> Iterator[Bench]:
+def contended() -> Iterator[ContendedStore]:
     """Yield the store on DynamoDB emulated in the process."""
     with quick_moto(), mock_aws():
-        yield Bench()
+        yield ContendedStore()
 
 
-def lives(store: AnyStore, number: int) -> list[QueuedRequest]:
-    """Store records, end every second one and delete every fifth; return what is left."""
+def store_records(store: AnyStore, number: int) -> list[QueuedRequest]:
+    """Store records, end every second one and delete every fifth; return the others."""
     left = []
     for index in range(number):
         record = a_record()
@@ -98,38 +98,40 @@ def lives(store: AnyStore, number: int) -> list[QueuedRequest]:
     return left
 
 
-def test_who_meets_nobody_adds_to_the_row_of_the_day(bench: Bench) -> None:
-    lives(bench.store, 10)
+def test_a_transaction_without_conflicts_adds_to_the_row_of_the_day(contended: ContendedStore) -> None:
+    store_records(contended.store, 10)
 
-    assert bench.rows() == {"2026-03-14"}
-    assert bench.pauses == []
+    assert contended.rows() == {"2026-03-14"}
+    assert contended.pauses == []
 
 
-def test_who_meets_others_adds_to_a_row_beside_it_and_the_sums_are_exact(bench: Bench) -> None:
-    bench.store.commit(AddConnection(a_connection()))
-    bench.client.share = 0.5
-    left = lives(bench.store, 40)
+def test_after_a_conflict_a_transaction_adds_to_an_overflow_row_and_the_sums_are_exact(
+    contended: ContendedStore,
+) -> None:
+    contended.store.commit(AddConnection(a_connection()))
+    contended.client.share = 0.5
+    left = store_records(contended.store, 40)
 
-    assert bench.rows() == {"2026-03-14", *(f"2026-03-14#{row}" for row in range(4))}
-    assert counted(bench.store) == recount(bench.store, [record.id for record in left])
-    page = Lists(bench.store, FixedClock()).page(APP_ID, ListQuery(CONNECTION_ID, page_size=100))
+    assert contended.rows() == {"2026-03-14", *(f"2026-03-14#{row}" for row in range(4))}
+    assert counted(contended.store) == recount(contended.store, [record.id for record in left])
+    page = Lists(contended.store, FixedClock()).page(APP_ID, ListQuery(CONNECTION_ID, page_size=100))
     assert {item.record.id for item in page.items} == {record.id for record in left}
     gone = a_connection(id=CONNECTION_ID, deleted_at=timestamp(NOON))
-    assert sum(bench.store.remove_records(gone)) == len(left)
-    bench.store.remove_connection(gone)
-    assert bench.rows() == set()
+    assert sum(contended.store.remove_records(gone)) == len(left)
+    contended.store.remove_connection(gone)
+    assert contended.rows() == set()
 
 
-def test_who_always_meets_others_is_told_and_nothing_is_stored(bench: Bench) -> None:
-    bench.client.share = 1.0
+def test_a_transaction_that_conflicts_on_every_try_is_refused_and_stores_nothing(contended: ContendedStore) -> None:
+    contended.client.share = 1.0
     record = a_record()
 
     with pytest.raises(TooManyRequests):
-        bench.store.commit(AddRequest(record, REQUEST_XML, ""))
+        contended.store.commit(AddRequest(record, REQUEST_XML, ""))
 
-    assert len(bench.pauses) == CONTENTION.retries
-    assert bench.store.request(record.id) is None
-    assert bench.rows() == set()
+    assert len(contended.pauses) == CONTENTION.retries
+    assert contended.store.request(record.id) is None
+    assert contended.rows() == set()
 
 
 def test_threads_that_create_and_change_at_once_lose_nothing(store: AnyStore) -> None:

@@ -1,4 +1,4 @@
-"""Searches find the same whatever is packed, and what is removed leaves no text behind.
+"""Searches find the same records before and after packing, and removed records leave no text behind.
 
 For the DynamoDB adapter alone: in memory there is nothing to pack.
 """
@@ -39,7 +39,7 @@ TODAY = NOON + timedelta(days=30)
 
 
 class Database:
-    """A store whose leaves are small, and what lies in its tables."""
+    """A store with small search pages, and the items in its tables."""
 
     def __init__(self, client: Any, tables: TableNames) -> None:
         self.client = client
@@ -53,7 +53,7 @@ class Database:
         assert not packed.failures
 
     def payloads(self, connection_id: str) -> list[dict[str, Any]]:
-        """Return every payload item of a connection's records that is in the index, and its leaves."""
+        """Return every payload item of a connection's records that is in the index, and its search pages."""
         return [
             item
             for item in self._all(self.tables.payloads)
@@ -93,7 +93,7 @@ def a_past_record(connection_id: str, **values: Any) -> QueuedRequest:
 
 @settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 2**32))
-def test_a_search_finds_the_same_whatever_is_packed(database: Database, seed: int) -> None:
+def test_a_search_finds_the_same_records_whatever_is_packed(database: Database, seed: int) -> None:
     """Adds, new texts and removals in any order, with packing in between, or only begun."""
     chance = random.Random(seed)
     connection_id = str(uuid.uuid4())
@@ -151,7 +151,7 @@ def packed(database: Database) -> Callable[..., list[QueuedRequest]]:
     return pack
 
 
-def test_the_text_of_a_removed_record_is_nowhere(
+def test_the_text_of_a_removed_record_is_deleted(
     database: Database, packed: Callable[..., list[QueuedRequest]]
 ) -> None:
     record = packed(1, "secret")[0]
@@ -162,14 +162,14 @@ def test_the_text_of_a_removed_record_is_nowhere(
 
     assert [item["part"]["S"] for item in database.payloads(record.connection_id)] == ["texts#"]
     assert not database.store.search_matches(record.connection_id, "secret", [])
-    (leaf,) = database.payloads(record.connection_id)
-    assert len(leaf["data"]["B"]) < len(b"secret") + 8  # an empty text, compressed
+    (page,) = database.payloads(record.connection_id)
+    assert len(page["data"]["B"]) < len(b"secret") + 8  # an empty text, compressed
 
 
-def test_the_text_of_an_expired_record_is_nowhere_and_its_day_is_not_kept(
+def test_the_text_and_the_day_of_an_expired_record_are_deleted(
     database: Database, packed: Callable[..., list[QueuedRequest]]
 ) -> None:
-    """The counts of the day stay until its text is out of the leaves: by them the packer finds the day."""
+    """The counts of the day stay until its text is out of the search pages: they lead the packer to the day."""
     gone, left = packed(1, "secret") + packed(1, "other")
     database.client.delete_item(TableName=database.tables.queued_requests, Key={"id": {"S": gone.id}})
     database.store.commit(ForgetRequest(gone, timestamp(TODAY)))
@@ -181,8 +181,8 @@ def test_the_text_of_an_expired_record_is_nowhere_and_its_day_is_not_kept(
     assert kept == [[day_of(gone.inserted_at)]] * 4
     assert database.store.day_counts(gone.connection_id) == []
     assert not database.store.search_matches(gone.connection_id, "secret", [])
-    (leaf,) = database.payloads(gone.connection_id)
-    assert len(leaf["data"]["B"]) < len(b"secret") + 8  # an empty text, compressed
+    (page,) = database.payloads(gone.connection_id)
+    assert len(page["data"]["B"]) < len(b"secret") + 8  # an empty text, compressed
     assert [one for _, one in database.store.search_matches(left.connection_id, "other", [])] == [left.id]
 
 
@@ -197,8 +197,8 @@ def test_packed_texts_are_in_few_items_and_no_longer_in_the_bodies(
     assert all("data" in item for item in left)
 
 
-def test_a_text_stands_in_both_places_between_two_runs(database: Database) -> None:
-    """A search that reads the index first and the leaves after it, late as they may be, misses none."""
+def test_a_text_is_in_the_index_and_in_a_page_between_two_runs(database: Database) -> None:
+    """A search that reads first the index and then the search pages misses no text, however late both are."""
     connection_id = str(uuid.uuid4())
     database.store.commit(AddRequest(a_past_record(connection_id), REQUEST_XML, "alpha"))
     kinds = []
@@ -233,7 +233,7 @@ class Overtaken(DynamoDBStore):
         return found
 
 
-def test_a_run_that_another_one_overtook_spoils_nothing(
+def test_a_run_that_another_one_overtakes_changes_nothing(
     database: Database, packed: Callable[..., list[QueuedRequest]]
 ) -> None:
     first, second, *_ = packed(3)
@@ -275,7 +275,7 @@ def test_a_connection_whose_texts_are_packed_is_removed_whole(
     assert not database.store.search_matches(connection.id, "alpha", [])
 
 
-def test_a_leaf_is_not_stored_once_the_counts_of_its_connection_are_gone(database: Database) -> None:
+def test_a_page_is_not_stored_after_the_counts_of_its_connection_are_removed(database: Database) -> None:
     """A run that was slow while the connection was removed brings no text back."""
     database.store.commit(AddConnection(connection := a_connection(id=str(uuid.uuid4()))))
     database.store.commit(AddRequest(a_past_record(connection.id), REQUEST_XML, "secret"))

@@ -1,4 +1,4 @@
-"""Deleting a connection: not found from that commit on, removed in the background, whatever breaks it off."""
+"""Deleting a connection: not found from that commit on, then removed in the background, whatever interrupts it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def deleted(store: AnyStore) -> Connection:
     return found
 
 
-def test_a_deleted_connection_lets_nobody_in_and_has_no_list(store: AnyStore) -> None:
+def test_a_deleted_connection_has_no_password_no_session_and_no_list(store: AnyStore) -> None:
     add(store, a_record())
 
     gone = deleted(store)
@@ -97,7 +97,7 @@ def test_everything_of_a_deleted_connection_is_removed_and_nothing_else(store: A
     assert list(store.queue_front(OTHER_ID, 10)) == [kept]
 
 
-def test_what_an_expired_record_left_goes_too_and_its_stream_record_finds_nothing(store: AnyStore) -> None:
+def test_bodies_of_expired_records_are_removed_too_and_a_late_stream_record_changes_nothing(store: AnyStore) -> None:
     told, untold = ended(store), ended(store)
     expire(store, LATER)
     assert forgetting(store).forget(told)
@@ -112,7 +112,7 @@ def test_what_an_expired_record_left_goes_too_and_its_stream_record_finds_nothin
 
 
 class Faulty:
-    """A client that dies or holds back now and then, and counts its calls."""
+    """A client that fails or leaves deletes unprocessed now and then, and counts its calls."""
 
     def __init__(self, client: Any, seed: int = 1) -> None:
         self._client = client
@@ -143,8 +143,8 @@ class Faulty:
         return {"UnprocessedItems": {table: entries for table, entries in left.items() if entries}}
 
 
-class Bench:
-    """A deleted connection with records, over a faulty client."""
+class Removal:
+    """The removal of a deleted connection with records, with a faulty client."""
 
     def __init__(self, records: int) -> None:
         plain = dynamodb_client()
@@ -152,7 +152,7 @@ class Bench:
         self.client = Faulty(plain)
         self.store = DynamoDBStore(plain, tables)
         self.pauses: list[float] = []
-        self.purge = DynamoDBStore(self.client, tables, sleep=self.pauses.append, random=random.Random(2).random)
+        self.remover = DynamoDBStore(self.client, tables, sleep=self.pauses.append, random=random.Random(2).random)
         self.ids = []
         for number in range(records):
             add(self.store, record := a_record(), LARGE if number % 20 == 0 else REQUEST_XML)
@@ -173,60 +173,60 @@ def emulation() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("emulation")
-class TestPurge:
-    """What DynamoDB and the end of a function do to a purge."""
+class TestRemoval:
+    """The removal while DynamoDB throttles and functions end."""
 
     def test_a_batch_goes_in_one_call(self) -> None:
-        bench = Bench(100)
+        removal = Removal(100)
 
-        assert list(bench.purge.remove_records(bench.connection)) == [100]
+        assert list(removal.remover.remove_records(removal.connection)) == [100]
 
-        assert bench.left() == (0, 0)
+        assert removal.left() == (0, 0)
         # Records, bodies, and the chunks of five requests.
-        assert bench.client.calls["batch_write_item"] == 4 + 4 + 1
-        assert bench.pauses == []
+        assert removal.client.calls["batch_write_item"] == 4 + 4 + 1
+        assert removal.pauses == []
 
-    def test_what_is_left_undone_is_done_again_after_a_pause(self) -> None:
-        bench = Bench(100)
-        bench.client.holding_back = 0.6
+    def test_unprocessed_deletes_are_repeated_after_a_pause(self) -> None:
+        removal = Removal(100)
+        removal.client.holding_back = 0.6
 
-        assert sum(bench.purge.remove_records(bench.connection)) == 100
-        bench.purge.remove_connection(bench.connection)
+        assert sum(removal.remover.remove_records(removal.connection)) == 100
+        removal.remover.remove_connection(removal.connection)
 
-        assert bench.left() == (0, 0)
-        assert bench.pauses
-        assert bench.store.connection(CONNECTION_ID) is None
+        assert removal.left() == (0, 0)
+        assert removal.pauses
+        assert removal.store.connection(CONNECTION_ID) is None
 
-    def test_a_database_that_takes_nothing_is_given_up(self) -> None:
-        bench = Bench(2)
-        bench.client.holding_back = bench.client.refusing = 1.0
+    def test_a_removal_without_progress_gives_up(self) -> None:
+        removal = Removal(2)
+        removal.client.holding_back = removal.client.refusing = 1.0
 
         with pytest.raises(TooManyRequests):
-            list(bench.purge.remove_records(bench.connection))
+            list(removal.remover.remove_records(removal.connection))
 
-        assert len(bench.pauses) == BATCH_WRITE.retries
+        assert len(removal.pauses) == BATCH_WRITE.retries
 
-    def test_a_purge_that_dies_anywhere_is_gone_on_with(self) -> None:
-        bench = Bench(RECORDS_A_STEP // 5)
-        bench.client.dying = 0.3
+    def test_a_removal_that_stops_anywhere_can_be_continued(self) -> None:
+        removal = Removal(RECORDS_A_STEP // 5)
+        removal.client.dying = 0.3
         runs = 0
         done = False
         while not done:
             runs += 1
             try:
-                list(bench.purge.remove_records(bench.connection))
-                bench.purge.remove_connection(bench.connection)
+                list(removal.remover.remove_records(removal.connection))
+                removal.remover.remove_connection(removal.connection)
                 done = True
             except ConnectionError:
-                records, bodies = bench.left()
+                records, bodies = removal.left()
                 assert records <= bodies  # a record is found by its body
 
         assert runs > 1
-        assert bench.left() == (0, 0)
-        assert bench.store.connection(CONNECTION_ID) is None
+        assert removal.left() == (0, 0)
+        assert removal.store.connection(CONNECTION_ID) is None
 
 
-def test_purges_side_by_side_with_deletions_and_expiry_leave_nothing(store: AnyStore) -> None:
+def test_removals_in_parallel_with_deletions_and_expiry_leave_nothing(store: AnyStore) -> None:
     records = [ended(store) for _ in range(40)]
     gone = deleted(store)
     told: list[QueuedRequest] = []
@@ -260,7 +260,7 @@ def test_purges_side_by_side_with_deletions_and_expiry_leave_nothing(store: AnyS
     assert recount(store, [record.id for record in records]) == {}
 
 
-def test_chunks_of_a_response_whose_commit_never_came_are_removed(store: AnyStore) -> None:
+def test_chunks_of_an_uncommitted_response_are_removed(store: AnyStore) -> None:
     add(store, record := a_record(state=State.SENT))
     store.commit(ChangeRequest(record, after := record.moved(State.ERROR, NOON)))
     with pytest.raises(Conflict):

@@ -25,8 +25,8 @@ from tests.support.builders import (
 from tests.support.fake_store import FakeStore
 
 
-class Bench:
-    """A connection whose session has handed a request out."""
+class ConnectionInUse:
+    """A connection with a session that has sent a request."""
 
     def __init__(self, state: State = State.SENT) -> None:
         self.store = FakeStore()
@@ -45,49 +45,49 @@ class Bench:
 
 
 def test_a_live_session_keeps_its_connection() -> None:
-    bench = Bench()
-    bench.clock.advance(seconds=SILENCE_SECONDS - 1)
+    in_use = ConnectionInUse()
+    in_use.clock.advance(seconds=SILENCE_SECONDS - 1)
 
     with pytest.raises(ConnectionActive):
-        bench.delete()
+        in_use.delete()
 
-    assert bench.store.connections[CONNECTION_ID].deleted_at is None
+    assert in_use.store.connections[CONNECTION_ID].deleted_at is None
 
 
 def test_a_silent_session_ends_with_its_connection_and_gives_back_what_it_held() -> None:
-    bench = Bench()
-    bench.clock.advance(seconds=SILENCE_SECONDS)
+    in_use = ConnectionInUse()
+    in_use.clock.advance(seconds=SILENCE_SECONDS)
 
-    bench.delete()
+    in_use.delete()
 
-    connection = bench.store.connections[CONNECTION_ID]
+    connection = in_use.store.connections[CONNECTION_ID]
     assert (connection.session_id, connection.password_hash) == (None, None)
     assert connection.deleted_at
-    (session,) = bench.store.sessions.values()
+    (session,) = in_use.store.sessions.values()
     assert (session.ended, session.in_flight) == (True, None)
-    record = bench.store.records[bench.record.id]
+    record = in_use.store.records[in_use.record.id]
     assert isinstance(record, QueuedRequest)
     assert record.state is State.RETRYABLE
-    assert bench.store.counts == bench.store.recount(CONNECTION_ID)
+    assert in_use.store.counts == in_use.store.recount(CONNECTION_ID)
 
 
 def test_the_sweeper_has_no_trouble_with_what_a_deleted_connection_had() -> None:
-    bench = Bench()
-    bench.clock.advance(seconds=SILENCE_SECONDS)
-    bench.delete()
-    bench.clock.advance(hours=1)
+    in_use = ConnectionInUse()
+    in_use.clock.advance(seconds=SILENCE_SECONDS)
+    in_use.delete()
+    in_use.clock.advance(hours=1)
 
-    swept = Sweeper(bench.store, bench.clock).sweep(bench.clock() + timedelta(hours=1))
+    swept = Sweeper(in_use.store, in_use.clock).sweep(in_use.clock() + timedelta(hours=1))
 
     assert (swept.sessions_released, swept.records_removed, swept.connections_purged) == (0, 1, 1)
 
 
 def test_another_apps_connection_is_not_found_and_one_is_deleted_once() -> None:
-    bench = Bench()
-    bench.clock.advance(seconds=SILENCE_SECONDS)
+    in_use = ConnectionInUse()
+    in_use.clock.advance(seconds=SILENCE_SECONDS)
 
     with pytest.raises(NotFound):
-        bench.delete(OTHER_APP_ID)
-    bench.delete()
+        in_use.delete(OTHER_APP_ID)
+    in_use.delete()
     with pytest.raises(NotFound):
-        bench.delete()
+        in_use.delete()
