@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from domain import qbxml
@@ -48,9 +47,6 @@ if TYPE_CHECKING:
 
 IDEMPOTENCY_SECONDS = 24 * 60 * 60
 """How long a repeated `Idempotency-Key` returns the first record (docs/reference/service-contract.md, Idempotency)."""
-
-FRESH = timedelta(minutes=1)
-"""A cached connection of this age still tells why a new request waits."""
 
 _KIND = "queued request"
 _CONTENDED = "The request is being changed. Try again in a moment."
@@ -97,8 +93,9 @@ class RequestService:
     ) -> Queued:
         """Queue a request with one commit, which also checks the connection and the idempotency key.
 
-        Reads the connection first if this process has not read it yet. The connection's default replaces a missing
-        `webhook_url`. Raises NotFound, UnsupportedByVersion, RequestTooLarge and IdempotencyKeyReused.
+        Reads the connection first if this process has not read it in the last minute. The connection's default
+        replaces a missing `webhook_url`. Raises NotFound, UnsupportedByVersion, RequestTooLarge and
+        IdempotencyKeyReused.
         """
         self._check_version(request, self.connection(app_id, connection_id))
 
@@ -121,9 +118,9 @@ class RequestService:
         return commit_with_retry(attempt, "The connection is being changed. Try again in a moment.")
 
     def connection(self, app_id: str, connection_id: str) -> Connection:
-        """Return the connection as this process last read it. Raises NotFound.
+        """Return the connection as it was at most a minute ago: its facts decide whether a request is valid.
 
-        This is enough to read a request by: the country of a company file does not change.
+        Raises NotFound.
         """
         return self._cache.get(app_id, connection_id)
 
@@ -184,8 +181,7 @@ class RequestService:
 
     def cached_waiting_reason(self, record: QueuedRequest) -> waiting_reason.WaitingReason | None:
         """Return the waiting reason of a request that was just queued, without reading the database."""
-        connection = self._cache.recent(record.connection_id, FRESH)
-        return waiting_reason.of_request(record, connection, self._clock())
+        return waiting_reason.of_request(record, self._cache.cached(record.connection_id), self._clock())
 
     def discard(self, app_id: str, request_id: str, connection_id: str | None = None) -> StoredRequest:
         """Take a request out of the queue. Raises InFlight, and InvalidState when it has ended."""

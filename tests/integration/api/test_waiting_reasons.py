@@ -54,11 +54,14 @@ def test_a_waiting_request_has_its_reason_in_every_view(deployment: Deployment) 
     assert connection["waiting_reason"] == reason
 
 
-def test_an_old_cache_entry_gives_no_reason(deployment: Deployment) -> None:
-    """To queue costs one call: the connection is not read for it."""
+def test_the_waiting_reason_of_a_new_request_is_at_most_a_minute_old(deployment: Deployment) -> None:
+    """Within a minute, queueing costs one database call and does not read the connection."""
+    assert deployment.queue()["waiting_reason"]["code"] == "never_connected"
+    change_connection(deployment, last_connected_at="2026-03-14T11:59:00.000000Z")
+    deployment.clock.advance(seconds=60)
     assert deployment.queue()["waiting_reason"]["code"] == "never_connected"
 
-    deployment.clock.advance(seconds=60)
+    deployment.clock.advance(seconds=1)
 
     assert deployment.queue()["waiting_reason"]["code"] == "next_session"
 

@@ -161,6 +161,31 @@ class TestQueue:
 
         assert requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None).stored.record.qbxml_version == "13.0"
 
+    def test_a_process_sees_the_facts_that_a_session_of_another_process_stored_within_a_minute(
+        self, requests: Requests
+    ) -> None:
+        """A request of a version that QuickBooks does not support must not wait for years in the queue."""
+        newer = qbxml.parse_request_xml(REQUEST_XML, default_version="16.0")
+        requests.service.queue(APP_ID, CONNECTION_ID, newer, None)  # accepted: nothing is known about QuickBooks
+        other_process = RequestService(requests.store, requests.clock, SequentialIds(last=100))
+        before = a_connection()
+        facts = before.changed(timestamp(requests.clock()), qbxml_version="13.0", country="CA")
+        requests.store.commit(ChangeConnection(before, facts))
+
+        requests.clock.advance(seconds=61)
+
+        assert requests.service.connection(APP_ID, CONNECTION_ID).country == "CA"
+        for service in (requests.service, other_process):
+            with pytest.raises(UnsupportedByVersion):
+                service.queue(APP_ID, CONNECTION_ID, newer, None)
+
+    def test_within_a_minute_queueing_costs_one_commit_and_no_read(self, requests: Requests) -> None:
+        requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None)
+        del requests.store.connections[CONNECTION_ID]  # a read would not find it
+        requests.clock.advance(seconds=60)
+
+        assert requests.service.connection(APP_ID, CONNECTION_ID).id == CONNECTION_ID
+
     @pytest.mark.parametrize(("app_id", "connection_id"), [(OTHER_APP_ID, CONNECTION_ID), (APP_ID, MISSING)])
     def test_missing_connections_and_those_of_other_apps_are_not_found(
         self, requests: Requests, app_id: str, connection_id: str
