@@ -19,7 +19,11 @@ MAX_DELAY_SECONDS = 900
 
 
 class SqsRetryQueue:
-    """Implements `RetryQueue` with a standard queue. `client` is an SQS client of botocore."""
+    """Implements `RetryQueue` with a standard queue. `client` is an SQS client of botocore.
+
+    The app is the message group, which makes it a fair queue: while many attempts of one app are in flight, SQS
+    delivers the messages of other apps first.
+    """
 
     def __init__(self, client: Any, queue_url: str, clock: Clock) -> None:
         self._client = client
@@ -32,6 +36,7 @@ class SqsRetryQueue:
         self._client.send_message(
             QueueUrl=self._queue_url,
             MessageBody=message_of(planned),
+            MessageGroupId=planned.app_id,
             DelaySeconds=min(max(wait, 0), MAX_DELAY_SECONDS),
         )
 

@@ -67,7 +67,8 @@ class WebhookHttp:
                 return _exchange(self._secured(plain, receiver), receiver, headers, body, deadline)
         except (HTTPException, OSError) as failure:
             if isinstance(failure, TimeoutError) or deadline.is_over:
-                raise DeliveryFailed(f"{receiver.host} did not respond within {timeout_seconds:g} seconds.") from None
+                reason = f"{receiver.host} did not respond within {timeout_seconds:g} seconds."
+                raise DeliveryFailed(reason, timed_out=True) from None
             raise DeliveryFailed(_description(failure, receiver)) from failure
 
     def _addresses(self, receiver: Receiver, deadline: _Deadline) -> Sequence[str]:

@@ -39,7 +39,7 @@ CONNECT_SECONDS = 2
 READ_SECONDS = 5
 """DynamoDB and SQS answer in milliseconds. A call that takes this long is lost and made again, 3 times in all."""
 
-MAX_CONNECTIONS = 20
+MAX_CONNECTIONS = 50
 """Webhook attempts and the parts of a search run in parallel, each on its own connection."""
 
 
@@ -204,9 +204,18 @@ class Services:
         import random
 
         from domain.webhooks.delivery import Deliverer
+        from domain.webhooks.slow_hosts import SlowHosts
         from handlers.views.webhook_event import event_body
 
-        return Deliverer(self.store, event_body, self.webhook_sender, self.retry_queue, self.clock, random.random)
+        return Deliverer(
+            self.store,
+            event_body,
+            self.webhook_sender,
+            self.retry_queue,
+            self.clock,
+            random.random,
+            SlowHosts(self.clock),
+        )
 
 
 Services.current = Services()

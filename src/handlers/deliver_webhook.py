@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from threading import BoundedSemaphore
 from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb.requests import record_from_item
-from domain.webhooks.defaults import ATTEMPT_TIMEOUT_SECONDS
+from domain.webhooks.defaults import FIRST_ATTEMPT_TIMEOUT_SECONDS, MAX_FIRST_ATTEMPTS_PER_APP
 from domain.webhooks.delivery import needs_first_attempt
-from domain.webhooks.ports import PlannedAttempt
 from handlers.bootstrap import services
 from handlers.webhook_batch import attempt_all
 
@@ -18,14 +18,21 @@ if TYPE_CHECKING:
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     """Make the attempts of a batch of stream records. Return the sequence numbers of those that failed."""
-    deliverer, now = services().deliverer, services().clock()
+    deliverer = services().deliverer
+    slots: dict[str, BoundedSemaphore] = {}
 
     def attempt(entry: dict[str, Any]) -> Result | None:
         images = entry["dynamodb"]
         before, after = _record(images.get("OldImage")), _record(images.get("NewImage"))
         if after is None or not needs_first_attempt(before, after):
             return None
-        return deliverer.attempt(PlannedAttempt.of(after, after.webhook.tries, now), ATTEMPT_TIMEOUT_SECONDS)
+        slot = slots.setdefault(after.app_id, BoundedSemaphore(MAX_FIRST_ATTEMPTS_PER_APP))
+        if not slot.acquire(timeout=FIRST_ATTEMPT_TIMEOUT_SECONDS):
+            return deliverer.hand_over(after, "Too many other attempts of the app take long.")
+        try:
+            return deliverer.first_attempt(after)
+        finally:
+            slot.release()
 
     return attempt_all(event["Records"], lambda entry: str(entry["dynamodb"]["SequenceNumber"]), attempt)
 

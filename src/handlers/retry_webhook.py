@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from adapters.sqs import planned_attempt_of
-from domain.webhooks.defaults import ATTEMPT_TIMEOUT_SECONDS
 from handlers.bootstrap import services
 from handlers.webhook_batch import attempt_all
 
@@ -18,6 +17,6 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     deliverer = services().deliverer
 
     def attempt(message: dict[str, Any]) -> Result:
-        return deliverer.attempt(planned_attempt_of(message["body"]), ATTEMPT_TIMEOUT_SECONDS)
+        return deliverer.attempt(planned_attempt_of(message["body"]))
 
     return attempt_all(event["Records"], lambda message: str(message["messageId"]), attempt)

@@ -9,15 +9,14 @@ from urllib.parse import urlsplit
 from aws_lambda_powertools import Logger
 
 from domain.requests.record import timestamp
-from domain.webhooks.delivery import Attempted, GaveUp, RetryAt, Succeeded
+from domain.webhooks.defaults import MAX_PARALLEL_ATTEMPTS
+from domain.webhooks.delivery import Attempted, GaveUp, HandedOver, RetryAt, Succeeded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from domain.requests.record import QueuedRequest
     from domain.webhooks.delivery import Result
-
-MAX_PARALLEL_ATTEMPTS = 20
-"""More than a batch has in the template. Attempts wait for receivers and need little processor time."""
 
 logger = Logger()
 
@@ -38,14 +37,29 @@ def attempt_all(
         if problem is not None:
             logger.error("delivery.not_processed", exc_info=problem, extra={"item": identifier})
             failures.append({"itemIdentifier": identifier})
-        elif isinstance(result := future.result(), Attempted):
-            logger.info("delivery.attempted", extra=_log_line(result))
+            continue
+        result = future.result()
+        if isinstance(result, Attempted):
+            logger.info("delivery.attempted", extra=_facts(result.record) | _result(result))
+        elif isinstance(result, HandedOver):
+            logger.info("delivery.handed_over", extra=_facts(result.record) | {"reason": result.reason})
     return {"batchItemFailures": failures}
 
 
-def _log_line(attempted: Attempted) -> dict[str, Any]:
+def _facts(record: QueuedRequest) -> dict[str, Any]:
     """Return flat fields. Only the host of the URL, because the rest can contain the receiver's secrets."""
-    record, outcome = attempted.record, attempted.outcome
+    return {
+        "request_id": record.id,
+        "connection_id": record.connection_id,
+        "app_id": record.app_id,
+        "webhook_round": record.webhook.round,
+        "attempt": record.webhook.tries + 1,
+        "host": urlsplit(record.webhook.url or "").hostname,
+    }
+
+
+def _result(attempted: Attempted) -> dict[str, Any]:
+    outcome = attempted.outcome
     match outcome:
         case Succeeded():
             facts: dict[str, Any] = {"outcome": "succeeded"}
@@ -54,12 +68,6 @@ def _log_line(attempted: Attempted) -> dict[str, Any]:
         case GaveUp():
             facts = {"outcome": "gave_up", "reason": outcome.reason}
     return {
-        "request_id": record.id,
-        "connection_id": record.connection_id,
-        "app_id": record.app_id,
-        "webhook_round": record.webhook.round,
-        "attempt": record.webhook.tries + 1,
-        "host": urlsplit(record.webhook.url or "").hostname,
         "status": attempted.status,
         "duration_ms": round(attempted.duration_seconds * 1000),
         "recorded": attempted.recorded,

@@ -11,6 +11,7 @@ from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, 
 from domain.storage.changes import AddRequest, ChangeRequest, PutApp
 from domain.webhooks.delivery import Attempted, Deliverer
 from domain.webhooks.ports import DeliveryFailed, HttpResponse, PlannedAttempt
+from domain.webhooks.slow_hosts import SlowHosts
 from handlers.views.webhook_event import event_body
 from tests.support.builders import APP_ID, NOON, REQUEST_XML, FixedClock, a_record
 from tests.support.fake_store import FakeStore
@@ -107,7 +108,9 @@ class DeliverySetup:
         self.calls = self.store.calls
         self.receiver = ScriptedReceiver(self.calls, deque(responses))
         self.queue = PlannedAttempts(self.calls)
-        self.deliverer = Deliverer(self.store, event_body, self.receiver, self.queue, self.clock, lambda: 0.5)
+        self.deliverer = Deliverer(
+            self.store, event_body, self.receiver, self.queue, self.clock, lambda: 0.5, SlowHosts(self.clock)
+        )
         self.store.commit(PutApp(None, App(APP_ID, "Shop", timestamp(NOON), secrets)))
         self.calls.clear()
 
@@ -126,7 +129,7 @@ class DeliverySetup:
 
     def attempt(self, record: QueuedRequest) -> Attempted:
         """Make the record's next attempt, which is due now."""
-        result = self.deliverer.attempt(first_attempt(self.stored(record), self.clock()), 10)
+        result = self.deliverer.attempt(first_attempt(self.stored(record), self.clock()))
         assert isinstance(result, Attempted)
         return result
 

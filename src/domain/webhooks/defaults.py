@@ -27,6 +27,25 @@ MAX_RETRY_AFTER = timedelta(hours=24)
 ATTEMPT_TIMEOUT_SECONDS = 10.0
 """The time limit of an attempt, name lookup and connection included."""
 
+FIRST_ATTEMPT_TIMEOUT_SECONDS = 2.0
+"""The time limit in the stream consumer, where a slow receiver delays the webhooks of all apps. An attempt that takes
+longer is repeated through the retry queue, with the full time limit."""
+
+MAX_PARALLEL_ATTEMPTS = 50
+"""Attempts that a function makes at the same time. No batch in the template is larger."""
+
+MAX_FIRST_ATTEMPTS_PER_APP = 20
+"""First attempts of one app that a batch makes at the same time, so that an app cannot overload its receiver."""
+
+MAX_TIMEOUTS = 3
+"""Time-outs in a row after which the stream consumer makes no attempts to a host. One can be a restart."""
+
+SLOW_HOST_DURATION = timedelta(minutes=5)
+"""How long the stream consumer then makes none. The retry queue is a few seconds slower, so trying rarely is enough."""
+
+MAX_SLOW_HOSTS = 1_000
+"""Hosts that a process remembers, about 200 bytes each."""
+
 CLOCK_TOLERANCE = timedelta(seconds=1)
 """A planned attempt may come this early, because clocks differ and SQS counts whole seconds."""
 

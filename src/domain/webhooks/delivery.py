@@ -1,5 +1,9 @@
 """One webhook attempt: check that it is still wanted, post the event, record the result.
 
+The first attempt is made by the stream consumer with a short time limit. If the receiver does not respond in time, or
+recently did not, the attempt is handed over to the retry queue. A receiver that was cut off may have the event and get
+it again; it recognises the event by its `webhook-id`.
+
 The record decides, not the message that asked for the attempt. A message names a round and the number of tries before
 it. If the record has moved past them, the message is dropped, so duplicate and late messages do no harm.
 
@@ -12,12 +16,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
+from urllib.parse import urlsplit
 
 from domain.errors import Conflict
 from domain.requests.record import ENDED, QueuedRequest, Tombstone, WebhookAttempt, WebhookState, timestamp
 from domain.storage.changes import ChangeRequest
 from domain.webhooks.defaults import (
+    ATTEMPT_TIMEOUT_SECONDS,
     CLOCK_TOLERANCE,
+    FIRST_ATTEMPT_TIMEOUT_SECONDS,
     MAX_ATTEMPTS_KEPT,
     MAX_BODY_BYTES,
     MAX_OLDER_RESPONSE_BYTES,
@@ -35,6 +42,7 @@ if TYPE_CHECKING:
     from domain.requests.record import StoredRequest
     from domain.storage.ports import Database, Delivery
     from domain.webhooks.ports import RetryQueue, WebhookSender
+    from domain.webhooks.slow_hosts import SlowHosts
 
     Response: TypeAlias = HttpResponse | DeliveryFailed
 
@@ -93,7 +101,15 @@ class Postponed:
     until: datetime
 
 
-Result: TypeAlias = Attempted | Dropped | Postponed
+@dataclass(frozen=True, slots=True)
+class HandedOver:
+    """The first attempt was not made, or was cut off. The retry queue has it; the record is unchanged."""
+
+    record: QueuedRequest
+    reason: str
+
+
+Result: TypeAlias = Attempted | Dropped | Postponed | HandedOver
 
 
 class AheadOfRecord(Exception):
@@ -116,25 +132,54 @@ class Deliverer:
     retries: RetryQueue
     clock: Clock
     random: Callable[[], float]
+    slow_hosts: SlowHosts
 
-    def attempt(self, planned: PlannedAttempt, timeout_seconds: float) -> Result:
+    def first_attempt(self, record: QueuedRequest) -> Result:
+        """Make the first attempt of a round with a short time limit, or hand it over. Raises as `attempt`."""
+        host = urlsplit(record.webhook.url or "").netloc
+        if host in self.slow_hosts:
+            return self.hand_over(record, "The receiver recently did not respond in time.")
+        start = self.clock()
+        delivery = self._wanted(PlannedAttempt.of(record, record.webhook.tries, start))
+        if delivery is None:
+            return Dropped()
+        response = self._post(delivery, start, FIRST_ATTEMPT_TIMEOUT_SECONDS)
+        timed_out = isinstance(response, DeliveryFailed) and response.timed_out
+        self.slow_hosts.record(host, timed_out=timed_out)
+        return self.hand_over(record, str(response)) if timed_out else self._finish(delivery, response, start)
+
+    def hand_over(self, record: QueuedRequest, reason: str) -> HandedOver:
+        """Leave the first attempt of a round to the retry queue."""
+        self.retries.plan(PlannedAttempt.of(record, record.webhook.tries, self.clock()))
+        return HandedOver(record, reason)
+
+    def attempt(self, planned: PlannedAttempt) -> Result:
         """Make a planned attempt if it is due and still wanted.
 
         Raises AheadOfRecord and the errors of the store; then the message must come again. The receiver may be called
-        twice, and recognises the event by its `webhook-id`.
+        twice.
         """
         start = self.clock()
         if planned.not_before > start + CLOCK_TOLERANCE:
             self.retries.plan(planned)
             return Postponed(planned.not_before)
+        delivery = self._wanted(planned)
+        if delivery is None:
+            return Dropped()
+        return self._finish(delivery, self._post(delivery, start, ATTEMPT_TIMEOUT_SECONDS), start)
+
+    def _wanted(self, planned: PlannedAttempt) -> Delivery | None:
+        """Read the record and its bodies. Return None when the attempt is not wanted any more."""
         delivery = self.store.delivery(
             planned.request_id, planned.app_id, response_parts=planned.response_parts, max_response_bytes=MAX_BODY_BYTES
         )
         if delivery is None or isinstance(delivery, Tombstone) or not _is_wanted(delivery.stored.record, planned):
-            return Dropped()
-        record = delivery.stored.record
-        response = self._post(delivery, start, timeout_seconds)
-        end = self.clock()
+            return None
+        return delivery
+
+    def _finish(self, delivery: Delivery, response: Response, start: datetime) -> Attempted:
+        """Plan the next attempt if one is needed, and record this one."""
+        record, end = delivery.stored.record, self.clock()
         outcome = self._outcome(response, record.webhook.tries + 1, end)
         if isinstance(outcome, RetryAt):
             self.retries.plan(PlannedAttempt.of(record, record.webhook.tries + 1, outcome.moment))

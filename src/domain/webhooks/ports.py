@@ -31,12 +31,14 @@ class WebhookSender(Protocol):
 class DeliveryFailed(Exception):
     """No response came, for example because of a time-out or a wrong certificate. The text is for the app's owner.
 
-    `permanent` is True when a retry cannot help, because the address is not allowed.
+    `permanent` is True when a retry cannot help, because the address is not allowed. `timed_out` is True when the time
+    limit ended the attempt; the receiver may have the event.
     """
 
-    def __init__(self, reason: str, *, permanent: bool = False) -> None:
+    def __init__(self, reason: str, *, permanent: bool = False, timed_out: bool = False) -> None:
         super().__init__(reason)
         self.permanent = permanent
+        self.timed_out = timed_out
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,7 @@ def failure_of(receiver: Receiver, limit: float = LIMIT, body: bytes = b"{}") ->
     with pytest.raises(DeliveryFailed) as failed:
         post(receiver, body=body, limit=limit)
     assert time.monotonic() - began < limit + SLACK
+    assert failed.value.timed_out is ("did not respond within" in str(failed.value))
     return failed.value
 
 

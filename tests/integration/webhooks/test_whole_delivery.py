@@ -20,6 +20,7 @@ from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, 
 from domain.requests.service import RequestService
 from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, PutApp, RemoveRequest
 from domain.webhooks.delivery import Deliverer
+from domain.webhooks.slow_hosts import SlowHosts
 from handlers import deliver_webhook, retry_webhook
 from handlers.views.webhook_event import event_body
 from local.emulated_dynamodb import quick_moto
@@ -62,7 +63,9 @@ class Stack:
         sender = WebhookHttp(allow_loopback=True)
         self.store.commit(AddConnection(a_connection()), PutApp(None, App(APP_ID, "Shop", timestamp(NOON), (SECRET,))))
         self.services = services_with(self.store, self.clock)
-        self.services.deliverer = Deliverer(self.store, event_body, sender, queue, self.clock, lambda: 0.5)
+        self.services.deliverer = Deliverer(
+            self.store, event_body, sender, queue, self.clock, lambda: 0.5, SlowHosts(self.clock)
+        )
         self.calls: Counter[str] = Counter()
         client.meta.events.register("before-call.dynamodb", lambda model, **_: self.calls.update([model.name]))
 

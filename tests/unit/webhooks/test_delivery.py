@@ -36,10 +36,10 @@ def test_an_attempt_posts_the_signed_event_to_the_records_url() -> None:
     setup = DeliverySetup(secrets=(SECRET, OLDER_SECRET))
     record = setup.add()
 
-    setup.deliverer.attempt(first_attempt(record, NOON), 7)
+    setup.deliverer.attempt(first_attempt(record, NOON))
 
     [(url, headers, body, timeout)] = setup.receiver.posts
-    assert (url, timeout) == (URL, 7)
+    assert (url, timeout) == (URL, 10)
     assert headers["Content-Type"] == "application/json"
     assert headers["webhook-id"] == record.id
     assert headers["webhook-timestamp"] == str(int(NOON.timestamp()))
@@ -165,7 +165,7 @@ def test_the_webhook_fails_after_the_eighth_attempt() -> None:
         planned = setup.queue.planned[number]
         waits.append(planned.not_before - setup.clock())
         setup.clock.now = planned.not_before
-        setup.deliverer.attempt(planned, 10)
+        setup.deliverer.attempt(planned)
 
     assert [wait.total_seconds() for wait in waits] == [5, 300, 1800, 7200, 18000, 36000, 36000]
     assert len(setup.queue.planned) == 7
@@ -211,7 +211,7 @@ def test_a_dropped_attempt_costs_one_read() -> None:
     setup = DeliverySetup()
     record = setup.add(webhook=a_webhook(state=WebhookState.SUCCEEDED))
 
-    setup.deliverer.attempt(first_attempt(record, NOON), 10)
+    setup.deliverer.attempt(first_attempt(record, NOON))
 
     assert setup.calls == ["delivery"]
 

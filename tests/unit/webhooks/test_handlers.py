@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from adapters.dynamodb.requests import record_item, tombstone_item
 from adapters.sqs import message_of
 from domain.errors import TooManyRequests
 from domain.requests.record import QueuedRequest, State, WebhookState, timestamp
+from domain.webhooks.defaults import MAX_FIRST_ATTEMPTS_PER_APP
 from domain.webhooks.ports import DeliveryFailed, HttpResponse
 from handlers import deliver_webhook, retry_webhook, webhook_batch
 from handlers.bootstrap import Services
@@ -79,7 +81,7 @@ def message(record: QueuedRequest, identifier: str = "m1", body: str | None = No
 # --- deliver_webhook
 
 
-def test_a_request_that_ends_is_delivered_with_the_first_attempts_limit() -> None:
+def test_a_request_that_ends_is_attempted_with_the_short_time_limit() -> None:
     setup = a_setup()
     record = setup.add()
 
@@ -87,7 +89,7 @@ def test_a_request_that_ends_is_delivered_with_the_first_attempts_limit() -> Non
 
     assert response == NO_FAILURES
     assert setup.stored(record).webhook_state is WebhookState.SUCCEEDED
-    assert [timeout for _, _, _, timeout in setup.receiver.posts] == [10.0]
+    assert [timeout for _, _, _, timeout in setup.receiver.posts] == [2.0]
 
 
 def test_a_failed_attempt_is_not_a_failure_of_the_batch_because_a_retry_is_planned() -> None:
@@ -193,6 +195,36 @@ def test_the_attempts_of_a_batch_are_made_in_parallel() -> None:
 
     assert response == NO_FAILURES
     assert {setup.stored(record).webhook_state for record in records} == {WebhookState.SUCCEEDED}
+
+
+def test_the_first_attempts_of_an_app_at_the_same_time_are_bounded() -> None:
+    setup = a_setup()
+    records = [setup.add() for _ in range(MAX_FIRST_ATTEMPTS_PER_APP + 1)]
+    all_together = threading.Barrier(len(records), timeout=0.3)
+
+    def respond() -> None:
+        with suppress(threading.BrokenBarrierError):
+            all_together.wait()
+
+    setup.receiver.while_responding = respond
+
+    events = [ending_of(record, number) for number, record in enumerate(records)]
+    assert deliver_webhook.handler({"Records": events}, None) == NO_FAILURES
+    assert all_together.broken
+    assert {setup.stored(record).webhook_state for record in records} == {WebhookState.SUCCEEDED}
+
+
+def test_an_attempt_that_is_handed_over_is_logged_and_is_not_a_failure(lines: list[logging.LogRecord]) -> None:
+    setup = a_setup(DeliveryFailed("hooks.example.com did not respond within 2 seconds.", timed_out=True))
+    record = setup.add()
+
+    assert deliver_webhook.handler({"Records": [ending_of(record)]}, None) == NO_FAILURES
+
+    (line,) = lines
+    assert line.getMessage() == "delivery.handed_over"
+    facts = {"request_id": record.id, "attempt": 1, "host": "hooks.example.com"}
+    assert {name: getattr(line, name) for name in facts} == facts
+    assert "did not respond" in vars(line)["reason"]
 
 
 # --- retry_webhook

@@ -52,7 +52,7 @@ def test_an_attempt_that_the_record_has_moved_past_is_dropped(fields: dict[str, 
     record = setup.add(**fields)
     planned = replace(first_attempt(record, NOON), webhook_round=0, webhook_tries=0)
 
-    result = setup.deliverer.attempt(planned, 10)
+    result = setup.deliverer.attempt(planned)
 
     assert result == Dropped()
     assert setup.stored(record) == record
@@ -63,8 +63,8 @@ def test_an_attempt_for_a_deleted_or_unknown_record_is_dropped() -> None:
     record = setup.add()
     setup.store.commit(RemoveRequest(record, timestamp(NOON)))
 
-    assert setup.deliverer.attempt(first_attempt(record, NOON), 10) == Dropped()
-    assert setup.deliverer.attempt(first_attempt(a_record(), NOON), 10) == Dropped()
+    assert setup.deliverer.attempt(first_attempt(record, NOON)) == Dropped()
+    assert setup.deliverer.attempt(first_attempt(a_record(), NOON)) == Dropped()
     assert setup.receiver.posts == []
 
 
@@ -73,7 +73,7 @@ def test_a_duplicate_message_makes_one_attempt() -> None:
     record = setup.add()
     planned = first_attempt(record, NOON)
 
-    results = [setup.deliverer.attempt(planned, 10) for _ in range(2)]
+    results = [setup.deliverer.attempt(planned) for _ in range(2)]
 
     assert isinstance(results[0], Attempted)
     assert results[1] == Dropped()
@@ -85,7 +85,7 @@ def test_an_early_message_is_planned_again_and_leaves_the_record_unchanged() -> 
     record = setup.add()
     planned = first_attempt(record, NOON + timedelta(hours=2))
 
-    result = setup.deliverer.attempt(planned, 10)
+    result = setup.deliverer.attempt(planned)
 
     assert result == Postponed(planned.not_before)
     assert setup.queue.planned == [planned]
@@ -97,7 +97,7 @@ def test_a_message_may_come_a_second_early() -> None:
     setup = DeliverySetup()
     record = setup.add()
 
-    result = setup.deliverer.attempt(first_attempt(record, NOON + timedelta(milliseconds=900)), 10)
+    result = setup.deliverer.attempt(first_attempt(record, NOON + timedelta(milliseconds=900)))
 
     assert isinstance(result, Attempted)
 
@@ -109,7 +109,7 @@ def test_a_message_that_overtakes_the_commit_of_the_attempt_before_it_comes_agai
     planned = replace(first_attempt(record, NOON), webhook_tries=1)
 
     with pytest.raises(AheadOfRecord):
-        setup.deliverer.attempt(planned, 10)
+        setup.deliverer.attempt(planned)
 
     assert setup.receiver.posts == []
 
@@ -128,9 +128,9 @@ def test_a_crash_between_plan_and_commit_loses_nothing() -> None:
     [early] = setup.queue.planned
     setup.clock.now = early.not_before
     with pytest.raises(AheadOfRecord):
-        setup.deliverer.attempt(early, 10)
+        setup.deliverer.attempt(early)
     setup.attempt(record)
-    result = setup.deliverer.attempt(early, 10)
+    result = setup.deliverer.attempt(early)
 
     assert isinstance(result, Attempted)
     assert setup.stored(record).webhook_state is WebhookState.SUCCEEDED
@@ -163,7 +163,7 @@ def test_the_retry_of_an_earlier_round_is_dropped() -> None:
     [planned] = setup.queue.planned
     setup.clock.now = planned.not_before
 
-    assert setup.deliverer.attempt(planned, 10) == Dropped()
+    assert setup.deliverer.attempt(planned) == Dropped()
 
 
 def test_an_attempt_of_a_deleted_record_is_reported_as_not_recorded() -> None:

@@ -56,7 +56,12 @@ def test_a_message_is_delayed_until_it_is_due_by_at_most_15_minutes(wait: timede
     SqsRetryQueue(client, "https://queue", FixedClock()).plan(planned)
 
     assert client.messages == [
-        {"QueueUrl": "https://queue", "MessageBody": message_of(planned), "DelaySeconds": delay},
+        {
+            "QueueUrl": "https://queue",
+            "MessageBody": message_of(planned),
+            "MessageGroupId": APP_ID,
+            "DelaySeconds": delay,
+        },
     ]
 
 

@@ -1,0 +1,160 @@
+"""How long receivers that hang delay the webhooks of other apps, on the stack of `make run`.
+
+`python -m benchmarks.webhook_fairness [COMPLETIONS [HOSTS]]` (1,000 with 5 hanging hosts). Completes 90 % of the
+requests alone, then all of them, of which 10 % have a receiver that never responds, then again 90 % alone, because the
+machine may do something else too. Prints when the last healthy webhook arrived, after the first completion. Exit status
+1 when the hanging receivers delayed it to more than 1.5 times the mean of both others, or when an event is missing.
+
+With more HOSTS, fewer time-outs are known in advance: each host has to time out before it is skipped.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import socket
+import sys
+import threading
+import time
+import uuid
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+
+from domain.apps.record import App
+from domain.connections.record import Connection
+from domain.requests.record import QueuedRequest, State, Webhook, timestamp
+from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, PutApp
+from handlers.bootstrap import services
+from local import stack
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from domain.storage.ports import Database
+
+COMPLETIONS = 1_000
+HANGING_HOSTS = 5
+HANGING_SHARE = 0.1
+LIMIT = 1.5
+PATIENCE_SECONDS = 600
+SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="  # noqa: S105 - for this run only
+REQUEST_XML = '<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerQueryRq requestID="1"/></QBXMLMsgsRq></QBXML>'
+RESPONSE_XML = (
+    '<QBXML><QBXMLMsgsRs><CustomerQueryRs requestID="1" statusCode="0" statusSeverity="Info" '
+    'statusMessage="Status OK"><CustomerRet><ListID>80000001-1</ListID></CustomerRet></CustomerQueryRs>'
+    "</QBXMLMsgsRs></QBXML>"
+)
+
+
+class HealthyReceiver:
+    """Responds to every event at once and keeps the time of its arrival."""
+
+    def __init__(self) -> None:
+        self.arrivals: dict[str, float] = {}
+        arrivals = self.arrivals
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                event = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                arrivals.setdefault(event["page_request_id"], time.monotonic())
+                self.send_response(204)
+                self.end_headers()
+
+            def log_message(self, *_: Any) -> None:
+                """Print nothing."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.server.server_port}/"
+
+
+class Tenant:
+    """An app with a connection whose requests were sent and have a webhook."""
+
+    def __init__(self, store: Database, url: str) -> None:
+        self._store = store
+        self._url = url
+        self._app_id, self._connection_id = str(uuid.uuid4()), str(uuid.uuid4())
+        now = timestamp(datetime.now(UTC))
+        store.commit(
+            PutApp(None, App(self._app_id, "Shop", now, (SECRET,))),
+            AddConnection(Connection(self._connection_id, self._app_id, "", "", now, now)),
+        )
+
+    def add(self) -> QueuedRequest:
+        """Store a request that was sent to QuickBooks."""
+        now = timestamp(datetime.now(UTC))
+        record = QueuedRequest(
+            id=str(uuid.uuid4()),
+            connection_id=self._connection_id,
+            app_id=self._app_id,
+            request_name="CustomerQueryRq",
+            request_label="1",
+            qbxml_version="13.0",
+            inserted_at=now,
+            updated_at=now,
+            state=State.SENT,
+            webhook=Webhook.to(self._url),
+        )
+        self._store.commit(AddRequest(record, REQUEST_XML, ""))
+        return record
+
+
+def complete(store: Database, records: Sequence[QueuedRequest]) -> None:
+    """Store the responses of all requests."""
+    start = time.monotonic()
+    for record in records:
+        store.commit(ChangeRequest(record, record.moved(State.RESPONSE_RECEIVED, datetime.now(UTC)), RESPONSE_XML))
+    print(f"  {len(records)} requests completed in {time.monotonic() - start:.1f} s", flush=True)
+
+
+def last_arrival(receiver: HealthyReceiver, records: Sequence[QueuedRequest], start: float) -> float:
+    """Wait for the events of all these requests and return after how many seconds the last one arrived."""
+    ids = {record.id for record in records}
+    while ids - receiver.arrivals.keys() and time.monotonic() < start + PATIENCE_SECONDS:
+        time.sleep(0.05)
+    missing = ids - receiver.arrivals.keys()
+    if missing:
+        print(f"{len(missing)} events are missing after {PATIENCE_SECONDS} s")
+        return float("inf")
+    return max(receiver.arrivals[one] for one in ids) - start
+
+
+def main(completions: int = COMPLETIONS, hosts: int = HANGING_HOSTS) -> int:
+    """Measure both, print, compare."""
+    chance = random.Random(1)  # noqa: S311 - an order, the same in each run
+    with ExitStack() as exits:
+        exits.enter_context(stack.running(log_level="CRITICAL"))
+        store = services().store
+        receiver = HealthyReceiver()
+        exits.callback(receiver.server.shutdown)
+        healthy = [Tenant(store, receiver.url) for _ in range(5)]
+        # They accept the connection (the system does) and never respond.
+        listeners = [exits.enter_context(socket.create_server(("127.0.0.1", 0), backlog=1024)) for _ in range(hosts)]
+        hanging = [Tenant(store, f"http://127.0.0.1:{listener.getsockname()[1]}/") for listener in listeners]
+        slow = round(completions * HANGING_SHARE)
+
+        def measured(name: str, number_hanging: int) -> float:
+            fast = [healthy[index % len(healthy)].add() for index in range(completions - slow)]
+            records = fast + [hanging[index % len(hanging)].add() for index in range(number_hanging)]
+            chance.shuffle(records)
+            start, processor = time.monotonic(), time.process_time()
+            complete(store, records)
+            seconds = last_arrival(receiver, fast, start)
+            processor = time.process_time() - processor
+            print(
+                f"{len(fast)} healthy webhooks {name}: {seconds:.1f} s, {processor:.1f} s of the processor", flush=True
+            )
+            return seconds
+
+        before = measured("alone", 0)
+        beside = measured("beside hanging receivers", slow)
+        alone = (before + measured("alone", 0)) / 2
+    print(f"{beside / alone:.2f} times as long, with {slow} requests to {hosts} hosts that hang")
+    return 0 if beside <= LIMIT * alone else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*(int(argument) for argument in sys.argv[1:])))

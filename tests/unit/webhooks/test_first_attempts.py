@@ -1,0 +1,140 @@
+"""First attempts are short, so that a slow receiver does not delay the webhooks of others."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.requests.record import WebhookState
+from domain.webhooks.defaults import (
+    ATTEMPT_TIMEOUT_SECONDS,
+    FIRST_ATTEMPT_TIMEOUT_SECONDS,
+    MAX_SLOW_HOSTS,
+    MAX_TIMEOUTS,
+    SLOW_HOST_DURATION,
+)
+from domain.webhooks.delivery import Attempted, Dropped, HandedOver, RetryAt, Succeeded
+from domain.webhooks.ports import DeliveryFailed, HttpResponse
+from domain.webhooks.slow_hosts import SlowHosts
+from tests.support.builders import FixedClock
+from tests.support.webhooks import DeliverySetup, a_webhook, first_attempt
+
+TIMED_OUT = DeliveryFailed("hooks.example.com did not respond within 2 seconds.", timed_out=True)
+
+
+def test_a_first_attempt_has_a_short_time_limit_and_any_other_the_full_one() -> None:
+    setup = DeliverySetup(HttpResponse(500, "busy"))
+    record = setup.add()
+
+    setup.deliverer.first_attempt(record)
+    setup.attempt(record)
+
+    assert [timeout for *_, timeout in setup.receiver.posts] == [
+        FIRST_ATTEMPT_TIMEOUT_SECONDS,
+        ATTEMPT_TIMEOUT_SECONDS,
+    ]
+
+
+def test_a_first_attempt_that_responds_in_time_is_recorded() -> None:
+    setup = DeliverySetup(HttpResponse(500, "busy"))
+    failing, working = setup.add(), setup.add()
+
+    failed, succeeded = setup.deliverer.first_attempt(failing), setup.deliverer.first_attempt(working)
+
+    assert isinstance(failed, Attempted)
+    assert isinstance(failed.outcome, RetryAt)
+    assert isinstance(succeeded, Attempted)
+    assert succeeded.outcome == Succeeded()
+    assert setup.stored(failing).webhook.tries == setup.stored(working).webhook.tries == 1
+
+
+def test_a_first_attempt_that_is_cut_off_is_repeated_through_the_queue_and_does_not_count() -> None:
+    """The receiver may have the event, so the repetition has the same webhook-id."""
+    setup = DeliverySetup(TIMED_OUT)
+    record = setup.add()
+
+    result = setup.deliverer.first_attempt(record)
+    assert setup.stored(record) == record
+    (planned,) = setup.queue.planned
+    repeated = setup.deliverer.attempt(planned)
+
+    assert result == HandedOver(record, "hooks.example.com did not respond within 2 seconds.")
+    assert planned == first_attempt(record, setup.clock())
+    assert isinstance(repeated, Attempted)
+    assert {headers["webhook-id"] for _, headers, _, _ in setup.receiver.posts} == {record.id}
+    webhook = setup.stored(record).webhook
+    assert (webhook.state, webhook.tries) == (WebhookState.SUCCEEDED, 1)
+
+
+def test_a_host_that_keeps_timing_out_is_left_to_the_queue_without_a_call() -> None:
+    setup = DeliverySetup(*[TIMED_OUT] * MAX_TIMEOUTS)
+    for _ in range(MAX_TIMEOUTS):
+        setup.deliverer.first_attempt(setup.add())
+    record = setup.add()
+
+    result = setup.deliverer.first_attempt(record)
+
+    assert isinstance(result, HandedOver)
+    assert setup.calls == ["plan"]
+    other_host = setup.add(webhook=a_webhook(url="https://other.example.com/qb"))
+    assert isinstance(setup.deliverer.first_attempt(other_host), Attempted)
+
+
+def test_a_first_attempt_that_is_not_wanted_is_dropped() -> None:
+    setup = DeliverySetup()
+    record = setup.add(webhook=a_webhook(state=WebhookState.SUCCEEDED))
+
+    assert setup.deliverer.first_attempt(record) == Dropped()
+    assert setup.receiver.posts == []
+
+
+# --- Which hosts are slow
+
+
+def a_slow_host(clock: FixedClock) -> SlowHosts:
+    """Return a memory in which `slow.example` has timed out too often."""
+    hosts = SlowHosts(clock)
+    for _ in range(MAX_TIMEOUTS):
+        assert "slow.example" not in hosts
+        hosts.record("slow.example", timed_out=True)
+    return hosts
+
+
+def test_a_host_is_slow_for_five_minutes_after_three_timeouts_in_a_row() -> None:
+    clock = FixedClock()
+    hosts = a_slow_host(clock)
+
+    assert "slow.example" in hosts
+    assert "fast.example" not in hosts
+    clock.now += SLOW_HOST_DURATION
+    assert "slow.example" not in hosts
+
+
+def test_a_host_is_slow_again_after_one_more_timeout() -> None:
+    clock = FixedClock()
+    hosts = a_slow_host(clock)
+    clock.now += SLOW_HOST_DURATION
+
+    hosts.record("slow.example", timed_out=True)
+
+    assert "slow.example" in hosts
+
+
+@pytest.mark.parametrize("timeouts", range(1, MAX_TIMEOUTS + 1))
+def test_a_response_in_time_makes_a_host_fast(timeouts: int) -> None:
+    hosts = SlowHosts(FixedClock())
+    for _ in range(timeouts):
+        hosts.record("slow.example", timed_out=True)
+
+    hosts.record("slow.example", timed_out=False)
+    hosts.record("slow.example", timed_out=True)
+
+    assert "slow.example" not in hosts
+
+
+def test_the_number_of_remembered_hosts_is_bounded() -> None:
+    hosts = a_slow_host(FixedClock())
+
+    for number in range(MAX_SLOW_HOSTS):
+        hosts.record(f"{number}.example", timed_out=True)
+
+    assert "slow.example" not in hosts
