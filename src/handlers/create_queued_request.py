@@ -5,11 +5,12 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
 from domain.errors import IdempotencyKeyReused, UnsupportedByVersion
+from domain.requests.record import Webhook
 from domain.requests.service import Idempotency
 from handlers.bootstrap import services
 from handlers.rest import ConnectionId, Data, Endpoint
 from handlers.rest.new_queued_request import NewQueuedRequest, NewRequestParameters
-from handlers.rest.queueing import queue
+from handlers.rest.queueing import queue, webhook_to
 from handlers.rest.request_checks import idempotency_key
 from handlers.views.requests import QueuedRequestView
 
@@ -34,6 +35,11 @@ def create_queued_request(
     """
     connection = services().requests.connection(handler.app_id, connection_id)
     request = body.request(parameters, connection.country, connection.qbxml_version)
+    if body.webhook_url is not None:
+        webhook: Webhook | None = webhook_to(body.webhook_url)
+    else:
+        webhook = Webhook() if body.opts_out_of_webhook else None
     key = idempotency_key(handler.event)
-    idempotency = Idempotency.of(key, connection_id, [body.model_dump(), parameters.model_dump()]) if key else None
-    return queue(handler.app_id, connection_id, request, body.webhook_url, idempotency)
+    call = [body.model_dump(), parameters.model_dump(), *(["no webhook"] if body.opts_out_of_webhook else [])]
+    idempotency = Idempotency.of(key, connection_id, call) if key else None
+    return queue(handler.app_id, connection_id, request, webhook, idempotency)

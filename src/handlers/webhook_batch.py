@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 
 from aws_lambda_powertools import Logger
 
-from domain.requests.record import timestamp
 from domain.webhooks.defaults import MAX_PARALLEL_ATTEMPTS
 from domain.webhooks.delivery import Attempted, GaveUp, HandedOver, RetryAt, Succeeded
 
@@ -59,17 +58,17 @@ def _facts(record: QueuedRequest) -> dict[str, Any]:
 
 
 def _result(attempted: Attempted) -> dict[str, Any]:
-    outcome = attempted.outcome
+    outcome, attempt = attempted.outcome, attempted.attempt
     match outcome:
         case Succeeded():
             facts: dict[str, Any] = {"outcome": "succeeded"}
         case RetryAt():
-            facts = {"outcome": "retry", "reason": outcome.reason, "next_attempt_at": timestamp(outcome.moment)}
+            facts = {"outcome": "retry", "reason": outcome.reason, "next_attempt_at": attempt.next_attempt_at}
         case GaveUp():
             facts = {"outcome": "gave_up", "reason": outcome.reason}
     return {
-        "status": attempted.status,
-        "duration_ms": round(attempted.duration_seconds * 1000),
+        "status": attempt.status_code,
+        "duration_ms": attempt.duration_ms,
         "recorded": attempted.recorded,
         **facts,
     }

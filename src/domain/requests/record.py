@@ -92,10 +92,16 @@ class RequestError:
 
 @dataclass(frozen=True, slots=True)
 class WebhookAttempt:
-    """One webhook attempt: when it began, and the receiver's response or a description of the failure."""
+    """One webhook attempt: when it began, and the receiver's response or a description of the failure.
+
+    `status_code` is None when no response came. `next_attempt_at` is None when the attempt planned no other one.
+    """
 
     attempted_at: str
     response: str
+    status_code: int | None = None
+    duration_ms: int | None = None
+    next_attempt_at: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,14 +88,13 @@ class RequestService:
         app_id: str,
         connection_id: str,
         request: qbxml.Request,
-        webhook_url: str | None,
+        webhook: Webhook | None,
         idempotency: Idempotency | None = None,
     ) -> Queued:
         """Queue a request with one commit, which also checks the connection and the idempotency key.
 
-        Reads the connection first if this process has not read it in the last minute. The connection's default
-        replaces a missing `webhook_url`. Raises NotFound, UnsupportedByVersion, RequestTooLarge and
-        IdempotencyKeyReused.
+        Reads the connection first if this process has not read it in the last minute. Without a `webhook`, the
+        connection's default applies. Raises NotFound, UnsupportedByVersion, RequestTooLarge and IdempotencyKeyReused.
         """
         self._check_version(request, self.connection(app_id, connection_id))
 
@@ -105,7 +104,7 @@ class RequestService:
             if conflict:
                 self._cache.put(app_id, connection_id, conflict.current)
             connection, now = self.connection(app_id, connection_id), self._clock()
-            stored = self._new(connection, request, webhook_url or connection.webhook_url, now)
+            stored = self._new(connection, request, webhook or Webhook.to(connection.webhook_url), now)
             changes: list[Change] = [
                 RequireConnection(connection_id, app_id, connection.webhook_url),
                 AddRequest(stored.record, stored.request_xml, searchable_text(stored.record, request)),
@@ -134,9 +133,7 @@ class RequestService:
         except UnsupportedByVersion:
             qbxml.check_version(request, self._cache.read(connection.app_id, connection.id).qbxml_version)
 
-    def _new(
-        self, connection: Connection, request: qbxml.Request, webhook_url: str | None, now: datetime
-    ) -> StoredRequest:
+    def _new(self, connection: Connection, request: qbxml.Request, webhook: Webhook, now: datetime) -> StoredRequest:
         request_id = self._new_id()
         if not request.request_id:
             request = request.with_request_id(request_id)
@@ -149,7 +146,7 @@ class RequestService:
             qbxml_version=request.version,
             inserted_at=timestamp(now),
             updated_at=timestamp(now),
-            webhook=Webhook.to(webhook_url),
+            webhook=webhook,
         )
         request_xml = request.to_xml()
         qbxml.check_wire_size(request_xml)

@@ -76,7 +76,7 @@ Outcome: TypeAlias = Succeeded | RetryAt | GaveUp
 
 @dataclass(frozen=True, slots=True)
 class Attempted:
-    """An attempt was made. `status` is None when no response came.
+    """An attempt was made.
 
     `recorded` is False when the record was deleted, or changed twice, during the attempt. Then this value is the only
     trace of the attempt.
@@ -84,8 +84,7 @@ class Attempted:
 
     record: QueuedRequest
     outcome: Outcome
-    status: int | None
-    duration_seconds: float
+    attempt: WebhookAttempt
     recorded: bool
 
 
@@ -183,14 +182,14 @@ class Deliverer:
         outcome = self._outcome(response, record.webhook.tries + 1, end)
         if isinstance(outcome, RetryAt):
             self.retries.plan(PlannedAttempt.of(record, record.webhook.tries + 1, outcome.moment))
-        attempt = WebhookAttempt(timestamp(start), _response_text(response))
-        return Attempted(
-            record,
-            outcome,
-            status=response.status if isinstance(response, HttpResponse) else None,
-            duration_seconds=(end - start).total_seconds(),
-            recorded=self._record(record, attempt, outcome, end),
+        attempt = WebhookAttempt(
+            timestamp(start),
+            _response_text(response),
+            status_code=response.status if isinstance(response, HttpResponse) else None,
+            duration_ms=round((end - start).total_seconds() * 1000),
+            next_attempt_at=timestamp(outcome.moment) if isinstance(outcome, RetryAt) else None,
         )
+        return Attempted(record, outcome, attempt, recorded=self._record(record, attempt, outcome, end))
 
     def _post(self, delivery: Delivery, now: datetime, timeout_seconds: float) -> Response:
         record = delivery.stored.record

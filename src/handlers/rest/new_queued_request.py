@@ -40,7 +40,8 @@ class NewQueuedRequest(Body):
     ] = None
     request_xml: Annotated[str | None, Field(description="The request as QBXML, with or without prologue.")] = None
     webhook_url: Annotated[
-        str | None, Field(description="Receiver of the webhook. The connection's default if not given.")
+        str | None,
+        Field(description="Receiver of the webhook. The connection's default if not given, none if null."),
     ] = None
 
     @model_validator(mode="before")
@@ -50,6 +51,11 @@ class NewQueuedRequest(Body):
         if isinstance(value, dict) and list(value) == ["queued_request"]:
             return value["queued_request"]
         return value
+
+    @property
+    def opts_out_of_webhook(self) -> bool:
+        """Whether `webhook_url` is null, which is not the same as missing."""
+        return self.webhook_url is None and "webhook_url" in self.model_fields_set
 
     def request(
         self, parameters: NewRequestParameters, country: str | None, qbxml_version: str | None = None

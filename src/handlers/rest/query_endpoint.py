@@ -6,7 +6,7 @@ from domain.queries import QUERIES
 from handlers.bootstrap import services
 from handlers.rest import request_checks
 from handlers.rest.endpoint import ConnectionId, Endpoint
-from handlers.rest.queueing import queue
+from handlers.rest.queueing import queue, webhook_to
 from handlers.views.requests import QueuedRequestView
 from handlers.views.schema import Data
 
@@ -19,7 +19,8 @@ def query_endpoint(name: str) -> Endpoint:
         supported = services().requests.connection(endpoint.app_id, connection_id).qbxml_version
         parameters = request_checks.query_parameters(endpoint.event)
         request, webhook_url = QUERIES[name].build(parameters, default_version(supported))
-        data, _ = queue(endpoint.app_id, connection_id, request, webhook_url)
+        webhook = None if webhook_url is None else webhook_to(webhook_url)
+        data, _ = queue(endpoint.app_id, connection_id, request, webhook)
         return data
 
     query.__doc__ = f"""Queue a query for {name.replace("_", " ")}.

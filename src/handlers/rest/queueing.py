@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from domain.requests.record import Webhook
 from domain.webhooks.addresses import check_url
 from handlers.bootstrap import services
 from handlers.views import requests
@@ -15,18 +16,25 @@ if TYPE_CHECKING:
     from handlers.views.schema import Data
 
 
+def webhook_to(url: str) -> Webhook:
+    """Return the webhook of a new request. Raises InvalidRequest when the URL is not allowed."""
+    check_url(url, services().url_rules)
+    return Webhook.to(url)
+
+
 def queue(
     app_id: str,
     connection_id: str,
     request: qbxml.Request,
-    webhook_url: str | None,
+    webhook: Webhook | None,
     idempotency: Idempotency | None = None,
 ) -> tuple[Data[QueuedRequestView], bool]:
-    """Queue a request. Return its record, and whether an earlier call with the same idempotency key queued it."""
-    if webhook_url is not None:
-        check_url(webhook_url, services().url_rules)
+    """Queue a request. Without a `webhook`, the connection's default applies.
+
+    Return its record, and whether an earlier call with the same idempotency key queued it.
+    """
     service = services().requests
-    queued = service.queue(app_id, connection_id, request, webhook_url, idempotency)
+    queued = service.queue(app_id, connection_id, request, webhook, idempotency)
     record = queued.stored.record
     own_link, waiting = requests.self_link_in_connection(record), service.cached_waiting_reason(record)
     return {"data": requests.queued_request(queued.stored, own_link=own_link, waiting=waiting)}, queued.repeated

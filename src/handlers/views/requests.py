@@ -11,7 +11,7 @@ from domain.requests.record import State, WebhookState
 from handlers.views.schema import Moment, Schema, Uuid, WaitingReasonView, waiting_reason
 
 if TYPE_CHECKING:
-    from domain.requests.record import QueuedRequest, RequestError, StoredRequest
+    from domain.requests.record import QueuedRequest, RequestError, StoredRequest, WebhookAttempt
     from domain.requests.waiting_reason import WaitingReason
 
 Omitted = Annotated[bool, Schema("True when the body is null because it was too large; otherwise absent")]
@@ -30,6 +30,9 @@ class WebhookAttemptView(TypedDict):
 
     attempted_at: Moment
     response: Annotated[str, Schema("The receiver's response, or a description of the failure; both are shortened")]
+    status_code: Annotated[int | None, Schema("Null when no response came")]
+    duration_ms: int | None
+    next_attempt_at: Annotated[Moment | None, Schema("Null when no other attempt was planned")]
 
 
 class RequestErrorView(TypedDict):
@@ -158,6 +161,16 @@ def response_json(stored: StoredRequest) -> list[dict[str, Any]] | None:
         return None
 
 
+def _attempt_view(attempt: WebhookAttempt) -> WebhookAttemptView:
+    return {
+        "attempted_at": attempt.attempted_at,
+        "response": attempt.response,
+        "status_code": attempt.status_code,
+        "duration_ms": attempt.duration_ms,
+        "next_attempt_at": attempt.next_attempt_at,
+    }
+
+
 def _fields(record: QueuedRequest, own_link: str | None, waiting: WaitingReason | None) -> _RequestFields:
     return {
         "id": record.id,
@@ -169,9 +182,7 @@ def _fields(record: QueuedRequest, own_link: str | None, waiting: WaitingReason 
         "waiting_reason": waiting_reason(waiting),
         "error": error_view(record.error),
         "webhook_url": record.webhook.url,
-        "webhook_attempts": [
-            {"attempted_at": attempt.attempted_at, "response": attempt.response} for attempt in record.webhook.attempts
-        ],
+        "webhook_attempts": [_attempt_view(attempt) for attempt in record.webhook.attempts],
         "webhook_error": record.webhook.error,
         "links": links(record, own=own_link),
         "inserted_at": record.inserted_at,

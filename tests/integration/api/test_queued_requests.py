@@ -82,7 +82,9 @@ def test_errors_and_attempts_are_shown(deployment: Deployment) -> None:
             state=WebhookState.FAILED,
             url=HOOK,
             error="refused",
-            attempts=(WebhookAttempt("2026-03-14T12:00:01.000000Z", "no route"),),
+            attempts=(
+                WebhookAttempt("2026-03-14T12:00:01.000000Z", "no route", None, 12, "2026-03-14T12:05:01.000000Z"),
+            ),
         ),
     )
 
@@ -91,7 +93,15 @@ def test_errors_and_attempts_are_shown(deployment: Deployment) -> None:
 
     for view in (data, listed):
         assert view["error"] == {"message": "Nobody can tell.", "code": "outcome_unknown", "details": {"hint": "Look."}}
-        assert view["webhook_attempts"] == [{"attempted_at": "2026-03-14T12:00:01.000000Z", "response": "no route"}]
+        assert view["webhook_attempts"] == [
+            {
+                "attempted_at": "2026-03-14T12:00:01.000000Z",
+                "response": "no route",
+                "status_code": None,
+                "duration_ms": 12,
+                "next_attempt_at": "2026-03-14T12:05:01.000000Z",
+            }
+        ]
         assert (view["webhook_state"], view["webhook_error"]) == ("failed", "refused")
 
 

@@ -86,7 +86,7 @@ class TestQueue:
     """Queueing a request."""
 
     def test_a_queued_request_waits_with_its_label_and_its_text(self, requests: Requests) -> None:
-        queued = requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, HOOK)
+        queued = requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, Webhook.to(HOOK))
 
         record = queued.stored.record
         assert (record.state, record.webhook_state) == (State.WAITING, WebhookState.PENDING)
@@ -96,7 +96,7 @@ class TestQueue:
         assert not queued.repeated
 
     def test_queueing_is_one_commit(self, requests: Requests) -> None:
-        requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, HOOK, Idempotency("key", "hash"))
+        requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, Webhook.to(HOOK), Idempotency("key", "hash"))
 
         assert requests.store.commits == 1
 
@@ -125,7 +125,7 @@ class TestQueue:
 
         assert first.stored.record.webhook.url == second.stored.record.webhook.url == HOOK
         assert requests.store.commits == 2
-        own = requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, "https://example.com/own")
+        own = requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, Webhook.to("https://example.com/own"))
         assert own.stored.record.webhook.url == "https://example.com/own"
 
     def test_a_changed_default_webhook_url_is_read_from_the_conflict(self, requests: Requests) -> None:

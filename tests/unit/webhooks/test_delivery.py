@@ -81,12 +81,14 @@ def test_any_2xx_is_success(status: int) -> None:
     setup = DeliverySetup(HttpResponse(status, "thanks"))
     record = setup.add()
 
+    setup.receiver.while_responding = lambda: setup.clock.advance(seconds=1.5)
     result = setup.attempt(record)
 
-    assert result == Attempted(record, Succeeded(), status, 0, recorded=True)
+    attempted = WebhookAttempt(timestamp(NOON), "thanks", status, duration_ms=1500)
+    assert result == Attempted(record, Succeeded(), attempted, recorded=True)
     stored = setup.stored(record)
     assert (stored.webhook_state, stored.webhook.error, stored.webhook.tries) == (WebhookState.SUCCEEDED, None, 1)
-    assert stored.webhook.attempts == (WebhookAttempt(timestamp(NOON), "thanks"),)
+    assert stored.webhook.attempts == (attempted,)
     assert setup.queue.planned == []
 
 
@@ -99,11 +101,12 @@ def test_any_other_status_is_a_failed_attempt_that_is_tried_again(status: int) -
 
     due = NOON + timedelta(seconds=5)
     assert isinstance(result.outcome, RetryAt)
-    assert (result.outcome.moment, result.status) == (due, status)
+    assert result.outcome.moment == due
     stored = setup.stored(record)
     assert (stored.webhook_state, stored.webhook.tries) == (WebhookState.PENDING, 1)
     assert str(status) in (stored.webhook.error or "")
-    assert stored.webhook.attempts == (WebhookAttempt(timestamp(NOON), "no"),)
+    attempted = WebhookAttempt(timestamp(NOON), "no", status, duration_ms=0, next_attempt_at=timestamp(due))
+    assert stored.webhook.attempts == (attempted,)
     [planned] = setup.queue.planned
     assert planned == replace(first_attempt(stored, due), webhook_tries=1, webhook_round=2, response_parts=3)
 
@@ -150,7 +153,8 @@ def test_a_receiver_that_is_not_allowed_fails_at_once() -> None:
     result = setup.attempt(record)
 
     assert result.outcome == GaveUp("hooks.example.com leads to 10.0.0.1.")
-    assert result.status is None
+    assert result.attempt.status_code is None
+    assert result.attempt.next_attempt_at is None
     assert setup.stored(record).webhook_state is WebhookState.FAILED
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 from contextlib import suppress
@@ -10,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from adapters.dynamodb.requests import record_item, tombstone_item
+from adapters.dynamodb.requests import record_from_item, record_item, tombstone_item
 from adapters.sqs import message_of
 from domain.errors import TooManyRequests
-from domain.requests.record import QueuedRequest, State, WebhookState, timestamp
+from domain.requests.record import QueuedRequest, State, WebhookAttempt, WebhookState, timestamp
 from domain.webhooks.defaults import MAX_FIRST_ATTEMPTS_PER_APP
 from domain.webhooks.ports import DeliveryFailed, HttpResponse
 from handlers import deliver_webhook, retry_webhook, webhook_batch
@@ -225,6 +226,14 @@ def test_an_attempt_that_is_handed_over_is_logged_and_is_not_a_failure(lines: li
     facts = {"request_id": record.id, "attempt": 1, "host": "hooks.example.com"}
     assert {name: getattr(line, name) for name in facts} == facts
     assert "did not respond" in vars(line)["reason"]
+
+
+def test_a_record_whose_attempts_were_stored_with_less_facts_can_still_be_read() -> None:
+    record = DeliverySetup().add(webhook=a_webhook(attempts=(WebhookAttempt(timestamp(NOON), "no route"),)))
+    item = record_item(record)
+    item["webhook_attempts"]["S"] = json.dumps({"attempted_at": [timestamp(NOON)], "response": ["no route"]})
+
+    assert record_from_item(item) == record
 
 
 # --- retry_webhook
