@@ -33,6 +33,7 @@ RECORDS = Codec(
         "paging_page": "page",
         "paging_first_page_id": "first_page_id",
         "paging_page_size": "page_size",
+        "paging_continued": "continued",
     },
     # The indexes, the counts and the event filters in the template depend on them.
     required={keys.STATE, keys.WEBHOOK_STATE, keys.WEBHOOK_TRIES},

@@ -131,12 +131,13 @@ class Paging:
 
     `page` counts from 1; `first_page_id` is the id of page 1 on all later pages. `page_size` is the number of objects
     that page 1 was last asked for, or is asked for next, and all later pages with it; None when the query does not
-    iterate.
+    iterate. `continued` is True when a next page was created.
     """
 
     page: int = 1
     first_page_id: str | None = None
     page_size: int | None = None
+    continued: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,9 +219,14 @@ class QueuedRequest:
         return self.state in IN_FLIGHT or (self.recovering and self.state in QUEUED)
 
     @property
-    def event_id(self) -> str:
-        """The `id` in the webhook's body: all pages of an iterated query carry the id of the first."""
+    def query_id(self) -> str:
+        """The id of page 1, which all pages of an iterated query share; the own id of any other request."""
         return self.paging.first_page_id or self.id
+
+    @property
+    def last_page(self) -> bool | None:
+        """Whether no page follows; None until the request has ended."""
+        return not self.paging.continued if self.state in ENDED else None
 
     def changed(self, now: datetime, **fields: Any) -> QueuedRequest:
         """Return the record with `fields` changed, a new `updated_at` and the next `revision`."""

@@ -56,7 +56,9 @@ class _RequestFields(TypedDict):
     id: Uuid
     connection_id: Uuid
     request_name: Annotated[str, Schema(examples=["CustomerQueryRq"])]
+    query_id: Annotated[Uuid, Schema("The id of page 1, which all pages of an iterated query share")]
     page: Annotated[int, Schema("1, or the page of an iterated query", minimum=1)]
+    last_page: Annotated[bool | None, Schema("Whether no page follows. Null until the request has ended")]
     state: State
     webhook_state: WebhookState
     waiting_reason: Annotated[WaitingReasonView | None, Schema("Null when the request does not wait")]
@@ -176,7 +178,9 @@ def _fields(record: QueuedRequest, own_link: str | None, waiting: WaitingReason 
         "id": record.id,
         "connection_id": record.connection_id,
         "request_name": record.request_name,
+        "query_id": record.query_id,
         "page": record.paging.page,
+        "last_page": record.last_page,
         "state": record.state,
         "webhook_state": record.webhook_state,
         "waiting_reason": waiting_reason(waiting),

@@ -35,13 +35,15 @@ EVENT_STATES: Mapping[State, EventState] = {
 
 
 class WebhookEventView(TypedDict):
-    """An event. `id` is the first page's for every page of an iterated query; `page_request_id` is the record's own."""
+    """An event. `page_request_id` is the id of the record, `id` and `query_id` that of the first page of the query."""
 
     type: Literal["queued_request.completed", "queued_request.failed", "queued_request.discarded"]
     timestamp: Moment
     id: Uuid
     page_request_id: Uuid
+    query_id: Uuid
     page: int
+    last_page: bool | None
     state: EventState
     connection_id: Uuid
     request_xml: str
@@ -76,9 +78,11 @@ def _event(stored: StoredRequest, moment: str) -> WebhookEventView:
     return {
         "type": f"queued_request.{state}",  # type: ignore[typeddict-item]  # mypy does not join literals
         "timestamp": moment,
-        "id": record.event_id,
+        "id": record.query_id,
         "page_request_id": record.id,
+        "query_id": record.query_id,
         "page": record.paging.page,
+        "last_page": record.last_page,
         "state": state,
         "connection_id": record.connection_id,
         "request_xml": stored.request_xml,

@@ -106,7 +106,9 @@ def test_a_queued_request_is_shown_as_the_contract_says(deployment: Deployment) 
         "id": data["id"],
         "connection_id": CONNECTION_ID,
         "request_name": "CustomerQueryRq",
+        "query_id": data["id"],
         "page": 1,
+        "last_page": None,
         "state": "waiting",
         "webhook_state": "pending",
         "waiting_reason": data["waiting_reason"],
@@ -200,6 +202,24 @@ def test_a_repeat_with_the_same_idempotency_key_returns_the_first_record(deploym
     assert again.json == first.json
     assert (other.status, other.code) == (409, "idempotency_key_reused")
     assert len(deployment.api.call("GET", deployment.requests_url).json["data"]) == 1
+
+
+def test_null_opts_out_of_the_default_webhook_url(deployment: Deployment) -> None:
+    deployment.api.call("PATCH", f"/api/v1/connections/{CONNECTION_ID}", {"webhook_url": HOOK})
+
+    assert deployment.queue()["webhook_url"] == HOOK
+    record = deployment.queue(webhook_url=None)
+
+    assert (record["webhook_url"], record["webhook_state"]) == (None, "not_applicable")
+
+
+def test_a_webhook_url_that_is_null_is_another_body_than_one_that_is_missing(deployment: Deployment) -> None:
+    body, headers = {"request_xml": REQUEST_XML}, {"Idempotency-Key": "k"}
+    first = deployment.api.call("POST", deployment.requests_url, body, headers=headers)
+
+    repeated = deployment.api.call("POST", deployment.requests_url, body | {"webhook_url": None}, headers=headers)
+
+    assert (first.status, repeated.status) == (201, 409)
 
 
 def test_a_call_logs_one_line_without_credential_body_and_query(

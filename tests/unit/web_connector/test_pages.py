@@ -40,7 +40,8 @@ def test_pages_are_sent_in_order_before_other_requests(qbwc: Connector) -> None:
 
     one, two, three = (record for record in qbwc.records if record.id != other)
     assert [record.paging.page for record in (one, two, three)] == [1, 2, 3]
-    assert [record.event_id for record in (one, two, three)] == [first] * 3
+    assert [record.query_id for record in (one, two, three)] == [first] * 3
+    assert [record.last_page for record in (one, two, three)] == [False, False, True]
     assert {record.state for record in (one, two, three)} == {State.RESPONSE_RECEIVED}
     assert {record.webhook_state for record in (one, two, three)} == {WebhookState.PENDING}
     assert {record.webhook.url for record in (one, two, three)} == {"https://example.com/"}
@@ -57,6 +58,7 @@ def test_a_page_is_interrupted_if_the_session_ends_before_it_is_sent(qbwc: Conne
     page = pages(qbwc)[1]
     assert page.state is State.ERROR
     assert page.error.code == "iteration_interrupted"
+    assert page.last_page
     assert qbwc.authenticate() == "none"
 
 

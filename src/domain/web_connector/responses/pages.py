@@ -66,7 +66,7 @@ def next_page(
         updated_at=moment,
         state=State.TICKETED,
         webhook=Webhook.to(record.webhook.url),
-        paging=Paging(record.paging.page + 1, record.event_id, record.paging.page_size),
+        paging=Paging(record.paging.page + 1, record.query_id, record.paging.page_size),
         queue_priority=FIRST_IN_LINE,
         last_session_id=record.last_session_id,
     )

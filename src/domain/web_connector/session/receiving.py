@@ -94,6 +94,8 @@ class Receiving:
             return progress
         page = self._next_page(record, outcome, now)
         if page:
+            paging = replace(outcome.after.paging, continued=True)
+            changed = replace(changed, after=replace(outcome.after, paging=paging))
             # The queue is not read, so that a page costs no more calls than any other response.
             self._store.commit(session_change(progress, InFlight(page.record)), changed, page)
             return progress
