@@ -20,7 +20,9 @@ _RECORD_HEAD = {
     "id": _REQUEST_ID,
     "connection_id": _CONNECTION_ID,
     "request_name": "CustomerQueryRq",
+    "query_id": _REQUEST_ID,
     "page": 1,
+    "last_page": True,
     "state": "response_received",
     "webhook_state": "succeeded",
     "waiting_reason": None,
@@ -29,7 +31,15 @@ _RECORD_HEAD = {
 _RECORD_TAIL = {
     "error": None,
     "webhook_url": "https://example.com/webhooks/quickbooks",
-    "webhook_attempts": [{"attempted_at": "2026-03-14T12:00:07.000000Z", "response": "ok"}],
+    "webhook_attempts": [
+        {
+            "attempted_at": "2026-03-14T12:00:07.000000Z",
+            "response": "ok",
+            "status_code": 200,
+            "duration_ms": 84,
+            "next_attempt_at": None,
+        }
+    ],
     "webhook_error": None,
     "links": {
         "self": f"/api/v1/queued_requests/{_REQUEST_ID}",
