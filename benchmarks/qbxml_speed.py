@@ -90,10 +90,18 @@ UNCHECKED = """
 from types import ModuleType
 nothing = lambda *_, **__: True
 for name, functions in {
-    "request.validation": {"validated": lambda request, *_, **__: request, "check_version": nothing},
+    "request.validation": {
+        "validated": lambda request, *_, **__: request,
+        "check_version": nothing,
+        "default_version": nothing,
+    },
     "request.normalization": {"normalized": nothing},
     "schema.content_models": {"request_model": nothing, "version_number": nothing},
-    "request.fast_schema_check": {"node_is_valid": nothing, "is_blank": lambda text: not text or text.isspace()},
+    "request.fast_schema_check": {
+        "node_is_valid": nothing,
+        "element_is_valid": nothing,
+        "is_blank": lambda text: not text or text.isspace(),
+    },
 }.items():
     module = sys.modules["domain.qbxml." + name] = ModuleType(name)
     vars(module).update(functions)

@@ -53,6 +53,10 @@ CASES: dict[str, Callable[[int], object]] = {
     "unknown attributes": lambda n: parse_request_xml(
         request_xml("<CustomerQueryRq " + " ".join(f'a{i:05}=""' for i in range(n)) + "/>")
     ),
+    "unknown elements of a newer version": lambda n: parse_request_xml(
+        customers(("<ClassFilter>" + "".join(f"<Itm{i:03}Rf/>" for i in range(50)) + "</ClassFilter>") * (n // 4)),
+        "17.0",
+    ),
     "misplaced elements": lambda n: parse_request_xml(customers("<OwnerID>0</OwnerID><ListID>1</ListID>" * n)),
 }
 

@@ -39,14 +39,16 @@ def diagnose(
     content: ContentModel,
     *,
     is_newer: bool,
+    comparisons: Iterator[int],
     enclosing: Mapping[str, ContentModel],
     counterpart: tuple[str, ContentModel] | None,
 ) -> Iterator[Finding]:
     """Yield what is wrong with the children of `parent`: at least one finding when they do not match.
 
     With `is_newer` the schema is older than the request, so an unknown name is wrong only if it resembles a known one.
-    `enclosing` are the content models of the elements around the parent, from the inside out. `counterpart` is the
-    Add request for a Mod request, or the reverse, with its content model in this place.
+    `comparisons` ends when enough such names were compared. `enclosing` are the content models of the elements around
+    the parent, from the inside out. `counterpart` is the Add request for a Mod request, or the reverse, with its
+    content model in this place.
     """
     rules = content.rules()
     known = [child for child in children if child.name in rules]
@@ -58,6 +60,8 @@ def diagnose(
         if child.name in rules:
             continue
         if is_newer:
+            if next(comparisons, None) is None:
+                break
             suggestion = did_you_mean(child.name, rules, MIN_SIMILARITY_IN_NEWER)
             if suggestion is None:
                 continue

@@ -36,6 +36,9 @@ NEWEST_REQUESTS = 160
 _MAX_LISTED_VALUES = 16
 """Values of an enumeration that a message lists."""
 
+_MAX_COMPARISONS = 5_000
+"""Unknown names of a newer version that are compared with known ones. Comparing is slow."""
+
 _SUBSCRIPTIONS = ("DataEventSubscription", "UIEventSubscription", "UIExtensionSubscription", "SubscriptionDel")
 
 
@@ -115,6 +118,7 @@ class _SchemaCheck:
         self._version = version_number(request.version)
         self._is_newer = self._version > NEWEST_VERSION
         self._outside_us = outside_us
+        self._comparisons = iter(range(_MAX_COMPARISONS))
         self._problems: list[Problem] = []
         # The open elements, outermost first, for the paths of problems.
         self._open: list[Element] = []
@@ -144,6 +148,7 @@ class _SchemaCheck:
                 children,
                 content,
                 is_newer=self._is_newer,
+                comparisons=self._comparisons,
                 enclosing=self._enclosing_models(),
                 counterpart=self._counterpart(),
             )
