@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 2
 READ_SECONDS = 5
-"""DynamoDB and SQS answer in milliseconds. A call that takes this long is lost and made again, 3 times in all."""
+"""DynamoDB and SQS respond in milliseconds. A call that takes this long is lost and made again, 3 times in all."""
 
 MAX_CONNECTIONS = 50
 """Webhook attempts and the parts of a search run in parallel, each on its own connection."""

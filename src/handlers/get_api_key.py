@@ -13,5 +13,5 @@ def get_api_key() -> Data[ApiKeyView]:
 
     For clients that offer only what the key allows. The key itself is never returned.
     """
-    found = caller(handler.event)
-    return {"data": {"app_id": found.app_id, "scope": found.scope}}
+    key = caller(handler.event)
+    return {"data": {"app_id": key.app_id, "scope": key.scope}}

@@ -16,6 +16,6 @@ def reset_company_file(connection_id: ConnectionId) -> Data[ConnectionView]:
     another mark is open, or a file without a mark at another path, nothing is sent, and `last_error.code` is
     `company_file_mismatch`. After a reset, requests are sent to files without a mark until a file with a mark is open;
     the connection is then pinned to that file. Resetting again changes nothing. A write whose response was lost is
-    never repeated in another file than the one that it was sent to.
+    never repeated in a file other than the one that it was sent to.
     """
     return connection_data(services().connections.reset_company_file(handler.app_id, connection_id))

@@ -27,7 +27,7 @@ _PAGES: Mapping[str, str] = {
     "support": "support.html",
     "onboarding": "onboarding.html",
 }
-"""The first segment of a path and the page that answers it; below /app every path is a view of the console."""
+"""The first segment of a path and the page that it shows; below /app every path is a view of the console."""
 
 _TYPES: Mapping[str, str] = {
     ".css": "text/css; charset=utf-8",
@@ -93,7 +93,7 @@ def _page(event: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _asset(path: str) -> Path | None:
-    """Return an asset's file. Swagger UI is the one that Powertools carries."""
+    """Return an asset's file. Swagger UI comes with Powertools."""
     if path in {"vendor/swagger-ui-bundle.min.js", "vendor/swagger-ui.min.css"}:
         return _swagger_ui() / Path(path).name
     return _inside(_CONSOLE, path)
@@ -115,7 +115,7 @@ def _inside(folder: Path, path: str) -> Path | None:
 
 def _file(event: dict[str, Any], file: Path | None, caching: str) -> dict[str, Any]:
     if file is None:
-        # Not kept: during a deployment a new page may meet an old function.
+        # Not cached: during a deployment a new page may call an old function.
         headers = {**_HEADERS, "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"}
         return {"statusCode": 404, "headers": headers, "body": "There is no such file.\n", "isBase64Encoded": False}
     return _answer(event, file.read_text(encoding="utf-8"), file.suffix, caching, {})

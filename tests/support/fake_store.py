@@ -340,7 +340,7 @@ class FakeStore:
         return self.sessions.get(session_id)
 
     def silent_sessions(self, before: str, limit: int) -> Sequence[Session]:
-        """Return open sessions whose last call was before the timestamp."""
+        """Return live sessions whose last call was before the timestamp."""
         shown = self.lag.shown("sessions", "live") if self.lag else self.sessions.values()
         listed = [self.sessions[found.id] for found in shown if not found.ended and found.last_call_at < before]
         silent = [found for found in listed if not found.ended and found.last_call_at < before]

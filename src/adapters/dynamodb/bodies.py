@@ -52,7 +52,7 @@ def new_body_items(record: QueuedRequest, request_xml: str, search_text: str) ->
 
 
 def removed_item(record: QueuedRequest) -> Item:
-    """Return the item that replaces the body of a removed record until its text is out of the search pages."""
+    """Return the marker that replaces the body of a removed record until no search page contains its text."""
     return _body_key(record) | {keys.REMOVED: {"BOOL": True}}
 
 

@@ -114,12 +114,12 @@ class ConnectionRemoval(Database):
         for table, key in deletes:
             requests.setdefault(table, []).append({"DeleteRequest": {"Key": key}})
         try:
-            reply = self._client.batch_write_item(RequestItems=requests)
+            result = self._client.batch_write_item(RequestItems=requests)
         except ClientError as error:
             if error.response["Error"]["Code"] not in _THROTTLED:
                 raise
             return deletes
-        unprocessed = reply.get("UnprocessedItems", {})
+        unprocessed = result.get("UnprocessedItems", {})
         return [(table, entry["DeleteRequest"]["Key"]) for table, rest in unprocessed.items() for entry in rest]
 
 

@@ -82,11 +82,11 @@ class Database:
             requests: dict[str, dict[str, Any]] = {}
             for table, key in batch:
                 requests.setdefault(table, {"Keys": [], "ConsistentRead": True})["Keys"].append(key)
-            reply = self._client.batch_get_item(RequestItems=requests)
-            for table, table_items in reply["Responses"].items():
+            result = self._client.batch_get_item(RequestItems=requests)
+            for table, table_items in result["Responses"].items():
                 items[table].extend(table_items)
             # DynamoDB leaves keys out when it is throttled, and what is over 16 MB.
-            unprocessed = [(table, key) for table, rest in reply["UnprocessedKeys"].items() for key in rest["Keys"]]
+            unprocessed = [(table, key) for table, rest in result["UnprocessedKeys"].items() for key in rest["Keys"]]
             if len(unprocessed) == len(batch):
                 backoff.wait()
             else:

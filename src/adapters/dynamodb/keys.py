@@ -113,7 +113,7 @@ SESSION_ID = "ticket"
 """The hash of the session ticket."""
 LAST_CALL_AT = "last_call_at"
 LIVE_PARTITION = {"live": "live"}
-"""The one partition of the sparse index of open sessions. Each Web Connector call rewrites one entry. A partition takes
+"""The one partition of the sparse index of live sessions. Each Web Connector call rewrites one entry. A partition takes
 1,000 writes a second (DynamoDB), which is enough for some thousands of Web Connectors."""
 LIVE_MARK: Item = {"live": {"S": "live"}}
 

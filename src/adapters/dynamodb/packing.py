@@ -61,7 +61,7 @@ class Packing(Search):
         return [day for day in dict.fromkeys(map(_day, quiet)) if day not in changed_days]
 
     def pack(self, connection_id: str, day: str, after: RecordKey | None) -> RecordKey | None:
-        """Do one step of a day's packing. Return the record to continue after, None when the day is through."""
+        """Do one step of a day's packing. Return the record to continue after, or None when the day is done."""
         rows = self._rows_of_day(connection_id, day)
         if not rows:  # the connection was removed
             return None

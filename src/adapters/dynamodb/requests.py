@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from adapters.dynamodb.keys import Item
 
 TOMBSTONE_DAYS = 90
-"""How long a deleted or expired record answers 410 before it answers 404."""
+"""How long GET returns 410 for a deleted or expired record before it returns 404."""
 
 RECORDS = Codec(
     QueuedRequest,

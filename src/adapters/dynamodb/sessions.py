@@ -27,7 +27,7 @@ class Sessions(Database):
         return SESSIONS.entity(item) if item else None
 
     def silent_sessions(self, before: str, limit: int) -> Sequence[Session]:
-        """Return open sessions whose last call was before the timestamp: the sparse index, then one batch."""
+        """Return live sessions whose last call was before the timestamp. Reads the sparse index, then one batch."""
         table = self._tables.sessions
         query = key_query(table, keys.LIVE_PARTITION, index=keys.LIVE_SESSIONS_INDEX, below=(keys.LAST_CALL_AT, before))
         entries = self._client.query(**query, Limit=limit)["Items"]

@@ -86,7 +86,7 @@ class Onboarding:
         """Set a new password for the Web Connector and return it.
 
         Raises what `connection_for` raises, and InvalidState once QuickBooks has connected through this link: a new
-        password would cut off a working connection.
+        password would break a working connection.
         """
         connection = self.connection_for(token)
         if is_connected(connection):

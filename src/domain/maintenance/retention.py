@@ -43,7 +43,7 @@ class Retention:
     def forget(self, record: QueuedRequest) -> bool:
         """Remove the bodies of an expired record, subtract it from the counts and store a tombstone.
 
-        May be called again; returns False when there was nothing to do. Raises TooManyRequests.
+        Safe to repeat: returns False if there was nothing to do. Raises TooManyRequests.
         """
         try:
             self._store.commit(ForgetRequest(record, timestamp(self._clock())))

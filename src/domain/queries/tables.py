@@ -54,7 +54,7 @@ _TRANSACTION_PARAMETERS = (
     Parameter(
         "customer_list_id", values.LIST_ID, "EntityFilter/ListID", "Transactions of the customer with this ListID."
     ),
-    Parameter("include_line_items", values.BOOLEAN, "IncludeLineItems", "Return the lines too.", default="false"),
+    Parameter("include_line_items", values.BOOLEAN, "IncludeLineItems", "Also return the line items.", default="false"),
 )
 _TRANSACTION_EXCLUSIVE = (
     (("from_modified_date", "to_modified_date"), ("from_transaction_date", "to_transaction_date")),

@@ -63,7 +63,7 @@ MAX_FACT_CHARACTERS = 300
 
 
 def shortened(text: str, limit: int = MAX_MESSAGE_CHARACTERS) -> str:
-    """Return `text`, or its beginning with an ellipsis when it has more than `limit` characters."""
+    """Return `text`, shortened and ended by an ellipsis if it has more than `limit` characters."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
@@ -254,7 +254,7 @@ class QueuedRequest:
         return self.changed(now, state=to, **fields)
 
     def as_change_of(self, before: QueuedRequest) -> QueuedRequest:
-        """Return the record, reached from `before` by several transitions, as one stored change of it."""
+        """Return the record with the revision after that of `before`: its transitions are stored as one change."""
         return replace(self, revision=before.revision + 1)
 
     def claimed(self, session_id: str, now: datetime) -> QueuedRequest:
@@ -294,13 +294,13 @@ class QueuedRequest:
     def response_lost(self, now: datetime, queue_priority: int = FIRST_IN_LINE) -> QueuedRequest:
         """Return a sent write as queued for recovery in a later session.
 
-        Not in this session: QuickBooks may still be executing the write and would answer that it does not know it.
+        Not in this session: QuickBooks may still be executing the write and would report that it does not know it.
         """
         recovery = replace(self.recovery, response_lost=True, active=True, sessions=0)
         return self.moved(State.RETRYABLE, now, recovery=recovery, queue_priority=queue_priority)
 
     def failed(self, now: datetime, code: str, message: str, details: Mapping[str, Any]) -> QueuedRequest:
-        """Return a record in flight as ended in an error. None values in `details` are left out, texts shortened."""
+        """Return a record in flight as ended in an error. None values in `details` are dropped; texts are shortened."""
         facts = {
             name: shortened(value) if isinstance(value, str) else value
             for name, value in details.items()

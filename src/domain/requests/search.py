@@ -91,7 +91,7 @@ class Search:
         if self._clock() >= self._deadline:
             raise InvalidRequest.of(
                 "search_phrase",
-                f"could not be searched in all requests of this connection within {MAX_SEARCH_SECONDS} seconds. Try "
+                f"could not be searched for in all requests of the connection within {MAX_SEARCH_SECONDS} seconds. Try "
                 "again later, when fewer of them are new, or list by state and webhook_state without it",
             )
 

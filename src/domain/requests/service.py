@@ -163,7 +163,7 @@ class RequestService:
         return Queued(self.get(app_id, claim.record_id, connection_id), repeated=True)
 
     def get(self, app_id: str, request_id: str, connection_id: str | None = None) -> StoredRequest:
-        """Return a record with its bodies. Raises NotFound, also when its connection was deleted, and Gone."""
+        """Return a record with its bodies. Raises Gone, or NotFound (also when its connection was deleted)."""
         return _existing(app_id, self._store.stored_request(request_id, connection_id))
 
     def detail(

@@ -62,7 +62,7 @@ class Requests(Protocol):
         """
 
     def stored_requests(self, request_ids: Sequence[str], *, max_response_bytes: int) -> Mapping[str, StoredRequest]:
-        """Return the records that exist, by id. A response of more than `max_response_bytes` is None."""
+        """Return the existing records by id. A response larger than `max_response_bytes` is returned as None."""
 
     def request_xml(self, request_id: str) -> str:
         """Return the request body. Raises NotFound."""
@@ -124,7 +124,7 @@ class Sessions(Protocol):
         """Return a session, open or ended."""
 
     def silent_sessions(self, before: str, limit: int) -> Sequence[Session]:
-        """Return open sessions whose last call was before the timestamp, from an index."""
+        """Return live sessions whose last call was before the timestamp, from an index."""
 
 
 class Apps(Protocol):
@@ -207,7 +207,7 @@ class Packing(Protocol):
         """
 
     def pack(self, connection_id: str, day: str, after: tuple[str, str] | None) -> tuple[str, str] | None:
-        """Do one step of packing a day. Return `after` of the next step, None when the day is through.
+        """Do one step of packing a day. Return `after` of the next step, or None when the day is done.
 
         One run copies a text into a search page, the next run takes it out of the index. A day is done when a run
         finds nothing to do.

@@ -31,11 +31,11 @@ MEANINGS: Mapping[Reason, tuple[str, str]] = {
     ),
     Reason.ANSWER_NOT_UNDERSTOOD: (
         "QuickBooks returned something that is not a response to this request.",
-        "Look at the stored response and into the company file before you queue the request again.",
+        "Check the stored response and the company file before you queue the request again.",
     ),
     Reason.OTHER_FILE: (
         "The open company file may not be the one that the write was sent to.",
-        "Open the company file that the request was sent to and look there.",
+        "Open the company file that the request was sent to and check whether it was executed there.",
     ),
     Reason.RESPONSE_TOO_LARGE: (
         "QuickBooks' response is larger than one call can carry.",

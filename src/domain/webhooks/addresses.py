@@ -164,7 +164,7 @@ def is_allowed(address: str | IPv4Address | IPv6Address, *, allow_loopback: bool
 def _ascii_host(host: str) -> str:
     if not host.isascii():
         try:
-            # IDNA also folds full-width digits and dots, so that an address in these is recognised.
+            # IDNA also folds full-width digits and dots, so that an address written in them is recognised.
             host = host.encode("idna").decode("ascii").lower()
         except UnicodeError:
             raise _invalid(f"must have a valid host; {host} is not an international name") from None

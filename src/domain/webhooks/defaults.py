@@ -16,7 +16,7 @@ RETRY_DELAYS = (
     timedelta(hours=10),
     timedelta(hours=10),  # 28 hours in all, so that a look once a day is enough to repair the receiver
 )
-"""The delay after each failed attempt. There is one attempt more than there are delays."""
+"""The delay after each failed attempt. There is one more attempt than there are delays."""
 
 JITTER = 0.2
 """Each delay varies by this fraction, so that a receiver that recovers does not get all events at once."""

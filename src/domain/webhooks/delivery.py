@@ -253,7 +253,7 @@ def _is_wanted(record: QueuedRequest, planned: PlannedAttempt) -> bool:
     if record.state not in ENDED or webhook.state is not WebhookState.PENDING or webhook.round != planned.webhook_round:
         return False
     if webhook.tries < planned.webhook_tries:
-        raise AheadOfRecord(f"{record.id}: try {planned.webhook_tries} came before try {webhook.tries} was recorded.")
+        raise AheadOfRecord(f"{record.id}: attempt {planned.webhook_tries} came before {webhook.tries} was recorded.")
     return webhook.tries == planned.webhook_tries
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """The response of a receiver. `retry_after` is the text of the header. `body` is cut to 4 KiB."""
+    """The response of a receiver. `retry_after` is the text of the header. `body` is shortened to 4 KiB."""
 
     status: int
     body: str

@@ -52,5 +52,5 @@ def _key(secret: str) -> bytes:
     try:
         return base64.b64decode(secret.removeprefix(SECRET_PREFIX), validate=True)
     except binascii.Error:
-        # Without the cause, whose text could bring parts of the secret into a log.
-        raise ValueError(f"A webhook secret is {SECRET_PREFIX} and base64.") from None
+        # The cause is dropped, because its text could put parts of the secret into a log.
+        raise ValueError(f"A webhook secret is {SECRET_PREFIX} followed by base64.") from None

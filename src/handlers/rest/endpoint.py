@@ -39,7 +39,7 @@ REQUEST = "/api/v1/queued_requests/<request_id>"
 REQUEST_OF_CONNECTION = "/api/v1/connections/<connection_id>/queued_requests/<request_id>"
 """The two paths of a request."""
 
-logger = Logger(serialize_stacktrace=False)  # the log line has the stack as text already
+logger = Logger(serialize_stacktrace=False)  # the log line already contains the stack trace as text
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ def error_response(error: ServiceError) -> Response[str]:
 
 def fault_response(request_id: str) -> Response[str]:
     """Return the response to a fault of the service. It tells only the id by which the log has the details."""
-    message = "Something went wrong on our side. Please report the request id."
+    message = "Something went wrong on our side. Please report details.request_id."
     return _response(500, INTERNAL_ERROR, message, {"request_id": request_id}, NO_STORE)
 
 

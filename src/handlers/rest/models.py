@@ -1,4 +1,4 @@
-"""Bodies and query parameters that callers may send. Everything else is refused by name."""
+"""Bodies and query parameters that callers may send. Any other member is refused, and the error names it."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class NewSyncWindow(Body):
 class NewConnection(Body):
     """The settings of a connection. All are optional; null means none."""
 
-    name: Annotated[Line | None, Field(max_length=200, description="A name for people.")] = None
+    name: Annotated[Line | None, Field(max_length=200, description="A display name.")] = None
     company_file: Annotated[
         Line | None,
         Field(max_length=500, description="Full path of the company file. Null: the file that is open."),
     ] = None
-    webhook_url: Annotated[str | None, Field(description="Receiver for requests that name none.")] = None
+    webhook_url: Annotated[str | None, Field(description="Webhook URL for requests that do not specify one.")] = None
     sync_window: Annotated[NewSyncWindow | None, Field(description="Null: requests are sent at any time.")] = None
     linger_seconds: Annotated[
         int | None,
@@ -135,4 +135,4 @@ class ListParameters(PageParameters):
 class DeleteParameters(BaseModel):
     """Options for deleting."""
 
-    force: Annotated[bool, Field(description="Also delete a request that still waits.")] = False
+    force: Annotated[bool, Field(description="Also delete a request that is still waiting.")] = False

@@ -25,7 +25,7 @@ def query_endpoint(name: str) -> Endpoint:
 
     query.__doc__ = f"""Queue a query for {name.replace("_", " ")}.
 
-    The response is a queued request. The response of QuickBooks arrives with its webhook.
+    Returns the queued request. Its webhook delivers the response of QuickBooks.
     """
     endpoint.route(
         "GET",

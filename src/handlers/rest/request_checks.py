@@ -52,7 +52,7 @@ def require_full_scope(event: Event) -> None:
     """Raise Forbidden for a read-only key."""
     if caller(event).scope is not Scope.FULL:
         raise Forbidden(
-            "This API key is read-only. It can get requests and connections, but not queue, change or delete."
+            "This API key is read-only. It can get requests and connections, but cannot queue, change or delete them."
         )
 
 
@@ -60,7 +60,7 @@ def require_ids(event: Event) -> None:
     """Raise NotFound when an id in the path is not a lower-case UUID."""
     for value in (event.get("pathParameters") or {}).values():
         if not _UUID.fullmatch(value):
-            raise NotFound("Nothing has this id. Ids are lower-case UUIDs.")
+            raise NotFound("No object has this id. Ids are lower-case UUIDs.")
 
 
 def header(event: Event, name: str) -> str | None:
@@ -87,7 +87,7 @@ def require_known_parameters(event: Event, known: Sequence[str]) -> None:
     """Raise InvalidRequest for a parameter that the endpoint does not have or that is given twice."""
     problems = [unknown_name(name, known, "parameter") for name in query_parameters(event) if name not in known]
     problems += [
-        Problem(name, "is given more than once")
+        Problem(name, "occurs more than once")
         for name, values in query_parameters(event).items()
         if name in known and len(values) > 1
     ]
@@ -129,7 +129,7 @@ def json_object(text: str) -> dict[str, Any]:
     except RecursionError:
         raise InvalidRequest.of("body", "is nested too deeply") from None
     except ValueError:
-        # Python does not read integers of more than 4,300 digits.
+        # Python refuses to parse integers of more than 4,300 digits.
         raise InvalidRequest.of("body", "has a number with too many digits") from None
     if not isinstance(value, dict):
         raise InvalidRequest.of("body", "must be a JSON object")

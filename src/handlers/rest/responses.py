@@ -51,7 +51,7 @@ def render(event: Event, body: Mapping[str, Any] | None, status: int) -> Respons
 
 
 def for_read_only_key(body: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """Return a body in which webhook URLs are cut to their origin: the rest may be a credential of the receiver."""
+    """Return a body in which webhook URLs are reduced to their origin: the rest may be a credential of the receiver."""
     data = (body or {}).get("data", {})
     for view in data if isinstance(data, list) else [data]:
         if view.get("webhook_url"):

@@ -46,7 +46,7 @@ class ConnectionView(TypedDict):
         bool, Schema("False after `reset_company_file`, until a session has found a company file")
     ]
     webhook_url: Annotated[
-        str | None, Schema("Receiver for requests that name none. A read-only key sees only the origin")
+        str | None, Schema("Webhook URL for requests that do not specify one. A read-only key sees only the origin")
     ]
     last_connected_at: Moment | None
     status: Annotated[str, Schema(enum=["never_connected", "connected", "error"])]

@@ -482,7 +482,7 @@ def test_a_fault_of_the_service_returns_only_the_request_id(
     assert answer.status == 500
     assert answer.json["error"] == {
         "code": "internal_error",
-        "message": "Something went wrong on our side. Please report the request id.",
+        "message": "Something went wrong on our side. Please report details.request_id.",
         "details": {"request_id": REQUEST_ID},
     }
     fault = next(record for record in caplog.records if record.message == "fault")

@@ -113,7 +113,7 @@ def test_a_mismatch_names_the_right_file_if_it_is_known(qbwc: Connector) -> None
 
     begin_in(qbwc, OTHER, ELSEWHERE)
 
-    assert f"{ELSEWHERE}. The connection's file was last {PATH}." in qbwc.last_error()
+    assert f"{ELSEWHERE}. The connection's file was last seen at {PATH}." in qbwc.last_error()
 
 
 def test_a_mismatch_in_a_file_that_replaced_the_right_one_names_the_path_once(qbwc: Connector) -> None:

@@ -233,7 +233,7 @@ def test_a_write_that_quickbooks_denies_after_three_sessions_has_an_unknown_outc
 
     error = error_of(qbwc, write)
     assert (error.code, error.details["status_code"], error.details["sessions"]) == ("outcome_unknown", 9002, 3)
-    assert "Look into the company file before" in error.details["hint"]
+    assert "Check the company file before" in error.details["hint"]
 
 
 def test_a_write_with_a_badly_stored_response_is_executed_once_and_has_an_unknown_outcome() -> None:

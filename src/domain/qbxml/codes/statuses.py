@@ -92,7 +92,7 @@ _TABLE: Mapping[int, tuple[str, str, str]] = {
     3085: ("number_invalid", "A number is not valid.", _SEE_MESSAGE),
     3090: ("value_not_stored", "QuickBooks could not store a value.", _SEE_MESSAGE),
     3100: ("name_in_use", "The name is already in use.",
-        "Use another name. Customers, vendors, employees and other names share their names."),
+        "Use another name. Customers, vendors, employees and other names cannot have the same name."),
     3110: ("enum_invalid", "A value is not in its enumeration.", _SEE_MESSAGE),
     3120: ("not_found", "The object does not exist in this company file.", _QUERY_FIRST),
     3130: ("parent_not_found", "The parent does not exist.", "Create it first, or use its full name."),
@@ -105,7 +105,7 @@ _TABLE: Mapping[int, tuple[str, str, str]] = {
     3153: ("elements_conflict", "Two elements exclude each other.", _CONFLICT),
     3160: ("delete_refused", "The object cannot be deleted because it is in use.", "Make it inactive instead."),
     3161: ("date_closed", "The date is on or before the closing date.", _CLOSED),
-    3162: ("not_in_multi_user_mode", "QuickBooks does not do this in multi-user mode.",
+    3162: ("not_in_multi_user_mode", "QuickBooks cannot do this in multi-user mode.",
         "Switch QuickBooks to single-user mode and queue the request again."),
     3170: ("changed_meanwhile", "Another user changed the list at the same time.", _CHANGED),
     3171: ("date_closed", "The date is on or before the closing date.", _CLOSED),
@@ -135,7 +135,7 @@ _TABLE: Mapping[int, tuple[str, str, str]] = {
     3270: ("posting_account_missing", "An account to post to is missing.", "Name the account, or set it on the item."),
     9001: ("message_set_id_reused", "The message set ID was used before with other content.", _CHECK_FILE),
     9002: ("nothing_stored", "QuickBooks has no usable stored response for this message set ID.", _NOT_EXECUTED),
-    9004: ("message_set_id_too_long", "The message set ID is too long.", "Report this: the service creates the ID."),
+    9004: ("message_set_id_too_long", "The message set ID is too long.", "Report this to the operator."),
     9005: ("answer_not_stored", "QuickBooks could not store the response under the message set ID.", _CHECK_FILE),
 }
 # fmt: on

@@ -8,7 +8,7 @@ MAX_DEPTH = 20
 """Nested elements. The request element is level 1."""
 
 MAX_REQUEST_ID = 50
-"""Characters in a `requestID`; QuickBooks answers a longer one with status 1060."""
+"""Characters in a `requestID`; QuickBooks returns status 1060 for a longer one."""
 
 MAX_WIRE_BYTES = 5 * 1024 * 1024
 """Bytes of a request in the reply to the Web Connector. A Lambda function returns at most 6 MB."""

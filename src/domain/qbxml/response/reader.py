@@ -150,7 +150,7 @@ _reference = re.compile(r"&#(?:x([0-9A-Fa-f]+)|([0-9]+));")
 
 
 def _repaired(text: str) -> str:
-    """Return the text with U+FFFD for every forbidden character and reference. QuickBooks does write them."""
+    """Return the text with U+FFFD in place of every forbidden character and reference; QuickBooks does write them."""
     return _forbidden.sub("\N{REPLACEMENT CHARACTER}", _reference.sub(_legal_reference, text))
 
 

@@ -48,7 +48,7 @@ def _message_set(node: Node) -> dict[str, Any]:
 def _add_members(  # noqa: C901 - this loop runs for every element of a response
     members: dict[str, Any], node: Node, facts: Mapping[str, Returned], depth: int
 ) -> None:
-    """Add the content of a node by its facts."""
+    """Add the content of a node, as its schema facts prescribe."""
     if depth > _MAX_DEPTH:
         raise UnreadableResponse(f"Elements are nested more than {_MAX_DEPTH} levels deep.")
     texts = [node.text] if node.text and not node.text.isspace() else []

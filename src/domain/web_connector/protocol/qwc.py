@@ -20,7 +20,7 @@ POLL_MINUTES = 1
 """Minutes between polls: the shortest interval that the Web Connector's window accepts. Without work, `authenticate`
 postpones the next poll (`domain.web_connector.session.polling`)."""
 
-DESCRIPTION = "Sends queued requests to QuickBooks and returns the answers."
+DESCRIPTION = "Sends queued requests to QuickBooks and returns the responses."
 """At most 80 characters: the Web Connector's window shows no more."""
 
 
@@ -63,8 +63,8 @@ def render(
         # Work also while QuickBooks is closed, where the administrator allows that; `umpRequired` would
         # refuse to register where it is not.
         ("UnattendedModePref", "umpOptional"),
-        # The administrator decides about tax and card numbers; `pdpRequired` would refuse to register
-        # without them, `pdpNotNeeded` would never ask.
+        # The administrator decides about access to tax and card numbers: `pdpRequired` would fail to register
+        # without it, and `pdpNotNeeded` would never ask for it.
         ("PersonalDataPref", "pdpOptional"),
     )
     lines = "".join(f"  <{tag}>{_text(value)}</{tag}>\n" for tag, value in elements)

@@ -203,9 +203,9 @@ class _EnvelopeReader:
     def _open_method(self, name: str) -> None:
         namespace, _, method = name.rpartition("}")
         if namespace != NAMESPACE or method not in METHODS:
-            known = f"The namespace is {NAMESPACE}; the methods are {', '.join(METHODS)}."
+            expected = f"The namespace is {NAMESPACE}; the methods are {', '.join(METHODS)}."
             raise NotACall(
-                f"There is no method {method[:60]!r} in namespace {namespace[:100]!r}. {known}", self._version
+                f"There is no method {method[:60]!r} in namespace {namespace[:100]!r}. {expected}", self._version
             )
         self._method = method
         self._in_method = True
@@ -247,7 +247,7 @@ def escape(text: str) -> str:
 
 
 def write_answer(call: Call, result: Result) -> str:
-    """Return the envelope that answers `call`, on one line, because white space in a result is data."""
+    """Return the envelope of the reply to `call`, on one line, because white space in a result is data."""
     method = METHODS[call.method]
     if method.result is Type.STRINGS and not isinstance(result, (str, int)):
         content = "".join(f"<string>{escape(item)}</string>" for item in result)

@@ -1,4 +1,4 @@
-"""Decides how a request continues without a response: it is sent or asked for again, or ends.
+"""Decides how a request continues when no response arrived: send it again, ask for its stored response, or end it.
 
 Pure decisions about one record (docs/decisions/0005 and 0014).
 """
@@ -30,7 +30,7 @@ MAX_RECOVERY_SESSIONS = 3
 _SESSION_ENDED = "The Web Connector session ended before QuickBooks' response arrived."
 
 _LOOK_FIRST = (
-    "QuickBooks may have executed it. Look into the company file before you queue the request again. If QuickBooks or "
+    "QuickBooks may have executed it. Check the company file before you queue the request again. If QuickBooks or "
     "the Web Connector hangs, close it first: it may still execute the request."
 )
 
@@ -48,7 +48,7 @@ def after_session_end(record: QueuedRequest, now: datetime) -> QueuedRequest:
 
 
 def recover_later(record: QueuedRequest, now: datetime, message: str, details: dict[str, Any]) -> QueuedRequest:
-    """Return a write that recovers as queued for a later session, or as ended after MAX_RECOVERY_SESSIONS."""
+    """Return a recovering write, queued for a later session or, after MAX_RECOVERY_SESSIONS, ended."""
     asked = record.recovery.sessions
     if asked < MAX_RECOVERY_SESSIONS:
         return record.requeued(now)
@@ -59,7 +59,7 @@ def recover_later(record: QueuedRequest, now: datetime, message: str, details: d
 def retry_later(
     record: QueuedRequest, now: datetime, message: str, details: dict[str, Any], *, lost: bool
 ) -> QueuedRequest:
-    """Return a request as queued for a later session, or as ended after MAX_SESSIONS.
+    """Return a request, queued for a later session or, after MAX_SESSIONS, ended.
 
     `lost`: QuickBooks may have executed it, so that a smaller page may get through.
     """
@@ -72,7 +72,7 @@ def retry_later(
     return record.failed(
         now,
         "quickbooks_connection_error",
-        f"Given up after {record.sessions} sessions. {message}",
+        f"Gave up after {record.sessions} sessions. {message}",
         {**details, "hint": hint, "sessions": record.sessions},
     )
 

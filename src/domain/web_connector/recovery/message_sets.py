@@ -56,7 +56,7 @@ def status_check(record: QueuedRequest) -> str:
 
 def is_about_another(record: QueuedRequest, text: str) -> bool:
     """Whether a response names the message set of another request: it was delayed or delivered twice."""
-    # Only the first tag is searched, and not far: the text may be anything.
+    # Search for the first tag only, and only near the start: the text can be anything.
     start = text.find(_TAG)
     if start < 0:
         return False

@@ -116,7 +116,7 @@ def of_response(  # noqa: PLR0911 - one return for each kind of response
             return Ignored()
         if not _answers(record, status.name, status.request_id):
             other = f"{status.name} with requestID {status.request_id!r}"
-            return _not_understood(record, text, f"QuickBooks answered another request: {other}.", now)
+            return _not_understood(record, text, f"QuickBooks returned the response to another request: {other}.", now)
     refused = next((status for status in response.statuses if status.is_error), None)
     if refused:
         return Failed(_refused(record, refused, now), text)
@@ -170,7 +170,7 @@ def _is_duplicate(record: QueuedRequest, status: qbxml.ResponseStatus, last: Las
 def _of_message_set(session: Session, record: QueuedRequest, text: str, code: int | None, now: datetime) -> Outcome:
     """Return what a document without a response means: at most, it has a status of the message set."""
     if not code:
-        return _not_understood(record, text, "QuickBooks' answer contains no response.", now)
+        return _not_understood(record, text, "QuickBooks returned no response.", now)
     if not record.recovering:
         return _of_refused_message_set(record, text, code, now)
     if code in NEVER_EXECUTED and session.in_flight and session.in_flight.parse_error is not None:
@@ -192,7 +192,7 @@ def _of_status_check(record: QueuedRequest, text: str, code: int, now: datetime,
     if record.sessions >= MAX_SESSIONS:
         # QuickBooks also says so when it failed to store the response. Repeating it any further needs a person.
         message = (
-            f"Given up after {record.sessions} sessions. No response arrived, and QuickBooks has none: status {code}."
+            f"Gave up after {record.sessions} sessions. No response arrived, and QuickBooks has none: status {code}."
         )
         details = {"status_code": code, "reason": describe_status(code).reason, "sessions": record.sessions}
         return Failed(outcome_unknown(record, now, message, details), text)
@@ -204,7 +204,7 @@ def _of_status_check(record: QueuedRequest, text: str, code: int, now: datetime,
 def _of_refused_message_set(record: QueuedRequest, text: str, code: int, now: datetime) -> Outcome:
     """QuickBooks refused the message set as a whole (docs/reference/qbxml-rules.md, Error recovery)."""
     if code in NEVER_EXECUTED:
-        # Only status checks get this status: it is the duplicate of an earlier one.
+        # Only a status check gets this status, so this response is a duplicate of an earlier one.
         return Ignored()
     if code == OTHER_CONTENT and record.recovery.response_lost:
         # An earlier copy was executed, this one was not: the response to that copy is stored.

@@ -62,7 +62,7 @@ def of_exception(session: Session, record: QueuedRequest, call: Call, now: datet
     if record.recovering:
         after = recover_later(record, now, message, details)
     elif certain and _is_recent(record, now) and facts.kind == "unavailable" and (record.is_read or believed):
-        # Every request would fail now, so that the attempt does not count.
+        # Every request would fail now, so the attempt does not count.
         after = record.requeued(now, counts=False)
     elif record.is_read or believed:
         after = retry_later(record, now, message, details, lost=not certain)
@@ -88,7 +88,7 @@ def _of_invalid_request(  # noqa: PLR0917 - facts of one call
         # QuickBooks did not understand the question. That says nothing about the request.
         outcome = Failed(outcome_unknown(record, now, message, details))
     elif record.paging.page > 1:
-        # The rest of the request was good enough for the first page.
+        # QuickBooks accepted the rest of the request for the first page, so the iterator must have expired.
         expired = details | {"reason": Reason.ITERATOR_EXPIRED.value}
         outcome = Failed(iteration_interrupted(record, now, message, expired))
     elif record.is_read or not session.exception_reported:

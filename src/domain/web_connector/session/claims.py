@@ -57,7 +57,7 @@ class Claims:
             claim = _claim(queue[0], session_id, now, released)
             others = [released] if released and released.before is not claim.before else []
             try:
-                # The claim comes last: any other change that does not hold is reported before it.
+                # The claim comes last, so that a conflict in any other change is reported first.
                 self._store.commit(*changes(claim.after, len(queue)), *others, claim)
             except Conflict as conflict:
                 if conflict.change != claim:

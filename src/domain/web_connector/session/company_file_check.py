@@ -76,7 +76,7 @@ class CompanyFileCheck:
         if self._must_be_marked and not self.mark:
             message = f"The connection's company_file could not be opened: {self.connection.company_file}. {message}"
         elif self._marked_path:
-            message += f" The connection's file was last {self._marked_path}."
+            message += f" The connection's file was last seen at {self._marked_path}."
         return f"{message} Open the right file and update again."
 
     def learned(self, now: datetime) -> ChangeConnection:

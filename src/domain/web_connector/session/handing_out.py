@@ -117,8 +117,8 @@ class HandingOut:
             # Whatever is wrong with one request must not block those behind it.
             if record.recovering:
                 return status_check(record), "", None
-            known = error.message if isinstance(error, InvalidRequest) else f"unexpected {type(error).__name__}"
-            raise _NotWritable(missing or known) from error
+            problem = error.message if isinstance(error, InvalidRequest) else f"unexpected {type(error).__name__}"
+            raise _NotWritable(missing or problem) from error
 
     def _put_back(self, session: Session, record: QueuedRequest, reason: str, now: datetime) -> Reply:
         """Put back what was claimed before the session was told to stop."""
@@ -151,7 +151,7 @@ class HandingOut:
 
 
 class _NotWritable(Exception):
-    """A request cannot be written as QBXML; the text says why."""
+    """A request cannot be written as QBXML; the message says why."""
 
 
 def _checked(session: Session, check: CompanyFileCheck) -> Session:

@@ -38,6 +38,6 @@ def continues(session: Session, now: datetime) -> bool:
 
 
 def end_message(session: Session) -> str | None:
-    """Return what the user reads after lingering, None when the session did not linger."""
+    """Return the message that the user sees after lingering, or None if the session did not linger."""
     seconds = session.limits.linger_seconds
     return f"Done: nothing more was queued for {seconds} seconds." if seconds else None

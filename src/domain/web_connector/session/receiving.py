@@ -147,6 +147,6 @@ def _after(session: Session, record: QueuedRequest, outcome: Changed, now: datet
 
 
 def _progress(session: Session, waiting: int) -> int:
-    """Return 1-99 for the Web Connector's progress bar; it never falls during a session."""
+    """Return 1 to 99 for the Web Connector's progress bar. The value never falls during a session."""
     number = session.responses + 1
     return max(1, session.progress, min(99, 100 * number // (number + waiting)))

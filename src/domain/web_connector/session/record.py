@@ -26,7 +26,7 @@ MAX_LINGER_SECONDS = 25 * 60
 """How long a session may linger. Lingering writes nothing, so it must end well before the session counts as silent."""
 
 KEPT_SECONDS = 24 * 60 * 60
-"""How long an ended session is kept to answer late calls; then DynamoDB's TTL removes it."""
+"""How long an ended session is kept to reply to late calls; then DynamoDB's TTL removes it."""
 
 
 def session_id(ticket: str) -> str:

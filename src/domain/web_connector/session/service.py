@@ -41,7 +41,7 @@ MAX_UNWRITABLE = 5
 """Requests in a row that one call may end because they can no longer be written."""
 
 CLOSED = "OK"
-OVER = "This session is over. The next update begins a new one."
+OVER = "This session has ended. The next update begins a new one."
 REVOKED = "The password of this connection was changed. Enter the new one in the Web Connector."
 CONTENDED = "This session is being used by another call."
 
@@ -120,7 +120,7 @@ class SessionService:
 
     def interactive_rejected(self, _call: Call) -> Reply:
         """Return the text that the user reads."""
-        return Reply("There is no interactive mode.")
+        return Reply("Interactive mode is not supported.")
 
     def interactive_done(self, _call: Call) -> Reply:
         """End the interactive mode at once."""
