@@ -1,4 +1,4 @@
-"""An expired request: the database removes it, the stream tells the function, nothing of it stays."""
+"""An expired request: the database removes it, and the stream triggers the removal of its bodies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def here(tmp_path: Path) -> Iterator[tuple[stack.Stack, Credentials]]:
-    """Yield a stack in this process, so that its database is at hand."""
+    """Yield a stack in this process, with access to its database."""
     if os.environ.get("STACK"):
         pytest.skip("the database of a given stack is out of reach")
     with stack.running(dynamodb_endpoint=os.environ.get("DYNAMODB_ENDPOINT")) as running:
@@ -48,6 +48,6 @@ def test_an_expired_request_goes_with_its_bodies_and_counts(here: tuple[stack.St
     listed = api.call("GET", f"{path}?page_size=1")
     assert ([one["id"] for one in listed["data"]], listed["total_pages"]) == ([kept], 1)
     body = {"request_id": {"S": old}, "part": {"S": "body"}}
-    # What stands for the body until its text is out of the packed ones (decision 0023) holds nothing of it.
-    left = dynamodb.get_item(TableName="PayloadsTable", Key=body)["Item"]
-    assert set(left) == {"request_id", "part", "connection_id", "inserted_at", "gone"}
+    # The marker stays until the packer removes the text from its search page (decision 0023). It holds no text.
+    marker = dynamodb.get_item(TableName="PayloadsTable", Key=body)["Item"]
+    assert set(marker) == {"request_id", "part", "connection_id", "inserted_at", "removed"}
