@@ -33,6 +33,7 @@ from local.functions import Functions
 from local.programs import ROOT
 from local.receiver import receiving
 from local.run import OPERATE_FUNCTION
+from local.template import Template
 from simulator.company import Company
 from simulator.web_connector.scheduler import Simulator
 
@@ -56,7 +57,7 @@ UPKEEP_RUNS = 5
 QUEUE_POLLS_A_MONTH = 5 * 3 * MONTH_MINUTES
 """Lambda polls a queue with five long polls of 20 seconds ("Using Lambda with Amazon SQS" in the Developer Guide)."""
 
-ALARMS = 10
+ALARMS = len(Template.load(ROOT / "template.yaml").resources("AWS::CloudWatch::Alarm"))
 
 WRITE_BLOCK, READ_BLOCK = 1024, 4096
 READS = ("GetItem", "TransactGetItems", "BatchGetItem", "Query")
