@@ -1,6 +1,6 @@
 """Lists of a connection's requests: numbered pages, filters, two sort orders, search.
 
-DynamoDB has neither offsets nor counts. `page_range` calculates where a page lies, `search` finds a phrase.
+DynamoDB has neither offsets nor counts. `page_range` calculates the position of a page, and `search` finds a phrase.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ListQuery:
     search_phrase: str | None = None
 
     def matches(self, record: QueuedRequest) -> bool:
-        """Return whether the record passes the filters."""
+        """Whether the record matches the filters."""
         return self.state in (None, record.state) and self.webhook_state in (None, record.webhook_state)
 
     def time_of(self, record: QueuedRequest) -> str:
@@ -53,7 +53,7 @@ class ListQuery:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page. `total_pages` is 0 when nothing matches. A page past the end has no items."""
+    """One page. `total_pages` is 0 if nothing matches. A page past the end has no items."""
 
     items: Sequence[StoredRequest]
     page: int
@@ -72,7 +72,7 @@ class Lists:
         self._min_part = min_part
 
     def page(self, app_id: str, query: ListQuery) -> Page:
-        """Return one page. Raises NotFound, and InvalidRequest when a search takes too long.
+        """Return one page. Raises NotFound, or InvalidRequest if a search takes too long.
 
         While an index lags behind a change, a page can have fewer items. Its items are always correct and in order.
         """
@@ -125,7 +125,7 @@ class Lists:
     def _items(self, query: ListQuery, entries: Sequence[IndexEntry]) -> list[StoredRequest]:
         """Return the records of the entries. Leaves out those that changed since the index was written.
 
-        A record that no longer matches, or has another time, belongs elsewhere in the list or not into it.
+        A record that no longer matches does not belong in the list. One with another time belongs elsewhere in it.
         """
         stored = self._read(dict.fromkeys(entry.id for entry in entries))
         items = {

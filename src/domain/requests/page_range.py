@@ -1,7 +1,7 @@
-"""Where a page of a list lies in an index, calculated from the exact counts of each day.
+"""Calculates the position of a list page in an index from the exact counts of each day.
 
-The counts tell how many records match, on which days the page lies, and how many entries of these days are outside
-the page. So a page is read without reading the pages before it.
+The counts give the number of matching records, the days of the page, and the number of entries on these days that are
+outside the page. A page can therefore be read without the pages before it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class PageRange:
     from_end: bool = False
 
     def in_list_order(self, entries: Sequence[T]) -> Sequence[T]:
-        """Return entries that were read in this range in the order of the list."""
+        """Return entries, which were read in this range, in the order of the list."""
         return entries[::-1] if self.from_end else entries
 
 
@@ -61,7 +61,7 @@ def matching_days(counts: Iterable[DayCounts], query: ListQuery) -> list[DayTota
 
 
 def locate_page(days: Sequence[DayTotal], query: ListQuery) -> PageRange | None:
-    """Return where a page lies in `days` (from `matching_days`), or None when it is past the end."""
+    """Return the position of a page in `days` (from `matching_days`), or None if it is past the end."""
     ends = list(accumulate(day.records for day in days))
     start = (query.page - 1) * query.page_size
     if not ends or start >= ends[-1]:
@@ -74,15 +74,16 @@ def locate_page(days: Sequence[DayTotal], query: ListQuery) -> PageRange | None:
 
 
 def split_points(days: Iterable[DayTotal], min_part: int = MIN_PART_RECORDS) -> list[str]:
-    """Return the times at which to split `days` into parts of about equal size that are read in parallel.
+    """Return the times at which to split `days` into parts of about equal size.
 
-    A day that is larger than a part is split at full hours. A part has at least `min_part` records.
+    The parts are read in parallel. A day that is larger than a part is split at full hours. A part has at least
+    `min_part` records.
     """
     days = sorted(days)
     total = sum(day.records for day in days)
     parts = min(MAX_PARALLEL_READS, -(-total // min_part))
     points: list[str] = []
-    passed = 0  # in 24ths of a record, so that the share of an hour is a whole number
+    passed = 0  # in 24ths of a record, which makes the share of an hour a whole number
     for day, records in days:
         hours = 24 if records * parts > total else 1
         for hour in range(hours):
@@ -93,9 +94,9 @@ def split_points(days: Iterable[DayTotal], min_part: int = MIN_PART_RECORDS) -> 
 
 
 def index_days(query: ListQuery, counts: Iterable[DayCounts], first_day: str, last_day: str) -> IndexDays:
-    """Return the part of an index that has the matching records of these days.
+    """Return the part of an index that contains the matching records of these days.
 
-    With both filters, the index of the filter that fewer records match is read.
+    If the query has both filters, the index of the filter with fewer matching records is read.
     """
     use = "state" if query.state else "webhook_state" if query.webhook_state else "connection"
     if query.state and query.webhook_state:

@@ -26,7 +26,7 @@ class State(StrEnum):
 
 
 class WebhookState(StrEnum):
-    """The progress of a request's webhook; `NOT_APPLICABLE` exactly when there is no URL."""
+    """The progress of a request's webhook. It is `NOT_APPLICABLE` if and only if there is no URL."""
 
     NOT_APPLICABLE = "not_applicable"
     PENDING = "pending"
@@ -48,18 +48,18 @@ TRANSITIONS: Mapping[State, frozenset[State]] = {
     State.ERROR: frozenset(),
     State.DISCARDED: frozenset(),
 }
-"""Every transition; nothing else decides which state may follow which."""
+"""All allowed transitions between states."""
 
 FIRST_IN_LINE = 0
-"""Queue priority of the next page of an open iterator, which ends with the session, and of a write that recovers:
-QuickBooks is asked for its response before anything else is sent."""
+"""Queue priority of the next page of an open iterator, which ends with the session. A write in recovery has the same
+priority, because QuickBooks is asked for its response before anything else is sent."""
 IN_TURN = 1
 """Queue priority of all other requests: first in, first out."""
 
 
 MAX_MESSAGE_CHARACTERS = 2_000
 MAX_FACT_CHARACTERS = 300
-"""Characters stored of a message and of a shorter text from QuickBooks: an item has at most 400 KB."""
+"""Maximum characters of a stored message and of a shorter text from QuickBooks. An item has at most 400 KB."""
 
 
 def shortened(text: str, limit: int = MAX_MESSAGE_CHARACTERS) -> str:
@@ -68,7 +68,10 @@ def shortened(text: str, limit: int = MAX_MESSAGE_CHARACTERS) -> str:
 
 
 def timestamp(moment: datetime) -> str:
-    """Return `moment` (aware, UTC) in ISO 8601 with microseconds and `Z`: all have one length and sort by time."""
+    """Return `moment` (aware, UTC) in ISO 8601 with microseconds and `Z`.
+
+    All timestamps have the same length, so they sort by time.
+    """
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
@@ -79,7 +82,7 @@ def day_of(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RequestError:
-    """Why a request ended in `error`: a stable code, a message for developers, facts and a hint."""
+    """The error of a request: a stable code, a message for developers, facts and a hint."""
 
     code: str
     message: str
@@ -94,7 +97,7 @@ class RequestError:
 class WebhookAttempt:
     """One webhook attempt: when it began, and the receiver's response or a description of the failure.
 
-    `status_code` is None when no response came. `next_attempt_at` is None when the attempt planned no other one.
+    `status_code` is None if there was no response. `next_attempt_at` is None if no further attempt was planned.
     """
 
     attempted_at: str
@@ -108,7 +111,7 @@ class WebhookAttempt:
 class Webhook:
     """The webhook of a request.
 
-    `round` and `tries` identify a webhook attempt: a redelivery through the API begins a new round, in which `tries`
+    `round` and `tries` identify a webhook attempt. A redelivery through the API begins a new round, in which `tries`
     counts from zero. `error` describes the last failure.
     """
 
@@ -121,17 +124,17 @@ class Webhook:
 
     @classmethod
     def to(cls, url: str | None) -> Webhook:
-        """Return the webhook of a new request; without a URL, none is sent."""
+        """Return the webhook of a new request. Without a URL, no webhook is sent."""
         return cls(WebhookState.PENDING, url) if url else cls()
 
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """The place of a record in an iterated query: each page is a record.
+    """The position of a record in an iterated query. Each page is a record.
 
-    `page` counts from 1; `first_page_id` is the id of page 1 on all later pages. `page_size` is the number of objects
-    that page 1 was last asked for, or is asked for next, and all later pages with it; None when the query does not
-    iterate. `continued` is True when a next page was created.
+    `page` counts from 1. On all later pages, `first_page_id` is the id of page 1. `page_size` is the number of objects
+    that page 1 requested last or requests next. All later pages request the same number. `page_size` is None if the
+    query does not iterate. `continued` is True if a next page was created.
     """
 
     page: int = 1
@@ -142,13 +145,13 @@ class Paging:
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """What is known about a write that was sent, until its response is stored.
+    """The recovery of a write that was sent, until its response is stored.
 
-    `response_lost`: the write was sent at least once and no response arrived. `active`: QuickBooks may have executed
-    it, so that what goes out next is not the write but the question for its stored response. `sessions` counts the
-    sessions that asked. `company_file_mark` is the FileID mark of the company file that the write was last sent to:
-    only QuickBooks with that file open can tell that it never executed the write. `message_set_id` is the ID with which
-    it was sent.
+    `response_lost` means that the write was sent at least once and no response arrived. `active` means that QuickBooks
+    may have executed the write, so the service asks for the stored response before it sends the write again. `sessions`
+    counts the sessions that asked. `company_file_mark` is the FileID mark of the company file that the write was last
+    sent to. QuickBooks must have that file open to tell that it never executed the write. `message_set_id` is the ID
+    with which the write was sent.
     """
 
     response_lost: bool = False
@@ -162,10 +165,10 @@ class Recovery:
 class QueuedRequest:
     """A queued request without its bodies, which are stored and read separately.
 
-    `revision` grows by one with every change; a change names the revision that it was made from. `request_label` is
-    the `requestID` that QuickBooks returns. `sessions` counts the sessions that sent the request, and
-    `last_session_id` is the session that claimed it last. `response_size` is in bytes of UTF-8; `response_parts`
-    counts the chunks of a response that is too large for the body item.
+    `revision` grows by one with every change. A change names the revision on which it is based. `request_label` is the
+    `requestID` that QuickBooks returns. `sessions` counts the sessions that sent the request, and `last_session_id` is
+    the session that claimed it last. `response_size` is in bytes of UTF-8. `response_parts` counts the chunks of a
+    response that is too large for the body item.
     """
 
     id: str
@@ -190,20 +193,20 @@ class QueuedRequest:
 
     @property
     def webhook_state(self) -> WebhookState:
-        """The state of the webhook: lists are filtered by it, and counts are kept for it."""
+        """The state of the webhook, which is used in the filters of lists and in the counts."""
         return self.webhook.state
 
     @property
     def is_read(self) -> bool:
-        """Whether it can be sent twice without harm: its name ends in `QueryRq`."""
+        """Whether the request can be sent twice without harm, because its name ends in `QueryRq`."""
         return self.request_name.endswith("QueryRq")
 
     @property
     def message_set_id(self) -> str:
         """The ID under which QuickBooks stores the response of a write.
 
-        20 characters: Intuit's documents disagree whether 23 or 24 are too many. A write that was sent keeps its ID;
-        records that were sent by earlier versions have 24.
+        It has 20 characters, because Intuit's documents disagree whether 23 or 24 are too many. A write that was sent
+        keeps its ID. If an earlier version sent the record, the ID has 24 characters.
         """
         digits = self.id.replace("-", "")
         return self.recovery.message_set_id or digits[: 24 if self.sessions else 20]
@@ -215,17 +218,20 @@ class QueuedRequest:
 
     @property
     def may_be_executed(self) -> bool:
-        """Whether QuickBooks may be executing it, or has executed it without a response: it must not be removed."""
+        """Whether QuickBooks may be executing the request, or may have executed it without a response.
+
+        Such a request must not be removed.
+        """
         return self.state in IN_FLIGHT or (self.recovering and self.state in QUEUED)
 
     @property
     def query_id(self) -> str:
-        """The id of page 1, which all pages of an iterated query share; the own id of any other request."""
+        """The id that all pages of an iterated query share, which is that of page 1. Otherwise the request's id."""
         return self.paging.first_page_id or self.id
 
     @property
     def last_page(self) -> bool | None:
-        """Whether no page follows; None until the request has ended."""
+        """Whether this is the last page, or None if the request has not ended."""
         return not self.paging.continued if self.state in ENDED else None
 
     def changed(self, now: datetime, **fields: Any) -> QueuedRequest:
@@ -239,7 +245,7 @@ class QueuedRequest:
     def moved(self, to: State, now: datetime, **fields: Any) -> QueuedRequest:
         """Return the record in state `to`.
 
-        Raises InFlight or InvalidState when the table has no such transition.
+        Raises InFlight or InvalidState if the table has no such transition.
         """
         hides = to is State.DISCARDED and self.may_be_executed
         if hides or to not in TRANSITIONS[self.state]:
@@ -254,19 +260,19 @@ class QueuedRequest:
         return self.changed(now, state=to, **fields)
 
     def as_change_of(self, before: QueuedRequest) -> QueuedRequest:
-        """Return the record with the revision after that of `before`: its transitions are stored as one change."""
+        """Return the record with the next revision after `before`. Its transitions are then stored as one change."""
         return replace(self, revision=before.revision + 1)
 
     def claimed(self, session_id: str, now: datetime) -> QueuedRequest:
-        """Return a queued record as claimed by a session."""
+        """Return the queued record after a session claimed it."""
         return self.moved(State.TICKETED, now, last_session_id=session_id)
 
     def handed_out(
         self, now: datetime, *, company_file_mark: str | None = None, page_size: int | None = None
     ) -> QueuedRequest:
-        """Return a claimed record as sent: the request itself or, while recovering, the question for its response.
+        """Return the claimed record after it was sent. During recovery, the status check was sent instead.
 
-        `company_file_mark` is the mark of the open company file, `page_size` the number of objects asked for.
+        `company_file_mark` is the mark of the open company file. `page_size` is the number of requested objects.
         """
         recovery, paging = self.recovery, self.paging
         if recovery.active:
@@ -278,9 +284,10 @@ class QueuedRequest:
         return self.moved(State.SENT, now, sessions=self.sessions + 1, paging=paging, recovery=recovery)
 
     def requeued(self, now: datetime, *, page_size: int | None = None, counts: bool = True) -> QueuedRequest:
-        """Return a record in flight as queued again; a `page_size` replaces that of an iterated query.
+        """Return the record in flight after it was put back into the queue.
 
-        If the attempt does not count, `sessions` is as before it.
+        `page_size` replaces the page size of an iterated query. If the attempt does not count, `sessions` is reset to
+        the value before the attempt.
         """
         never_sent = self.state is State.TICKETED and not self.sessions
         return self.moved(
@@ -292,15 +299,19 @@ class QueuedRequest:
         )
 
     def response_lost(self, now: datetime, queue_priority: int = FIRST_IN_LINE) -> QueuedRequest:
-        """Return a sent write as queued for recovery in a later session.
+        """Return the sent write after it was queued for recovery in a later session.
 
-        Not in this session: QuickBooks may still be executing the write and would report that it does not know it.
+        Recovery does not begin in this session. QuickBooks may still be executing the write, and would report that the
+        write is unknown.
         """
         recovery = replace(self.recovery, response_lost=True, active=True, sessions=0)
         return self.moved(State.RETRYABLE, now, recovery=recovery, queue_priority=queue_priority)
 
     def failed(self, now: datetime, code: str, message: str, details: Mapping[str, Any]) -> QueuedRequest:
-        """Return a record in flight as ended in an error. None values in `details` are dropped; texts are shortened."""
+        """Return the record in flight after it ended in an error.
+
+        Drops None values in `details` and shortens texts.
+        """
         facts = {
             name: shortened(value) if isinstance(value, str) else value
             for name, value in details.items()
@@ -311,7 +322,7 @@ class QueuedRequest:
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
-    """The remains of a deleted record: GET returns 410 to its owner instead of 404."""
+    """The marker of a deleted record. GET returns 410 to its owner instead of 404."""
 
     id: str
     connection_id: str
@@ -321,7 +332,7 @@ class Tombstone:
 
 @dataclass(frozen=True, slots=True)
 class StoredRequest:
-    """A record with its bodies. `response_xml` is None when there is none or it was not read."""
+    """A record with its bodies. `response_xml` is None if there is no response or it was not read."""
 
     record: QueuedRequest
     request_xml: str

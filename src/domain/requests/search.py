@@ -1,7 +1,7 @@
 """Searches for a phrase in the search texts of all requests of a connection.
 
-The search texts give the ids and insertion times of the hits. An index gives the filters and the order by
-`updated_at`, when there are too many hits to read their records.
+The search texts give the ids and insertion times of the hits. If there are too many hits to read their records, an
+index provides the values for the filters and the order by `updated_at`.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     Hits: TypeAlias = Collection[tuple[str, str]]
 
 MAX_SEARCH_SECONDS = 20
-"""The function may take 25 seconds, the gateway waits 29."""
+"""The function may take 25 seconds, and the gateway waits 29 seconds."""
 
 
 class Search:
-    """One search. Its methods raise InvalidRequest when MAX_SEARCH_SECONDS have passed."""
+    """One search. Its methods raise InvalidRequest after MAX_SEARCH_SECONDS."""
 
     def __init__(
         self, store: Listing, clock: Clock, query: ListQuery, counts: Sequence[DayCounts], *, min_part: int
@@ -44,7 +44,7 @@ class Search:
         self._deadline = clock() + timedelta(seconds=MAX_SEARCH_SECONDS)
 
     def hits(self, phrase: str) -> Hits:
-        """Return (inserted_at, id) of all requests whose search text contains the phrase; filters do not apply."""
+        """Return (inserted_at, id) of all requests with the phrase in their search text. Filters do not apply."""
         unfiltered = replace(self._query, sort="inserted_at", state=None, webhook_state=None)
         points = split_points(matching_days(self._counts, unfiltered), self._min_part)
         return self._store.search_matches(
@@ -66,7 +66,7 @@ class Search:
         return page.in_list_order(entries[page.skip : page.skip + page.limit]), len(hits)
 
     def _first_entries(self, query: ListQuery, hits: Hits, number: int) -> list[IndexEntry]:
-        """Return at least the first `number` hits that match the filters, in order; all when there are fewer."""
+        """Return at least the first `number` hits that match the filters, in order, or all if there are fewer."""
         if query.sort == INSERTED and not (query.state or query.webhook_state):
             return [IndexEntry(id_, inserted_at) for inserted_at, id_ in sorted(hits, reverse=query.descending)]
         ids = {id_ for _, id_ in hits}

@@ -1,4 +1,4 @@
-"""The text that `search_phrase` is searched in (docs/reference/service-contract.md, Search)."""
+"""The search text of a record, in which `search_phrase` is looked up (docs/reference/service-contract.md, Search)."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from domain.requests.record import QueuedRequest
 
 MAX_TEXT_BYTES = 8 * 1024
-"""Characters of the search text of a record. A search reads the texts of all records of a connection."""
+"""Maximum length of a search text, in characters. A search reads the texts of all records of a connection."""
 
 
 def searchable_text(record: QueuedRequest, request: qbxml.Request, response_xml: str | None = None) -> str:
-    """Return the record's id, its error, the values of its request and the main values of its response, folded."""
+    """Return the folded search text: id, error, the request's values and the response's main values."""
     error = f"{record.error.code}\n{record.error.message}\n" if record.error else ""
     text = f"{record.id}\n{error}{qbxml.search_text(request, response_xml)}"
     return folded(text)[:MAX_TEXT_BYTES]
 
 
 def folded(text: str) -> str:
-    """Return `text` without distinctions of case."""
+    """Return `text` in a form that ignores case."""
     return text.casefold()
 
 

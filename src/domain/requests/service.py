@@ -1,4 +1,4 @@
-"""What an app does with its requests: queue, read, discard, delete, redeliver the webhook."""
+"""The operations of an app on its requests: queue, read, discard, delete, redeliver the webhook."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _CONTENDED = "The request is being changed. Try again in a moment."
 
 @dataclass(frozen=True, slots=True)
 class Idempotency:
-    """An `Idempotency-Key` and the hash of everything that the call asks for."""
+    """An `Idempotency-Key` and the hash of all inputs of the call."""
 
     key: str
     body_hash: str
@@ -75,7 +75,7 @@ class Queued:
 
 
 class RequestService:
-    """The use cases. For each method, another app's request or connection does not exist (NotFound)."""
+    """The use cases. Each method raises NotFound for another app's request or connection."""
 
     def __init__(self, store: Database, clock: Clock, new_id: IdSource) -> None:
         self._store = store
@@ -117,7 +117,7 @@ class RequestService:
         return commit_with_retry(attempt, "The connection is being changed. Try again in a moment.")
 
     def connection(self, app_id: str, connection_id: str) -> Connection:
-        """Return the connection as it was at most a minute ago: its facts decide whether a request is valid.
+        """Return the connection as it was at most a minute ago. Its facts decide whether a request is valid.
 
         Raises NotFound.
         """
@@ -169,7 +169,10 @@ class RequestService:
     def detail(
         self, app_id: str, request_id: str, connection_id: str | None = None
     ) -> tuple[StoredRequest, waiting_reason.WaitingReason | None]:
-        """Return a record with its bodies and its waiting reason, in at most two round trips. Raises as `get`."""
+        """Return a record with its bodies and its waiting reason, in at most two round trips.
+
+        Raises the errors of `get`.
+        """
         detail = self._store.request_detail(request_id, connection_id, waiting_reason.MAX_COUNTED_AHEAD)
         if not isinstance(detail, RequestDetail):
             return _existing(app_id, detail), None
@@ -181,7 +184,7 @@ class RequestService:
         return waiting_reason.of_request(record, self._cache.cached(record.connection_id), self._clock())
 
     def discard(self, app_id: str, request_id: str, connection_id: str | None = None) -> StoredRequest:
-        """Take a request out of the queue. Raises InFlight, and InvalidState when it has ended."""
+        """Take a request out of the queue. Raises InFlight, or InvalidState if it has ended."""
         return self._change(app_id, request_id, connection_id, lambda record, now: record.moved(State.DISCARDED, now))
 
     def redeliver(self, app_id: str, request_id: str, connection_id: str | None = None) -> StoredRequest:
@@ -202,9 +205,9 @@ class RequestService:
         return self._change(app_id, request_id, connection_id, pending)
 
     def delete(self, app_id: str, request_id: str, connection_id: str | None = None, *, force: bool = False) -> None:
-        """Delete an ended request, with `force` also a waiting one. Deleting it again does nothing.
+        """Delete an ended request, or with `force` also a waiting one. A second deletion does nothing.
 
-        Raises InvalidState for a waiting request, InFlight for one that QuickBooks may be working on.
+        Raises InvalidState for a waiting request without `force`, and InFlight if QuickBooks may be executing it.
         """
 
         def attempt(_: Conflict | None) -> None:
@@ -248,7 +251,7 @@ def _claim(app_id: str, idempotency: Idempotency, record_id: str, now: datetime)
 
 
 def _existing(app_id: str, stored: StoredRequest | Tombstone | None) -> StoredRequest:
-    """Return the app's request. Raises NotFound, or Gone when it was deleted."""
+    """Return the app's request. Raises NotFound, or Gone if it was deleted."""
     if isinstance(stored, StoredRequest):
         owned(stored.record, app_id, _KIND)
         return stored

@@ -1,13 +1,13 @@
 """Why a request or a connection waits, and what to do about it.
 
-Only one reason is shown. Reasons in order of precedence; those that need a person come first:
+Only one reason is shown. This is the order of precedence; reasons that need a person come first:
 
-1. `paused`: somebody paused the connection.
-2. `never_connected`: no Web Connector has logged in, so nothing else is known.
+1. `paused`: a person paused the connection.
+2. `never_connected`: no Web Connector has logged in, so there are no other facts.
 3. `company_file_mismatch`, `quickbooks_unreachable`: the last report of the Web Connector. Nothing is sent until a
-   session succeeds. A closed window or a missing Web Connector must not hide a problem that somebody has to solve.
-4. `outside_sync_window`: ends by itself. Comes before `not_seen`, because the machine may be off at these hours.
-5. `not_seen`: the Web Connector has stayed away longer than the service ever tells it to.
+   session succeeds. A closed window or a missing Web Connector must not hide a problem that a person has to solve.
+4. `outside_sync_window`: it ends by itself. It precedes `not_seen`, because the machine may be off at these hours.
+5. `not_seen`: the Web Connector has not called for longer than any interval that the service sets.
 6. `recovering`, `requests_ahead`, `next_session`: nothing blocks the request. They say what happens next.
 """
 
@@ -40,7 +40,7 @@ CODES = (
 )
 
 MAX_COUNTED_AHEAD = 100
-"""Requests ahead are counted up to here, because each one is read. Behind more of them the exact number is no help."""
+"""Maximum number of requests ahead to count, because each one is read. A larger exact number does not help."""
 
 NOT_SEEN_AFTER = timedelta(seconds=3 * MAX_POSTPONEMENT_SECONDS)
 """After this time the Web Connector has missed the longest polling interval twice. If its user chose an even longer
@@ -49,7 +49,7 @@ interval, `not_seen` explains the delay."""
 
 @dataclass(frozen=True, slots=True)
 class WaitingReason:
-    """A stable code, a message for developers, and what somebody can do (None when nothing is needed)."""
+    """A stable code, a message for developers, and a hint, or None if no action is needed."""
 
     code: str
     message: str
@@ -63,10 +63,10 @@ class WaitingReason:
 def of_request(
     record: QueuedRequest, connection: Connection | None, now: datetime, *, ahead: int | None = None
 ) -> WaitingReason | None:
-    """Return why a request waits, or None when it does not wait.
+    """Return the reason why a request waits, or None if it does not wait.
 
-    `connection` is None when it is not known. `ahead` is the number of requests that are sent before this one, at most
-    `MAX_COUNTED_AHEAD`, or None when they were not counted.
+    `connection` is None if it is not known. `ahead` is the number of requests that are sent before this one, at most
+    `MAX_COUNTED_AHEAD`, or None if they were not counted.
     """
     if record.state not in QUEUED:
         return None
@@ -97,7 +97,7 @@ def of_request(
 
 
 def of_connection(connection: Connection, now: datetime) -> WaitingReason | None:
-    """Return what blocks all requests of a connection, or None when nothing does."""
+    """Return the reason that blocks all requests of a connection, or None if there is no such reason."""
     url = f"/api/v1/connections/{connection.id}"
     if connection.paused_at is not None:
         return WaitingReason(

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 HTTP_OK = 200
 HTTP_BAD_REQUEST = 400
-"""For a body that is not a call, with a Client fault. SOAP 1.1 (6.2) asks for 500, which would raise the alarm for
-server errors; WS-I's Basic Profile asks for 400 (R1113). Web Connectors never send such a body."""
+"""The HTTP status for a body that is not a call; the reply is a Client fault. SOAP 1.1 (6.2) requires 500, which would
+raise the alarm for server errors. WS-I's Basic Profile requires 400 (R1113). Web Connectors never send such a body."""
 HTTP_TOO_LARGE = 413
 HTTP_BUSY = 503
 
 
 @dataclass(frozen=True, slots=True)
 class SoapResponse:
-    """An HTTP response. `log` has the facts for one log line: no body, password or ticket."""
+    """An HTTP response. `log` holds the facts for one log line. It never contains a body, password or ticket."""
 
     status: int
     content_type: str
@@ -95,7 +95,7 @@ def _too_large(limit_bytes: int) -> SoapResponse:
 
 
 def _size(body: bytes | str) -> int:
-    """Return the number of bytes, of a text in UTF-8; a text is encoded only when that decides."""
+    """Return the size in bytes. A text counts in UTF-8, and is encoded only if the result depends on it."""
     if isinstance(body, bytes) or len(body) > soap.MAX_BODY_BYTES or body.isascii():
         return len(body)
     return len(body.encode("utf-8", "surrogatepass"))
@@ -109,7 +109,7 @@ def _fault(
 
 
 def _facts(call: Call, reply: Reply) -> Mapping[str, str | int]:
-    """Return the facts to log: the kind of a result, never its text."""
+    """Return the facts to log. They include the kind of the result but never its text."""
     facts: dict[str, str | int] = {"method": call.method}
     if reply.connection_id:
         facts["connection_id"] = reply.connection_id

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Reason(StrEnum):
-    """Why a request ended without a usable response, or a connection is held."""
+    """The reason why a request ended without a usable response, or why a connection is held."""
 
     ANSWER_LOST = "answer_lost"
     ANSWER_NOT_UNDERSTOOD = "answer_not_understood"
@@ -58,9 +58,9 @@ MEANINGS: Mapping[Reason, tuple[str, str]] = {
         ),
     ),
 }
-"""What each reason means, for a developer, and what to do, for a user."""
+"""For each reason, its meaning for developers and a hint for users."""
 
 
 def because(reason: Reason, **facts: Any) -> dict[str, Any]:
-    """Return the members of an error that say why it happened and what to do."""
+    """Return the members of an error that explain its cause and say what to do."""
     return {"reason": reason.value, **facts, "hint": MEANINGS[reason][1]}

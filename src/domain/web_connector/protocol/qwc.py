@@ -17,11 +17,11 @@ SERVICE_PATH = "/qbwc"
 SUPPORT_PATH = "/support"
 
 POLL_MINUTES = 1
-"""Minutes between polls: the shortest interval that the Web Connector's window accepts. Without work, `authenticate`
-postpones the next poll (`domain.web_connector.session.polling`)."""
+"""Minutes between polls: the shortest interval that the Web Connector's window accepts. If there is no work,
+`authenticate` postpones the next poll (`domain.web_connector.session.polling`)."""
 
 DESCRIPTION = "Sends queued requests to QuickBooks and returns the responses."
-"""At most 80 characters: the Web Connector's window shows no more."""
+"""At most 80 characters, because the Web Connector's window shows no more."""
 
 
 def render(
@@ -32,39 +32,40 @@ def render(
 ) -> str:
     """Return the text of a connection's `.qwc` file.
 
-    `base_url` is the address of the service: `https` and a host name instead of an IP address, or the Web Connector
-    refuses the file (QBWC1001, QBWC1010). The AppName must be unique on a machine, which may serve several company
-    files: it consists of `app_name`, the connection's name and the beginning of its id.
+    `base_url` is the address of the service. It must have `https` and a host name instead of an IP address; otherwise
+    the Web Connector refuses the file (QBWC1001, QBWC1010). One machine may serve several company files, and the
+    AppName must be unique on it. It therefore consists of `app_name`, the connection's name and the beginning of its
+    id.
     """
     base = base_url.rstrip("/")
-    # The Web Connector keeps its applications in the registry, where a backslash starts another key.
+    # The Web Connector keeps its applications in the registry, where a backslash separates keys.
     name = " ".join(filter(None, (connection.name, connection.id[:8]))).replace("\\", " ")
     elements = (
         ("AppName", f"{app_name} ({name})"),
-        # Required, and empty except for Intuit's own applications.
+        # The element is required. It is empty except for Intuit's own applications.
         ("AppID", ""),
         ("AppURL", base + SERVICE_PATH),
         ("AppDescription", DESCRIPTION),
-        # The same host as AppURL: QBWC1000 otherwise.
+        # The host must be that of AppURL. Otherwise the Web Connector reports QBWC1000.
         ("AppSupport", base + SUPPORT_PATH),
         ("UserName", connection.username),
         ("OwnerID", f"{{{connection.owner_id}}}"),
-        # The Web Connector writes it into the company file: it must be the same when the file is issued again.
+        # The Web Connector writes it into the company file. It must not change if the .qwc file is issued again.
         ("FileID", f"{{{connection.file_id}}}"),
         ("QBType", "QBFS"),
-        # Document is the default; RPC would make calls harder to read for nothing.
+        # Document is the default. RPC would make calls harder to read and has no advantage.
         ("Style", "Document"),
-        # Simple Start, Pro, Premier and Enterprise.
+        # This covers Simple Start, Pro, Premier and Enterprise.
         ("AuthFlags", "0xF"),
-        # No pop-up in the tray at every poll.
+        # Do not show a pop-up in the tray at every poll.
         ("Notify", "false"),
         # With `true` the Web Connector cannot write its own FileID and fails to register (QBWC1039, QBWC1080).
         ("IsReadOnly", "false"),
-        # Work also while QuickBooks is closed, where the administrator allows that; `umpRequired` would
-        # refuse to register where it is not.
+        # Also work while QuickBooks is closed if the administrator allows it. With `umpRequired`, registration
+        # would fail if it is not allowed.
         ("UnattendedModePref", "umpOptional"),
-        # The administrator decides about access to tax and card numbers: `pdpRequired` would fail to register
-        # without it, and `pdpNotNeeded` would never ask for it.
+        # The administrator decides about access to tax and card numbers. With `pdpRequired`, registration
+        # would fail without this access; with `pdpNotNeeded`, it would never be requested.
         ("PersonalDataPref", "pdpOptional"),
     )
     lines = "".join(f"  <{tag}>{_text(value)}</{tag}>\n" for tag, value in elements)
@@ -77,6 +78,6 @@ def render(
 
 
 def _text(value: str) -> str:
-    """Return character data in pure ASCII: the file declares no encoding and passes through mail programs."""
+    """Return ASCII character data, because the file declares no encoding and passes through mail programs."""
     printable = "".join(character if character.isprintable() else " " for character in value)
     return escape(printable).encode("ascii", "xmlcharrefreplace").decode("ascii")

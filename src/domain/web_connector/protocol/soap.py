@@ -1,6 +1,6 @@
 """SOAP envelopes: reads the Web Connector's calls and writes our replies.
 
-Reading is tolerant, writing is strict (docs/reference/web-connector-protocol.md, Request envelopes).
+Reading is tolerant, and writing is strict (docs/reference/web-connector-protocol.md, Request envelopes).
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ MAX_BODY_BYTES = 6 * 1024 * 1024
 """Lambda accepts at most 6 MB in a synchronous call."""
 
 MAX_SMALL_BODY_BYTES = 64 * 1024
-"""Bytes in a call that carries no response. Anyone can send calls: larger ones are refused before they are parsed."""
+"""Maximum size in bytes of a call without a response. Anyone can send calls. Larger ones are not parsed."""
 
 CARRY_RESPONSES = frozenset({"sendRequestXML", "receiveResponseXML"})
-"""The methods with a response of QuickBooks in a parameter: they may have MAX_BODY_BYTES."""
+"""The methods with a QuickBooks response as a parameter. Their calls may have up to MAX_BODY_BYTES."""
 
 _MAX_DEPTH = 32
 _MAX_ELEMENTS = 1_000
-"""Elements in an envelope. A call has ten in a depth of four: QBXML is text in a parameter."""
+"""Maximum number of elements in an envelope. A call has ten, at a depth of four: QBXML is text in a parameter."""
 
 _BEGINNING = 16 * 1024
-"""How much of a large envelope is read first: it contains the method, the ticket and the first tags of the response."""
+"""The part of a large envelope that is read first. It has the method, the ticket and the response's first tags."""
 
 _BUFFER_BYTES = 64 * 1024
-"""Text that expat collects before it calls us: escaped QBXML arrives in many small pieces."""
+"""Size of the text that expat collects before it calls us. Escaped QBXML arrives in many small pieces."""
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A SOAP version: the namespace of the envelope and the content type of replies."""
+    """A SOAP version, with the namespace of the envelope and the content type of replies."""
 
     namespace: str
     content_type: str
@@ -66,7 +66,7 @@ class NotACall(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A method and its parameters by local name; one that is missing, empty or nil reads as ''."""
+    """A method and its parameters by local name. A missing, empty or nil parameter is ''."""
 
     method: str
     parameters: Mapping[str, str] = field(default_factory=dict)
@@ -102,12 +102,12 @@ def read_call(body: bytes | str) -> Call:
     except DefusedXmlException:
         raise NotACall("A SOAP envelope must not have a DOCTYPE.") from None
     except (ValueError, LookupError) as error:
-        # An encoding that expat does not know or cannot read, or a lone surrogate.
+        # Either expat does not know or cannot read the encoding, or the text has a lone surrogate.
         raise NotACall(f"The body's encoding cannot be read: {error}.") from None
 
 
 def read_beginning(body: bytes | str) -> Call | None:
-    """Return the call in the beginning of a large envelope, its last parameter incomplete; None if there is none."""
+    """Return the call at the beginning of a large envelope, or None. Its last parameter is incomplete."""
     reader = _EnvelopeReader()
     try:
         _parser(reader).Parse(_trimmed(body[:_BEGINNING]), False)
@@ -130,7 +130,7 @@ def _parsed(body: bytes | str) -> Call:
 
 
 def _parser(reader: _EnvelopeReader) -> Any:
-    # The expat parser of defusedxml refuses DTDs and calls us directly, so that no tree is built.
+    # The expat parser of defusedxml refuses DTDs and calls us directly, so no tree is built.
     parser = DefusedXMLParser(target=object(), forbid_dtd=True).parser
     parser.DefaultHandlerExpand = None
     parser.ordered_attributes = False
@@ -211,7 +211,7 @@ class _EnvelopeReader:
         self._in_method = True
 
 
-# .NET writes a control character as a reference, though XML 1.0 forbids that too: 0-8, 11, 12, 14-31.
+# .NET writes the control characters 0-8, 11, 12 and 14-31 as references, although XML 1.0 forbids that too.
 _FORBIDDEN = r"&#(?:0*(?:[0-8]|1[124-9]|2[0-9]|3[01])|[xX]0*(?:[0-8BbCcEeFf]|1[0-9A-Fa-f]));"
 _FORBIDDEN_IN_TEXT = re.compile(_FORBIDDEN)
 _FORBIDDEN_IN_BYTES = re.compile(_FORBIDDEN.encode())
@@ -230,7 +230,7 @@ _PROLOGUE = '<?xml version="1.0" encoding="utf-8"?>'
 _NAMESPACES = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema"'
 
 _ESCAPES: dict[int, str | None] = {
-    # Characters that XML 1.0 forbids are left out: with them a client could not read the reply at all.
+    # Leave out characters that XML 1.0 forbids. Otherwise a client could not read the reply at all.
     **dict.fromkeys([*range(0x20), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF]),
     ord("\t"): "\t",
     ord("\n"): "\n",
@@ -247,7 +247,7 @@ def escape(text: str) -> str:
 
 
 def write_answer(call: Call, result: Result) -> str:
-    """Return the envelope of the reply to `call`, on one line, because white space in a result is data."""
+    """Return the envelope of the reply to `call`. It has one line, because white space in a result is data."""
     method = METHODS[call.method]
     if method.result is Type.STRINGS and not isinstance(result, (str, int)):
         content = "".join(f"<string>{escape(item)}</string>" for item in result)
@@ -261,7 +261,7 @@ def write_answer(call: Call, result: Result) -> str:
 
 
 def write_fault(reason: str, version: Version = SOAP_11, *, ours: bool = False) -> str:
-    """Return the envelope of a fault, of the server (`ours`) or of the caller."""
+    """Return the envelope of a fault. The server caused it if `ours` is true; otherwise the caller did."""
     text = escape(reason)
     if version is SOAP_12:
         code = "Receiver" if ours else "Sender"

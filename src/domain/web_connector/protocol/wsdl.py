@@ -1,7 +1,7 @@
 """The service's description for SOAP clients, served on `GET ?wsdl`.
 
-Generated from the table of methods. The Web Connector itself never reads it: its proxy is compiled in. The binding is
-SOAP 1.1, document/literal wrapped.
+It is generated from the table of methods. The Web Connector itself never reads it, because its proxy is compiled in.
+The binding is SOAP 1.1, document/literal wrapped.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _elements(method: Method) -> str:
 
 
 def _wrapper(name: str, members: Mapping[str, Type]) -> str:
-    # A string may be left out, as .NET does with null; a number never is.
+    # A string can be left out, as .NET does with null. A number cannot.
     sequence = "".join(
         f'            <xsd:element name="{member}" type="{_XSD_TYPES[kind]}" '
         f'minOccurs="{1 if kind is Type.INT else 0}" maxOccurs="1"/>\n'

@@ -1,1 +1,1 @@
-"""Lost responses: message sets, and how QuickBooks is asked for a stored response."""
+"""Lost responses: message sets, and recovery of a stored response from QuickBooks."""

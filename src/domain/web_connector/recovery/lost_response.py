@@ -1,6 +1,6 @@
-"""Decides how a request continues when no response arrived: send it again, ask for its stored response, or end it.
+"""Decides how a request continues if no response arrived: send it again, ask for its stored response, or end it.
 
-Pure decisions about one record (docs/decisions/0005 and 0014).
+The functions decide about one record and have no side effects (docs/decisions/0005 and 0014).
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from domain.requests.record import QueuedRequest
 
 MAX_SESSIONS = 3
-"""Sessions that may send a read. What has failed three times needs a person."""
+"""Maximum number of sessions that send a read. A read that failed three times needs a person."""
 
 MAX_SESSIONS_OF_ONE_SIZE = 2
-"""Sessions that may ask for a page of one size; then it is halved. The first loss may be the network's fault; later
-ones may come from a gateway that refuses large responses, which only the Web Connector learns."""
+"""Maximum number of sessions that ask for a page of one size. Then the size is halved. The network may have caused the
+first loss. A gateway that refuses large responses may cause later ones. Only the Web Connector receives the refusal."""
 
 MAX_RECOVERY_SESSIONS = 3
-"""Sessions that may ask for the stored response of a write. Asking does no harm, but the owner waits."""
+"""Maximum number of sessions that ask for the stored response of a write. Asking does no harm, but the owner waits."""
 
 _SESSION_ENDED = "The Web Connector session ended before QuickBooks' response arrived."
 
@@ -48,7 +48,7 @@ def after_session_end(record: QueuedRequest, now: datetime) -> QueuedRequest:
 
 
 def recover_later(record: QueuedRequest, now: datetime, message: str, details: dict[str, Any]) -> QueuedRequest:
-    """Return a recovering write, queued for a later session or, after MAX_RECOVERY_SESSIONS, ended."""
+    """Queue a recovering write for a later session, or end it after MAX_RECOVERY_SESSIONS."""
     asked = record.recovery.sessions
     if asked < MAX_RECOVERY_SESSIONS:
         return record.requeued(now)
@@ -59,9 +59,9 @@ def recover_later(record: QueuedRequest, now: datetime, message: str, details: d
 def retry_later(
     record: QueuedRequest, now: datetime, message: str, details: dict[str, Any], *, lost: bool
 ) -> QueuedRequest:
-    """Return a request, queued for a later session or, after MAX_SESSIONS, ended.
+    """Queue a request for a later session, or end it after MAX_SESSIONS.
 
-    `lost`: QuickBooks may have executed it, so that a smaller page may get through.
+    `lost` means that QuickBooks may have executed it. A smaller page may then succeed.
     """
     if record.paging.page > 1:
         return iteration_interrupted(record, now, message, details)
@@ -78,7 +78,7 @@ def retry_later(
 
 
 def iteration_interrupted(record: QueuedRequest, now: datetime, message: str, details: dict[str, Any]) -> QueuedRequest:
-    """End a page after the first. It is never asked for again: its iterator may have advanced."""
+    """End a page after the first. It is never requested again, because its iterator may have advanced."""
     hint = "The pages before this one are complete. Queue the query again to get all pages."
     message = f"Page {record.paging.page} of this query did not arrive. {message}"
     return record.failed(now, "iteration_interrupted", message, {**details, "hint": hint})

@@ -26,7 +26,7 @@ OTHER_CONTENT = 9001
 """Status: a different request was executed under this ID. QuickBooks compares the two."""
 
 NOT_STORED = 9005
-"""Status: QuickBooks could not store the response. It does not say whether it executed the request."""
+"""Status: QuickBooks could not store the response. The status does not tell whether it executed the request."""
 
 _TAG = "<QBXMLMsgsRs"
 _MAX_TAG_CHARACTERS = 1_000
@@ -34,18 +34,18 @@ _NAMED = re.compile(r"""\bnewMessageSetID\s*=\s*["']([^"']+)["']""")
 
 
 def outgoing(record: QueuedRequest, request: qbxml.Request, message_set_to_forget: str | None) -> str:
-    """Return the QBXML to send for `record`; with a write, QuickBooks is told which message set to forget."""
+    """Return the QBXML to send for `record`. For a write, it tells QuickBooks which message set to forget."""
     if record.is_read:
         return with_page_size(request, record.paging.page_size).to_wire()
     text = request.to_wire(record.message_set_id)
     if message_set_to_forget is None:
         return text
-    # The first match is the envelope's attribute: values contain no bare quotation mark.
+    # The first match is the envelope's attribute, because values never contain a bare quotation mark.
     return text.replace(' newMessageSetID="', f' oldMessageSetID="{message_set_to_forget}" newMessageSetID="', 1)
 
 
 def status_check(record: QueuedRequest) -> str:
-    """Return the question for the stored response: an empty message set, which executes nothing."""
+    """Return the QBXML that asks for the stored response: an empty message set, which executes nothing."""
     message_set = record.message_set_id
     return (
         f'<?xml version="1.0" encoding="utf-8"?>\n<?qbxml version="{record.qbxml_version}"?>\n'
@@ -55,8 +55,8 @@ def status_check(record: QueuedRequest) -> str:
 
 
 def is_about_another(record: QueuedRequest, text: str) -> bool:
-    """Whether a response names the message set of another request: it was delayed or delivered twice."""
-    # Search for the first tag only, and only near the start: the text can be anything.
+    """Whether a response names another request's message set, because it was delayed or delivered twice."""
+    # Search for the first tag only, and only near the start, because the text can be anything.
     start = text.find(_TAG)
     if start < 0:
         return False

@@ -1,1 +1,1 @@
-"""What a response or a processor exception means for the request in flight."""
+"""Interprets responses and processor exceptions for the request in flight."""

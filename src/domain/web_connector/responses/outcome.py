@@ -1,6 +1,6 @@
 """Outcomes: how a request in flight continues after a `receiveResponseXML`.
 
-Pure decisions about one record; the session stores them.
+The functions decide about one record and have no side effects. The session stores the outcome.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """The call is about an earlier request: its response was delayed or delivered twice."""
+    """The call is about an earlier request, because its response was delayed or delivered twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Completed(Changed):
-    """QuickBooks executed the request. A query with an `iterator_id` and objects remaining has a next page."""
+    """QuickBooks executed the request. A query has a next page if it has an `iterator_id` and objects remain."""
 
     iterator_id: str | None = None
     iterator_remaining: int | None = None
@@ -59,14 +59,14 @@ class Failed(Changed):
 
 @dataclass(frozen=True, slots=True)
 class Requeued(Changed):
-    """The request is for a later session."""
+    """The request is queued for a later session."""
 
 
 @dataclass(frozen=True, slots=True)
 class SendAgain(Changed):
-    """The session keeps the request and sends it, or the question for its response, in the next call.
+    """The session keeps the request. In the next call it sends the request again or asks for its response.
 
-    `parse_error`: see `InFlight`.
+    `InFlight` explains `parse_error`.
     """
 
     parse_error: str | None = None
@@ -74,7 +74,7 @@ class SendAgain(Changed):
 
 @dataclass(frozen=True, slots=True)
 class NotExecuted(Changed):
-    """QuickBooks was unable to work. `message` is for the user, `connection_error` for the connection."""
+    """QuickBooks was unable to work. `message` is for the user, and `connection_error` is for the connection."""
 
     message: str = ""
     connection_error: dict[str, Any] = field(default_factory=dict)
@@ -86,14 +86,14 @@ _RESPONSE_BEGINS = re.compile(r"""<(\w{1,100})Rs\s[^<>]{0,500}?\brequestID\s{0,1
 
 
 def without_response(after: QueuedRequest) -> Failed | Requeued:
-    """Return the outcome for a request that was put back or given up."""
+    """Return the outcome of a request that was requeued or ended without a response."""
     return Requeued(after) if after.state in QUEUED else Failed(after)
 
 
 def can_be_forgotten(after: QueuedRequest) -> bool:
-    """Whether QuickBooks can delete its copy of the response to a write: it is stored here.
+    """Whether QuickBooks can delete its copy of the response to a write, because the response is stored here.
 
-    If the write was sent more than once, a copy of it may still be on its way, and QuickBooks must recognise it.
+    If the write was sent more than once, QuickBooks may still receive a copy of it and must recognise it.
     """
     refused = after.error is not None and after.error.code == "quickbooks_error"
     return (after.state is State.RESPONSE_RECEIVED or refused) and not after.is_read and after.sessions == 1
@@ -102,7 +102,7 @@ def can_be_forgotten(after: QueuedRequest) -> bool:
 def of_response(  # noqa: PLR0911 - one return for each kind of response
     session: Session, record: QueuedRequest, text: str, now: datetime
 ) -> Outcome:
-    """Return what the response `text` means for `record`, which is `sent`."""
+    """Return the outcome of the response `text` for `record`, which is `sent`."""
     if is_about_another(record, text):
         return Ignored()
     try:
@@ -127,7 +127,7 @@ def of_response(  # noqa: PLR0911 - one return for each kind of response
 
 def _refused(record: QueuedRequest, status: qbxml.ResponseStatus, now: datetime) -> QueuedRequest:
     if record.paging.page > 1 and status.code == INVALID_ID:
-        # The rest of the request was good enough for the first page.
+        # QuickBooks accepted the rest of the request for the first page.
         details = because(Reason.ITERATOR_EXPIRED, status_code=status.code, status_severity=status.severity)
         return iteration_interrupted(record, now, f"QuickBooks: {status.message}", details)
     facts = describe_status(status.code, status.message)
@@ -143,9 +143,9 @@ def _refused(record: QueuedRequest, status: qbxml.ResponseStatus, now: datetime)
 
 
 def _answers(request: QueuedRequest | LastResponse, response_name: str, label: str | None) -> bool:
-    """Whether a response can belong to a request: by name, and by label if it has one.
+    """Whether a response can belong to a request. Compares the name, and the label if the response has one.
 
-    XML normalises white space in attributes.
+    The comparison ignores differences in white space, because XML normalises it in attributes.
     """
     if response_name.removesuffix("Rs") != request.request_name.removesuffix("Rq"):
         return False
@@ -153,10 +153,11 @@ def _answers(request: QueuedRequest | LastResponse, response_name: str, label: s
 
 
 def _is_duplicate(record: QueuedRequest, status: qbxml.ResponseStatus, last: LastResponse) -> bool:
-    """Whether this is the last response once more.
+    """Whether this response is a duplicate of the last one.
 
-    The Web Connector names only the session, so a response that was delayed or delivered twice can arrive while the
-    next request is out. Pages of a query have one name and label; the number of remaining objects falls with each.
+    The Web Connector names only the session. A response that was delayed or delivered twice can therefore arrive while
+    the next request is in flight. All pages of a query have the same name and label, but the number of remaining
+    objects falls with each page.
     """
     if not _answers(last, status.name, status.request_id):
         return False
@@ -168,7 +169,7 @@ def _is_duplicate(record: QueuedRequest, status: qbxml.ResponseStatus, last: Las
 
 
 def _of_message_set(session: Session, record: QueuedRequest, text: str, code: int | None, now: datetime) -> Outcome:
-    """Return what a document without a response means: at most, it has a status of the message set."""
+    """Return the outcome of a document without a response. It has at most a status of the message set."""
     if not code:
         return _not_understood(record, text, "QuickBooks returned no response.", now)
     if not record.recovering:
@@ -179,9 +180,9 @@ def _of_message_set(session: Session, record: QueuedRequest, text: str, code: in
 
 
 def _of_status_check(record: QueuedRequest, text: str, code: int, now: datetime, open_mark: str | None) -> Outcome:
-    """QuickBooks has no response for a write: it never executed the write, or cannot tell.
+    """Return the outcome if QuickBooks has no response for a write: it never executed the write, or cannot tell.
 
-    If the write was executed in one company file, QuickBooks truthfully denies it while another file is open.
+    If the write was executed in one company file, QuickBooks correctly denies it while another file is open.
     """
     if code not in NEVER_EXECUTED:
         message = f"QuickBooks cannot tell whether it executed this request: status {code}."
@@ -190,24 +191,24 @@ def _of_status_check(record: QueuedRequest, text: str, code: int, now: datetime,
         message = "The open company file may not be the one that the write was sent to."
         return without_response(recover_later(record, now, message, because(Reason.OTHER_FILE, status_code=code)))
     if record.sessions >= MAX_SESSIONS:
-        # QuickBooks also says so when it failed to store the response. Repeating it any further needs a person.
+        # QuickBooks also reports this if it failed to store the response. A person must decide about another try.
         message = (
             f"Gave up after {record.sessions} sessions. No response arrived, and QuickBooks has none: status {code}."
         )
         details = {"status_code": code, "reason": describe_status(code).reason, "sessions": record.sessions}
         return Failed(outcome_unknown(record, now, message, details), text)
-    # QuickBooks' statement holds for this session only.
+    # The status is valid for this session only.
     not_recovering = replace(record.recovery, active=False)
     return SendAgain(record.requeued(now).moved(State.TICKETED, now, recovery=not_recovering).as_change_of(record))
 
 
 def _of_refused_message_set(record: QueuedRequest, text: str, code: int, now: datetime) -> Outcome:
-    """QuickBooks refused the message set as a whole (docs/reference/qbxml-rules.md, Error recovery)."""
+    """Return the outcome of a message set that QuickBooks refused (docs/reference/qbxml-rules.md, Error recovery)."""
     if code in NEVER_EXECUTED:
-        # Only a status check gets this status, so this response is a duplicate of an earlier one.
+        # QuickBooks returns this status only for a status check, so this response is a duplicate of an earlier one.
         return Ignored()
     if code == OTHER_CONTENT and record.recovery.response_lost:
-        # An earlier copy was executed, this one was not: the response to that copy is stored.
+        # QuickBooks executed an earlier copy, not this one. It stored the response to the earlier copy.
         return Requeued(record.response_lost(now))
     if code == NOT_STORED:
         message = f"QuickBooks could not store its response: status {code}."
@@ -218,17 +219,17 @@ def _of_refused_message_set(record: QueuedRequest, text: str, code: int, now: da
 
 
 def _not_understood(record: QueuedRequest, text: str, reason: str, now: datetime) -> Outcome:
-    """End a request whose response does not fit, and store the text: QuickBooks may have executed the request.
+    """End a request with a response that does not fit. Store the text: QuickBooks may have executed the request.
 
-    A read is not sent again: QuickBooks was reached and would return the same.
+    A read is not sent again, because QuickBooks was reached and would return the same response.
     """
     return Failed(record.failed(now, "outcome_unknown", reason, because(Reason.ANSWER_NOT_UNDERSTOOD)), text)
 
 
 def of_oversized(record: QueuedRequest, beginning: str, limit_bytes: int, now: datetime) -> Outcome:
-    """Return what a response that is too large for a call means for `record`, which is `sent`.
+    """Return the outcome of a response that is too large for a call, for `record`, which is `sent`.
 
-    `beginning` is its first part.
+    `beginning` is the first part of the response.
     """
     named = _RESPONSE_BEGINS.search(beginning)
     if is_about_another(record, beginning) or (named and not _answers(record, named[1], named[2])):
@@ -240,7 +241,7 @@ def of_oversized(record: QueuedRequest, beginning: str, limit_bytes: int, now: d
     smaller = smaller_page(record)
     if smaller is None:
         return Failed(record.failed(now, "response_too_large", message, details))
-    # At once, in the same session, which counts once.
+    # Ask again at once, in the same session. The session counts once.
     again = record.requeued(now, page_size=smaller).moved(State.TICKETED, now, sessions=record.sessions - 1)
     return SendAgain(again.as_change_of(record))
 

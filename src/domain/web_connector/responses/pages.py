@@ -1,6 +1,6 @@
-"""The pages of an iterated query: the record of each, and how many objects it asks for.
+"""The pages of an iterated query: the record of each page, and the number of objects that it requests.
 
-The stored request stays as its author wrote it. What is sent differs from it only in `MaxReturned`
+The stored request stays as its author wrote it. The request that is sent differs only in `MaxReturned`
 (docs/decisions/0014).
 """
 
@@ -23,7 +23,7 @@ SIZE = "MaxReturned"
 
 
 def page_size(record: QueuedRequest, request: qbxml.Request) -> int | None:
-    """Return how many objects `record` asks for; None unless it is the first or a later page of an iterated query."""
+    """Return the number of objects that `record` requests, or None if it is not a page of an iterated query."""
     expected = "Start" if record.paging.page == 1 else "Continue"
     if request.iterator != expected:
         return None
@@ -31,7 +31,7 @@ def page_size(record: QueuedRequest, request: qbxml.Request) -> int | None:
 
 
 def with_page_size(request: qbxml.Request, size: int | None) -> qbxml.Request:
-    """Return the request for pages of `size` objects, unchanged for None."""
+    """Return the request for pages of `size` objects, or the unchanged request if `size` is None."""
     if size is None or size == _max_returned(request):
         return request
     element = request.element
@@ -40,7 +40,7 @@ def with_page_size(request: qbxml.Request, size: int | None) -> qbxml.Request:
 
 
 def smaller_page(record: QueuedRequest) -> int | None:
-    """Return half the size of the first page of an iterated query; None if it cannot be halved."""
+    """Return half the size of the first page of an iterated query, or None if it cannot be halved."""
     paging = record.paging
     if paging.page > 1 or paging.page_size is None or paging.page_size <= 1:
         return None
@@ -50,7 +50,7 @@ def smaller_page(record: QueuedRequest) -> int | None:
 def next_page(
     record: QueuedRequest, request: qbxml.Request, iterator_id: str, new_id: IdSource, now: datetime
 ) -> AddRequest | None:
-    """Return the record of the page after `record`, claimed by the same session; None if the query does not iterate."""
+    """Return the record of the next page, claimed by the same session, or None if the query does not iterate."""
     if request.iterator not in {"Start", "Continue"}:
         return None
     request = request.next_page(iterator_id, record.request_label)

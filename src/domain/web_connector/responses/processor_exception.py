@@ -1,7 +1,7 @@
 """Processor exceptions: `receiveResponseXML` with an HRESULT in place of a response.
 
-An exception names no request. The first one of a session is about the request in flight. A later one may be a
-duplicate of it, so it does not prove that QuickBooks left a write alone (docs/decisions/0014).
+An exception does not name a request. The first one of a session is about the request in flight. A later one may be a
+duplicate of it, so it does not prove that QuickBooks did not execute a write (docs/decisions/0014).
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 
 MAX_UNCOUNTED = timedelta(days=7)
-"""During this time after a request was queued, attempts while QuickBooks is unavailable do not count. Later they do, so
-that no request waits for ever."""
+"""While QuickBooks is unavailable, attempts do not count for this time after a request was queued. Later attempts
+count, because otherwise a request could wait for ever."""
 
 
 def is_exception(hresult: str) -> bool:
-    """Whether an HRESULT reports an exception; success is '' or zero."""
+    """Whether an HRESULT reports an exception. '' and zero report success."""
     try:
         return bool(hresult.strip()) and int(hresult, 16) != 0
     except ValueError:
@@ -46,9 +46,9 @@ def is_exception(hresult: str) -> bool:
 
 
 def of_exception(session: Session, record: QueuedRequest, call: Call, now: datetime) -> Outcome:
-    """Return what an exception means for `record`, which is `sent`.
+    """Return the outcome of an exception for `record`, which is `sent`.
 
-    There is no response with an exception; if one arrives all the same, it is stored with the error.
+    An exception normally comes without a response. If there is one, it is stored with the error.
     """
     hresult = shortened(call["hresult"], MAX_HRESULT_CHARACTERS)
     facts = describe_hresult(call["hresult"])
@@ -67,7 +67,8 @@ def of_exception(session: Session, record: QueuedRequest, call: Call, now: datet
     elif record.is_read or believed:
         after = retry_later(record, now, message, details, lost=not certain)
     else:
-        # If it was most likely not executed it keeps its turn: requests before it may have met the same.
+        # If QuickBooks most likely did not execute it, it keeps its place in the queue, because the same exception
+        # may have affected the requests before it.
         after = record.response_lost(now, record.queue_priority if certain else FIRST_IN_LINE)
     return NotExecuted(
         after,
@@ -80,12 +81,12 @@ def of_exception(session: Session, record: QueuedRequest, call: Call, now: datet
 def _of_invalid_request(  # noqa: PLR0917 - facts of one call
     session: Session, record: QueuedRequest, message: str, facts: Hresult, response: str | None, now: datetime
 ) -> Outcome:
-    """QuickBooks can never execute what was sent."""
+    """Return the outcome if QuickBooks can never execute the QBXML that was sent."""
     details = _details(facts.code, facts)
     if record.recovering and session.exception_reported:
         outcome = without_response(recover_later(record, now, message, details))
     elif record.recovering:
-        # QuickBooks did not understand the question. That says nothing about the request.
+        # QuickBooks did not understand the status check. This tells nothing about the request.
         outcome = Failed(outcome_unknown(record, now, message, details))
     elif record.paging.page > 1:
         # QuickBooks accepted the rest of the request for the first page, so the iterator must have expired.
@@ -94,7 +95,7 @@ def _of_invalid_request(  # noqa: PLR0917 - facts of one call
     elif record.is_read or not session.exception_reported:
         outcome = Failed(invalid_request(record, message, facts.code, now))
     else:
-        # QuickBooks is idle now: the Web Connector fetches the question only after the write returned.
+        # QuickBooks is idle now, because the Web Connector fetches the status check only after the write returned.
         return SendAgain(record.response_lost(now).moved(State.TICKETED, now).as_change_of(record), None, message)
     return Failed(outcome.after, response) if outcome.after.error else outcome
 

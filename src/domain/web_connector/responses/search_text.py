@@ -1,4 +1,4 @@
-"""The text by which an ended request is found: its error, its response, and its request."""
+"""The search text of an ended request: its error, its response and its request."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def search_text_of(in_flight: InFlight, response_xml: str | None, after: QueuedRequest) -> str | None:
-    """Return the text to store with `after`; None keeps the stored text.
+    """Return the search text to store with `after`, or None to keep the stored text.
 
-    The request's share was made when the request was sent: making it again would cost a read. It comes last, so that
+    The request's part was made when the request was sent, because making it again would cost a read. It comes last, so
     a long request does not displace the response.
     """
     if not in_flight.search_text:

@@ -1,4 +1,4 @@
-"""Claims: a session reserves the next request of its connection's queue, in a commit that it makes anyway."""
+"""Claims: a session reserves the next request of its connection's queue in a commit that is made anyway."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from domain.storage.ports import Database
 
 FRONT = 10
-"""Requests read from the front of the queue. Their number is also the session's estimate of the work that waits."""
+"""Requests read from the front of the queue. The number of results also estimates the waiting work."""
 
 MAX_CLAIMS = 8
-"""Claims tried when other callers take or discard the front of the queue. Each is a transaction, and the Web Connector
-waits."""
+"""Maximum number of attempts to claim a request while other callers claim or discard the front of the queue. Each
+attempt is a transaction, and the Web Connector waits for it."""
 
 Changes: TypeAlias = "Callable[[QueuedRequest | None, int], Sequence[Change]]"
-"""The changes to commit with a claim: of the claimed record (None: nothing is claimed) and the number of requests that
-wait, including it."""
+"""Returns the changes to commit with a claim. The parameters are the claimed record, or None if nothing is claimed, and
+the number of waiting requests, including that record."""
 
 
 class Claims:
@@ -42,12 +42,12 @@ class Claims:
         changes: Changes,
         released: ChangeRequest | None = None,
     ) -> QueuedRequest | None:
-        """Commit `changes` together with the claim of the next request; return that request, or None.
+        """Commit `changes` together with the claim of the next request. Return that request, or None.
 
-        `released` is the change of a record that left a session; it is part of the commit. A record that left
-        another session can be claimed at once, one that left this session is for a later one. A request that was
-        discarded between the reading of the queue and the commit is passed over. Raises Conflict when one of
-        `changes` does not hold.
+        `released` is the change of a record that a session releases. It is part of the commit. If another session
+        released the record, it can be claimed at once. If this session released it, a later session claims it. A
+        request that was discarded after the queue was read and before the commit is skipped. Raises Conflict if a
+        condition of `changes` does not hold.
         """
         tried: list[QueuedRequest] = []
         for _ in range(MAX_CLAIMS):
@@ -57,7 +57,7 @@ class Claims:
             claim = _claim(queue[0], session_id, now, released)
             others = [released] if released and released.before is not claim.before else []
             try:
-                # The claim comes last, so that a conflict in any other change is reported first.
+                # The claim comes last because a conflict in any other change must be reported first.
                 self._store.commit(*changes(claim.after, len(queue)), *others, claim)
             except Conflict as conflict:
                 if conflict.change != claim:
@@ -73,7 +73,7 @@ class Claims:
         return next(iter(self._queue(connection_id, session_id, None)), None)
 
     def _queue(self, connection_id: str, session_id: str, released: ChangeRequest | None) -> Sequence[QueuedRequest]:
-        """Return the front of the queue as it is after `released`, without what this session had already."""
+        """Return the front of the queue after `released`, without the requests that this session already had."""
         queue = list(self._store.queue_front(connection_id, FRONT))
         if released:
             queue = [record for record in queue if record.id != released.before.id]

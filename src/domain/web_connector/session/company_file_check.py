@@ -1,7 +1,7 @@
 """The company file check: compares the open company file with the connection's, in the first `sendRequestXML`.
 
 A company file is recognised by its FileID mark, which a `.qwc` file left in it. A file without a mark is accepted
-unless it was only a fallback, or the connection's mark was seen before in a file elsewhere (docs/decisions/0015).
+unless it was only a fallback, or the connection's mark was last seen in a file elsewhere (docs/decisions/0015).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class CompanyFileCheck:
 
     @property
     def is_other_company_file(self) -> bool:
-        """Whether the queue is not meant for this file."""
+        """Whether the queue belongs to a different file."""
         if self.mark is None:
             return self._must_be_marked or self._is_unmarked_elsewhere
         return self._has_other_mark and self.connection.file_pinned
@@ -54,23 +54,23 @@ class CompanyFileCheck:
     def _is_unmarked_elsewhere(self) -> bool:
         """Whether the file certainly has no mark, and the connection's mark was last seen in another file.
 
-        Unreadable facts prove nothing, and a file must not be locked out because its mark is late.
+        Facts that cannot be read prove nothing. A file must not be refused because its mark is written late.
         """
         return self._facts.is_unmarked and self.connection.file_pinned and self._marked_path is not None
 
     @property
     def _marked_path(self) -> str | None:
-        """The path of the file that had our mark last; None if it is unknown or the open file's."""
+        """The path of the file that last had our mark, or None if it is unknown or the path of the open file."""
         connection = self.connection
         if connection.file_id_seen != _guid(connection.file_id) or not connection.company_file_seen or not self._path:
             return None
-        # Windows paths are equal whatever their case and slashes.
+        # Windows paths are equal regardless of case and slashes.
         same = PureWindowsPath(self._path) == PureWindowsPath(connection.company_file_seen)
         return None if same else connection.company_file_seen
 
     @property
     def mismatch_message(self) -> str:
-        """What the user of the Web Connector reads."""
+        """Return the message for the user of the Web Connector."""
         problem = "is not the file of this connection" if self.mark else "has no mark of this connection"
         message = f"The open company file {problem}: {self._path or 'its name is unknown'}."
         if self._must_be_marked and not self.mark:
@@ -80,17 +80,17 @@ class CompanyFileCheck:
         return f"{message} Open the right file and update again."
 
     def learned(self, now: datetime) -> ChangeConnection:
-        """Return the connection with the facts of this call; QuickBooks was reached, so its last error is cleared."""
+        """Return the connection with the facts of this call. Clears its last error, because QuickBooks was reached."""
         facts = self._quickbooks() | {"last_error": None}
         if self.mark is not None:
             facts |= {"file_id_seen": self.mark, "company_file_seen": self._path or None}
         if self.mark is not None and not self.connection.file_pinned:
-            # Later .qwc files must carry the mark that QuickBooks keeps (QBWC1039 otherwise).
+            # Later .qwc files must contain the mark that QuickBooks keeps. Otherwise QBWC1039 is reported.
             facts |= {"file_id": self.mark, "file_pinned": True}
         return ChangeConnection(self.connection, self.connection.changed(timestamp(now), **facts))
 
     def mismatch(self, now: datetime) -> dict[str, Any]:
-        """Return the fields of the connection that change: the error that its owner reads, and the QuickBooks facts."""
+        """Return the connection's changed fields: the error for its owner, and the facts about QuickBooks."""
         error = {
             "code": COMPANY_FILE_MISMATCH,
             "message": self.mismatch_message,

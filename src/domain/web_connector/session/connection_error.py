@@ -19,7 +19,7 @@ MAX_HRESULT_CHARACTERS = 30
 
 
 def connection_error(hresult: str, message: str, now: datetime) -> dict[str, Any]:
-    """Return the `last_error` of a connection: what the Web Connector reported about QuickBooks."""
+    """Return the `last_error` of a connection from the Web Connector's report about QuickBooks."""
     facts = describe_hresult(hresult)
     return {
         "code": "quickbooks_connection_error",
@@ -34,7 +34,8 @@ def connection_error(hresult: str, message: str, now: datetime) -> dict[str, Any
 def may_use_open_file(session: Session, hresult: str) -> bool:
     """Whether the Web Connector should try the open company file instead of the connection's path.
 
-    Once in a session, and only for errors about the path. The FileID mark then tells whether it is the right file.
+    This is allowed once in a session, and only for errors about the path. The FileID mark then tells whether it is the
+    right file.
     """
     if session.company_file.is_fallback or session.connection is None:
         return False

@@ -1,6 +1,6 @@
-"""The end of a session: the request in flight is put back or ends, and the connection is free again.
+"""The end of a session: the request in flight is requeued or ends, and the connection is free again.
 
-Used by `closeConnection`, `connectionError`, the next `authenticate`, the sweep and the removal of a connection.
+It is used by `closeConnection`, `connectionError`, the next `authenticate`, the sweep and the removal of a connection.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def ended(session: Session, now: datetime, reason: str | None) -> ChangeSession:
-    """Return the change that ends a session; a late `getLastError` returns `reason`."""
+    """Return the change that ends a session. A late `getLastError` returns `reason`."""
     last_error = reason or session.last_error
     return ChangeSession(
         session, session.called(now, ended=True, in_flight=None, connection=None, last_error=last_error)
@@ -30,13 +30,13 @@ def ended(session: Session, now: datetime, reason: str | None) -> ChangeSession:
 
 
 def released(session: Session, now: datetime) -> ChangeRequest | None:
-    """Return the change of the request in flight, None when there is none."""
+    """Return the change of the request in flight, or None if there is no such request."""
     in_flight = session.in_flight
     return without_response(in_flight, after_session_end(in_flight.record, now)) if in_flight else None
 
 
 def without_response(in_flight: InFlight, after: QueuedRequest) -> ChangeRequest:
-    """Return the change of a request in flight that got no response; its error, if any, can be searched for."""
+    """Return the change of a request in flight without a response. An error becomes part of its search text."""
     return ChangeRequest(
         in_flight.record, after, search_text=search_text_of(in_flight, None, after) if after.error else None
     )

@@ -44,11 +44,11 @@ class HandingOut:
         self._claims = claims
 
     def hand_out(self, session: Session, call: Call, now: datetime, conflict: Conflict | None) -> Reply | None:
-        """Reply with the QBXML of the request in flight; None when that request ended and the next one is in flight.
+        """Reply with the QBXML of the request in flight, or return None if it ended and the next one is in flight.
 
-        The reply is '' when there is no request or none may be sent: `getLastError` tells why. A session that lingers
-        claims what was queued meanwhile, and replies `NoOp` while there is nothing. `conflict` is that of a former
-        attempt. Raises Conflict.
+        The reply is '' if there is no request or none may be sent; `getLastError` then returns the reason. A lingering
+        session claims a request that was queued meanwhile, or replies `NoOp` if there is none. `conflict` is the
+        conflict of the previous attempt. Raises Conflict.
         """
         stored = session.in_flight.record if session.in_flight else self._queued_meanwhile(session, now)
         if stored is None:
@@ -86,21 +86,21 @@ class HandingOut:
         return Reply(text, session.connection_id, record.id)
 
     def _queued_meanwhile(self, session: Session, now: datetime) -> QueuedRequest | None:
-        """Return what a lingering session can claim."""
+        """Return the request that a lingering session can claim."""
         if not lingering.may_claim(session, now):
             return None
         return self._claims.next_request(session.connection_id, session.id)
 
     def _unchecked_connection(self, session: Session, conflict: Conflict | None) -> Connection | None:
-        """Return the connection if the company file check is still to be made."""
+        """Return the connection if the company file check has not been made yet."""
         if session.connection and conflict and isinstance(conflict.change, ChangeConnection):
             return self._store.connection(session.connection_id)
         return session.connection
 
     def _outgoing(self, record: QueuedRequest, message_set_to_forget: str | None) -> tuple[str, str, int | None]:
-        """Return the QBXML to send for `record`, the text by which it is found, and the size of a page.
+        """Return the QBXML to send for `record`, its search text, and its page size.
 
-        Raises _NotWritable, except during recovery: QuickBooks can be asked for the response all the same.
+        Raises _NotWritable except during recovery, because QuickBooks can still be asked for the response.
         """
         missing: str | None = None
         try:
@@ -114,14 +114,14 @@ class HandingOut:
                 return status_check(record), search_text, None
             return outgoing(record, request, message_set_to_forget), search_text, page_size(record, request)
         except Exception as error:
-            # Whatever is wrong with one request must not block those behind it.
+            # An error in one request must not block the requests behind it.
             if record.recovering:
                 return status_check(record), "", None
             problem = error.message if isinstance(error, InvalidRequest) else f"unexpected {type(error).__name__}"
             raise _NotWritable(missing or problem) from error
 
     def _put_back(self, session: Session, record: QueuedRequest, reason: str, now: datetime) -> Reply:
-        """Put back what was claimed before the session was told to stop."""
+        """Requeue the request that was claimed before the session had to stop."""
         limits = replace(session.limits, linger_seconds=0)
         after = session.called(now, in_flight=None, limits=limits, last_error=reason)
         self._store.commit(ChangeSession(session, after), ChangeRequest(record, record.requeued(now)))
@@ -132,7 +132,7 @@ class HandingOut:
         return Reply("", session.connection_id)
 
     def _end(self, session: Session, check: CompanyFileCheck, now: datetime) -> Reply:
-        """End the session: the queue is meant for another company file."""
+        """End the session, because the queue belongs to another company file."""
         reason, facts = check.mismatch_message, check.mismatch(now)
         self._store.commit(*end_of_session(session, check.connection, now, reason, **facts))
         return Reply("", session.connection_id)
@@ -151,12 +151,12 @@ class HandingOut:
 
 
 class _NotWritable(Exception):
-    """A request cannot be written as QBXML; the message says why."""
+    """A request cannot be written as QBXML. The message gives the reason."""
 
 
 def _checked(session: Session, check: CompanyFileCheck) -> Session:
     """Return the session after the company file check."""
-    # A message set that another company file stored cannot be forgotten by this one.
+    # Do not ask QuickBooks to forget a message set that is stored in another company file.
     to_forget = None if check.is_new_company_file else session.message_set_to_forget
     company_file = replace(session.company_file, mark=check.mark)
     return replace(session, company_file=company_file, message_set_to_forget=to_forget)

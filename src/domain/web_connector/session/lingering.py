@@ -1,8 +1,8 @@
 """Lingering: a session without work stays open for a while and takes requests that are queued meanwhile.
 
-The Web Connector can only be told to wait by `NoOp`: it asks again five seconds later
+Only `NoOp` makes the Web Connector wait: it calls again five seconds later
 (docs/reference/web-connector-protocol.md, Method sendRequestXML). Lingering writes nothing. Its time counts from the
-session's last call that did, the one that brought the last response.
+session's last write, which stored the last response.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from domain.web_connector.session.record import Session
 
 NO_OP = "NoOp"
-"""Asks the Web Connector to wait: from `sendRequestXML`, and from the `getLastError` that follows."""
+"""Asks the Web Connector to wait. It is the reply of `sendRequestXML` and of the `getLastError` that follows."""
 
 PROGRESS = 99
-"""What `receiveResponseXML` returns when the session lingers: only 100 ends the session."""
+"""The reply of `receiveResponseXML` if the session lingers. Only 100 would end the session."""
 
 
 def may_claim(session: Session, now: datetime) -> bool:
-    """Whether a session without a request in flight may claim one: after a response, and while nothing holds it."""
+    """Whether a session with nothing in flight may claim: after a response, and unless it is held."""
     idle = session.in_flight is None and session.responses > 0 and not session.ended
     return idle and session.limits.linger_seconds > 0 and reason_to_hold(session, now) is None
 
 
 def continues(session: Session, now: datetime) -> bool:
-    """Whether a session that finds nothing to claim stays open."""
+    """Whether a session with nothing to claim stays open."""
     since = timestamp(now - timedelta(seconds=session.limits.linger_seconds))
     return may_claim(session, now) and session.last_call_at > since
 

@@ -1,4 +1,4 @@
-"""`authenticate`: checks the password, opens a session if there is work, and says when to call again.
+"""`authenticate`: checks the password, opens a session if there is work, and returns when to call again.
 
 The reply is described in docs/reference/web-connector-protocol.md, Method authenticate.
 """
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from domain.web_connector.session.claims import Claims
 
 TICKET_BYTES = 16
-"""128 random bits: the ticket is the only credential of all later calls."""
+"""128 random bits, because the ticket is the only credential of all later calls."""
 
 INVALID_USER = "nvu"
 NOTHING_TO_DO = "none"
@@ -54,10 +54,10 @@ class Login:
         self._passwords = passwords.Checks(secrets)
 
     def authenticate(self, call: Call) -> Reply:
-        """Open a session when the password is right and there is work for it. Three calls of the store.
+        """Open a session if the password is correct and there is work. Makes three calls to the store.
 
-        There is no work while the connection is paused or outside its sync window. A former session of the connection
-        ends in any case. An unknown user takes as long as a wrong password.
+        There is no work while the connection is paused or outside its sync window. The connection's former session
+        always ends. The check of an unknown user takes as long as that of a wrong password.
         """
         username, password = call["strUserName"], call["strPassword"]
         if not _CONNECTION_ID.fullmatch(username):
@@ -83,7 +83,7 @@ class Login:
         return Reply((ticket, company_file(connection), *polling.with_work()), username, claimed.id)
 
     def _open(self, connection: Connection, new_id: str, now: datetime) -> QueuedRequest | None:
-        """Commit the new session with its first request, or only that the Web Connector called."""
+        """Commit the new session with its first request. Without a request, only record the call."""
         moment = timestamp(now)
         former = self._store.session(connection.session_id) if connection.session_id else None
         if former and former.ended:
@@ -127,6 +127,6 @@ class Login:
 
 
 def company_file(connection: Connection) -> str:
-    """Return the path to open, or '' for the file that is open. A mere name is not a path and also gives ''."""
+    """Return the path to open, or '' for the open file. A name without a folder is not a path, so it also gives ''."""
     path = (connection.company_file or "").strip()
     return path if _COMPANY_FILE_PATH.fullmatch(path) else CURRENT_COMPANY_FILE

@@ -1,18 +1,18 @@
 """Polling: when the Web Connector may work, and how soon it calls again.
 
-`authenticate` returns two values for this (docs/reference/web-connector-protocol.md, Method authenticate). Both only
-work where the user ticked Auto-Run. The *minimum interval* raises the user's interval and never lowers it, so that it
-is constant: it keeps a schedule of seconds from polling without a pause. A *postponement* delays one call; without it,
-the user's own interval counts, which the `.qwc` file sets to a minute.
+`authenticate` returns two values for this (docs/reference/web-connector-protocol.md, Method authenticate). Both have
+an effect only if the user ticked Auto-Run. The *minimum interval* can raise the user's interval but never lowers
+it, so it is constant. It prevents a schedule of seconds from polling without a pause. A *postponement* delays one call.
+Without it, the user's own interval counts, which the `.qwc` file sets to a minute.
 
 | at login | reply | minimum | postponed by | because |
 |---|---|---|---|---|
 | work | company file | 15 s | | requests that follow from the responses are often queued at once |
 | no work, but some recently | `none` | 15 s | | work comes in bursts, and new connections are being tried out |
-| no work for 15 minutes | `none` | 15 s | 300 s | each visit costs five calls, and most find nothing |
+| no work for 15 minutes | `none` | 15 s | 300 s | each poll costs five calls, and most polls have no work |
 | sync window closed | `none` | 15 s | until it opens, 60 to 900 s | the window may be changed meanwhile |
 | connection paused | `none` | 15 s | 900 s | the connection may be resumed meanwhile |
-| wrong password, contention | `nvu`, `busy` | | | nothing is known that should change the interval |
+| wrong password, contention | `nvu`, `busy` | | | there is no reason to change the interval |
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MIN_USER_INTERVAL_SECONDS = 60
 
 IDLE_POSTPONEMENT_SECONDS = 5 * 60
 MAX_POSTPONEMENT_SECONDS = 15 * 60
-"""The longest postponement; a resumed connection is worked again within this time."""
+"""The longest postponement. A resumed connection is polled again within this time."""
 
 RECENTLY = timedelta(minutes=15)
 
@@ -47,9 +47,10 @@ def is_held(connection: Connection, now: datetime) -> bool:
 
 
 def reason_to_hold(session: Session, now: datetime) -> str | None:
-    """Return why a session must not send a new request, in words for the user; None when it may.
+    """Return a message for the user if a session must not send a new request, or None if it can.
 
-    The session has all facts: `authenticate` stored when the window closes, and pausing changes the live session.
+    The session contains all facts: `authenticate` stored the closing time of the window, and pausing the connection
+    changes the live session.
     """
     if session.limits.paused:
         return PAUSED
@@ -59,12 +60,12 @@ def reason_to_hold(session: Session, now: datetime) -> str | None:
 
 
 def work_until(connection: Connection, now: datetime) -> str | None:
-    """Return when the open window closes (a timestamp), None when there is no window."""
+    """Return the closing time of the open window as a timestamp, or None if there is no window."""
     return timestamp(connection.sync_window.changes_at(now)) if connection.sync_window else None
 
 
 def with_work() -> tuple[str, str]:
-    """Return postponement and minimum interval for a login that found work."""
+    """Return postponement and minimum interval for a login with work."""
     return "", str(MIN_INTERVAL_SECONDS)
 
 

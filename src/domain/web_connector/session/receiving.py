@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 FINISHED = 100
 SESSION_OVER = -1
-"""Replies: nothing is left to do; `getLastError` tells why the session ends."""
+"""The replies that end a session: nothing is left to do, or it cannot continue. `getLastError` returns the reason."""
 
 
 class Receiving:
@@ -54,9 +54,9 @@ class Receiving:
         self._new_id = new_id
 
     def receive(self, session: Session, call: Call, now: datetime, *, oversized: bool = False) -> Reply:
-        """Store what the call says about the request in flight, and reply with the session's progress.
+        """Store the call's result for the request in flight, and reply with the session's progress.
 
-        Of an `oversized` call only the beginning was read. The session goes on: a page is asked for again with half
+        Only the beginning of an `oversized` call was read. The session continues, and requests a page again with half
         its size. A duplicate call gets the same reply and changes nothing.
         """
         if session.in_flight is None:
@@ -78,7 +78,7 @@ class Receiving:
         return Reply(progress, session.connection_id, record.id)
 
     def _commit(self, session: Session, after: Session, in_flight: InFlight, outcome: Changed, now: datetime) -> int:
-        """Commit the outcome together with the request that the session sends next; return the progress."""
+        """Commit the outcome together with the session's next request. Return the progress."""
         record = in_flight.record
         search_text = search_text_of(in_flight, outcome.response_xml, outcome.after)
         changed = ChangeRequest(record, outcome.after, outcome.response_xml, search_text)
@@ -96,12 +96,12 @@ class Receiving:
         if page:
             paging = replace(outcome.after.paging, continued=True)
             changed = replace(changed, after=replace(outcome.after, paging=paging))
-            # The queue is not read, so that a page costs no more calls than any other response.
+            # Do not read the queue. A page must not cost more calls than any other response.
             self._store.commit(session_change(progress, InFlight(page.record)), changed, page)
             return progress
         finished = SESSION_OVER if isinstance(outcome, NotExecuted) else FINISHED
-        # One failure may be due to one request. After two in a row the queue is left to a later session: it would
-        # fail in turn.
+        # One failure may be due to one request. After two in a row, leave the queue to a later session, because
+        # its requests would fail too.
         if reason_to_hold(session, now) or (isinstance(outcome, NotExecuted) and session.last_error):
             self._store.commit(session_change(finished, None), changed)
             return finished
@@ -131,7 +131,7 @@ def _after(session: Session, record: QueuedRequest, outcome: Changed, now: datet
         iterator_id = outcome.iterator_id and shortened(outcome.iterator_id, MAX_FACT_CHARACTERS)
         last = replace(last, iterator_id=iterator_id, iterator_remaining=outcome.iterator_remaining)
     failure = outcome if isinstance(outcome, NotExecuted) else None
-    # What is left to a later session must not be claimed by this one while it lingers.
+    # While this session lingers, it must not claim a request that is left to a later session.
     ends = isinstance(outcome, (NotExecuted, Requeued))
     return session.called(
         now,
@@ -147,6 +147,6 @@ def _after(session: Session, record: QueuedRequest, outcome: Changed, now: datet
 
 
 def _progress(session: Session, waiting: int) -> int:
-    """Return 1 to 99 for the Web Connector's progress bar. The value never falls during a session."""
+    """Return the value of the Web Connector's progress bar, from 1 to 99. The value never falls during a session."""
     number = session.responses + 1
     return max(1, session.progress, min(99, 100 * number // (number + waiting)))

@@ -1,6 +1,6 @@
 """The record of a Web Connector session, from `authenticate` to `closeConnection`.
 
-The session ticket is a bearer credential. Only its SHA-256 is stored: it is the session's id.
+The session ticket is a bearer credential. Only its SHA-256 is stored, as the session's id.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from domain.requests.record import QueuedRequest
 
 SILENCE_SECONDS = 30 * 60
-"""A session without a call for this long is released. QuickBooks may need many minutes for one request, so a shorter
-time would take work away from a live session."""
+"""A session without a call for this long is released. QuickBooks can take many minutes for one request, so a shorter
+time would release the request of a live session."""
 
 MAX_LINGER_SECONDS = 25 * 60
 """How long a session may linger. Lingering writes nothing, so it must end well before the session counts as silent."""
 
 KEPT_SECONDS = 24 * 60 * 60
-"""How long an ended session is kept to reply to late calls; then DynamoDB's TTL removes it."""
+"""How long an ended session is kept to reply to late calls. Then DynamoDB's TTL removes it."""
 
 
 def session_id(ticket: str) -> str:
-    """Return the id of the session with this ticket: the SHA-256 of the ticket, hexadecimal."""
+    """Return the id of the session with this ticket: the hexadecimal SHA-256 of the ticket."""
     return hashlib.sha256(ticket.encode()).hexdigest()
 
 
@@ -38,9 +38,9 @@ def session_id(ticket: str) -> str:
 class InFlight:
     """The request that a session has claimed or sent. No other caller changes a record in these states.
 
-    `search_text` is the text by which the request is found, without its response; keeping it here saves a read.
-    `parse_error` is a message that QuickBooks reported for a write, but that may belong to an earlier request:
-    QuickBooks is asked for the stored response before the message is believed.
+    `search_text` is the search text of the request without its response. Storing it here saves a read. `parse_error` is
+    a message that QuickBooks reported for a write. The message may belong to an earlier request, so QuickBooks is asked
+    for the stored response before the message is accepted.
     """
 
     record: QueuedRequest
@@ -50,10 +50,10 @@ class InFlight:
 
 @dataclass(frozen=True, slots=True)
 class LastResponse:
-    """The response that a session stored last: identifies a duplicate delivery of it.
+    """The response that a session stored last. It identifies a duplicate delivery.
 
-    `iterator_remaining` is the number of objects that remain in the iterator; it falls with each page. `progress` is
-    the value that `receiveResponseXML` returned, `number` counts the responses of the session.
+    `iterator_remaining` is the number of objects that remain in the iterator. It falls with each page. `progress` is
+    the value that `receiveResponseXML` returned. `number` counts the responses of the session.
     """
 
     request_name: str
@@ -68,8 +68,8 @@ class LastResponse:
 class OpenCompanyFile:
     """The company file that QuickBooks has open.
 
-    `mark` is its FileID mark (no braces, upper case). `is_fallback`: the connection's path could not be opened, so
-    that the Web Connector used the file that was open.
+    `mark` is its FileID mark (no braces, upper case). `is_fallback` means that the connection's path could not
+    be opened and the Web Connector used the open file.
     """
 
     mark: str | None = None
@@ -78,7 +78,7 @@ class OpenCompanyFile:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What stops a session: a pause, the end of the sync window (a timestamp), the end of lingering."""
+    """The limits of a session: a pause, the end of the sync window (a timestamp) and the end of lingering."""
 
     paused: bool = False
     work_until: str | None = None
@@ -89,12 +89,12 @@ class Limits:
 class Session:
     """One Web Connector session.
 
-    `connection` is the connection as `authenticate` stored it, until the company file check in the first
-    `sendRequestXML`: keeping it here saves a read. `exception_reported` tells whether QuickBooks has reported a
-    processor exception in this session. `connection_error` becomes the connection's `last_error` when the session
-    ends here. `message_set_to_forget` is the ID of a message set whose response is stored in this service, so that
-    QuickBooks can delete its copy. `last_error` is what `getLastError` returns. `is_revoked`: the password was changed,
-    so that the ticket is no longer valid; the next login or the sweep releases the request in flight.
+    `connection` is the connection as `authenticate` stored it. It is kept until the company file check in the first
+    `sendRequestXML`, which saves a read. `exception_reported` tells whether QuickBooks has reported a processor
+    exception in this session. `connection_error` becomes the connection's `last_error` if the session ends here.
+    `message_set_to_forget` is the ID of a message set. This service has stored its response, so QuickBooks can delete
+    its copy. `getLastError` returns `last_error`. `is_revoked` means that the password was changed, so the ticket is no
+    longer valid. The next login or the sweep then releases the request in flight.
     """
 
     id: str
@@ -115,7 +115,7 @@ class Session:
 
     @property
     def responses(self) -> int:
-        """The number of responses stored."""
+        """The number of stored responses."""
         return self.last_response.number if self.last_response else 0
 
     @property
@@ -125,7 +125,7 @@ class Session:
 
     @property
     def expires_at(self) -> int:
-        """When the stored session is removed, in Unix seconds."""
+        """The time at which the stored session is removed, in Unix seconds."""
         return int(datetime.fromisoformat(self.last_call_at).timestamp()) + KEPT_SECONDS
 
     def called(self, now: datetime, **fields: Any) -> Session:

@@ -1,7 +1,7 @@
 """The Web Connector session: one method for each method of the protocol.
 
-A call reads the stored session, decides, and commits once. If two calls conflict, one of them starts again, so that a
-call delivered twice takes effect once.
+A call reads the stored session, decides, and commits once. If two calls conflict, one of them starts again, so a
+call that is delivered twice takes effect once.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ R = TypeVar("R")
 SERVER_VERSION = "qbxml-queue"
 
 MAX_UNWRITABLE = 5
-"""Requests in a row that one call may end because they can no longer be written."""
+"""Maximum number of requests in a row that one call ends because they can no longer be written as QBXML."""
 
 CLOSED = "OK"
 OVER = "This session has ended. The next update begins a new one."
@@ -62,15 +62,18 @@ class SessionService:
         return Reply(SERVER_VERSION)
 
     def client_version(self, _call: Call) -> Reply:
-        """Accept every Web Connector: no newer one is needed, and a warning would stop unattended runs."""
+        """Accept every Web Connector. A newer version is never needed, and a warning would stop unattended runs."""
         return Reply("")
 
     def authenticate(self, call: Call) -> Reply:
-        """Open a session when the password is right and there is work for it."""
+        """Open a session if the password is correct and there is work."""
         return self._login.authenticate(call)
 
     def send_request_xml(self, call: Call) -> Reply:
-        """Hand out the request in flight. Three calls of the store; while lingering 2 without work, 4 with work."""
+        """Hand out the request in flight.
+
+        Makes three calls to the store. While the session lingers, it makes two without work and four with work.
+        """
         for _ in range(MAX_UNWRITABLE):
             reply = self._in_session(call, "", self._handing_out.hand_out)
             if reply:
@@ -78,25 +81,25 @@ class SessionService:
         return Reply("")
 
     def receive_response_xml(self, call: Call) -> Reply:
-        """Store the response and claim the next request. Three calls of the store.
+        """Store the response and claim the next request. Makes three calls to the store.
 
-        Replies 1-99 while the session continues, 100 when nothing is left, -1 when the session is over.
+        Replies 1-99 while the session continues, 100 if nothing is left, and -1 if the session has ended.
         """
         return self._in_session(call, SESSION_OVER, self._receive)
 
     def receive_oversized(self, call: Call) -> Reply:
-        """Note that the response is too large for a call; only the beginning of the call was read."""
+        """Record that the response is too large for a call. Only the beginning of the call was read."""
         return self._in_session(call, SESSION_OVER, partial(self._receive, oversized=True))
 
     def connection_error(self, call: Call) -> Reply:
-        """Note that QuickBooks could not be reached. Another file may help once; otherwise the session ends.
+        """Record that QuickBooks could not be reached. The open file is tried once; otherwise the session ends.
 
-        Nothing was sent, so that a claimed request waits again. `closeConnection` may not follow.
+        Nothing was sent, so a claimed request waits again. A `closeConnection` does not always follow.
         """
         return self._in_session(call, DONE, self._connection_error)
 
     def get_last_error(self, call: Call) -> Reply:
-        """Return why the session does not continue; never '', which has no documented meaning."""
+        """Return the reason why the session does not continue. It is never '', which has no documented meaning."""
         session = self._store.session(session_id(call["ticket"]))
         if session is None:
             return Reply("This session has expired. The next update begins a new one.")
@@ -109,17 +112,17 @@ class SessionService:
         return Reply(reason or (OVER if session.ended else "No more requests."), session.connection_id)
 
     def close_connection(self, call: Call) -> Reply:
-        """End the session. The call may come twice or never; unknown and ended sessions get the same reply."""
+        """End the session. The call can come twice or never. Unknown and ended sessions get the same reply."""
         return self._in_session(call, CLOSED, self._close)
 
     # The service does not use the interactive mode.
 
     def get_interactive_url(self, _call: Call) -> Reply:
-        """Offer no page."""
+        """Return '', because there is no page."""
         return Reply("")
 
     def interactive_rejected(self, _call: Call) -> Reply:
-        """Return the text that the user reads."""
+        """Return the text to show to the user."""
         return Reply("Interactive mode is not supported.")
 
     def interactive_done(self, _call: Call) -> Reply:
@@ -132,7 +135,7 @@ class SessionService:
         without_session: Result,
         step: Callable[[Session, Call, datetime, Conflict | None], R],
     ) -> R | Reply:
-        """Return the reply of `step` for the live session of the call; `step` is repeated after a conflict.
+        """Return the reply of `step` for the live session of the call. Repeats `step` after a conflict.
 
         Raises TooManyRequests.
         """
