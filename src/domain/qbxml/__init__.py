@@ -1,6 +1,6 @@
 """QBXML: requests as a tree, in XML, JSON and wire form, and the responses of QuickBooks.
 
-Everything here is a pure function of its arguments. The schema is data beside the code.
+Every function here is pure. The schema is stored as data next to the code.
 """
 
 from domain.qbxml.request.document import Element, Request

@@ -1,4 +1,4 @@
-"""The text of a request and its response that a search covers (docs/reference/service-contract.md, Search)."""
+"""The searchable text of a request and its response (docs/reference/service-contract.md, Search)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ _SEARCHED_ENDINGS = ("Name", "ID", "Number")
 
 
 def search_text(request: Request, response_xml: str | None = None) -> str:
-    """Return one distinct text a line: the request's name, label and texts, the response's names, ids and messages.
+    """Return the distinct texts, one per line.
 
-    A malformed response contributes what precedes the error.
+    They are the name, label and texts of the request, and the names, ids and messages of the response. A malformed
+    response contributes only the texts before the error.
     """
     texts = _Texts(_MAX_REQUEST_BYTES)
     for text in (request.name, request.request_id or "", *_leaf_texts(request.element)):
@@ -38,11 +39,11 @@ def search_text(request: Request, response_xml: str | None = None) -> str:
 
 
 class _Full(Exception):
-    """There is enough text."""
+    """The size limit is reached."""
 
 
 class _Texts:
-    """Distinct texts up to a number of bytes, as the keys of `lines`."""
+    """Distinct texts up to a number of bytes, stored as the keys of `lines`."""
 
     def __init__(self, max_bytes: int) -> None:
         self._free_bytes = max_bytes
@@ -66,7 +67,7 @@ def _leaf_texts(element: Element) -> Iterator[str]:
 
 
 class _ResponseReader:
-    """Collects texts from the events of expat, and stops the parser when there are enough."""
+    """Collects texts from the events of expat and stops the parser when the limit is reached."""
 
     def __init__(self) -> None:
         self.texts = _Texts(_MAX_RESPONSE_BYTES)

@@ -1,7 +1,7 @@
 """XML parsers that reject DTDs and entities.
 
-defusedxml parses every text that could declare something. Its `ElementTree` parser is pure Python, so we attach
-handlers to its expat parser instead. `parse_tree` uses the standard parser for a text that cannot declare anything
+defusedxml parses every text that may contain a declaration. Its `ElementTree` parser is pure Python, so we attach
+handlers to its expat parser instead. `parse_tree` uses the standard parser for a text that cannot contain one
 (docs/decisions/0013-text-without-declarations.md).
 """
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element as Node
 
 XML_ERRORS = (ExpatError, DefusedXmlException, UnicodeEncodeError)
-"""What the parsers raise: malformed XML, a DTD, half of a surrogate pair."""
+"""The errors that the parsers raise for malformed XML, a DTD or half of a surrogate pair."""
 
 _declaration_after_space = re.compile(r"\s+<\?xml\s[^<>]*\?>").match
 _not_a_line_end = re.compile(r"[^\r\n]")
 
 
 def defused_parser() -> Any:
-    """Return an expat parser without handlers that raises DefusedXmlException at a DTD.
+    """Return an expat parser that has no handlers and raises DefusedXmlException if the text has a DTD.
 
-    Entities are declared in a DTD, so there are none. A namespaced name is reported as `uri}name`. The encoding that
+    Entities are declared in a DTD, so none can occur. A namespaced name is reported as `uri}name`. The encoding that
     a `str` declares is ignored.
     """
     parser = DefusedXMLParser(target=object(), forbid_dtd=True).parser
@@ -40,9 +40,9 @@ def defused_parser() -> Any:
 
 def parse_tree(text: str) -> Node:
     """Return the root node of `text`, without comments and processing instructions. Raises XML_ERRORS."""
-    # DOCTYPE and ENTITY start with `<!`. The encoding is fixed because the text is a `str`, so nothing can hide that.
+    # DOCTYPE and ENTITY start with `<!`. The encoding of a `str` is fixed, so nothing can hide `<!`.
     if not _contains(text, "<!"):
-        parser = XMLParser()  # noqa: S314 - a text without declarations needs no defusing
+        parser = XMLParser()  # noqa: S314 - a text without declarations is safe
         try:
             parser.feed(normalize_prologue(text))
             return parser.close()
@@ -52,7 +52,7 @@ def parse_tree(text: str) -> Node:
 
 
 def defused_tree(text: str) -> Node:
-    """Return what `parse_tree` returns, always with defusedxml."""
+    """Return the result of `parse_tree`, but always use defusedxml."""
     builder = TreeBuilder()
     # These handlers are written in C, so expat never calls into Python.
     parse_events(text, builder.start, builder.end, builder.data)
@@ -82,7 +82,7 @@ def normalize_prologue(text: str) -> str:
     """Return `text` without a byte order mark and without white space before the XML declaration.
 
     Pasted requests often start with white space, which XML forbids before `<?xml?>`. The declaration is replaced by
-    spaces, so that line and column numbers stay the same.
+    spaces, which keeps line and column numbers the same.
     """
     text = text.removeprefix("\N{BOM}")
     if text[:1].isspace() and (declaration := _declaration_after_space(text)):
@@ -96,7 +96,7 @@ def error_text(error: ExpatError) -> str:
 
 
 def is_character_error(error: ExpatError) -> bool:
-    """Return whether the cause may be a character, or a reference to one, that XML 1.0 forbids."""
+    """Return whether the cause may be a character that XML 1.0 forbids or a reference to one."""
     return error_text(error) in {errors.XML_ERROR_BAD_CHAR_REF, errors.XML_ERROR_INVALID_TOKEN}
 
 

@@ -26,15 +26,15 @@ VERSION = "qbxml_version"
 _DUE_DATES = frozenset({"from_due_date", "to_due_date"})
 
 PAGE_SIZE = "100"
-"""Objects in a page of an iterated query without `max_returned`."""
+"""The number of objects in a page of an iterated query without `max_returned`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter: its kind of value, and the path from the request to the element that the value becomes.
+    """A parameter: its kind of value, and the path from the request to the element that receives the value.
 
-    `path` is empty when the query itself handles the parameter. `also` is an element with a fixed text that belongs
-    to it. With `choices` the value must be one of them.
+    `path` is empty if the query itself handles the parameter. `also` is another element with a fixed text that the
+    parameter adds. If `choices` is set, the value must be one of them.
     """
 
     name: str
@@ -81,10 +81,10 @@ COMMON = (
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query by its name in the URL (`customers`), with its QBXML request and its parameters.
+    """A query with its name in the URL (`customers`), its QBXML request and its parameters.
 
-    `returns` is the kind of object whose elements `include[]` may name, None when the query has no `include[]`.
-    `exclusive` are pairs of groups of parameters that QBXML cannot combine.
+    `returns` is the kind of object with the elements that `include[]` may name, or None if the query has no
+    `include[]`. `exclusive` holds pairs of groups of parameters that QBXML cannot combine.
     """
 
     name: str
@@ -111,10 +111,10 @@ class Query:
     def build(
         self, parameters: Mapping[str, Sequence[str]], default_version: str = DEFAULT_VERSION
     ) -> tuple[Request, str | None]:
-        """Return the request and the webhook URL for the parameters of a URL, each with all its values.
+        """Return the request and the webhook URL. `parameters` maps each URL parameter to all its values.
 
-        Raises InvalidRequest with a problem for every unknown or wrong parameter, and for every element that the QBXML
-        version does not have.
+        Raises InvalidRequest with a problem for every unknown or invalid parameter, and for every element that is not
+        in the QBXML version.
         """
         known = {parameter.name: parameter for parameter in self.parameters}
         problems: list[Problem] = []
@@ -146,7 +146,7 @@ class Query:
                 leaves += [(parameter.path, text) for text in texts]
                 leaves += [] if parameter.also is None else [parameter.also]
         if "DataExtRet" in read.get(INCLUDE, ()):
-            # QuickBooks returns custom fields only for a named owner; 0 is the owner of the public ones.
+            # QuickBooks returns custom fields only for the owners in the query. Owner 0 holds the public ones.
             leaves.append(("OwnerID", "0"))
         attributes = {}
         if label := read.get("request_id"):
@@ -158,7 +158,7 @@ class Query:
 
 
 def _instead(name: str, known: Iterable[str]) -> str | None:
-    """Return what to use in place of an unknown parameter. A name in which one word differs means something else."""
+    """Return a suggestion for an unknown parameter. A name with one different word has a different meaning."""
     if name in _DUE_DATES:
         return "QBXML cannot select by due date. Query by status or transaction date, and compare DueDate."
     words = name.split("_")
@@ -172,7 +172,7 @@ def _instead(name: str, known: Iterable[str]) -> str | None:
 
 
 def _elements(leaves: Iterable[tuple[str, str]]) -> tuple[Element, ...]:
-    """Return elements for texts by path. A path has one step or two."""
+    """Return the elements for pairs of path and text. A path has one or two steps."""
     by_parent: dict[str, list[Element]] = {"": []}
     for path, text in leaves:
         parent, _, name = path.rpartition("/")
@@ -182,7 +182,7 @@ def _elements(leaves: Iterable[tuple[str, str]]) -> tuple[Element, ...]:
 
 
 def _read(parameter: Parameter, texts: Sequence[str], problems: list[Problem]) -> Iterable[str]:
-    """Yield the values of a parameter, and add what is wrong to `problems`."""
+    """Yield the values of a parameter and add any problems to `problems`."""
     name = parameter.name
     if parameter.is_list:
         texts = [*dict.fromkeys(item.strip() for text in texts for item in text.split(","))]

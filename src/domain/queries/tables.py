@@ -18,7 +18,7 @@ def _max_returned(default: str | None = None) -> Parameter:
 def _date_range(
     name: str, kind: values.ValueKind, path: str, verb: str, *, day: str = "moment"
 ) -> tuple[Parameter, Parameter]:
-    """Return `from_<name>` and `to_<name>`. `{}` in the path is `From` or `To`."""
+    """Return `from_<name>` and `to_<name>`. `{}` in the path stands for `From` or `To`."""
     return (
         Parameter(f"from_{name}", kind, path.format("From"), f"{verb} at this {day} or later."),
         Parameter(f"to_{name}", kind, path.format("To"), f"{verb} at this {day} or earlier."),

@@ -1,4 +1,4 @@
-"""The kinds of values that query parameters take: how each is read, and its JSON schema."""
+"""The kinds of values that query parameters accept. Each has a reader and a JSON schema."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _whole_number = re.compile(r"[0-9]{1,9}").fullmatch
 
-# A plus sign that was not encoded arrives as a space.
+# A plus sign that is not encoded arrives as a space.
 _date_time = re.compile(
     r"(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2})(:\d{2})?(?:\.\d{1,30})?(?:([Zz])|([+\- ])(\d{2}):?(\d{2}))?)?", re.ASCII
 ).fullmatch

@@ -1,1 +1,1 @@
-"""What QuickBooks' status codes and HRESULTs mean."""
+"""The meanings of QuickBooks' status codes and HRESULTs."""

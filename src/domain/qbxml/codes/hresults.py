@@ -1,6 +1,7 @@
-"""What the HRESULTs mean that the Web Connector reports in place of a response. `docs/quickbooks-errors.md` lists them.
+"""The meanings of the HRESULTs that the Web Connector reports in place of a response.
 
-The meanings are documented, or known from the field; docs/reference/qbxml-rules.md, HRESULTs.
+`docs/quickbooks-errors.md` lists them. Each meaning is either documented or known from the field (see
+docs/reference/qbxml-rules.md, HRESULTs).
 """
 
 from __future__ import annotations
@@ -17,16 +18,16 @@ HresultKind: TypeAlias = Literal["invalid_request", "unavailable", "unknown"]
 PARSE_ERROR = "0x80040400"
 
 UNKNOWN = "unknown_hresult"
-"""The reason of a code without an entry."""
+"""The reason for a code without an entry."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hresult:
-    """An HRESULT: its code in one notation (`0x8004040D`), a stable name, what it means and what to do.
+    """An HRESULT: its code in one notation (`0x8004040D`), a stable name, its meaning and a hint.
 
-    `kind` is `invalid_request` when this request can never succeed, `unavailable` when QuickBooks is busy, closed or
-    out of reach, so that every request would fail now, and `unknown` otherwise. `executed` is `no` when QuickBooks
-    cannot have executed the request. `other_file_may_help` says that opening the company file failed.
+    `kind` is `invalid_request` if this request can never succeed. It is `unavailable` if QuickBooks is busy, closed
+    or out of reach, so every request would fail now. Otherwise it is `unknown`. `executed` is `no` if QuickBooks
+    cannot have executed the request. `other_file_may_help` is true if opening the company file failed.
     """
 
     code: str
@@ -145,7 +146,7 @@ HRESULTS: Mapping[str, Hresult] = {
 
 
 def describe_hresult(hresult: str) -> Hresult:
-    """Return the meaning of an HRESULT in any notation (`0x8004040d`, ` 8004040D`), also of an unknown one."""
+    """Return the meaning of an HRESULT, known or unknown, in any notation (`0x8004040d`, ` 8004040D`)."""
     code = "0x" + hresult.strip().upper().removeprefix("0X")
     message = f"QuickBooks reported {hresult.strip() or 'an error'}."
     return HRESULTS.get(code) or Hresult(code, UNKNOWN, message, None, kind="unknown", executed="unknown")

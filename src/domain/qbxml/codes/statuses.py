@@ -1,7 +1,7 @@
-"""What the status codes in responses mean. `docs/quickbooks-errors.md` lists them.
+"""The meanings of the status codes in responses. `docs/quickbooks-errors.md` lists them.
 
-The reason only names a status; the severity that QuickBooks sends with it decides (docs/reference/qbxml-rules.md,
-Status codes). QuickBooks' own message is always passed on.
+The reason only names a status. The severity that QuickBooks sends with it decides whether it is an error
+(docs/reference/qbxml-rules.md, Status codes). QuickBooks' own message is always passed on.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 UNKNOWN = "unknown_status"
-"""The reason of a code without an entry."""
+"""The reason for a code without an entry."""
 
 INVALID_ID = 3000
-"""An ID is not valid. For a page it is the ID of an iterator that ended."""
+"""An ID is not valid. For a page, it is the ID of an iterator that has ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A status code: a stable name, what it means and what to do.
+    """A status code: a stable name, its meaning and a hint.
 
-    `retryable` says that the same request may succeed later. `message` and `hint` of an unknown code are None.
+    `retryable` is true if the same request may succeed later. `message` and `hint` are None for an unknown code.
     """
 
     code: int
@@ -141,7 +141,7 @@ _TABLE: Mapping[int, tuple[str, str, str]] = {
 # fmt: on
 
 _RETRYABLE = frozenset({1010, 3170, 3175, 3176, 3180})
-"""QuickBooks did not execute the request, and what prevented it resolves itself."""
+"""Codes after which QuickBooks did not execute the request, and the cause resolves itself."""
 
 STATUSES: Mapping[int, Status] = {
     code: Status(code, *entry, retryable=code in _RETRYABLE) for code, entry in _TABLE.items()
@@ -151,13 +151,13 @@ STATUSES: Mapping[int, Status] = {
 _MACRO_CODES = range(9100, 9200)
 
 _SAVE_REFUSED = frozenset({3170, 3180})
-"""Refusals to save, for reasons that only the message tells apart: "already defined" does not resolve itself."""
+"""Refusals to save. Only the message shows the cause: for example, "already defined" does not resolve itself."""
 
 _resolves_itself = re.compile(r"modified by another user|\block", re.IGNORECASE).search
 
 
 def describe_status(code: int, message: str | None = None) -> Status:
-    """Return the meaning of a `statusCode` or `messageSetStatusCode`, given QuickBooks' message."""
+    """Return the meaning of a `statusCode` or `messageSetStatusCode`. `message` is QuickBooks' message."""
     if code in _MACRO_CODES:
         return Status(code, "macro_error", "A macro of the request failed.", _MACRO)
     if code in _SAVE_REFUSED and message and not _resolves_itself(message):

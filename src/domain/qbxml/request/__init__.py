@@ -1,1 +1,1 @@
-"""A request: its document, its readers and writers, and the checks before it is queued."""
+"""A request: its document, its readers and writers, and the checks that run before it is queued."""

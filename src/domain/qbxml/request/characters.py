@@ -1,4 +1,4 @@
-"""The characters that QuickBooks can store: those of Windows-1252. It turns every other character into `?`."""
+"""The characters that QuickBooks can store: those of Windows-1252. QuickBooks turns all others into `?`."""
 
 # ruff: noqa: RUF001 - this module is about characters that look alike
 
@@ -27,7 +27,7 @@ _REPLACEMENTS = {
 """Replacements that Unicode's decompositions do not provide."""
 
 _MAX_NAMED = 5
-"""Characters that a problem names."""
+"""The maximum number of characters that a problem lists."""
 
 
 def character_problems(request: Request, field: str) -> list[Problem]:
@@ -61,9 +61,9 @@ def is_storable(text: str) -> bool:
 
 
 def transliterated(request: Request) -> Request:
-    """Return the request with similar characters in place of those that QuickBooks cannot store: `Łódź` → `Lódz`.
+    """Return the request with similar characters for those that QuickBooks cannot store: `Łódź` becomes `Lódz`.
 
-    A character without a replacement stays; `character_problems` reports it.
+    A character without a replacement stays, and `character_problems` reports it.
     """
     return replace(request, element=_transliterated_element(request.element))
 
@@ -82,8 +82,8 @@ def transliterated_text(text: str) -> str:
     """Return `text` with replacements for the characters that QuickBooks cannot store."""
     if is_storable(text):
         return text
-    # Compose first: QuickBooks can often store a letter with an accent, but never a combining accent. Only a few
-    # accents at a time, because normalizing takes quadratic time in their number.
+    # Compose first: QuickBooks can often store a letter with an accent, but never a combining accent. Compose only a
+    # few accents at a time, because the time for normalizing grows with the square of their number.
     composed = _accented(lambda match: unicodedata.normalize("NFC", match[0]), text)
     return composed.translate(_Replacements())
 
@@ -92,7 +92,7 @@ _accented = re.compile("[A-Za-z][\u0300-\u036f]{1,4}").sub
 
 
 class _Replacements(dict[int, str]):
-    """The replacement of each character, worked out when the character first occurs."""
+    """The replacement for each character. It is computed when the character first occurs."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)

@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from domain.qbxml.request.document import Element
 
 Finding = tuple["Element | None", str, str | None]
-"""The child concerned (None: the parent), a message and a suggestion."""
+"""The child with the problem (None for the parent), a message and a suggestion."""
 
 _MAX_LISTED = 4
-"""Elements that a suggestion lists."""
+"""The maximum number of elements that a suggestion lists."""
 
 _MIN_SIMILARITY = 0.65
-"""Similarity from which an unknown name is taken for a misspelled one."""
+"""The minimum similarity at which an unknown name counts as a misspelling."""
 
 MIN_SIMILARITY_IN_NEWER = 0.85
-"""The same in a version that is newer than the schema, where the name may be new."""
+"""The same minimum for a version newer than the schema, in which the name may be new."""
 
 _MIN_SIMILARITY_TO_MISSING = 0.6
-"""The same for the name of a missing element, which makes a misspelling more likely."""
+"""The same minimum for the name of a missing element. A missing element makes a misspelling more likely."""
 
 
 def diagnose(
@@ -43,17 +43,17 @@ def diagnose(
     enclosing: Mapping[str, ContentModel],
     counterpart: tuple[str, ContentModel] | None,
 ) -> Iterator[Finding]:
-    """Yield what is wrong with the children of `parent`: at least one finding when they do not match.
+    """Yield the problems with the children of `parent`: at least one finding if they do not match.
 
-    With `is_newer` the schema is older than the request, so an unknown name is wrong only if it resembles a known one.
-    `comparisons` ends when enough such names were compared. `enclosing` are the content models of the elements around
-    the parent, from the inside out. `counterpart` is the Add request for a Mod request, or the reverse, with its
-    content model in this place.
+    If `is_newer`, the schema is older than the request, so an unknown name is wrong only if it resembles a known one.
+    `comparisons` ends after enough such names have been compared. `enclosing` holds the content models of the
+    elements around the parent, from the inside out. `counterpart` is the Add request for a Mod request, or the
+    reverse, with its content model in this place.
     """
     rules = content.rules()
     known = [child for child in children if child.name in rules]
     unknown = dict.fromkeys(child.name for child in children if child.name not in rules)
-    # Comparing names is slow, and later problems are not reported anyway.
+    # Comparing names is slow, and any further problems would not be reported.
     occurrences = _Occurrences(parent, known, list(islice(unknown, limits.MAX_PROBLEMS)), is_newer=is_newer)
     findings = list(occurrences.findings(content.group))
     for child in children:
@@ -107,7 +107,7 @@ def _by_place(
 
 def _by_similarity(parent: str, child: Element, content: ContentModel) -> str | None:
     rules = content.rules()
-    # An element with children is not a misspelled text, and the reverse.
+    # An element with children is not a misspelled text element, and the reverse.
     candidates = [rule.name for rule in rules.values() if bool(child.children) == bool(rule.content)]
     suggestion = did_you_mean(child.name, candidates, _MIN_SIMILARITY)
     if suggestion is None and len(rules) <= _MAX_LISTED:
@@ -122,7 +122,7 @@ def _descendants(element: Element) -> Iterator[Element]:
 
 
 def _misplaced(children: Sequence[Element], content: ContentModel) -> Iterator[Finding]:
-    """Yield the children to move: as few as possible, so that the others are in order."""
+    """Yield the smallest set of children to move so that the others are in order."""
     ranks = [content.ranks()[child.name] for child in children]
     kept = _longest_ordered(ranks)
     staying = set(kept)
@@ -137,9 +137,9 @@ def _misplaced(children: Sequence[Element], content: ContentModel) -> Iterator[F
 
 
 def _longest_ordered(ranks: Sequence[int]) -> list[int]:
-    """Return the indices of the longest non-decreasing subsequence; of several, the one that starts first."""
-    # For each index, the length of the longest subsequence that starts there. `starts` has the highest rank at which
-    # a subsequence of each length starts, negated so that the list is sorted.
+    """Return the indices of the longest non-decreasing subsequence. If there are several, return the first to start."""
+    # `lengths` holds the length of the longest subsequence that starts at each index. `starts` holds the highest rank
+    # at which a subsequence of each length starts. The ranks are negated to keep the list sorted.
     lengths = [0] * len(ranks)
     starts: list[int] = []
     for index in range(len(ranks) - 1, -1, -1):
@@ -164,11 +164,11 @@ class _Occurrences:
         self._first = {child.name: child for child in reversed(known)}
         self._is_newer = is_newer
         self._unknown = unknown
-        # Unknown names that are probably misspelled, with the missing name.
+        # Unknown names that are probably misspelled, with the missing name for each.
         self.misspelled: dict[str, str] = {}
 
     def findings(self, particle: Any, *, repeated: bool = False) -> Iterator[Finding]:
-        """Yield the findings of a required particle; `repeated` is true inside a group that may repeat."""
+        """Yield the findings of a required particle. `repeated` is true inside a group that may repeat."""
         if isinstance(particle, list):
             yield from self._element(particle, repeated=repeated)
             return
@@ -205,7 +205,7 @@ class _Occurrences:
             yield from self.findings(each, repeated=repeated)
 
     def _missing(self, names: Sequence[str]) -> Iterator[Finding]:
-        """Yield that one of the names is required, unless an unknown child is probably that name misspelled."""
+        """Report that one of the names is required, unless an unknown child is probably a misspelling of one."""
         for name in names:
             unmatched = [each for each in self._unknown if each not in self.misspelled]
             for match in similar_names(name, unmatched, _MIN_SIMILARITY_TO_MISSING)[:1]:

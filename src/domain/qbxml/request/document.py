@@ -12,14 +12,14 @@ ENVELOPE = "QBXML"
 MESSAGE_SET = "QBXMLMsgsRq"
 
 DEFAULT_VERSION = "13.0"
-"""QuickBooks 2014 and later support it."""
+"""The default QBXML version. QuickBooks 2014 and later support it."""
 
 DEFAULT_ON_ERROR = "stopOnError"
 
 _REQUEST_ATTRIBUTES = ("requestID", "metaData", "iterator", "iteratorID")
 
 Location: TypeAlias = tuple[int, int] | str | None
-"""Where the author wrote an element: line and column from 1, or a JSON pointer."""
+"""The location of an element in the original text: line and column from 1, or a JSON pointer."""
 
 
 class Element(NamedTuple):  # noqa: PLW1641 - elements are never hashed: their attributes are dicts
@@ -48,7 +48,7 @@ class Element(NamedTuple):  # noqa: PLW1641 - elements are never hashed: their a
 class Request:
     """One request element, with the QBXML version and the attributes of its message set.
 
-    `response_data` is the message set's `responseData`, None when absent.
+    `response_data` is the `responseData` attribute of the message set, or None if it is absent.
     """
 
     version: str
@@ -63,12 +63,12 @@ class Request:
 
     @property
     def request_id(self) -> str | None:
-        """The request label, which QuickBooks returns with the response; None when missing or empty."""
+        """The request label, which QuickBooks returns with the response, or None if it is missing or empty."""
         return self.element.attributes.get("requestID") or None
 
     @property
     def iterator(self) -> str | None:
-        """`Start`, `Continue` or `Stop` for a query that iterates, otherwise None."""
+        """`Start`, `Continue` or `Stop` for a query that uses an iterator, otherwise None."""
         return self.element.attributes.get("iterator")
 
     @property
@@ -86,12 +86,12 @@ class Request:
 
     def _with_attributes(self, attributes: Mapping[str, str]) -> Request:
         merged = {**self.element.attributes, **attributes}
-        # A fixed order gives equal requests equal texts.
+        # The fixed order ensures that equal requests have equal texts.
         ordered = {name: merged[name] for name in (*_REQUEST_ATTRIBUTES, *merged) if name in merged}
         return replace(self, element=self.element._replace(attributes=ordered))
 
     def to_xml(self, message_set_id: str | None = None) -> str:
-        """Return the canonical XML: no prologue, no white space between elements."""
+        """Return the canonical XML, without a prologue and without white space between elements."""
         attributes = {
             "onError": self.on_error,
             "responseData": self.response_data,
@@ -104,9 +104,9 @@ class Request:
         return "".join(parts)
 
     def to_wire(self, message_set_id: str | None = None) -> str:
-        """Return the text for QuickBooks: the XML with a prologue, in ASCII with decimal references.
+        """Return the text for QuickBooks: the XML with a prologue, in ASCII with decimal character references.
 
-        With `message_set_id` QuickBooks stores its response (docs/reference/qbxml-rules.md, Error recovery).
+        If `message_set_id` is set, QuickBooks stores its response (docs/reference/qbxml-rules.md, Error recovery).
         """
         prologue = f'<?xml version="1.0" encoding="utf-8"?>\n<?qbxml version="{self.version}"?>\n'
         return f"{prologue}{self.to_xml(message_set_id)}".encode("ascii", "xmlcharrefreplace").decode("ascii")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from domain.qbxml.request.document import Location
 
 ENVELOPE_DEPTH = 2
-"""Elements around the request element."""
+"""The number of elements around the request element."""
 
 _MESSAGE_SET_PATH = f"{ENVELOPE}/{MESSAGE_SET}"
 
@@ -27,8 +27,8 @@ _RESERVED_ATTRIBUTES = ("newMessageSetID", "oldMessageSetID")
 def request_in_envelope(root: Element, version: str, field: str) -> Request:
     """Return the request in a tree that starts at `QBXML`.
 
-    Raises InvalidRequest unless the tree holds one message set with one request and sets nothing that the service
-    sets itself.
+    Raises InvalidRequest unless the tree contains exactly one message set with one request. Also raises it if the
+    tree sets a value that only the service may set.
     """
     if root.name != ENVELOPE:
         suggestion = _how_to_write(root) if root.name.endswith("Rq") else did_you_mean(root.name, [ENVELOPE])
@@ -62,7 +62,7 @@ def request_in_envelope(root: Element, version: str, field: str) -> Request:
 
 
 def _second_location(parent: Element) -> Location:
-    """Return where the second child is, or the parent when there is none."""
+    """Return the location of the second child, or of the parent if there is no second child."""
     children: Sequence[Element] = parent.children
     return children[1].location if children else parent.location
 
@@ -77,7 +77,7 @@ def _refuse_in_envelope(child: Element, field: str) -> NoReturn:
 
 
 def _how_to_write(element: Element | None) -> str:
-    """Return how to write a request, with the element's own name if it is one."""
+    """Return a suggestion for the correct envelope. It contains the element's name if the element is a request."""
     if element is not None and element.name == MESSAGE_SET:
         return f"Write <{ENVELOPE}> around it."
     name = "CustomerQueryRq" if element is None else element.name

@@ -1,11 +1,11 @@
-"""The fast schema check, which says only whether a request is certainly valid. Nearly every request is.
+"""The fast schema check. It reports only whether a request is certainly valid, and nearly every request is.
 
-When it returns False, `schema_check` decides and explains. The same loop exists twice, for our elements and for the
-nodes of the XML parser: it runs for every element of every request, and calling a function for each one would double
-its time. One lookup tells whether an element may occur here and what its rule is.
+If it returns False, `schema_check` runs the complete check and explains the problems. The same loop exists twice, for
+our elements and for the nodes of the XML parser. It runs for every element of every request, and a function call for
+each element would double its time. One lookup returns the rule of an element if the element may occur here.
 """
 
-# ruff: noqa: C901, PLR0911 - see above: the loops avoid function calls
+# ruff: noqa: C901, PLR0911 - the loops avoid function calls, as explained above
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def element_is_valid(element: Element, model: RequestModel, version: int) -> bool:
-    """Return whether a request element is certainly valid in a version, given as a `version_number`."""
+    """Return whether a request element is certainly valid. `version` is a `version_number`."""
     if model.since > version or not _attributes_are_valid(element.attributes, model.attributes, version):
         return False
     pending = [(element.children, model.content)]
@@ -53,7 +53,10 @@ def element_is_valid(element: Element, model: RequestModel, version: int) -> boo
 
 
 def node_is_valid(node: Node, model: RequestModel, version: int) -> bool:
-    """Return the same for the parser's node of a request. The caller has checked that no text follows an element."""
+    """Return whether the parser's node of a request is certainly valid.
+
+    The caller must have checked that no text follows an element. `version` is a `version_number`.
+    """
     if model.since > version or not _attributes_are_valid(node.attrib, model.attributes, version):
         return False
     _, *descendants = node.iter()
@@ -82,12 +85,12 @@ def node_is_valid(node: Node, model: RequestModel, version: int) -> bool:
                 return False
     except KeyError:
         return False
-    # Children of an element that must contain text were not checked.
+    # The loop does not check the children of an element that must contain text.
     return checked == len(descendants)
 
 
 def is_blank(text: str | None) -> bool:
-    """Return whether a text between elements is white space or missing."""
+    """Return whether the text between elements is missing or only white space."""
     return not text or text.isspace()
 
 

@@ -1,4 +1,4 @@
-"""Reads the XML of a request fast, without locations. It leaves everything unusual to `xml_reader`."""
+"""Reads the XML of a request fast, without locations. `xml_reader` handles every unusual text."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _prologue = re.compile(r"\s*(?:<\?xml\s[^<>]*\?>\s*)?(?:<\?qbxml\s([^<>]*)\?>\s*
 
 
 class _NeedsFullReader(Exception):
-    """The text is unusual; only `xml_reader` can judge it."""
+    """The text is unusual, so `xml_reader` must read it."""
 
 
 def read_xml_fast(text: str) -> tuple[Element, str | None] | None:
-    """Return what `read_xml` returns, without locations; None when the text needs `read_xml`."""
+    """Return the result of `read_xml` without locations, or None if the text needs `read_xml`."""
     try:
         root, version = _read(text)
         names = {name for node in root.iter() for name in (node.tag, *node.keys())}
@@ -37,9 +37,9 @@ def read_xml_fast(text: str) -> tuple[Element, str | None] | None:
 
 
 def read_valid_xml_fast(text: str, default_version: str) -> tuple[Element, str | None] | None:
-    """Return the same when the text contains one request that is valid by the schema, otherwise None.
+    """Return the result of `read_xml_fast` if the text contains one request that matches the schema, otherwise None.
 
-    The request is checked on the parser's nodes. Elements are made of them only when they are used.
+    The check uses the parser's nodes. They are converted to elements only on first use.
     """
     try:
         root, version = _read(text)
@@ -91,7 +91,7 @@ _tail_of = attrgetter("tail")
 
 
 class _LazyChildren(Sequence[Element]):  # noqa: PLW1641 - children are never hashed
-    """The children of a node that is valid by the schema, made into elements when first used."""
+    """The children of a node that matches the schema. They are converted to elements on first use."""
 
     def __init__(self, node: Node) -> None:
         self._node: Node | None = node
@@ -128,7 +128,7 @@ def _element(node: Node, depth: int) -> Element:
         if len(child):
             children.append(_element(child, depth + 1))
         else:
-            # `tuple.__new__` does what Element(…) does, without its Python frame.
+            # `tuple.__new__` has the same effect as `Element(…)` but avoids a Python call.
             attributes = child.attrib if child.keys() else _NO_ATTRIBUTES
             children.append(_make(Element, (child.tag, attributes, (), child.text, None)))
     return _make(Element, (node.tag, node.attrib if node.keys() else _NO_ATTRIBUTES, tuple(children), None, None))

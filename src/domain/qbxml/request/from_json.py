@@ -24,10 +24,10 @@ _MEMBERS = frozenset({"version", "request"})
 _NODE_MEMBERS = frozenset({"name", "attributes", "text", "children"})
 
 _MAX_VERSION = 99
-"""Versions have at most two digits before the point."""
+"""The highest number before the point. A version has at most two digits there."""
 
 _MAX_POINTER_NAME = 100
-"""Characters of a wrong member's name that a JSON pointer repeats."""
+"""The maximum characters of an invalid member's name that a JSON pointer repeats."""
 
 _MAX_DIGITS = 400
 """A float has fewer digits than this, but `1e999999` would be a megabyte when written out."""
@@ -43,13 +43,14 @@ def parse_request_json(
 ) -> Request:
     """Return the request in `{"version", "request"}`, or in the shorter form of `response_json`.
 
-    The shorter form is `{"CustomerQueryRq": {"@requestID": "1", "MaxReturned": 5}}`, with or without `version`:
-    attributes start with `@`, an element that repeats is an array, and text beside attributes is `#text`.
+    The shorter form is `{"CustomerQueryRq": {"@requestID": "1", "MaxReturned": 5}}`, with or without `version`.
+    Attributes start with `@`, an element that repeats is an array, and the text of an element with attributes is
+    `#text`.
 
-    `request` is a node or the tree from `QBXML` down, alone or in an array of one. A node is
-    `{"name", "attributes", "text" | "children"}`; texts and attributes may be strings, numbers or booleans. Children
-    may come in any order, and values are converted to QBXML's notation (`97.5` to `97.50` for an amount). The options
-    are those of `parse_request_xml`. Raises InvalidRequest with the JSON pointer of everything that is wrong.
+    `request` is either a node or the whole tree from `QBXML` down. It may be wrapped in an array of one. A node is
+    `{"name", "attributes", "text" | "children"}`. Texts and attributes may be strings, numbers or booleans. Children
+    may come in any order. Values are converted to QBXML's notation (`97.5` to `97.50` for an amount). The options
+    are those of `parse_request_xml`. Raises InvalidRequest with the JSON pointer of every problem.
     """
     root, version = _read(tree)
     request = request_in_envelope(root, version or default_version, FIELD)
@@ -58,7 +59,7 @@ def parse_request_json(
 
 
 def _read(tree: object) -> tuple[Element, str | None]:
-    """Return the root element and the version, if present."""
+    """Return the root element, and the version if present."""
     if isinstance(tree, dict) and len(names := [*tree.keys() - {"version"}]) == 1 and names[0].endswith("Rq"):
         (name,) = names
         pointer = f"/{name}"
@@ -84,7 +85,7 @@ def _enveloped(element: Element, pointer: str) -> Element:
 
 
 def _refuse(message: str, pointer: str, *members: str, suggestion: str | None = None) -> NoReturn:
-    """Refuse a member, located by its JSON pointer (RFC 6901). Long names are shortened."""
+    """Raise InvalidRequest for a member, with its JSON pointer (RFC 6901). Long names are shortened."""
     names = (member[:_MAX_POINTER_NAME].replace("~", "~0").replace("/", "~1") for member in members)
     refuse(FIELD, message, "/".join([pointer, *names]), suggestion=suggestion)
 
@@ -133,7 +134,7 @@ def _element(node: object, pointer: str, depth: int) -> Element:
 
 
 def _short_element(name: str, value: object, pointer: str, depth: int) -> Element:
-    """Return the element of the shorter form, which is that of `response_json`."""
+    """Return an element from the shorter form, which is the form of `response_json`."""
     if depth > limits.MAX_DEPTH:
         _refuse(f"Elements are nested too deeply; at most {limits.MAX_DEPTH} levels are allowed.", pointer)
     if not limits.is_name(name):
@@ -180,7 +181,7 @@ def _attributes(members: object, pointer: str) -> dict[str, str]:
 
 
 def _text(value: object, pointer: str, *members: str) -> str | None:
-    """Return the text of a string, number or boolean; None for null and for the empty string."""
+    """Return a string, number or boolean as text, or None for null and the empty string."""
     if value is None:
         return None
     if isinstance(value, str):
@@ -198,8 +199,8 @@ def _text(value: object, pointer: str, *members: str) -> str | None:
 
 
 def _digits(value: float | Decimal) -> str | None:
-    """Return a number without an exponent (`1e3` as `1000`), None when it is not finite or too long."""
-    # `repr` gives the shortest digits that mean this float, not its exact binary value.
+    """Return a number without an exponent (`1e3` as `1000`), or None if it is not finite or is too long."""
+    # `repr` returns the shortest digits that identify this float, not its exact binary value.
     number = value if isinstance(value, Decimal) else Decimal(repr(value) if isinstance(value, float) else value)
     if not number.is_finite() or abs(number.adjusted()) > _MAX_DIGITS:
         return None

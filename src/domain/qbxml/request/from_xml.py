@@ -1,4 +1,4 @@
-"""Reads a request from XML. Nothing is corrected: every error is a problem with its location."""
+"""Reads a request from XML. It corrects nothing: it reports every error as a problem with its location."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def parse_request_xml(
     transliterate: bool = False,
     country: str | None = None,
 ) -> Request:
-    """Return the request in `text`. `default_version` applies when the text has no `<?qbxml version?>`.
+    """Return the request in `text`. `default_version` applies if the text has no `<?qbxml version?>`.
 
-    Comments and white space between elements are dropped; text is kept exactly. Without `validate` the schema is not
-    checked. With `transliterate` characters that QuickBooks cannot store are replaced. `country` is the country of the
-    connection's QuickBooks. Raises InvalidRequest with the line, column and path of everything that is wrong.
+    Comments and white space between elements are dropped. Text is kept exactly. If `validate` is false, the schema
+    is not checked. If `transliterate` is true, characters that QuickBooks cannot store are replaced. `country` is the
+    country of the connection's QuickBooks. Raises InvalidRequest with the line, column and path of every problem.
     """
 
     def request_in(root: Element, version: str | None, *, is_valid: bool = False) -> Request:
@@ -54,18 +54,18 @@ def parse_request_xml(
         try:
             return request_in(*fast, is_valid=validate)
         except InvalidRequest:
-            pass  # Read it again for the locations, which take most of the time and are rarely needed.
+            pass  # Read it again with locations, which are slow to collect and rarely needed.
     return request_in(*read_xml(text, FIELD))
 
 
 def stored_request(text: str, version: str) -> Request:
-    """Return a stored request from its `to_xml`. It was checked before it was stored."""
+    """Return a stored request from its `to_xml` text. It is not checked again: the checks ran before it was stored."""
     root, _ = read_xml_fast(text) or read_xml(text, FIELD)
     return request_in_envelope(root, version, FIELD)
 
 
 def _missing_on_error(root: Element) -> Iterable[Problem]:
-    """Yield a problem when the message set lacks `onError`, which QuickBooks requires."""
+    """Yield a problem if the message set lacks `onError`, which QuickBooks requires."""
     message_set = root.children[0]
     if "onError" not in message_set.attributes:
         suggestion = f'Write <{MESSAGE_SET} onError="{DEFAULT_ON_ERROR}">.'

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def iterated(request: Request, page_size: int) -> Request | None:
-    """Return the query with an iterator and pages of `page_size` objects, None when that is not possible.
+    """Return the query with an iterator and pages of `page_size` objects, or None if that is not possible.
 
-    Only some query types have iterators. A query for listed objects (ListID, TxnID, FullName, RefNumber) cannot
-    iterate, and a query with its own MaxReturned would return more objects than it asks for.
+    Only some query types have iterators. A query for listed objects (ListID, TxnID, FullName, RefNumber) cannot use
+    one. A query that already has a MaxReturned would return more objects than it requests.
     """
     element, model = request.element, request_model(request.name)
     if model is None or request.iterator is not None or element.child("MaxReturned") is not None:

@@ -5,22 +5,22 @@ from __future__ import annotations
 import re
 
 MAX_DEPTH = 20
-"""Nested elements. The request element is level 1."""
+"""The maximum depth of nested elements. The request element is level 1."""
 
 MAX_REQUEST_ID = 50
-"""Characters in a `requestID`; QuickBooks returns status 1060 for a longer one."""
+"""The maximum characters in a `requestID`. QuickBooks returns status 1060 for a longer one."""
 
 MAX_WIRE_BYTES = 5 * 1024 * 1024
-"""Bytes of a request in the reply to the Web Connector. A Lambda function returns at most 6 MB."""
+"""The maximum bytes of a request in the reply to the Web Connector. A Lambda function returns at most 6 MB."""
 
 MAX_PROBLEMS = 100
-"""Problems that are reported for one request."""
+"""The maximum number of problems that are reported for one request."""
 
 ON_ERROR = ("stopOnError", "continueOnError", "rollbackOnError")
 RESPONSE_DATA = ("includeAll", "includeNone")
 
 is_name = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,99}\Z").match
-"""Match an XML name in ASCII, as all names in QBXML are; the longest has about 50 characters."""
+"""Match an XML name in ASCII. All names in QBXML are ASCII, and the longest has about 50 characters."""
 
 is_version = re.compile(r"(?:[A-Z]{2})?[0-9]{1,2}\.[0-9]\Z").match
 """Match a QBXML version such as `13.0`, or `CA3.0` with a prefix for the edition."""
@@ -30,17 +30,17 @@ _EDITIONS = ("CA", "UK")
 
 
 def edition_of(version: str) -> str:
-    """Return the prefix of an old Canadian or British version, empty for all others."""
+    """Return the prefix of an old Canadian or British version, or an empty string for any other version."""
     return version.rstrip("0123456789.")
 
 
 def version_exists(version: str) -> bool:
-    """Return whether some QuickBooks supports a version: 1.0 to 17.0, or an old one with a prefix such as `CA3.0`."""
+    """Return whether any QuickBooks supports a version: 1.0 to 17.0, or an old one with a prefix such as `CA3.0`."""
     edition = edition_of(version)
     return version.removeprefix(edition) in _VERSIONS and edition in {"", *_EDITIONS}
 
 
-# XML 1.0 allows tab, line feed and carriage return. It also allows C1 controls, but nobody means them.
+# XML 1.0 allows tab, line feed and carriage return. It also allows C1 controls, but those are always mistakes.
 find_bad_character = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]").search
 
 

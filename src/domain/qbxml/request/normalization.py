@@ -1,6 +1,6 @@
 """Rewrites a JSON request in QBXML's form: children in schema order, values in the notation of their type.
 
-What cannot be rewritten stays unchanged, and the schema check explains what is wrong with it.
+A value or child that cannot be rewritten stays unchanged, and the schema check explains the problem.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def normalized(element: Element) -> Element:
     """Return a request element in QBXML's form.
 
-    Repeated elements keep their order, and so do elements of several names that may alternate, such as lines and line
-    groups. An element that the schema does not have stays after the element it follows.
+    Repeated elements keep their order. Elements with different names that may alternate, such as lines and line
+    groups, also keep their order. An element that is not in the schema stays after the element that it follows.
     """
     model = request_model(element.name)
     return element if model is None else _with_content(element, model.content)

@@ -1,4 +1,4 @@
-"""How problems with a request are worded and located."""
+"""The wording and the locations of problems with a request."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from domain.qbxml.request.document import Location
 
 _MAX_QUOTED = 60
-"""Characters of a wrong text that a message repeats."""
+"""The maximum characters of an invalid text that a message repeats."""
 
 MIN_SIMILARITY = 0.7
-"""Similarity from which a name is suggested in place of another, from 0 to 1."""
+"""The minimum similarity, from 0 to 1, at which a name is suggested in place of another."""
 
 
 def problem(
     field: str, message: str, location: Location = None, path: str | None = None, suggestion: str | None = None
 ) -> Problem:
-    """Return a problem at a location in XML (line, column, and `path`) or in JSON (a pointer)."""
+    """Return a problem at a location in XML (line, column and `path`) or in JSON (a pointer)."""
     if isinstance(location, str):
         return Problem(field, message, path=location, suggestion=suggestion)
     line, column = location or (None, None)
@@ -32,7 +32,7 @@ def problem(
 def refuse(
     field: str, message: str, location: Location = None, path: str | None = None, suggestion: str | None = None
 ) -> NoReturn:
-    """Raise InvalidRequest with this one problem."""
+    """Raise InvalidRequest with one problem."""
     raise InvalidRequest([problem(field, message, location, path, suggestion)])
 
 
@@ -42,25 +42,25 @@ def is_tree_pointer(pointer: str) -> bool:
 
 
 def attribute_pointer(pointer: str, name: str) -> str:
-    """Return where an attribute of the element at a JSON pointer is, below that pointer."""
+    """Return the location of an attribute, relative to the JSON pointer of its element."""
     if not is_tree_pointer(pointer):
         return f"/@{name}"
     return f"/attributes/{'request_id' if name == 'requestID' else name}"
 
 
 def quoted(text: str) -> str:
-    """Return `text` in quotation marks, shortened when it is long."""
+    """Return `text` in quotation marks, shortened if it is long."""
     return repr(text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED]}…")
 
 
 def did_you_mean(name: str, names: Iterable[str], min_similarity: float = MIN_SIMILARITY) -> str | None:
-    """Return `Did you mean …?` with the most similar names, or None."""
+    """Return `Did you mean …?` with the most similar names, or None if there are none."""
     similar = similar_names(name, names, min_similarity)
     return f"Did you mean {' or '.join(similar)}?" if similar else None
 
 
 def similar_names(name: str, names: Iterable[str], min_similarity: float = MIN_SIMILARITY) -> list[str]:
-    """Return up to three names that resemble `name`, the best first; only one if it differs in nothing but case."""
+    """Return up to three names that resemble `name`, the best first. Return only one if it differs only in case."""
     if len(name) > _MAX_QUOTED:
         return []
     by_lower_case = {candidate.lower(): candidate for candidate in names}

@@ -34,16 +34,16 @@ NEWEST_REQUESTS = 160
 """The schema has all request types up to 16.0."""
 
 _MAX_LISTED_VALUES = 16
-"""Values of an enumeration that a message lists."""
+"""The maximum number of values of an enumeration that a message lists."""
 
 _MAX_COMPARISONS = 5_000
-"""Unknown names of a newer version that are compared with known ones. Comparing is slow."""
+"""The maximum number of unknown names in a newer version to compare with known names. Comparing is slow."""
 
 _SUBSCRIPTIONS = ("DataEventSubscription", "UIEventSubscription", "UIExtensionSubscription", "SubscriptionDel")
 
 
 def schema_problems(request: Request, field: str, *, outside_us: bool = False) -> list[Problem]:
-    """Return what is wrong with a request, roughly in document order.
+    """Return the problems with a request, roughly in document order.
 
     `outside_us` allows the greater lengths of the editions outside the US.
     """
@@ -54,7 +54,7 @@ def schema_problems(request: Request, field: str, *, outside_us: bool = False) -
 
 
 def all_problems(request: Request, field: str, *, outside_us: bool = False) -> list[Problem]:
-    """Return what is wrong by the schema alone, without the fast check."""
+    """Return only the problems that the schema determines, without the fast check."""
     model = request_model(request.name)
     if model is None:
         return _unknown_request(request, field)
@@ -62,7 +62,7 @@ def all_problems(request: Request, field: str, *, outside_us: bool = False) -> l
 
 
 def iterator_problems(request: Request, field: str) -> list[Problem]:
-    """Return what is wrong with the iterator of a query, beyond the schema."""
+    """Return the problems with the iterator of a query that the schema does not cover."""
     attributes, name, location = request.element.attributes, request.name, request.element.location
     model = request_model(name)
     if model is not None and "iterator" not in model.attributes:
@@ -77,7 +77,7 @@ def iterator_problems(request: Request, field: str) -> list[Problem]:
 
 
 def _macro_problems(request: Request, field: str) -> Iterable[Problem]:
-    """Yield a problem for each macro that the request uses but does not define: no other request can define it."""
+    """Yield a problem for each macro that the request uses but does not define. No other request can define it."""
     elements = list(_with_paths(request.element, request.name))
     defined = {element.attributes["defMacro"] for element, _ in elements if "defMacro" in element.attributes}
     for element, path in elements:
@@ -110,7 +110,7 @@ def _unknown_request(request: Request, field: str) -> list[Problem]:
 
 
 class _SchemaCheck:
-    """One pass over a request."""
+    """One check of one request."""
 
     def __init__(self, request: Request, field: str, *, outside_us: bool) -> None:
         self._request = request
@@ -120,7 +120,7 @@ class _SchemaCheck:
         self._outside_us = outside_us
         self._comparisons = iter(range(_MAX_COMPARISONS))
         self._problems: list[Problem] = []
-        # The open elements, outermost first, for the paths of problems.
+        # The open elements, outermost first. The paths of problems are built from them.
         self._open: list[Element] = []
 
     def problems(self, model: RequestModel) -> list[Problem]:
@@ -276,7 +276,7 @@ def _has_too_many(element: Element, content: ContentModel) -> bool:
 
 
 def _step(element: Element, parent: Element | None) -> str:
-    """Return the element's name, numbered from 1 when it has siblings of the same name."""
+    """Return the element's name, numbered from 1 if it has siblings of the same name."""
     same = [child for child in parent.children if child.name == element.name] if parent is not None else []
     if len(same) <= 1:
         return element.name

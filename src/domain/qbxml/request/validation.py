@@ -1,4 +1,4 @@
-"""All checks that a request passes before it is queued: label, schema, iterator, characters, QBXML version."""
+"""All checks before a request is queued: label, schema, iterator, characters and QBXML version."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def validated(
     is_ascii: bool = False,
     problems: Iterable[Problem] = (),
 ) -> Request:
-    """Return the request, transliterated with `transliterate`; raise InvalidRequest with everything that is wrong.
+    """Return the request, transliterated if `transliterate` is true. Raise InvalidRequest with every problem.
 
-    `country` is the country of QuickBooks, None if unknown. Without `validate`, and for the old editions with a prefix
-    such as `CA3.0`, whose schema differs, only the label and the characters are checked. `is_valid` says that the
-    schema check already passed, `is_ascii` that all characters are ASCII. `problems` were found earlier and are
-    reported first.
+    `country` is the country of QuickBooks, or None if unknown. Only the label and the characters are checked if
+    `validate` is false or the version has a prefix, such as `CA3.0`: those old editions have a different schema.
+    `is_valid` means that the schema check has already passed. `is_ascii` means that all characters are ASCII.
+    `problems` are earlier problems, which are reported first.
     """
     if transliterate and not is_ascii:
         request = transliterated(request)
@@ -55,9 +55,9 @@ def validated(
 
 
 def check_version(request: Request, supported: str | None) -> None:
-    """Raise UnsupportedByVersion when the request's version is higher than QuickBooks supports.
+    """Raise UnsupportedByVersion if the request's version is higher than QuickBooks supports.
 
-    `supported` is the highest version that QuickBooks reported, None before the first session. Versions of different
+    `supported` is the highest version that QuickBooks reported, or None before the first session. Versions of different
     editions, such as `CA3.0` and `13.0`, are not compared.
     """
     if supported is None or limits.edition_of(supported) != limits.edition_of(request.version):
@@ -70,7 +70,7 @@ def check_version(request: Request, supported: str | None) -> None:
 
 
 def default_version(supported: str | None) -> str:
-    """Return the version of a request that names none: the lower of 13.0 and what QuickBooks reported."""
+    """Return the version for a request without one: 13.0, or the version that QuickBooks reported if it is lower."""
     if supported is None:
         return DEFAULT_VERSION
     is_old = limits.edition_of(supported) or version_number(supported) < version_number(DEFAULT_VERSION)

@@ -6,14 +6,14 @@ from domain.errors import RequestTooLarge
 from domain.qbxml.request.limits import MAX_WIRE_BYTES
 
 _MAX_GROWTH = 14
-"""Bytes that one character can become: `&amp;#1114111;`."""
+"""The maximum bytes that one character can become: `&amp;#1114111;`."""
 
 _EXTRA_BYTES = {b"&": 4, b"<": 3, b">": 3, b'"': 1, b"\\": 1, b"\n": 1, b"\t": 1}
 """SOAP escapes markup: `&` becomes `&amp;`. Lambda returns the reply as JSON, which escapes the others."""
 
 
 def check_wire_size(request_xml: str) -> None:
-    """Raise RequestTooLarge when the XML of a request cannot be sent to the Web Connector."""
+    """Raise RequestTooLarge if the XML of a request is too large to send to the Web Connector."""
     if len(request_xml) * _MAX_GROWTH <= MAX_WIRE_BYTES:
         return
     data = request_xml.encode("ascii", "xmlcharrefreplace")

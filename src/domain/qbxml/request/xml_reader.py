@@ -26,7 +26,7 @@ _open_reference = re.compile(r"&(?!#)[^;<>&]*\Z").search
 
 
 def read_xml(text: str, field: str) -> tuple[Element, str | None]:
-    """Return the root element and the version of `<?qbxml version?>`, if present.
+    """Return the root element, and the version of `<?qbxml version?>` if present.
 
     Raises InvalidRequest for the first error in the XML.
     """
@@ -35,7 +35,7 @@ def read_xml(text: str, field: str) -> tuple[Element, str | None]:
 
 
 def version_in_instruction(instruction: str) -> str | None:
-    """Return the version in the text of a `<?qbxml?>` instruction, None when there is none."""
+    """Return the version in the text of a `<?qbxml?>` instruction, or None if there is none."""
     match = _version_attribute(instruction)
     version = (match[1] or match[2]) if match else None
     return version if version and limits.is_version(version) else None
@@ -73,7 +73,7 @@ class _Reader:
         return self._children[0]
 
     def _suggestion(self, error: ExpatError, text: str) -> str | None:
-        """Return how to correct the commonest errors."""
+        """Return a correction for the most common errors."""
         if is_tag_mismatch(error) and self._open:
             return f"Close {self._open[-1][0]} with </{self._open[-1][0]}>."
         line = _line_end.split(normalize_prologue(text), error.lineno)[error.lineno - 1]

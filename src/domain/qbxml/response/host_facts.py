@@ -1,4 +1,4 @@
-"""Reads what the first call of a session says about QuickBooks and the company file."""
+"""Reads the facts about QuickBooks and the company file from the first call of a session."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from domain.qbxml.schema.content_models import version_number
 
 @dataclass(frozen=True, slots=True)
 class HostFacts:
-    """QuickBooks and the open company file. What the response does not say is None.
+    """Facts about QuickBooks and the open company file. A fact that is not in the response is None.
 
     `qbxml_version` is the highest version that QuickBooks supports. `file_mode` is `SingleUser` or `MultiUser`.
-    `file_id` is the FileID mark, in upper case and without braces. `is_unmarked` says that the company's facts were
-    read and contain no FileID mark.
+    `file_id` is the FileID mark, in upper case and without braces. `is_unmarked` is true if the facts about the
+    company were read and contain no FileID mark.
     """
 
     product_name: str | None = None
@@ -32,7 +32,7 @@ class HostFacts:
 
 
 def host_facts(text: str) -> HostFacts:
-    """Return the facts in the responses to host, company and preferences queries. Never raises."""
+    """Return the facts from the responses to the host, company and preferences queries. Never raises."""
     try:
         message_sets = response_to_json(text)
     except UnreadableResponse:
@@ -67,7 +67,7 @@ def _text(value: Any) -> str | None:
 
 
 def _highest(versions: Any) -> str | None:
-    """Return the highest version by number: `10.0` is above `9.0`. The prefix of an edition is kept."""
+    """Return the version with the highest number: `10.0` is above `9.0`. It keeps the prefix of an edition."""
     texts = [text for text in versions if isinstance(text, str)] if isinstance(versions, list) else []
     return max(filter(limits.is_version, texts), key=version_number, default=None)
 
@@ -82,6 +82,6 @@ def _file_id(extensions: Any) -> str | None:
 
 
 def _may_contain_file_id(extensions: Any) -> bool:
-    """Return whether there is a FileID, even an empty one, or an unreadable entry that may be one."""
+    """Return whether there is a FileID, which may be empty, or an unreadable entry that may be a FileID."""
     entries = [] if extensions is None else extensions if isinstance(extensions, list) else [extensions]
     return any(_text(_object(entry).get("DataExtName")) in {None, "FileID"} for entry in entries)

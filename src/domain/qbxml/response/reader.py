@@ -1,6 +1,6 @@
 """Reads the statuses of a response.
 
-Responses are not validated: newer versions of QuickBooks add elements.
+Responses are not validated, because newer versions of QuickBooks add elements.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ MESSAGE_SET = "QBXMLMsgsRs"
 
 
 class UnreadableResponse(Exception):
-    """The text is not a QBXML response; the message says why."""
+    """The text is not a QBXML response. The message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseStatus:
-    """The result of one request. `name` is the response element, `severity` is Info, Warn or Error.
+    """The result of one request. `name` is the response element. `severity` is Info, Warn or Error.
 
     `iterator_remaining` and `iterator_id` are set for a page of an iterated query.
     """
@@ -61,7 +61,7 @@ class Response:
 def parse_response(text: str) -> Response:
     """Return the statuses in `text`.
 
-    Raises UnreadableResponse when the XML is malformed, has no message set, or has a status without a number.
+    Raises UnreadableResponse if the XML is malformed, has no message set, or has a status without a number.
     """
     elements = read_with_repair(_response_elements, text)
     message_sets = [attributes for name, attributes in elements if name.endswith("MsgsRs")]
@@ -79,7 +79,7 @@ def _response_elements(text: str) -> list[tuple[str, dict[str, str]]]:
     elements: list[tuple[str, dict[str, str]]] = []
 
     def start(name: str, attributes: dict[str, str]) -> None:
-        # Objects in a response end in Ret. So there is no need to track the depth.
+        # The names of objects in a response end in Ret, so the depth does not matter here.
         if name.endswith("Rs"):
             elements.append((name, attributes))
 
@@ -113,10 +113,10 @@ def _number(attributes: dict[str, str], name: str) -> int | None:
 
 
 def read_with_repair(read: Callable[[str], _Read], text: str) -> _Read:
-    """Return what `read` returns for a response, with replacements for characters that XML 1.0 forbids.
+    """Return the result of `read` for a response. Characters that XML 1.0 forbids are replaced.
 
     References to C1 controls are read as Windows-1252, the code page of QuickBooks: `&#146;` is an apostrophe. Calls
-    `read` again with the repaired text when the first call meets a forbidden character. Raises UnreadableResponse.
+    `read` again with the repaired text if the first call fails at a forbidden character. Raises UnreadableResponse.
     """
     text = _c1_reference.sub(_windows_1252, text)
     try:
@@ -150,7 +150,7 @@ _reference = re.compile(r"&#(?:x([0-9A-Fa-f]+)|([0-9]+));")
 
 
 def _repaired(text: str) -> str:
-    """Return the text with U+FFFD in place of every forbidden character and reference; QuickBooks does write them."""
+    """Return the text with U+FFFD for every forbidden character and reference. QuickBooks does write them."""
     return _forbidden.sub("\N{REPLACEMENT CHARACTER}", _reference.sub(_legal_reference, text))
 
 

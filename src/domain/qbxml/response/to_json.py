@@ -24,14 +24,15 @@ _NO_FACTS: Mapping[str, Returned] = {}
 _RESPONSE_DEPTH = 3
 
 _MAX_DEPTH = 100
-"""QuickBooks nests about 8 levels. Far deeper JSON cannot be written."""
+"""The maximum depth. QuickBooks nests about 8 levels, and much deeper JSON cannot be written."""
 
 
 def response_to_json(text: str) -> list[dict[str, Any]]:
     """Return one object for each message set of a response. Raises UnreadableResponse.
 
-    Attributes start with `@`. An element that can repeat is an array, a boolean element a boolean, every other leaf a
-    string. Text beside attributes or elements is `#text`. The order of elements with different names is lost.
+    Attributes start with `@`. An element that can repeat is an array, a boolean element is a boolean, and every other
+    leaf is a string. Text next to attributes or elements is `#text`. The order of elements with different names is
+    lost.
     """
     return [{message_set.tag: _message_set(message_set)} for message_set in read_with_repair(parse_tree, text)]
 
@@ -48,7 +49,7 @@ def _message_set(node: Node) -> dict[str, Any]:
 def _add_members(  # noqa: C901 - this loop runs for every element of a response
     members: dict[str, Any], node: Node, facts: Mapping[str, Returned], depth: int
 ) -> None:
-    """Add the content of a node, as its schema facts prescribe."""
+    """Add the content of a node according to its schema facts."""
     if depth > _MAX_DEPTH:
         raise UnreadableResponse(f"Elements are nested more than {_MAX_DEPTH} levels deep.")
     texts = [node.text] if node.text and not node.text.isspace() else []
@@ -81,7 +82,7 @@ def _add_members(  # noqa: C901 - this loop runs for every element of a response
 
 
 def _put(members: dict[str, Any], name: str, value: Any) -> None:
-    """Add a member. An element that the schema does not have becomes an array when it repeats."""
+    """Add a member. An element that is not in the schema becomes an array if it repeats."""
     if name not in members:
         members[name] = value
     elif isinstance(members[name], list):

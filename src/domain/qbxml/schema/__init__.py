@@ -1,1 +1,1 @@
-"""The QBXML schema as data, and the content models made from it."""
+"""The QBXML schema as data, and the content models built from it."""

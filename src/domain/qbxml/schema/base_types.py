@@ -1,7 +1,7 @@
-"""The base types of QBXML: which texts they accept, and how other notations are converted.
+"""The base types of QBXML: the texts that they accept and the conversions from other notations.
 
-The forms are those of the schema, white space included, but every length is bounded, so that checking a text of any
-size takes constant time. Values that only QuickBooks rejects, such as hour 99, pass.
+The forms are those of the schema, including white space. In addition, every length is bounded, so checking a text of
+any size takes constant time. A value that only QuickBooks rejects, such as hour 99, is accepted.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 _MAX_CONVERTED = 100
-"""Characters of a text that is converted. No value is longer in any notation."""
+"""The maximum characters of a text to convert. No value is longer in any notation."""
 
 _SPACE = "[ \t\n\r]{0,20}"
 
@@ -24,7 +24,8 @@ _SPACE = "[ \t\n\r]{0,20}"
 class BaseType:
     """A base type. `expected` describes its form for messages.
 
-    `accepts` checks a text, None when any text is allowed. `convert` returns a text from another notation, or None.
+    `accepts` checks a text, or is None if any text is allowed. `convert` converts a text from another notation or
+    returns None.
     """
 
     expected: str
@@ -32,7 +33,7 @@ class BaseType:
     convert: Callable[[str], str | None] = lambda _text: None
 
     def converted(self, text: str) -> str | None:
-        """Return the text in QBXML's notation, None when it cannot be converted."""
+        """Return the text in QBXML's notation, or None if it cannot be converted."""
         converted = self.convert(text.strip()) if len(text) <= _MAX_CONVERTED else None
         return converted if converted is not None and (self.accepts is None or self.accepts(converted)) else None
 
@@ -66,7 +67,7 @@ def _is_date(text: str) -> bool:
 
 
 def _decimal(max_places: int, *, min_places: int = 0) -> Callable[[str], str | None]:
-    """Return a conversion of numbers to at most `max_places` decimals, and at least `min_places` if there are any."""
+    """Return a converter of numbers to at most `max_places` decimals, and at least `min_places` if there are any."""
 
     def convert(text: str) -> str | None:
         match = _number(text)
@@ -88,7 +89,7 @@ def _to_boolean(text: str) -> str | None:
 
 def _to_date(text: str) -> str | None:
     match = _date_time(text)
-    # Only midnight can become a date.
+    # A date and time can become a date only at midnight.
     if not match or any(part and int(part) for part in match.groups()[1:4]):
         return None
     return _padded_date(match[1])
@@ -170,4 +171,4 @@ BASE_TYPES: Mapping[str, BaseType] = {
         _to_guid,
     ),
 }
-"""The base types by the names that the schema facts use."""
+"""The base types by their names in the schema facts."""

@@ -1,8 +1,8 @@
-"""Content models: which elements an element may contain, in which order, and which values they may have.
+"""Content models: the elements that an element may contain, their order and their values.
 
 A model is built from the schema facts of one request type when the type is first checked. A name occurs only once in
-a content model, so the last element alone determines what may follow. Each ElementRule holds its possible followers
-by name, and checking the order takes one lookup for each child.
+a content model, so the last element alone determines which elements may follow. Each ElementRule holds its possible
+followers by name, so checking the order takes one lookup for each child.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
 END = ""
-"""The key in `followers` that means that no further child is required. No element has this name."""
+"""The key in `followers` that marks the end: no further child is required. No element has this name."""
 
 NO_MAX_LENGTH = 1 << 62
-"""A length that no text reaches."""
+"""The `max_length` for no limit. No text is this long."""
 
 NO_VERSION = 10_000
-"""A version number that no version reaches."""
+"""A version number higher than that of any version."""
 
 Accepts: TypeAlias = "Callable[[str], object]"
 Followers: TypeAlias = "dict[str, ElementRule]"
@@ -48,9 +48,10 @@ class ValueType:
 class ElementRule:
     """The rule for one element in its parent.
 
-    An element has either a `content` model or a `value_type`. `max_occurs` is None without a limit. `accepts` checks
-    a text, None when any text is allowed; `max_length` counts characters. `since` is the version number in which the
-    element was added. From `simple_since` on, `accepts` and `max_length` are the complete check of the element.
+    An element has either a `content` model or a `value_type`. `max_occurs` is None if there is no limit. `accepts`
+    checks a text, or is None if any text is allowed. `max_length` is in characters. `since` is the version number in
+    which the element was added. From version `simple_since` on, `accepts` and `max_length` check the element
+    completely.
     """
 
     __slots__ = (
@@ -74,14 +75,14 @@ class ElementRule:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether it may occur more than once, but not any number of times."""
+        """Whether the element may occur more than once, but only a limited number of times."""
         return self.max_occurs not in {1, None}
 
 
 class ContentModel:
-    """The children that an element may have. Its rules are built when they are first needed.
+    """The children that an element may have. The rules are built on first use.
 
-    `first` holds the rules of the elements that may come first, None until `start` was called. `bounded` are the
+    `first` holds the rules of the elements that may come first, or None before `start` is called. `bounded` holds the
     rules for which followers alone do not limit the number of occurrences.
     """
 
@@ -115,7 +116,7 @@ class ContentModel:
         return self._ranks
 
     def _linked(self, particle: Any, after: Followers) -> Followers:
-        """Set the followers of every rule in a particle that `after` follows; return the rules that may come first."""
+        """Set the followers of every rule in a particle that precedes `after`. Return the rules that may come first."""
         if isinstance(particle, list):
             rule = self._rules[particle[0]]
             first: Followers = {rule.name: rule}
@@ -139,7 +140,7 @@ class ContentModel:
 
 
 def _narrowed(accepts: Accepts | None, facts: Mapping[str, Any]) -> Accepts | None:
-    """Return the check of a type, narrowed by the range or extended by the default in the facts."""
+    """Return the check of a type, narrowed by the range in the facts or extended by the default."""
     if "default" in facts:
         return lambda text: not text or accepts is None or accepts(text)
     minimum, maximum = facts.get("least"), facts.get("most")
@@ -149,13 +150,13 @@ def _narrowed(accepts: Accepts | None, facts: Mapping[str, Any]) -> Accepts | No
 
 
 def within(number: str, minimum: int | None, maximum: int | None) -> bool:
-    """Return whether a whole number is in a range, which may be open."""
+    """Return whether a whole number is in a range. None means that the range has no such limit."""
     value = Decimal(number)
     return (minimum is None or value >= minimum) and (maximum is None or value <= maximum)
 
 
 class Types:
-    """The types of one request: base types by name, its own types by number. Each is built when first used."""
+    """The types of one request: base types by name and its other types by number. Each is built on first use."""
 
     def __init__(self, table: Sequence[Any]) -> None:
         self._table = table
@@ -190,7 +191,7 @@ _request_models: dict[str, RequestModel] = {}
 
 
 def request_model(name: str) -> RequestModel | None:
-    """Return the model of a request type, None when the schema does not have it."""
+    """Return the model of a request type, or None if it is not in the schema."""
     model = _request_models.get(name)
     if model is None and (facts := request_facts(name)) is not None:
         model = _request_models[name] = RequestModel(facts)
@@ -228,7 +229,7 @@ def _rank(group: Mapping[str, Any], ranks: dict[str, int]) -> None:
 
 
 def occurs(times: str) -> tuple[int, int | None]:
-    """Return how often something may occur: minimum and maximum, None without a limit."""
+    """Return the minimum and maximum number of occurrences. The maximum is None if there is no limit."""
     if (known := _OCCURS.get(times)) is not None:
         return known
     minimum, _, maximum = times.partition("..")
@@ -236,7 +237,7 @@ def occurs(times: str) -> tuple[int, int | None]:
 
 
 def version_number(version: str) -> int:
-    """Return a version as a number that compares: `2.1` is 21, `CA3.0` is 30."""
+    """Return a version as a number for comparisons: `2.1` is 21, and `CA3.0` is 30."""
     major, _, minor = version.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ").partition(".")
     return int(major) * 10 + int(minor)
 

@@ -1,4 +1,4 @@
-"""The schema of QBXML as data: one file for each request and response type, read when first needed.
+"""The schema of QBXML as data: one file for each request and response type, read on first use.
 
 `data/requests/<name>.json`: `{"since", "attributes": {name: type}, "content": group, "types": [entry, …]}`
 
@@ -6,13 +6,13 @@
   `[name, times, type, facts]`. `times` is `1` (the default), `?`, `*`, `+` or a range such as `0..8`.
 * A type is the name of a base type (`AMTTYPE`) or the number of an entry in `types`. An entry is an array with the
   values of an enumeration, or the group of an element's children.
-* `facts` may contain `since` (QBXML version), `length` (characters), `length_abroad` (where an edition outside the
+* `facts` may contain `since` (QBXML version), `length` (characters), `length_abroad` (if an edition outside the
   US allows more), `least` and `most` (numbers), `default` (the meaning of an empty text), `added` (values of an
   enumeration that were added later, with their version) and `attributes`.
 * A name occurs only once in a content model.
 
 `data/responses/<name>.json`: the children of a response element, in order, as `{name: value}`. A value is 0 for text,
-1 for a boolean, or an object with children; it is wrapped in an array when the element can repeat.
+1 for a boolean, or an object with children. It is wrapped in an array if the element can repeat.
 
 `data/index.json`: the names of all request types. `tools/qbxml_schema` writes these files.
 """
@@ -40,18 +40,18 @@ def request_names() -> frozenset[str]:
 
 
 def request_facts(name: str) -> Mapping[str, Any] | None:
-    """Return the facts of a request type, None when the schema does not have it."""
+    """Return the facts of a request type, or None if it is not in the schema."""
     return _cached(f"requests/{name}.json") if name in request_names() else None
 
 
 def response_facts(name: str) -> Mapping[str, Returned]:
-    """Return the facts of a response element, empty when the schema does not have it."""
+    """Return the facts of a response element. They are empty if it is not in the schema."""
     is_known = name.endswith("Rs") and f"{name.removesuffix('Rs')}Rq" in request_names()
     return _cached(f"responses/{name}.json") if is_known else {}
 
 
 def return_elements(request_name: str) -> Mapping[str, Sequence[str]]:
-    """Return the children of each kind of object in a response, in order: what `IncludeRetElement` may name."""
+    """Return the children of each kind of object in a response, in order: the names allowed in `IncludeRetElement`."""
     facts = response_facts(f"{request_name.removesuffix('Rq')}Rs")
     return {name: tuple(_children(value)) for name, value in facts.items()}
 
