@@ -1,5 +1,5 @@
-"""The business: queueing QBXML requests, the Web Connector session, webhooks, listing.
+"""The business logic: queueing QBXML requests, the Web Connector session, webhooks and listing.
 
-Pure Python: the standard library and defusedxml. No boto3, Powertools, pydantic,
-environment, clock or network; what changes from run to run is passed in.
+The package is pure Python and uses only the standard library and defusedxml. It uses no boto3, Powertools, pydantic,
+environment, clock or network. Callers pass in everything that varies from run to run.
 """

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 MAX_PROBLEMS = 100
 MAX_TEXT_LENGTH = 500
-"""Limits of what an error returns. Texts quote the request, which can be a thousand times longer."""
+"""Limits on the contents of an error. Its texts quote the request, which can be a thousand times longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong with a request: where it is, what it is, and how to correct it.
+    """One problem with a request: where it is, what it is, and how to correct it.
 
     `field` is a body field or parameter, such as `request_xml`. `path` is the place inside a QBXML request
     (`CustomerQueryRq/MaxReturned`) or a JSON pointer. `line` and `column` count from 1.
@@ -34,7 +34,7 @@ class Problem:
     suggestion: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the members that are known. Long texts are shortened."""
+        """Return the members that have a value. Long texts are shortened."""
         return {
             name: shortened(value) if isinstance(value, str) else value
             for name, value in asdict(self).items()
@@ -43,7 +43,7 @@ class Problem:
 
 
 def shortened(text: str) -> str:
-    """Return a text, or the beginning of a long one."""
+    """Return a text. A long text is cut off at a maximum length."""
     return text if len(text) <= MAX_TEXT_LENGTH else text[: MAX_TEXT_LENGTH - 1] + "…"
 
 
@@ -156,8 +156,7 @@ class TooManyRequests(ServiceError):
 class Conflict(Exception):
     """A change of a commit did not apply, so nothing of the commit was stored. Callers of the API never see it.
 
-    `change` is the first change that did not apply, `current` the entity that is stored in its place (None when there
-    is none).
+    `change` is the first change that did not apply. `current` is the entity that is stored in its place, or None.
     """
 
     def __init__(self, change: object, current: object | None = None) -> None:

@@ -1,4 +1,4 @@
-"""An app has access to its own resources only: missing, deleted and foreign ones give the same 404 error."""
+"""An app can access only its own resources. Missing, deleted and foreign resources cause the same 404 error."""
 
 from __future__ import annotations
 

@@ -9,21 +9,21 @@ if TYPE_CHECKING:
 
 
 class Clock(Protocol):
-    """The time: aware, UTC."""
+    """A source of the time, as an aware datetime in UTC."""
 
     def __call__(self) -> datetime:
-        """Return the present moment."""
+        """Return the current time."""
 
 
 class IdSource(Protocol):
     """A source of new identifiers: lower-case UUID strings."""
 
     def __call__(self) -> str:
-        """Return an identifier never returned before."""
+        """Return an identifier that was never returned before."""
 
 
 class SecretSource(Protocol):
-    """A source of random bytes fit for secrets."""
+    """A source of random bytes that are suitable for secrets."""
 
     def __call__(self, size: int, /) -> bytes:
         """Return `size` random bytes."""

@@ -1,4 +1,4 @@
-"""What the operator does: create apps, manage their API keys and webhook secrets.
+"""The operations of the operator: create apps, and manage their API keys and webhook secrets.
 
 The rules are in docs/reference/service-contract.md, Authentication.
 """
@@ -25,13 +25,14 @@ if TYPE_CHECKING:
 KEY_PREFIX = "sk_"
 KEY_BYTES = 32
 LABEL_LENGTH = 11
-"""Characters of a key that stay readable: the prefix and 8 more identify a key and leave 208 bits secret."""
+"""The number of characters of a key that stay readable. The prefix and 8 more characters identify a key.
+208 bits stay secret."""
 
 SECRET_PREFIX = "whsec_"  # noqa: S105 - the prefix that Standard Webhooks defines
 SECRET_BYTES = 32
 
 MAX_ACTIVE_SECRETS = 2
-"""The new secret and the one before it. During a rotation both sign."""
+"""The new secret and the previous one. During a rotation, webhooks are signed with both."""
 
 _CONTENDED = "Another call is changing it. Try again in a moment."
 
@@ -53,7 +54,7 @@ class NewKey:
 
 
 class Administration:
-    """The operator's use cases. Those that take an id raise NotFound."""
+    """The operator's use cases. Those that take an id can raise NotFound."""
 
     def __init__(self, store: Database, clock: Clock, new_id: IdSource, secrets: SecretSource) -> None:
         self._store = store
@@ -77,7 +78,7 @@ class Administration:
         return NewKey(key, text)
 
     def keys(self, app_id: str) -> Sequence[ApiKey]:
-        """Return an app's keys, revoked ones included, oldest first."""
+        """Return an app's keys, oldest first. The result includes revoked keys."""
         self._app(app_id)
         return self._store.api_keys_of(app_id)
 
@@ -97,7 +98,7 @@ class Administration:
         return commit_with_retry(attempt, _CONTENDED)
 
     def rotate_webhook_secret(self, app_id: str) -> str:
-        """Give an app a new webhook secret and return it. The secret before it stays active."""
+        """Give an app a new webhook secret and return it. The previous secret stays active."""
         secret = self._new_secret()
         self._change_secrets(app_id, lambda active: (secret, *active)[:MAX_ACTIVE_SECRETS])
         return secret

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Scope(StrEnum):
-    """What a key allows: everything, or only reading stored requests and connections."""
+    """The scope of a key. It allows either everything or only reading stored requests and connections."""
 
     FULL = "full"
     READ_ONLY = "read_only"
@@ -16,7 +16,7 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """An API consumer. `webhook_secrets` are the active ones, newest first: one, or two during a rotation."""
+    """An API consumer. `webhook_secrets` are the active secrets, newest first. There are two during a rotation."""
 
     id: str
     name: str
@@ -27,7 +27,7 @@ class App:
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """An API key. `hash` is the `api_key_hash` of its text, `label` the first characters of its text."""
+    """An API key. `hash` is the `api_key_hash` of its text. `label` is the first characters of its text."""
 
     hash: str
     app_id: str

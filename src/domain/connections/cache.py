@@ -1,4 +1,4 @@
-"""Connections as this process read them in the last minute, so that queueing a request costs one database call."""
+"""A cache of connections that were read in the last minute. It reduces queueing a request to one database call."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_AGE = timedelta(minutes=1)
 """A session of another process can change the QBXML version and the country of a connection at any time."""
 
 MAX_CACHED_CONNECTIONS = 1_000
-"""About 1 KB each."""
+"""Each connection takes about 1 KB."""
 
 
 class ConnectionCache:
@@ -46,7 +46,7 @@ class ConnectionCache:
         return self.put(app_id, connection_id, self._connections.connection(connection_id))
 
     def put(self, app_id: str, connection_id: str, stored: object) -> Connection:
-        """Keep and return a connection that was just read. Raises NotFound when `stored` is not the app's."""
+        """Keep and return a connection that was just read. Raises NotFound if `stored` is not the app's."""
         self._cached.pop(connection_id, None)
         connection = owned_connection(stored if isinstance(stored, Connection) else None, app_id)
         if len(self._cached) >= MAX_CACHED_CONNECTIONS:

@@ -1,7 +1,7 @@
 """Onboarding links: a public page that leads a customer through setting up the Web Connector, without an account.
 
-The link carries a token, `<connection id>.<secret>`; only its SHA-256 is stored. A connection has at most one link:
-a new one revokes the former.
+The link carries a token, `<connection id>.<secret>`; only its SHA-256 is stored. A connection has at most one link.
+A new link revokes the old one.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _TOKEN = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.[A-Za-z0-9_
 
 
 def check_redirect_url(url: str, *, allow_http: bool) -> None:
-    """Raise InvalidRequest unless `url` is an absolute https URL, or an http one where that is allowed.
+    """Raise InvalidRequest unless `url` is an absolute https URL, or an http URL if `allow_http` is set.
 
-    The customer's browser follows it, so that any host is fine.
+    The customer's browser follows it, so any host is allowed.
     """
     try:
         scheme = parse_url(url).scheme
@@ -46,13 +46,13 @@ def check_redirect_url(url: str, *, allow_http: bool) -> None:
 
 
 def is_connected(connection: Connection) -> bool:
-    """Return whether QuickBooks has called since the link was created, without a problem."""
+    """Return whether QuickBooks has called without a problem since the link was created."""
     link, last = connection.onboarding, connection.last_connected_at
     return link is not None and last is not None and last > link.created_at and connection.last_error is None
 
 
 class Onboarding:
-    """The use cases: the app creates a link; whoever has the link sets up the Web Connector."""
+    """The use cases: the app creates a link, and the customer uses it to set up the Web Connector."""
 
     def __init__(self, store: Database, connections: ConnectionService, clock: Clock, secrets: SecretSource) -> None:
         self._store = store
@@ -71,7 +71,7 @@ class Onboarding:
     def connection_for(self, token: str) -> Connection:
         """Return the connection of a live link.
 
-        Raises NotFound for a token that is wrong or was revoked, Gone (with `redirect_url`) for one that expired.
+        Raises NotFound if the token is wrong or was revoked, and Gone (with `redirect_url`) if it has expired.
         """
         match = _TOKEN.fullmatch(token)
         connection = self._store.connection(match[1]) if match else None
@@ -85,8 +85,8 @@ class Onboarding:
     def new_password(self, token: str) -> str:
         """Set a new password for the Web Connector and return it.
 
-        Raises what `connection_for` raises, and InvalidState once QuickBooks has connected through this link: a new
-        password would break a working connection.
+        Raises the same errors as `connection_for`. Raises InvalidState if QuickBooks has connected through this link,
+        because a new password would break a working connection.
         """
         connection = self.connection_for(token)
         if is_connected(connection):

@@ -12,27 +12,27 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from domain.ports import SecretSource
 
-# 16 MiB and about 45 ms for each check. OWASP's advice starts at 2^14 with r=8. More memory would need a larger Lambda
-# function and gain nothing, because generated passwords have 140 random bits.
+# Each check takes 16 MiB and about 45 ms. OWASP's advice starts at 2^14 with r=8. More memory would need a larger
+# Lambda function and gain nothing, because generated passwords have 140 random bits.
 _COST = 2**14
 _BLOCK_SIZE = 8
 _PARALLEL = 1
 _HASH_BYTES = 32
 
 SALT_BYTES = 16
-"""Random bytes that `hash_password` takes."""
+"""The number of random bytes that `hash_password` needs for the salt."""
 
 _MAX_REMEMBERED = 1_000
-"""Correct passwords that a process remembers, about 250 bytes each."""
+"""The number of correct passwords that a process remembers. Each takes about 250 bytes."""
 
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
-"""32 characters, five bits each. None looks like another one, because people type passwords."""
+"""32 characters of five bits each. People type passwords, so no two of these characters look alike."""
 
 _LENGTH = 28
 
 
 def generate(random: SecretSource) -> str:
-    """Return a new password: 28 letters and digits, 140 random bits."""
+    """Return a new password of 28 letters and digits, which hold 140 random bits."""
     return "".join(_ALPHABET[byte % len(_ALPHABET)] for byte in random(_LENGTH))
 
 
@@ -46,11 +46,11 @@ _NEIGHBOURS = frozenset(pair for row in _ROWS for way in (row, row[::-1]) for pa
 
 MIN_DISTINCT_CHARACTERS = 6
 MIN_OTHER_CHARACTERS = 6
-"""Characters that a password needs beside common words and sequences."""
+"""The number of characters that a password needs in addition to common words and sequences."""
 
 
 def weakness(password: str) -> str | None:
-    """Return why a password is easy to guess, None when it is not."""
+    """Return the reason why a password is easy to guess, or None if it is not."""
     text = password.lower()
     if len(set(text)) < MIN_DISTINCT_CHARACTERS or text in (text + text)[1:-1]:
         return "repeats a few characters"
@@ -73,8 +73,8 @@ def hash_password(password: str, salt: bytes) -> str:
 def matches(password: str, stored: str | None) -> bool:
     """Return whether `stored` is the hash of this password.
 
-    None (no such user, or no password set) takes the same time, so that the duration does not reveal which users
-    exist.
+    `stored` is None if the user does not exist or has no password. The check then takes the same time, so its
+    duration does not reveal which users exist.
     """
     _, cost, block_size, parallel, salt, digest = (stored or _NO_USER).split("$")
     computed = _scrypt(password, base64.b64decode(salt), int(cost), int(block_size), int(parallel))

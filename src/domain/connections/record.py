@@ -14,7 +14,7 @@ COMPANY_FILE_MISMATCH = "company_file_mismatch"
 
 @dataclass(frozen=True, slots=True)
 class OnboardingLink:
-    """The live link of a connection. `redirect_url` is where the page leads when it is done."""
+    """The live link of a connection. The page leads to `redirect_url` when the setup is complete."""
 
     token_hash: str
     created_at: str
@@ -24,20 +24,21 @@ class OnboardingLink:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """One company file of one app. `id` is also the Web Connector user name.
+    """One company file of one app. `id` is also the user name of the Web Connector.
 
     `owner_id`, `file_id`: the GUIDs of the `.qwc` file, in upper case without braces. `file_id` is the FileID mark
-    of the pinned company file. Without the pin (`file_pinned` is false) the next file with a mark becomes the pinned
-    one. `file_id_seen` is the mark that the last session found, `company_file_seen` the path of that file.
+    of the pinned company file. If no file is pinned (`file_pinned` is false), the next file with a mark is pinned.
+    `file_id_seen` is the mark that the last session found. `company_file_seen` is the path of that file.
 
-    `password_hash`: a scrypt string, or None until a password was set.
+    `password_hash`: a scrypt string, or None until a password is set.
     `session_id`: the id of the live session, or None.
     `message_set_to_forget`: the message set that the next session tells QuickBooks to forget.
-    `last_error`: `{"code", "message", "at", …}`, the last problem that the Web Connector reported.
+    `last_error`: the last problem that the Web Connector reported, as `{"code", "message", "at", …}`.
 
-    `sync_window`: None means around the clock. `linger_seconds`: how long a session waits for more requests after
-    its last one. `paused_at`: None when the connection is not paused. `last_worked_at`: when a session last had a
-    request.
+    `sync_window`: None means that requests are sent at any time.
+    `linger_seconds`: how long a session waits for more requests after its last one.
+    `paused_at`: None if the connection is not paused.
+    `last_worked_at`: when a session last had a request.
     """
 
     id: str
@@ -70,7 +71,7 @@ class Connection:
 
     @property
     def username(self) -> str:
-        """The Web Connector user name."""
+        """The user name of the Web Connector."""
         return self.id
 
     @property

@@ -1,4 +1,4 @@
-"""Deleting a connection: one commit, after which it is not found. The sweeper removes what it leaves behind."""
+"""Deletes a connection in one commit. The connection is not found after that, and the sweep removes its data."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ REASON = "The connection was deleted."
 
 
 class ConnectionRemoval:
-    """The use case. Another app's connection is NotFound."""
+    """The use case. It raises NotFound for another app's connection."""
 
     def __init__(self, store: Database, clock: Clock) -> None:
         self._store = store
         self._clock = clock
 
     def delete(self, app_id: str, connection_id: str) -> None:
-        """Delete a connection with its requests. Ends a session that has fallen silent.
+        """Delete a connection with its requests. End its session if the session is silent.
 
-        Raises NotFound, TooManyRequests, and ConnectionActive while a Web Connector session is live.
+        Raises NotFound, TooManyRequests, or ConnectionActive if a Web Connector session is live.
         """
 
         def attempt(_: Conflict | None) -> None:

@@ -1,4 +1,4 @@
-"""What an app does with its connections: create, list, read, change, pause, set the password.
+"""The operations of an app on its connections: create, list, read, change, pause and set the password.
 
 `domain.connections.removal` deletes them.
 """
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 MIN_PASSWORD_LENGTH = 12
 MAX_PASSWORD_LENGTH = 128
-"""Characters of a password that the caller chooses (docs/reference/service-contract.md, Limits)."""
+"""The allowed length of a password that the caller chooses (docs/reference/service-contract.md, Limits)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionsPage:
-    """One page of an app's connections, oldest first. `total_pages` is 0 when there are none."""
+    """One page of an app's connections, oldest first. `total_pages` is 0 if there are none."""
 
     items: Sequence[Connection]
     page: int
@@ -40,7 +40,7 @@ class ConnectionsPage:
 
 
 class ConnectionService:
-    """The use cases. Another app's connection and a deleted one are NotFound."""
+    """The use cases. They raise NotFound for another app's connection and for a deleted one."""
 
     def __init__(
         self,
@@ -65,8 +65,8 @@ class ConnectionService:
         connection = Connection(
             id=self._new_id(),
             app_id=app_id,
-            # All connections of an app have one OwnerID: QuickBooks shows a FileID mark only to the owner that wrote
-            # it, and by the mark a session recognises the company file of another connection.
+            # All connections of an app have the same OwnerID. QuickBooks shows a FileID mark only to the owner that
+            # wrote it, and a session uses the mark to recognise the company file of another connection.
             owner_id=app_id.upper(),
             file_id=self._new_id().upper(),
             inserted_at=now,
@@ -86,11 +86,11 @@ class ConnectionService:
         return owned_connection(self._store.connection(connection_id), app_id)
 
     def update(self, app_id: str, connection_id: str, **settings: Any) -> Connection:
-        """Change `settings` (see `create`). A running session keeps the settings that it has. Raises NotFound."""
+        """Change `settings` (see `create`). A running session keeps its old settings. Raises NotFound."""
         return self._change(app_id, connection_id, lambda _: settings)
 
     def pause(self, app_id: str, connection_id: str) -> Connection:
-        """Send no more requests, in a running session either. Raises NotFound."""
+        """Stop sending requests, even in a running session. Raises NotFound."""
         now = timestamp(self._clock())
         return self._change(
             app_id,
@@ -109,9 +109,9 @@ class ConnectionService:
         )
 
     def reset_company_file(self, app_id: str, connection_id: str) -> Connection:
-        """Lift the pin to the company file, so that the next session pins the file that it finds open.
+        """Remove the pin to the company file. The next session pins the file that is open then.
 
-        A live session continues in the file that it has open (decision 0015). Raises NotFound.
+        A live session continues with its open file (decision 0015). Raises NotFound.
         """
 
         def unpinned(before: Connection) -> dict[str, Any]:
@@ -126,7 +126,7 @@ class ConnectionService:
 
         A live session gets no more requests; the next login, or the sweep, releases its request.
 
-        Raises NotFound, and InvalidRequest for a length other than 12 to 128 characters and for a weak password.
+        Raises NotFound. Raises InvalidRequest if the password is weak or its length is not 12 to 128 characters.
         """
         if password is not None and not MIN_PASSWORD_LENGTH <= len(password) <= MAX_PASSWORD_LENGTH:
             raise InvalidRequest.of(

@@ -1,7 +1,7 @@
 """The sync window: the daily hours, in local time, in which requests are sent.
 
 The window is open while a clock in its time zone shows a time from `opens` up to but not including `closes`. A time
-that the clock skips in spring does not occur, and an hour that occurs twice in autumn counts both times.
+that the clock skips in spring does not occur. An hour that occurs twice in autumn counts both times.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
 MAX_HORIZON = timedelta(hours=49)
-"""The next opening or closing is at most this far away: a short window is skipped on at most one day, in spring."""
+"""A short window is skipped on at most one day, in spring, so the next opening or closing is at most this far
+away."""
 
 _TIME_OF_DAY = re.compile(r"(?:[01]\d|2[0-3]):[0-5]\d", re.ASCII)
 _MINUTE = timedelta(minutes=1)
@@ -26,7 +27,7 @@ _MINUTE = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class SyncWindow:
-    """From `opens` to `closes` (`HH:MM`) in an IANA time zone. Crosses midnight when `closes` is before `opens`."""
+    """From `opens` to `closes` (`HH:MM`) in an IANA time zone. It crosses midnight if `closes` is before `opens`."""
 
     opens: str
     closes: str
@@ -64,7 +65,7 @@ class SyncWindow:
     def changes_at(self, now: datetime, within: timedelta = MAX_HORIZON) -> datetime:
         """Return when the window next opens or closes, at most `now` + `within`.
 
-        Tries every minute, because arithmetic cannot tell what a clock shows. A day takes a millisecond or two.
+        Tries every minute, because arithmetic cannot predict the time on a local clock. A day takes 1 to 2 ms.
         """
         is_open = self.is_open(now)
         moment = now.replace(second=0, microsecond=0)
@@ -89,7 +90,7 @@ def _zone_names() -> set[str]:
 
 
 def _nearest(name: str) -> str | None:
-    """Return a suggestion with the most similar names. A city is enough to find its zone."""
+    """Return a suggestion with the most similar names. The name of a city is enough to find its zone."""
     from difflib import get_close_matches  # noqa: PLC0415 - see above
 
     zones: dict[str, str] = {}

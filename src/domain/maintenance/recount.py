@@ -1,7 +1,7 @@
 """Recount: compares the counts of a connection with its records and corrects them.
 
 Counts are exact by construction (`domain.storage.counts`). The operator recounts after an event outside the service,
-such as a table that was restored to another point in time than the others.
+for example after one table was restored to a different point in time than the others.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class Recounting:
     def differences(self, connection_id: str) -> Mapping[CountKey, int]:
         """Return the number to add to each wrong count. Raises NotFound.
 
-        The recount reads an index that lags, while records change. Only what two recounts in a row agree on is a
-        difference.
+        Records change during a recount, and its index may be out of date. Therefore a difference counts only if two
+        recounts in a row find it.
         """
         if self._store.connection(connection_id) is None:
             raise not_found("connection")
@@ -35,7 +35,7 @@ class Recounting:
         return {key: number for key, number in second.items() if first.get(key) == number}
 
     def mend(self, connection_id: str) -> Mapping[CountKey, int]:
-        """Add the differences to the counts and return them. No request should be in flight. Raises NotFound."""
+        """Add the differences to the counts and return them. Run it while no request is in flight. Raises NotFound."""
         differences = self.differences(connection_id)
         if differences:
             self._store.add_to_counts(differences)

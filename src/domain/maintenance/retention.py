@@ -1,8 +1,8 @@
-"""Retention: when a record expires, and what remains to be done after the database has removed it.
+"""Retention: the expiry of records, and the cleanup after the database has removed them.
 
-DynamoDB's time to live removes a record some time after it expired. Its stream reports that at least once, late and in
-any order. One commit then removes what the record leaves behind. The commit holds only while the record's bodies are
-there and removes them, so it succeeds once (decision 0021).
+DynamoDB's time to live removes a record some time after it has expired. The stream reports each removal at least once,
+late and in any order. One commit then removes the data that the record leaves behind. The commit requires that the
+record's bodies exist, and it removes them, so it succeeds only once (decision 0021).
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ SECONDS_A_DAY = 24 * 60 * 60
 
 
 def expires_at(record: QueuedRequest, retention_days: int) -> int | None:
-    """Return when (Unix seconds) a record may be removed, None while it must stay.
+    """Return the time (Unix seconds) after which a record may be removed, or None while it must stay.
 
-    That is `retention_days` after its last change, once it has ended and its webhook is not pending. With 0 days every
-    record stays.
+    A record may be removed `retention_days` after its last change, if it has ended and its webhook is not pending. If
+    `retention_days` is 0, every record stays.
     """
     if not retention_days or record.state not in ENDED or record.webhook_state is WebhookState.PENDING:
         return None
@@ -34,7 +34,7 @@ def expires_at(record: QueuedRequest, retention_days: int) -> int | None:
 
 
 class Retention:
-    """Removes what expired records leave behind."""
+    """Removes the data that expired records leave behind."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
@@ -43,7 +43,7 @@ class Retention:
     def forget(self, record: QueuedRequest) -> bool:
         """Remove the bodies of an expired record, subtract it from the counts and store a tombstone.
 
-        Safe to repeat: returns False if there was nothing to do. Raises TooManyRequests.
+        The call is safe to repeat. It returns False if there was nothing to do. Raises TooManyRequests.
         """
         try:
             self._store.commit(ForgetRequest(record, timestamp(self._clock())))

@@ -1,4 +1,4 @@
-"""Search packing: packs the search texts of past days, so that a search of a large connection reads few large items."""
+"""Packs the search texts of past days, so a search of a large connection reads few large items."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """The result of a run. `finished` is False when the time was up before the work was done."""
+    """The result of a run. `finished` is False if the time ran out before the work was done."""
 
     days: int
     finished: bool
@@ -36,16 +36,16 @@ class Packed:
 
 
 class Packer:
-    """Packs the search texts of past days. May stop anywhere and run again at any time."""
+    """Packs the search texts of past days. It may stop anywhere and run again at any time."""
 
     def __init__(self, packing: Packing, clock: Clock) -> None:
         self._packing = packing
         self._clock = clock
 
     def run(self, until: datetime) -> Packed:
-        """Pack days; start no step after `until`.
+        """Pack days. Starts no step after `until`.
 
-        The texts of today stay unpacked, because they change when responses arrive.
+        Today's texts stay unpacked, because they change when responses arrive.
         """
         today = day_of(timestamp(self._clock()))
         days = self._packing.days_to_pack(today, DAYS_A_RUN)
@@ -63,7 +63,7 @@ class Packer:
         return Packed(packed, finished=len(days) < DAYS_A_RUN, failures=tuple(failures))
 
     def _pack(self, connection_id: str, day: str, until: datetime) -> bool:
-        """Pack a day; return False when the time was up first."""
+        """Pack a day. Return False if the time runs out first."""
         after = None
         while self._clock() < until:
             after = self._packing.pack(connection_id, day, after)

@@ -24,15 +24,15 @@ SESSIONS_A_READ = 25
 CONNECTIONS_A_SWEEP = 100
 
 SETTLED_AFTER = timedelta(minutes=15)
-"""A deleted connection is kept at least this long, which is Lambda's longest run. By then every function that was
-running when it was deleted has ended, and the indexes show what those functions stored."""
+"""A deleted connection is kept at least this long, which is the longest run of a Lambda function. By then, every
+function that was running at the time of the deletion has ended, and the indexes include everything that it stored."""
 
 SILENT = "The Web Connector was silent for too long. The next update begins a new session."
 
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """The result of a sweep. `finished` is False when the time was up before the work was done."""
+    """The result of a sweep. `finished` is False if the time ran out before the work was done."""
 
     sessions_released: int
     records_removed: int
@@ -41,14 +41,14 @@ class Swept:
 
 
 class Sweeper:
-    """Releases silent sessions and removes deleted connections. May stop anywhere and run again at any time."""
+    """Releases silent sessions and removes deleted connections. It may stop anywhere and run again at any time."""
 
     def __init__(self, store: Database, clock: Clock) -> None:
         self._store = store
         self._clock = clock
 
     def sweep(self, until: datetime) -> Swept:
-        """Release and remove; start no step after `until`."""
+        """Release sessions and remove connections. Starts no step after `until`."""
         released, all_released = self._release_sessions(until)
         removed, purged, all_purged = self._purge_connections(until)
         return Swept(released, removed, purged, all_released and all_purged)
@@ -75,14 +75,14 @@ class Sweeper:
         try:
             self._store.commit(*end_of_session(session, connection, self._clock(), SILENT))
         except (Conflict, TooManyRequests):
-            # The session was just called, or its connection is being changed. The next sweep tries again.
+            # The session has just received a call, or its connection is being changed. The next sweep tries again.
             return False
         return True
 
     def _purge_connections(self, until: datetime) -> tuple[int, int, bool]:
-        """Return the numbers of removed records and connections, and whether nothing is left to do now.
+        """Return the numbers of removed records and connections, and whether all the work is done for now.
 
-        The connections take turns, one step each, so that a small one does not wait for a large one.
+        The connections take turns of one step each, so a small one does not wait for a large one.
         """
         removed = purged = 0
         complete = True

@@ -1,1 +1,1 @@
-"""Everything about stored data that the domain decides: changes, counts, the ports of the database, the retry loop."""
+"""The domain's part of storage: changes, counts, the ports of the database and the retry loop."""

@@ -1,7 +1,7 @@
-"""Everything that can be stored, as values: a commit is a list of changes, all done or none.
+"""All possible changes of stored data, as values. A commit applies a list of changes, either all or none.
 
-Every change has a condition. A change from `before` to `after` holds while the stored entity has the revision of
-`before`; an `Add…` holds while there is no such entity. The counts of a connection follow from the changes of its
+Every change has a condition. A change from `before` to `after` requires that the stored entity has the revision of
+`before`. An `Add…` requires that the entity does not exist. The counts of a connection follow from the changes of its
 records (`domain.storage.counts`).
 """
 
@@ -28,7 +28,7 @@ class AddRequest:
 
 @dataclass(frozen=True, slots=True)
 class ChangeRequest:
-    """Change a record. `response_xml` stores a response, `search_text` replaces the search text.
+    """Change a record. `response_xml` stores a response, and `search_text` replaces the search text.
 
     The store sets `response_size` and `response_parts` of the record, which describe the stored response.
     """
@@ -41,7 +41,7 @@ class ChangeRequest:
 
 @dataclass(frozen=True, slots=True)
 class RemoveRequest:
-    """Replace a record and its bodies by a tombstone."""
+    """Replace a record and its bodies with a tombstone."""
 
     before: QueuedRequest
     deleted_at: str
@@ -49,9 +49,9 @@ class RemoveRequest:
 
 @dataclass(frozen=True, slots=True)
 class ForgetRequest:
-    """Remove the bodies of a record that the database has removed because it expired; store a tombstone.
+    """Remove the bodies of a record that the database has removed because it expired, and store a tombstone.
 
-    `before` is the last state of the record. Holds while the bodies are there, so it is done once.
+    `before` is the last state of the record. The change requires that the bodies exist, so it is applied once.
     """
 
     before: QueuedRequest
@@ -60,9 +60,9 @@ class ForgetRequest:
 
 @dataclass(frozen=True, slots=True)
 class RequireConnection:
-    """Hold only while the connection exists, belongs to the app and has this default webhook URL.
+    """Require that the connection exists, belongs to the app and has this default webhook URL.
 
-    The Conflict carries the stored connection, None if it does not exist or belongs to another app.
+    The Conflict contains the stored connection, or None if it does not exist or belongs to another app.
     """
 
     connection_id: str
@@ -87,7 +87,7 @@ class ChangeConnection:
 
 @dataclass(frozen=True, slots=True)
 class RemoveConnection:
-    """Mark a connection as deleted: from now on nobody can log in with it, and it and its lists are not found.
+    """Mark a connection as deleted. After that, logins fail, and the connection and its lists are not found.
 
     The sweep removes the connection after its records and counts (`domain.maintenance.sweep`).
     """
@@ -110,7 +110,7 @@ class AddSession:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSession:
-    """Change a session. The sweep no longer finds one that has ended."""
+    """Change a session. The sweep no longer finds a session that has ended."""
 
     before: Session
     after: Session
@@ -118,7 +118,7 @@ class ChangeSession:
 
 @dataclass(frozen=True, slots=True)
 class IdempotencyClaim:
-    """A stored idempotency key: the hash of the first body, the record that it created, the expiry in Unix seconds."""
+    """A stored idempotency key: the hash of the first body, the record it created and the expiry in Unix seconds."""
 
     body_hash: str
     record_id: str
@@ -129,7 +129,7 @@ class IdempotencyClaim:
 class ClaimIdempotencyKey:
     """Bind an idempotency key of an app to a record and the hash of a body.
 
-    Holds while the key is free or expired (`now` and `expires_at` in Unix seconds). The Conflict carries the stored
+    The key must be free or expired (`now` and `expires_at` are in Unix seconds). The Conflict contains the stored
     `IdempotencyClaim`.
     """
 
@@ -143,7 +143,7 @@ class ClaimIdempotencyKey:
 
 @dataclass(frozen=True, slots=True)
 class PutApp:
-    """Store an app; `before` is None for a new one."""
+    """Store an app. `before` is None for a new one."""
 
     before: App | None
     after: App
@@ -151,7 +151,7 @@ class PutApp:
 
 @dataclass(frozen=True, slots=True)
 class PutApiKey:
-    """Store an API key; `before` is None for a new one."""
+    """Store an API key. `before` is None for a new one."""
 
     before: ApiKey | None
     after: ApiKey

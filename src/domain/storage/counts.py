@@ -1,7 +1,7 @@
 """Exact counts of a connection's records, by day and by (state, webhook_state).
 
-Each record is counted twice: on the day it was inserted and on the day it was last updated. Lists find the day in which
-a page begins from these counts (`domain.requests.listing`).
+Each record is counted twice: on the day it was inserted and on the day it was last updated. Lists use these counts to
+find the day on which a page begins (`domain.requests.listing`).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class CountKey:
 
 
 def count_changes(changes: Iterable[Change]) -> Mapping[CountKey, int]:
-    """Return the change of each count that `changes` cause; zeros are left out."""
+    """Return the change of each count that `changes` cause. Counts that do not change are left out."""
     total: Counter[CountKey] = Counter()
     for change in changes:
         match change:

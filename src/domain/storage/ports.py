@@ -1,8 +1,8 @@
 """The ports of the database. `adapters/dynamodb` and the fake store of the tests implement them.
 
-`Store.commit` is the one writer of entities; everything else reads. Reads by id and of the queue are consistent. Reads
-of an index (`index_entries`, `search_matches`, `silent_sessions`, `connections_of`, `deleted_connections`) are
-eventually consistent: an entry may be late or outdated, so a change that acts on one names the revision it read.
+Only `Store.commit` writes entities. Reads by id and of the queue are consistent. Reads of an index (`index_entries`,
+`search_matches`, `silent_sessions`, `connections_of`, `deleted_connections`) are eventually consistent: an entry may be
+late or outdated. Therefore a change that is based on an entry names the revision that was read.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 
 class Store(Protocol):
-    """The one writer."""
+    """The only way to write entities."""
 
     def commit(self, *changes: Change) -> None:
-        """Do all `changes` or none, and keep the counts exact.
+        """Apply all `changes` or none, and keep the counts exact.
 
-        Raises Conflict with the first change whose condition does not hold, and TooManyRequests when other commits
-        kept changing the same items through every retry.
+        Raises Conflict with the first change that has an unmet condition. Raises TooManyRequests if other commits
+        changed the same items during every retry.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class RequestDetail:
-    """A record with its bodies and its connection. `ahead` requests are sent before one that is queued."""
+    """A record with its bodies and its connection. `ahead` is the number of requests before a queued one."""
 
     stored: StoredRequest
     connection: Connection
@@ -45,20 +45,20 @@ class Requests(Protocol):
     """Queued requests by id, and the front of a connection's queue."""
 
     def request(self, request_id: str) -> QueuedRequest | Tombstone | None:
-        """Return the record alone."""
+        """Return the record without its bodies."""
 
     def stored_request(self, request_id: str, connection_id: str | None = None) -> StoredRequest | Tombstone | None:
-        """Return the record with its bodies, in one read if `connection_id` is given, else in two.
+        """Return the record with its bodies. This takes one read if `connection_id` is given, otherwise two.
 
-        None also when its connection was deleted or is not `connection_id`.
+        Also returns None if its connection was deleted or is not `connection_id`.
         """
 
     def request_detail(
         self, request_id: str, connection_id: str | None, max_ahead: int
     ) -> RequestDetail | Tombstone | None:
-        """Return a record with its connection in at most two round trips; None as for `stored_request`.
+        """Return a record with its connection in at most two round trips. Returns None as `stored_request` does.
 
-        Requests ahead of one that is queued are counted up to `max_ahead`.
+        The requests ahead of a queued one are counted up to `max_ahead`.
         """
 
     def stored_requests(self, request_ids: Sequence[str], *, max_response_bytes: int) -> Mapping[str, StoredRequest]:
@@ -70,7 +70,7 @@ class Requests(Protocol):
     def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
         """Return the first `limit` records of the queue, in the order of sending.
 
-        The read is consistent: it shows every request that was stored before (decision 0020).
+        The read is consistent: it returns every request that was stored before it (decision 0020).
         """
 
 
@@ -90,7 +90,7 @@ class Deliveries(Protocol):
     ) -> Delivery | Tombstone | None:
         """Return the current record, its bodies and the app's active webhook secrets, in one round trip.
 
-        `response_parts` is the number of response chunks to read; if the record has more, they are read too.
+        `response_parts` is the expected number of response chunks. If the record has more, they are read too.
         """
 
 
@@ -98,23 +98,23 @@ class Connections(Protocol):
     """Connections by id and by app, and the removal of deleted ones."""
 
     def connection(self, connection_id: str) -> Connection | None:
-        """Return a connection, also a deleted one (`deleted_at`)."""
+        """Return a connection, even if it was deleted (`deleted_at`)."""
 
     def connections_of(self, app_id: str, offset: int, limit: int) -> tuple[Sequence[Connection], int]:
         """Return one page of an app's connections, oldest first, and their total number."""
 
     def deleted_connections(self, limit: int) -> Sequence[Connection]:
-        """Return deleted connections that are not removed yet."""
+        """Return the deleted connections that have not been removed yet."""
 
     def remove_records(self, connection: Connection) -> Iterator[int]:
         """Remove the records of a deleted connection with their bodies, in steps of about a second.
 
-        Yields how many records each step removed. The removal may stop after any step and start again, and several
-        may run at a time. Raises TooManyRequests.
+        Yields the number of records that each step removed. The removal may stop after any step and start again.
+        Several removals may run at the same time. Raises TooManyRequests.
         """
 
     def remove_connection(self, connection: Connection) -> None:
-        """Remove a deleted connection without records, with everything else it has. Raises TooManyRequests."""
+        """Remove a deleted connection that has no records, and all its other data. Raises TooManyRequests."""
 
 
 class Sessions(Protocol):
@@ -124,7 +124,7 @@ class Sessions(Protocol):
         """Return a session, open or ended."""
 
     def silent_sessions(self, before: str, limit: int) -> Sequence[Session]:
-        """Return live sessions whose last call was before the timestamp, from an index."""
+        """Return live sessions with a last call before the timestamp. Reads an index."""
 
 
 class Apps(Protocol):
@@ -152,7 +152,7 @@ class IndexEntry:
 class IndexDays:
     """The entries of a listing index that belong to a connection and to the days `first_day` to `last_day` (inclusive).
 
-    `sort` is `inserted_at` or `updated_at`. `index` names the index by its key: `connection`, `state` or
+    `sort` is `inserted_at` or `updated_at`. `index` is the key of the index: `connection`, `state` or
     `webhook_state`. A filter that is not part of the key is applied to the entries that are read.
     """
 
@@ -172,12 +172,12 @@ def no_deadline() -> None:
 class Listing(Protocol):
     """The reads of lists.
 
-    Large reads are split at `split_points` (timestamps, or beginnings of them) into parts that are read side by side.
-    Several threads call `check_deadline` before each database call; an exception that it raises ends the read.
+    Large reads are split at `split_points` (timestamps or their prefixes) into parts that are read in parallel. Several
+    threads call `check_deadline` before each database call. If it raises an exception, the read ends.
     """
 
     def day_counts(self, connection_id: str) -> Sequence[DayCounts]:
-        """Return the connection's counts, oldest day first. Raises NotFound when it was deleted."""
+        """Return the connection's counts, oldest day first. Raises NotFound if it was deleted."""
 
     def index_entries(self, days: IndexDays, *, descending: bool, skip: int, limit: int) -> Sequence[IndexEntry]:
         """Return the entries `skip` to `skip + limit` of these days, in order of time and id."""
@@ -185,7 +185,7 @@ class Listing(Protocol):
     def all_index_entries(
         self, days: IndexDays, split_points: Sequence[str], check_deadline: Callable[[], None] = no_deadline
     ) -> Iterable[IndexEntry]:
-        """Return every entry of these days, in no order."""
+        """Return every entry of these days, in no particular order."""
 
     def search_matches(
         self,
@@ -194,23 +194,23 @@ class Listing(Protocol):
         split_points: Sequence[str],
         check_deadline: Callable[[], None] = no_deadline,
     ) -> Collection[tuple[str, str]]:
-        """Return (inserted_at, id) of every record whose search text contains `phrase`, in no order."""
+        """Return (inserted_at, id) of every record with `phrase` in its search text, in no particular order."""
 
 
 class Packing(Protocol):
-    """Packs search texts, so that a search reads few large items (`domain.maintenance.search_packing`)."""
+    """Packs search texts, so a search reads few large items (`domain.maintenance.search_packing`)."""
 
     def days_to_pack(self, before: str, limit: int) -> Sequence[tuple[str, str]]:
-        """Return (connection, day) of up to `limit` days before `before` with texts to pack.
+        """Return (connection, day) for up to `limit` days before `before` that have texts to pack.
 
         A day that changed since the last call is left for the next call.
         """
 
     def pack(self, connection_id: str, day: str, after: tuple[str, str] | None) -> tuple[str, str] | None:
-        """Do one step of packing a day. Return `after` of the next step, or None when the day is done.
+        """Do one step of packing a day. Return `after` for the next step, or None if the day is done.
 
-        One run copies a text into a search page, the next run takes it out of the index. A day is done when a run
-        finds nothing to do.
+        One run copies a text into a search page, and the next run removes it from the index. A day is done if a run
+        has nothing to do.
         """
 
 
@@ -218,10 +218,10 @@ class Recounts(Protocol):
     """Counts records one by one and corrects counts (`domain.maintenance.recount`)."""
 
     def recount(self, connection_id: str) -> Mapping[CountKey, int]:
-        """Return the counts of a connection by the entries of its listing indexes."""
+        """Count the entries of a connection's listing indexes, and return these counts."""
 
     def add_to_counts(self, changes: Mapping[CountKey, int]) -> None:
-        """Add to counts. Raises TooManyRequests when other commits kept changing them through every retry."""
+        """Add `changes` to the counts. Raises TooManyRequests if other commits changed them during every retry."""
 
 
 class Database(Store, Requests, Deliveries, Connections, Sessions, Apps, Listing, Packing, Recounts, Protocol):

@@ -1,4 +1,4 @@
-"""The one loop for "read, change, commit, and start again after a conflict"."""
+"""The only retry loop: read, change, commit, and start again after a conflict."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ MAX_ATTEMPTS = 5
 
 
 def commit_with_retry(attempt: Callable[[Conflict | None], T], contended: str) -> T:
-    """Call `attempt` until its commit meets no conflict, and return its result.
+    """Call `attempt` until it commits without a conflict, and return its result.
 
-    `attempt` reads, changes and commits. It receives the conflict of the call before, None in the first call.
+    `attempt` reads, changes and commits. It receives the conflict of the previous call, or None in the first call.
     After MAX_ATTEMPTS calls, raises TooManyRequests with the message `contended`.
     """
     conflict: Conflict | None = None

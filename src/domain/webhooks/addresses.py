@@ -1,8 +1,8 @@
-"""Which receivers are allowed: `check_url` decides when a URL is given, `is_allowed` when an address is dialled.
+"""The rules for webhook receivers: `check_url` for submitted URLs, `is_allowed` for addresses before a connection.
 
-The first check is for people. It rejects at once what can never work, without asking the DNS. The second check is the
-protection: a name can point anywhere and change at any time, so `adapters.webhook_http` dials only an address that it
-has just checked. The rules are in docs/reference/service-contract.md, Webhook addresses.
+The first check helps users. It immediately rejects URLs that can never work, without a DNS lookup. The second check is
+the protection. A name can point anywhere and change at any time, so `adapters.webhook_http` connects only to an address
+that it has just checked. The rules are in docs/reference/service-contract.md, Webhook addresses.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _REFUSED = tuple(
     )
 )
 
-# IANA assigns public IPv6 addresses from here only. Outside are loopback, IPv4-mapped and -compatible (::/96,
+# IANA assigns public IPv6 addresses only from this range. Outside it are loopback, IPv4-mapped and -compatible (::/96,
 # ::ffff:0:0/96), NAT64 (64:ff9b::/96, 64:ff9b:1::/48), discard-only (100::/64), unique local (fc00::/7), link-local
 # (fe80::/10), site-local (fec0::/10) and multicast (ff00::/8).
 _PUBLIC_IPV6 = ip_network("2000::/3")
@@ -57,12 +57,12 @@ _AUTHORITY = re.compile(r"\[[^\[\]]*\](:[0-9]*)?|[^\[\]:]+(:[0-9]*)?")
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _MAX_NAME_LENGTH = 253
-"""Characters of a host name (RFC 1035 §3.1: 255 octets on the wire)."""
+"""The maximum number of characters of a host name (RFC 1035 §3.1: 255 octets on the wire)."""
 
 
 @dataclass(frozen=True, slots=True)
 class UrlRules:
-    """What a deployment allows in addition to `https` on port 443.
+    """The URLs that a deployment allows in addition to `https` on port 443.
 
     `allow_http` allows `http`, with port 80. `allow_loopback` is for local deployments: it allows loopback receivers
     (`localhost`, 127.0.0.0/8, ::1) with either scheme and any port.
@@ -75,9 +75,9 @@ class UrlRules:
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """The parts of a webhook URL. `target` is path and query.
+    """The parts of a webhook URL. `target` is the path and the query.
 
-    `host` is in the form of DNS and TLS: ASCII (IDNA), lower case, without brackets and final dot.
+    `host` is in the form of DNS and TLS: ASCII (IDNA), lower case, without brackets or a final dot.
     """
 
     scheme: str
@@ -87,7 +87,7 @@ class Receiver:
 
     @property
     def host_header(self) -> str:
-        """The `Host` header: with brackets around an IPv6 address, and the port if it is not the scheme's."""
+        """The `Host` header. It has brackets around an IPv6 address, and the port if it is not the scheme's default."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
@@ -95,8 +95,8 @@ class Receiver:
 def check_url(url: str, rules: UrlRules) -> None:
     """Reject a webhook URL that can never work, without resolving its host.
 
-    Raises InvalidRequest (field `webhook_url`) for the first problem: length, characters, credentials, host, scheme,
-    address, port.
+    Raises InvalidRequest (field `webhook_url`) for the first problem in its length, characters, credentials, host,
+    scheme, address or port.
     """
     receiver = parse_url(url)
     address = _ipv4(receiver.host) or _ipv6(receiver.host)
@@ -116,12 +116,12 @@ def check_url(url: str, rules: UrlRules) -> None:
 def parse_url(url: str) -> Receiver:
     """Return the parts of a webhook URL.
 
-    Raises InvalidRequest (field `webhook_url`) when it is not an absolute http(s) URL with a valid host, or when two
-    programs could read it differently.
+    Raises InvalidRequest (field `webhook_url`) if it is not an absolute http(s) URL with a valid host, or if two
+    programs could parse it differently.
     """
     if len(url) > MAX_URL_LENGTH:
         raise _invalid(f"must be at most {MAX_URL_LENGTH:,} characters, not {len(url):,}")
-    # Before parsing, because urlsplit removes some of these, and parsers differ about the backslash.
+    # Check before parsing, because urlsplit removes some of these characters, and parsers differ about the backslash.
     if any(character <= " " or character in "\x7f\\" for character in url):
         raise _invalid("must not contain spaces, backslashes or control characters")
     try:
@@ -147,7 +147,7 @@ def parse_url(url: str) -> Receiver:
 
 
 def is_allowed(address: str | IPv4Address | IPv6Address, *, allow_loopback: bool = False) -> bool:
-    """Return whether an address may be dialled: it must be public and unicast, and not a translated form."""
+    """Return whether connections to an address are allowed. An address must be public, unicast and not translated."""
     try:
         address = ip_address(address)
     except ValueError:
@@ -164,7 +164,7 @@ def is_allowed(address: str | IPv4Address | IPv6Address, *, allow_loopback: bool
 def _ascii_host(host: str) -> str:
     if not host.isascii():
         try:
-            # IDNA also folds full-width digits and dots, so that an address written in them is recognised.
+            # IDNA also folds full-width digits and dots, so an address written in them is recognised.
             host = host.encode("idna").decode("ascii").lower()
         except UnicodeError:
             raise _invalid(f"must have a valid host; {host} is not an international name") from None
@@ -174,7 +174,7 @@ def _ascii_host(host: str) -> str:
 def _check_name(host: str) -> None:
     if len(host) > _MAX_NAME_LENGTH or not all(_LABEL.fullmatch(label) for label in host.split(".")):
         raise _invalid(f"must have a valid host; {host} is not a host name")
-    # WHATWG URL §3.5: a host that ends in a number is an IPv4 address. Programs read 127.1, 2130706433, 0177.0.0.1 and
+    # WHATWG URL §3.5: a host that ends in a number is an IPv4 address. Programs parse 127.1, 2130706433, 0177.0.0.1 and
     # 0x7f.0.0.1 differently.
     if _NUMBER.fullmatch(host.rpartition(".")[2]) and _ipv4(host) is None:
         raise _invalid(f"must have an IPv4 address as four decimal numbers, not {host}")
@@ -201,7 +201,7 @@ def _is_loopback(host: str, address: IPv4Address | IPv6Address | None) -> bool:
 
 
 def _is_local_name(host: str) -> bool:
-    """Return whether only a local network knows the name (RFC 6761 §6.3, or a single label)."""
+    """Return whether a name resolves only in a local network: a single label, or a name of RFC 6761 §6.3."""
     return "." not in host or host.endswith(".localhost")
 
 

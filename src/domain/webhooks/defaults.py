@@ -12,55 +12,57 @@ RETRY_DELAYS = (
     timedelta(minutes=5),  # a restart
     timedelta(minutes=30),  # an incident that somebody is working on
     timedelta(hours=2),
-    timedelta(hours=5),  # from here on, a night
+    timedelta(hours=5),  # from here on, the delays span a night
     timedelta(hours=10),
-    timedelta(hours=10),  # 28 hours in all, so that a look once a day is enough to repair the receiver
+    timedelta(hours=10),  # 28 hours in all, so one look a day is enough to repair the receiver
 )
 """The delay after each failed attempt. There is one more attempt than there are delays."""
 
 JITTER = 0.2
-"""Each delay varies by this fraction, so that a receiver that recovers does not get all events at once."""
+"""Each delay varies by this fraction. Therefore a receiver that recovers does not get all events at once."""
 
 MAX_RETRY_AFTER = timedelta(hours=24)
 """The longest `Retry-After` that is respected. After a longer one the webhook would look lost."""
 
 ATTEMPT_TIMEOUT_SECONDS = 10.0
-"""The time limit of an attempt, name lookup and connection included."""
+"""The time limit of an attempt. It includes the name lookup and the connection."""
 
 FIRST_ATTEMPT_TIMEOUT_SECONDS = 2.0
 """The time limit in the stream consumer, where a slow receiver delays the webhooks of all apps. An attempt that takes
 longer is repeated through the retry queue, with the full time limit."""
 
 MAX_PARALLEL_ATTEMPTS = 50
-"""Attempts that a function makes at the same time. No batch in the template is larger."""
+"""The maximum number of attempts that a function makes at the same time. No batch in the template is larger."""
 
 MAX_FIRST_ATTEMPTS_PER_APP = 20
-"""First attempts of one app that a batch makes at the same time, so that an app cannot overload its receiver."""
+"""A batch makes at most this many first attempts of one app at once, so an app cannot overload its receiver."""
 
 MAX_TIMEOUTS = 3
-"""Time-outs in a row after which the stream consumer makes no attempts to a host. One can be a restart."""
+"""After this many time-outs in a row, the stream consumer makes no attempts to a host. A restart can cause one."""
 
 SLOW_HOST_DURATION = timedelta(minutes=5)
-"""How long the stream consumer then makes none. The retry queue is a few seconds slower, so trying rarely is enough."""
+"""How long the stream consumer then makes no attempts. The retry queue is only a few seconds slower, so it is enough
+to try rarely."""
 
 MAX_SLOW_HOSTS = 1_000
-"""Hosts that a process remembers, about 200 bytes each."""
+"""The number of hosts that a process remembers. Each takes about 200 bytes."""
 
 CLOCK_TOLERANCE = timedelta(seconds=1)
-"""A planned attempt may come this early, because clocks differ and SQS counts whole seconds."""
+"""A planned attempt may be this early, because clocks differ and SQS counts whole seconds."""
 
 MAX_BODY_BYTES = 1024 * 1024
 """A larger event leaves its response out, because common receivers refuse larger bodies."""
 
 MAX_RESPONSE_BYTES = 4096
-"""Bytes of the receiver's response that are read, and kept of the latest attempt."""
+"""The number of bytes of the receiver's response that are read, and stored for the latest attempt."""
 
 MAX_OLDER_RESPONSE_BYTES = 512
-"""Bytes that are kept of earlier responses. Every change writes the whole record, and DynamoDB charges by its size."""
+"""The number of bytes stored for each earlier response. Every change writes the whole record, and DynamoDB charges by
+its size."""
 
 MAX_ATTEMPTS_KEPT = 20
-"""The latest attempts that a record keeps: more than two rounds. With the two limits above, a record stays below 16 KB
-however often it is redelivered."""
+"""A record keeps this many of its latest attempts, which is more than two rounds. With the two limits above, a record
+stays below 16 KB, no matter how often it is redelivered."""
 
 MAX_URL_LENGTH = 2048
-"""Characters of a webhook URL."""
+"""The maximum number of characters of a webhook URL."""

@@ -1,15 +1,15 @@
-"""One webhook attempt: check that it is still wanted, post the event, record the result.
+"""One webhook attempt: check that it is still needed, post the event and record the result.
 
-The first attempt is made by the stream consumer with a short time limit. If the receiver does not respond in time, or
-recently did not, the attempt is handed over to the retry queue. A receiver that was cut off may have the event and get
-it again; it recognises the event by its `webhook-id`.
+The stream consumer makes the first attempt with a short time limit. If the receiver does not respond in time, or
+recently did not, the stream consumer hands the attempt over to the retry queue. A receiver that timed out may have the
+event and get it again. It recognises the event by its `webhook-id`.
 
-The record decides, not the message that asked for the attempt. A message names a round and the number of tries before
-it. If the record has moved past them, the message is dropped, so duplicate and late messages do no harm.
+The record, not the message, determines whether an attempt is made. A message names a round and the number of earlier
+tries in it. If the record is past them, the message is dropped, so duplicate and late messages do no harm.
 
-An attempt makes two calls of the store: a read before the HTTP call and a commit after it. The next attempt is planned
-before the commit. If the process dies in between, the number of tries in the record is unchanged: the message for this
-attempt comes again, and the one that was planned too early waits (`AheadOfRecord`).
+An attempt calls the store twice: it reads before the HTTP call and commits after it. The next attempt is planned before
+the commit. If the process dies in between, the number of tries in the record is unchanged. The message for this attempt
+is then delivered again, and the message that was planned too early waits (`AheadOfRecord`).
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ Outcome: TypeAlias = Succeeded | RetryAt | GaveUp
 class Attempted:
     """An attempt was made.
 
-    `recorded` is False when the record was deleted, or changed twice, during the attempt. Then this value is the only
+    `recorded` is False if the record was deleted, or changed twice, during the attempt. Then this value is the only
     trace of the attempt.
     """
 
@@ -90,19 +90,19 @@ class Attempted:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """The attempt is not wanted any more: the event was delivered, tried meanwhile, redelivered or deleted."""
+    """The attempt is no longer needed: the event was delivered, tried meanwhile, redelivered or deleted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Postponed:
-    """The message came too early, because a queue cannot delay it long enough. It was planned again."""
+    """The message arrived too early, because a queue cannot delay it long enough. The attempt was planned again."""
 
     until: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class HandedOver:
-    """The first attempt was not made, or was cut off. The retry queue has it; the record is unchanged."""
+    """The first attempt was not made, or it timed out. It is in the retry queue, and the record is unchanged."""
 
     record: QueuedRequest
     reason: str
@@ -112,9 +112,10 @@ Result: TypeAlias = Attempted | Dropped | Postponed | HandedOver
 
 
 class AheadOfRecord(Exception):
-    """A planned attempt came before the failed attempt that planned it was recorded.
+    """A planned attempt arrived before the failed attempt that planned it was recorded.
 
-    That commit is late, or the process died before it. The message must come again, or the webhook could be lost.
+    That commit is late, or the process died before it. The message must be delivered again, or the webhook
+    could be lost.
     """
 
 
@@ -134,7 +135,10 @@ class Deliverer:
     slow_hosts: SlowHosts
 
     def first_attempt(self, record: QueuedRequest) -> Result:
-        """Make the first attempt of a round with a short time limit, or hand it over. Raises as `attempt`."""
+        """Make the first attempt of a round with a short time limit, or hand it over.
+
+        Raises the same errors as `attempt`.
+        """
         host = urlsplit(record.webhook.url or "").netloc
         if host in self.slow_hosts:
             return self.hand_over(record, "The receiver recently did not respond in time.")
@@ -148,15 +152,15 @@ class Deliverer:
         return self.hand_over(record, str(response)) if timed_out else self._finish(delivery, response, start)
 
     def hand_over(self, record: QueuedRequest, reason: str) -> HandedOver:
-        """Leave the first attempt of a round to the retry queue."""
+        """Put the first attempt of a round into the retry queue."""
         self.retries.plan(PlannedAttempt.of(record, record.webhook.tries, self.clock()))
         return HandedOver(record, reason)
 
     def attempt(self, planned: PlannedAttempt) -> Result:
-        """Make a planned attempt if it is due and still wanted.
+        """Make a planned attempt if it is due and still needed.
 
-        Raises AheadOfRecord and the errors of the store; then the message must come again. The receiver may be called
-        twice.
+        Raises AheadOfRecord and the errors of the store. After an error the message must be delivered again, and the
+        receiver may be called twice.
         """
         start = self.clock()
         if planned.not_before > start + CLOCK_TOLERANCE:
@@ -168,7 +172,7 @@ class Deliverer:
         return self._finish(delivery, self._post(delivery, start, ATTEMPT_TIMEOUT_SECONDS), start)
 
     def _wanted(self, planned: PlannedAttempt) -> Delivery | None:
-        """Read the record and its bodies. Return None when the attempt is not wanted any more."""
+        """Read the record and its bodies. Return None if the attempt is no longer needed."""
         delivery = self.store.delivery(
             planned.request_id, planned.app_id, response_parts=planned.response_parts, max_response_bytes=MAX_BODY_BYTES
         )
@@ -265,7 +269,7 @@ def _failure(response: Response) -> str:
 
 
 def _response_text(response: Response) -> str:
-    """Return the text of the response, or a description of the failure when there is no text."""
+    """Return the text of the response, or a description of the failure if there is no text."""
     if isinstance(response, HttpResponse) and (response.body or response.status in _SUCCESS):
         return response.body
     return _failure(response)
@@ -288,10 +292,10 @@ def _settled(record: QueuedRequest, attempt: WebhookAttempt, outcome: Outcome, n
 def _merged(
     current: QueuedRequest, read: QueuedRequest, attempt: WebhookAttempt, outcome: Outcome, now: datetime
 ) -> QueuedRequest:
-    """Return `current` with an attempt that started when the record was as it was `read`.
+    """Return `current` with an attempt that started from the record `read`.
 
     A success counts for its whole round, because the receiver has the event. Any other outcome counts only if no other
-    attempt was recorded meanwhile. Otherwise the attempt is listed and the other one decides.
+    attempt was recorded meanwhile. Otherwise this attempt is only listed, and the other one decides.
     """
     same_round = current.webhook.round == read.webhook.round
     same_try = current.webhook_state is WebhookState.PENDING and current.webhook.tries == read.webhook.tries

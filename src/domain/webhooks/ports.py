@@ -1,4 +1,4 @@
-"""What webhook delivery needs from outside: a sender, and a queue of planned attempts."""
+"""The ports of webhook delivery: a sender and a queue of planned attempts."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ class HttpResponse:
 
 
 class WebhookSender(Protocol):
-    """Posts to a webhook URL, to checked addresses only."""
+    """Posts to webhook URLs. It connects only to checked addresses."""
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes, timeout_seconds: float) -> HttpResponse:
-        """Return the receiver's response, whatever its status. Raises DeliveryFailed when there is none."""
+        """Return the receiver's response with any status. Raises DeliveryFailed if there is no response."""
 
 
 class DeliveryFailed(Exception):
-    """No response came, for example because of a time-out or a wrong certificate. The text is for the app's owner.
+    """There was no response, for example because of a time-out or a wrong certificate. The text is for the app's owner.
 
-    `permanent` is True when a retry cannot help, because the address is not allowed. `timed_out` is True when the time
-    limit ended the attempt; the receiver may have the event.
+    `permanent` is True if a retry cannot help because the address is not allowed. `timed_out` is True if the time
+    limit ended the attempt. The receiver may still have the event.
     """
 
     def __init__(self, reason: str, *, permanent: bool = False, timed_out: bool = False) -> None:

@@ -12,10 +12,10 @@ _MAX_DIGITS = 9
 
 
 def next_attempt_at(now: datetime, tries: int, retry_after: str | None, random: float) -> datetime | None:
-    """Return when to try again after `tries` failed attempts, or None when that was the last one.
+    """Return when to try again after `tries` failed attempts, or None if that was the last one.
 
-    `random` in [0, 1) spreads the delay by ± 20 %. `retry_after` is the text of the header. It makes the delay
-    longer, up to 24 hours, never shorter.
+    `random` in [0, 1) spreads the delay by ± 20 %. `retry_after` is the text of the header. It can make the delay
+    longer, up to 24 hours, but never shorter.
     """
     if tries > len(RETRY_DELAYS):
         return None
@@ -25,9 +25,9 @@ def next_attempt_at(now: datetime, tries: int, retry_after: str | None, random: 
 
 
 def retry_after_delay(text: str, now: datetime) -> timedelta | None:
-    """Return the delay that a `Retry-After` header requests, or None when it cannot be read.
+    """Return the delay that a `Retry-After` header requests, or None if the header cannot be parsed.
 
-    RFC 9110 §10.2.3: whole seconds, or an HTTP date. A date in the past requests no delay.
+    The header holds whole seconds or an HTTP date (RFC 9110 §10.2.3). A date in the past requests no delay.
     """
     text = text.strip()
     if text.isascii() and text.isdigit():
@@ -36,6 +36,6 @@ def retry_after_delay(text: str, now: datetime) -> timedelta | None:
         moment = parsedate_to_datetime(text)
     except (ValueError, OverflowError):
         return None
-    # RFC 9110 §5.6.7: an HTTP date is in GMT, even in the obsolete form that does not name it.
+    # RFC 9110 §5.6.7: an HTTP date is in GMT, even in the obsolete form without a time zone.
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return max(moment - now, timedelta())

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SECRET_PREFIX = "whsec_"  # noqa: S105 - the public prefix of a secret, not one
+SECRET_PREFIX = "whsec_"  # noqa: S105 - the public prefix of a secret, not a secret
 
 ID_HEADER = "webhook-id"
 TIMESTAMP_HEADER = "webhook-timestamp"
@@ -25,7 +25,7 @@ QUBE_HEADER = "X-Qube-Signature"
 def signature_headers(secrets: Sequence[str], webhook_id: str, unix_time: int, body: bytes) -> dict[str, str]:
     """Return the four headers that sign `body`, with a signature for each secret.
 
-    `unix_time` is in whole seconds. Raises ValueError when a secret is not `whsec_` and base64.
+    `unix_time` is in whole seconds. Raises ValueError if a secret is not `whsec_` followed by base64.
     """
     standard = " ".join(f"v1,{_standard(secret, webhook_id, str(unix_time), body)}" for secret in secrets)
     qube = ",".join(f"v1={_qube(secret, str(unix_time), body)}" for secret in secrets)

@@ -1,4 +1,4 @@
-"""Hosts of receivers that did not respond in time, as far as this process has seen."""
+"""Hosts of receivers that did not respond in time to this process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SlowHosts:
         self._timeouts: dict[str, tuple[int, datetime]] = {}
 
     def record(self, host: str, *, timed_out: bool) -> None:
-        """Count a time-out. A response in time makes the host fast again."""
+        """Count a time-out. A response in time resets the count to zero."""
         if not timed_out:
             self._timeouts.pop(host, None)
             return
@@ -30,6 +30,6 @@ class SlowHosts:
         self._timeouts[host] = number + 1, self._clock()
 
     def __contains__(self, host: str) -> bool:
-        """Return whether the host is slow. When the time is over, a single time-out makes it slow again."""
+        """Return whether the host is slow. After the slow period, a single time-out makes it slow again."""
         number, last = self._timeouts.get(host, (0, self._clock()))
         return number >= MAX_TIMEOUTS and self._clock() - last < SLOW_HOST_DURATION
