@@ -1,4 +1,4 @@
-"""What is measured, and the baselines beside it: `python -m benchmarks.NAME` in the folder of the repository."""
+"""Benchmarks and their baselines. Run `python -m benchmarks.NAME` in the folder of the repository."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What bytecode in the artifact saves: the import of a function's handler from a built folder, with and without.
+"""Measure how much time bytecode in the artifact saves when a function's handler is imported from a built folder.
 
-Run: `make build`, then `python -m benchmarks.artifact_imports .aws-sam/build/SweepFunction`, with the Python
-that the artifact was built for. The two are measured by turns, each in a process of its own that writes no
-bytecode, as in Lambda's read-only code folder. The packages of this Python are not looked at.
+Run `make build`, then `python -m benchmarks.artifact_imports .aws-sam/build/SweepFunction`, with the Python
+version that the artifact was built for. Imports with and without bytecode alternate. Each runs in a new process that
+writes no bytecode, as in Lambda's read-only code folder. The packages of this Python are not used.
 """
 
 from __future__ import annotations

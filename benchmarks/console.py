@@ -1,7 +1,7 @@
-"""The first view of a connection with many records, in Chromium: bytes, time until its rows show, its own work.
+"""Measure the first view of a connection with many records in Chromium: bytes, time until rows show, work of the page.
 
-`python -m benchmarks.console [RECORDS]` (10,000). Design rules: under 150 KB compressed and 200 ms of its own time,
-which is script, layout and style; the rest is the browser's and waiting for the service.
+Run `python -m benchmarks.console [RECORDS]` (default 10,000). The design rules allow 150 KB compressed and 200 ms of
+work, which is script, layout and style. The rest of the time is the browser's startup and the wait for the service.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ REQUEST = {"request_json": {"request": {"name": "CustomerQueryRq", "children": [
 
 
 def main(records: int = RECORDS) -> int:
-    """Fill a connection, measure, print; return 1 when a design rule is broken."""
+    """Fill a connection, measure the view and print the results. Return 1 if a design rule is broken."""
     path = shutil.which("chromium")
     if path is None:
         print("Chromium is needed: apt-get install chromium")
@@ -55,7 +55,7 @@ def main(records: int = RECORDS) -> int:
 
 
 def first_view(browser: Browser, base_url: str, key: str, connection_id: str) -> dict[str, Any]:
-    """Open the connection in a new profile and return what it took."""
+    """Open the connection in a new profile and return the measurements."""
     context = browser.new_context()
     page = context.new_page()
     devtools = context.new_cdp_session(page)

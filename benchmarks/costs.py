@@ -1,12 +1,12 @@
-"""What requests and idle connections cost in AWS: calls and capacity counted here, prices from `prices.json`.
+"""Compute what requests and idle connections cost in AWS, from the calls and capacity used and `prices.json`.
 
-`python -m benchmarks.costs [--prices FILE] [--lambda-ms 25] [--log-bytes 1500]`
+Run `python -m benchmarks.costs [--prices FILE] [--lambda-ms 25] [--log-bytes 1500]`.
 
 The whole service runs in this process with the simulated QuickBooks (`local.stack`). Write units are computed from
 the items and index entries before and after each call, by the rules of "DynamoDB read and write operations" in the
-Amazon DynamoDB Developer Guide: DynamoDB Local reports wrong figures for transactions. It reports right ones for reads;
-with DYNAMODB_ENDPOINT (`make dynamodb`) both stand side by side. The duration of a Lambda call
-and the size of its log lines are assumptions, because this machine is not Lambda.
+Amazon DynamoDB Developer Guide, because DynamoDB Local reports wrong figures for transactions. Its figures for reads
+are right. With DYNAMODB_ENDPOINT (`make dynamodb`) the output shows both. The duration of a Lambda call and the size of
+its log lines are assumptions, because this machine is not Lambda.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ ALONE = 40
 TOGETHER = 200
 POLLS = 20
 SETTLE_SECONDS = 3.0
-"""After the last call: webhooks are delivered and recorded."""
+"""The time after the last call in which webhooks are delivered and recorded."""
 
 MONTH_MINUTES = 30 * 24 * 60
 UPKEEP_RUNS = 5
@@ -67,7 +67,7 @@ Item = dict[str, Any]
 
 @dataclass
 class Usage:
-    """What was used: calls by function, and units of DynamoDB."""
+    """The calls of each function and the DynamoDB units that were used."""
 
     api_calls: int = 0
     functions: Counter[str] = field(default_factory=Counter)
@@ -79,7 +79,7 @@ class Usage:
 
 
 class Meter:
-    """Counts what the stack in this process uses while `measured` runs."""
+    """Counts the usage of the stack in this process while `measured` runs."""
 
     def __init__(self, service: stack.Stack, endpoint: str | None) -> None:
         self._endpoint = endpoint
@@ -118,7 +118,7 @@ class Meter:
 
     @contextmanager
     def measured(self) -> Iterator[Usage]:
-        """Yield the usage of the block, complete after it."""
+        """Yield the usage of the block. It is complete when the block ends."""
         self._usage = usage = Usage()
         try:
             yield usage
@@ -154,7 +154,7 @@ class Meter:
         return parameters.get("TableName", next(iter(self._tables))) not in self._tables
 
     def _touched(self, operation: str, parameters: dict[str, Any]) -> Iterator[tuple[str, str, int]]:
-        """Yield table, key (as JSON) and factor of each write: a transaction writes every item twice."""
+        """Yield the table, key (as JSON) and factor of each write. A transaction writes every item twice."""
         match operation:
             case "TransactWriteItems":
                 for entry in parameters["TransactItems"]:
@@ -195,7 +195,7 @@ class Meter:
         return total
 
     def _write_units(self, table: str, before: Item | None, after: Item | None, factor: int) -> float:
-        """Return the units of one write: the larger version of the item, and each index entry that changed."""
+        """Return the units of one write, for the larger version of the item and for each index entry that changed."""
         units = factor * max(1, _blocks(before, WRITE_BLOCK), _blocks(after, WRITE_BLOCK))
         for index in self._tables[table].get("GlobalSecondaryIndexes", []):
             units += self._index_units(table, index, before, after)
@@ -211,7 +211,7 @@ class Meter:
         return sum(sizes) if moved else max(sizes)
 
     def _entry(self, table: str, index: Mapping[str, Any], item: Item | None) -> Item | None:
-        """Return the entry of an item in an index, None when it lacks a key attribute."""
+        """Return the entry of an item in an index, or None if it lacks a key attribute."""
         keys = [part["AttributeName"] for part in index["KeySchema"]]
         if item is None or any(name not in item for name in keys):
             return None
@@ -278,7 +278,7 @@ def _value_size(value: Mapping[str, Any]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Prices, and the two assumptions about a Lambda call."""
+    """The prices and the two assumptions about a Lambda call."""
 
     prices: Mapping[str, Any]
     lambda_ms: float
@@ -286,7 +286,7 @@ class Rates:
     memory_gb: float = 1.0
 
     def parts(self, usage: Usage, times: float = 1.0) -> dict[str, float]:
-        """Return the price of `times` times a usage in USD, by service."""
+        """Return the price in USD of a usage multiplied by `times`, for each service."""
         calls = usage.functions.total()
         seconds = calls * self.lambda_ms / 1000
         per_call = self.prices["lambda_million_requests"] / 1e6
@@ -305,7 +305,7 @@ class Rates:
 
 
 def show(title: str, usage: Usage, count: int, rates: Rates, times: float) -> float:
-    """Print a usage per occurrence, and the price of `times` occurrences; return that price."""
+    """Print the usage of one occurrence and the price of `times` occurrences. Return that price."""
     parts = rates.parts(usage, times / count)
     calls = ", ".join(f"{name} {number / count:.2f}" for name, number in usage.functions.most_common())
     print(f"\n{title}, each")
@@ -320,7 +320,7 @@ def show(title: str, usage: Usage, count: int, rates: Rates, times: float) -> fl
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure and print."""
+    """Measure the costs and print them."""
     options = _parser().parse_args(arguments)
     rates = Rates(json.loads(options.prices.read_text(encoding="utf-8")), options.lambda_ms, options.log_bytes)
     meters: list[Meter] = []
@@ -366,7 +366,7 @@ def _report(rates: Rates, options: argparse.Namespace, usages: tuple[Usage, Usag
 def _measure(
     meter: Meter, who: first_steps.Credentials, webhook_url: str, service: stack.Stack
 ) -> tuple[Usage, Usage, Usage, Usage, float]:
-    """Return the usage of single requests, of requests in one session, of idle polls and of jobs; and GB of storage."""
+    """Return the usage of single requests, requests in one session, idle polls and jobs, and the GB of storage."""
     api = first_steps.Api(who.base_url, who.api_key)
     path = f"/api/v1/connections/{who.connection_id}/queued_requests"
     qwc = Path(who.qwc_path).read_text(encoding="utf-8")

@@ -1,19 +1,18 @@
-"""How many transactions a second one connection sustains, by the shards of its day's row of counts: a simulation.
+"""Simulate how many transactions per second one connection sustains, by the number of shards of its row of counts.
 
-`python -m benchmarks.count_contention`. Emulators do not cancel transactions that meet on an item;
-DynamoDB does. Discrete events, with these assumptions:
+Run `python -m benchmarks.count_contention`. Each day has its row of counts. DynamoDB cancels transactions that conflict
+on an item, but emulators do not. The simulation uses discrete events and these assumptions:
 
-* A transaction takes 10 ms. It holds every item that it names from its begin to its end.
-* One that names an item that is held is cancelled at once (`TransactionConflict`), and that answer
-  takes 5 ms. A `ConditionCheck` holds its item like a write: DynamoDB's documentation makes no
-  difference between them.
-* What was cancelled is tried again as `adapters/dynamodb/transactions.py` does it, with its own figures.
-* `create` names the row of counts and the connection (it checks that it exists); `change` (claim,
-  answer, webhook) names the row alone; `life` is one create to four changes, as a record has them.
-* Which shard a transaction takes is chance, for each try anew. With `1, then n` the first try takes
-  the first row, and a try after a conflict one of n.
-* `steady`: transactions come by chance at a rate (Poisson) for a minute; it is sustained when not one
-  in ten thousand ends in 429. `50 threads`: each makes the next as soon as the one before is done.
+* A transaction takes 10 ms. It locks every item that it names from its beginning to its end.
+* A transaction that names a locked item is cancelled at once (`TransactionConflict`). This response takes 5 ms.
+  A `ConditionCheck` locks its item like a write, because DynamoDB's documentation does not distinguish them.
+* A cancelled transaction is retried as in `adapters/dynamodb/transactions.py`, with the same parameters.
+* `create` names the row of counts and the connection, because it checks that the connection exists. `change` (claim,
+  response, webhook) names only the row. `life` is one create for every four changes, as in the life of a record.
+* Each try chooses its shard at random. With `1, then n` the first try takes the first row, and each try after a
+  conflict takes one of n rows.
+* `steady`: transactions arrive at random at a fixed rate (Poisson) for a minute. The rate is sustained if fewer than
+  one transaction in ten thousand ends in 429. `50 threads`: each thread starts a transaction when its last one ends.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 TRANSACTION_SECONDS = 0.010
 CANCELLED_SECONDS = 0.005
 SHARDS = {"1": (1, 1), "4": (4, 4), "16": (16, 16), "1, then 4": (1, 4), "1, then 8": (1, 8), "1, then 16": (1, 16)}
-"""Of how many shards a first try chooses one, and a later one."""
+"""The number of shards from which the first try chooses, and the number for later tries."""
 CREATES = {"create": 1.0, "change": 0.0, "life": 0.2}
 """The share of creates among the transactions."""
 DURATION_SECONDS = 60.0
@@ -43,23 +42,23 @@ RATES = (5, 10, 15, 20, 25, 30, 40, 50, 60, 80, 100, 125, 150, 200, 300, 400, 60
 
 @dataclass(slots=True)
 class Result:
-    """What became of the transactions: how long each took that was done (seconds), and how many were refused."""
+    """The duration of each transaction that succeeded, in seconds, and the number of those that were refused."""
 
     seconds: list[float] = field(default_factory=list)
     refused: int = 0
 
     @property
     def refused_share(self) -> float:
-        """How many of all were refused."""
+        """The share of the transactions that were refused."""
         return self.refused / max(1, self.refused + len(self.seconds))
 
     def percentile(self, share: float) -> float:
-        """Return the seconds that this share of the transactions stayed below."""
+        """Return the duration, in seconds, that this share of the transactions did not exceed."""
         return sorted(self.seconds)[int(share * (len(self.seconds) - 1))]
 
 
 class Simulation:
-    """The items of one connection, who holds them, and what happens next."""
+    """The items of one connection, the transactions that lock them, and the next events."""
 
     def __init__(self, shards: tuple[int, int], creates: float, seed: int = 7) -> None:
         self._chance = random.Random(seed)  # noqa: S311 - the same run each time
@@ -72,7 +71,7 @@ class Simulation:
         self.result = Result()
 
     def steady(self, rate: float) -> Result:
-        """Run transactions that come at `rate` a second, on average."""
+        """Run transactions that arrive at an average of `rate` per second."""
         moment = 0.0
         while (moment := moment + self._chance.expovariate(rate)) < DURATION_SECONDS:
             self._at(moment, lambda began=moment: self._new(began, lambda: None))  # type: ignore[misc]
@@ -80,7 +79,7 @@ class Simulation:
         return self.result
 
     def threads(self, number: int) -> Result:
-        """Run `number` threads, each with one transaction after the other."""
+        """Run `number` threads, each of which makes one transaction after another."""
 
         def follow() -> None:
             if self._now < DURATION_SECONDS:
@@ -126,7 +125,7 @@ class Simulation:
 
 
 def sustained(shards: tuple[int, int], creates: float) -> tuple[float, Result]:
-    """Return the highest of the rates at which next to nothing is refused, and what happened at it."""
+    """Return the highest rate at which almost no transaction is refused, with its result."""
     best = (0.0, Result([0.0]))
     for rate in RATES:
         result = Simulation(shards, creates).steady(rate)
@@ -137,7 +136,7 @@ def sustained(shards: tuple[int, int], creates: float) -> tuple[float, Result]:
 
 
 def main() -> None:
-    """Print what each number of shards sustains."""
+    """Print the rate that each number of shards sustains."""
     print(f"{'':8} {'shards':>10} | steady: a second  p50 ms  p99 ms | 50 threads: a second   refused  p99 ms")
     for kind, creates in CREATES.items():
         for name, shards in SHARDS.items():

@@ -1,8 +1,8 @@
-"""Creates a second in one connection: one thread, then fifty; none lost, and the counts exact.
+"""Measure creates per second in one connection with one thread, then with fifty. Check the records and the counts.
 
-`python -m local.dynamodb_local .tools/dynamodb-local 8127 python -m benchmarks.creates_at_once [SECONDS]`
-(10 for each). DynamoDB Local cancels no transaction that meets another one; what DynamoDB itself
-sustains is simulated by `count_contention`. Exit status 1 when a record or a count is lost.
+Run `python -m local.dynamodb_local .tools/dynamodb-local 8127 python -m benchmarks.creates_at_once [SECONDS]`
+(default 10 for each). DynamoDB Local does not cancel transactions that conflict. `count_contention` simulates the rate
+that DynamoDB itself sustains. The exit status is 1 if a record or a count is lost.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ REQUEST = qbxml.parse_request_xml(
 
 
 def main(seconds: int = SECONDS) -> int:
-    """Create, compare, print; return 1 when something was lost."""
+    """Create records, check them and print the rates. Return 1 if a record or a count was lost."""
     client = connect(endpoint(), connections=max(THREADS))
     prefix = "creates-"
     store = DynamoDBStore(client, make_tables(client, prefix))

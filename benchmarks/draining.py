@@ -1,10 +1,11 @@
-"""Requests a minute drained through one Web Connector session, beside the floor: the same answers at once.
+"""Measure how many requests per minute one Web Connector session sends, compared with a floor without the service.
 
-`python -m benchmarks.draining [REQUESTS]` (300). The floor replays what the service answered in memory, with no service
-and no database: what is left is the simulated Web Connector and QuickBooks. Then the service in the same process, no
-HTTP: over the fakes of the tests, over DynamoDB emulated as for `make run`, and over DynamoDB Local where there is one:
-`python -m local.dynamodb_local .tools/dynamodb-local 8127 python -m benchmarks.draining`.
-By turns, ROUNDS times, the best of each; from the first sendRequestXML to the last answer. Three writes, then a read.
+Run `python -m benchmarks.draining [REQUESTS]` (default 300). The floor replays the replies of the service from memory,
+without a service or a database. Its time is that of the simulated Web Connector and QuickBooks. The service then runs
+in the same process without HTTP: over the fakes of the tests, over DynamoDB emulated as for `make run`, and over
+DynamoDB Local if it runs: `python -m local.dynamodb_local .tools/dynamodb-local 8127 python -m benchmarks.draining`.
+The variants alternate for ROUNDS rounds, and the best time of each counts. A time is from the first sendRequestXML to
+the last reply. Every three writes are followed by a read.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 REQUESTS = 300
 ROUNDS = 5
-PASSWORD = "correct horse battery"  # noqa: S105 - of a connection that lives for a second
+PASSWORD = "correct horse battery"  # noqa: S105 - the connection exists for only a second
 ENDPOINT = os.environ.get("DYNAMODB_ENDPOINT")
 CUSTOMERS = 20
 
@@ -64,7 +65,7 @@ def random_bytes(size: int) -> bytes:
 
 
 def a_request(number: int) -> qbxml.Request:
-    """Return a write, or each fourth time a query for the customer of the write before."""
+    """Return a write or, every fourth time, a query for the customer of the previous write."""
     element = f"<CustomerAddRq><CustomerAdd><Name>Customer {number}</Name></CustomerAdd></CustomerAddRq>"
     if number % 4 == 3:
         element = f"<CustomerQueryRq><FullName>Customer {number - 1}</FullName></CustomerQueryRq>"
@@ -72,7 +73,7 @@ def a_request(number: int) -> qbxml.Request:
 
 
 class Service:
-    """A transport to the service in this process, and what it answered."""
+    """A transport to the service in this process. It keeps the replies."""
 
     def __init__(self, store: Any) -> None:
         self._endpoint = WebConnector(store, now, new_id, random_bytes)
@@ -90,7 +91,7 @@ class Service:
 
 
 class Replay:
-    """A transport that has all answers."""
+    """A transport that replays stored replies."""
 
     def __init__(self, answers: list[bytes]) -> None:
         self._answers = iter(answers)
@@ -105,7 +106,7 @@ class Replay:
 
 
 class Timed:
-    """A transport, and the seconds from the first request to the last answer."""
+    """A transport that measures the seconds from the first request to the last reply."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -124,7 +125,7 @@ class Timed:
 
 
 def drain(qwc_text: str, transport: Transport, requests: int) -> float:
-    """Run a session that takes all; return its seconds."""
+    """Run a session that takes all requests. Return its duration in seconds."""
     timed = Timed(transport)
     result = Simulator(qwc_text, PASSWORD, Company.generated(customers=CUSTOMERS), transport=timed).run_once()
     assert (result.error, result.requests) == (None, requests), result
@@ -132,7 +133,7 @@ def drain(qwc_text: str, transport: Transport, requests: int) -> float:
 
 
 def through_the_service(store: Any, requests: int) -> tuple[str, float, list[bytes]]:
-    """Queue on a new connection and drain it; return its `.qwc` text, the seconds and the answers."""
+    """Queue requests on a new connection and drain it. Return its `.qwc` text, the seconds and the replies."""
     connection = replace(
         a_connection(),
         owner_id=new_id().upper(),
@@ -150,7 +151,7 @@ def through_the_service(store: Any, requests: int) -> tuple[str, float, list[byt
 
 @contextmanager
 def emulated() -> Iterator[DynamoDBStore]:
-    """Yield a store on DynamoDB emulated in the process."""
+    """Yield a store on DynamoDB, which is emulated in this process."""
     with quick_moto(), mock_aws():
         client = connect("https://dynamodb.us-east-1.amazonaws.com")
         yield DynamoDBStore(client, make_tables(client, ""))
@@ -168,7 +169,7 @@ def dynamodb_local(url: str) -> Iterator[DynamoDBStore]:
 
 
 def main(requests: int = REQUESTS) -> None:
-    """Drain by turns and print."""
+    """Drain the variants alternately and print the rates."""
     stores: dict[str, Callable[[], AbstractContextManager[Any]]] = {
         "fakes": lambda: nullcontext(FakeStore()),
         "DynamoDB emulated": emulated,

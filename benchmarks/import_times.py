@@ -1,7 +1,7 @@
-"""What a cold start of each function costs: the median of five fresh processes, in milliseconds.
+"""Measure the cold start of each function: the median of five new processes, in milliseconds.
 
-First the import of its module, then the first database client, which every function but the pages makes with its
-first call. `python -m benchmarks.import_times`.
+The first figure is the import of its module. The second is the creation of the first database client, which every
+function except the pages creates in its first call. Run `python -m benchmarks.import_times`.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def handlers() -> list[str]:
 
 
 def measure(module: str) -> tuple[float, float, list[str]]:
-    """Return the milliseconds of the import and of the client, and which heavy packages came with the import."""
+    """Return the milliseconds of the import and of the client, and the heavy packages that were imported."""
     outputs = [
-        subprocess.run(  # noqa: S603 - this Python, with arguments of ours
+        subprocess.run(  # noqa: S603 - this Python, with our own arguments
             [sys.executable, "-c", MEASURE, module, str(SOURCE)],
             capture_output=True,
             check=True,

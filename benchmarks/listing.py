@@ -1,12 +1,11 @@
-"""What a page of a list costs, with ever more records in one connection: calls, read capacity, time.
+"""Measure the cost of a list page in calls, read capacity and time, with more and more records in one connection.
 
-On DynamoDB Local (`make .tools/dynamodb-local/.installed` fetches it):
+Run it on DynamoDB Local, which `make .tools/dynamodb-local/.installed` downloads:
 `python -m local.dynamodb_local .tools/dynamodb-local 8127 python -m benchmarks.listing [RECORDS…] [one-day]`
-(1000 10000 100000, over a year; all of them in one day with `one-day`). Capacity is what DynamoDB
-says it consumed, summed over every call. Beside each page, up to 200,000
-records, the naive way to it: walk the index from its begin, keep what lies on the page; it does not
-know `total_pages`. Exit status 1 when a rule is
-broken.
+(default 1000 10000 100000, over a year, or all in one day with `one-day`). Capacity is the sum of the capacity that
+DynamoDB reports for each call. For up to 200,000 records, each page is compared with the naive method: walk the index
+from its beginning and keep the records of the page. The naive method does not compute `total_pages`. The exit status is
+1 if a rule is broken.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ FILTERS: dict[str, dict[str, Any]] = {
     "webhook_state=succeeded": {"webhook_state": WebhookState.SUCCEEDED},
     "response_received, succeeded": {"state": State.RESPONSE_RECEIVED, "webhook_state": WebhookState.SUCCEEDED},
 }
-"""None, each and both: once for what few records are, once for what most are."""
+"""No filter, each filter and both filters, once for rare values and once for common ones."""
 
 ORDERS: dict[str, dict[str, Any]] = {
     f"{name}, {sort} {'desc' if descending else 'asc'}": {**FILTERS[name], "sort": sort, "descending": descending}
@@ -55,13 +54,13 @@ ORDERS: dict[str, dict[str, Any]] = {
     for descending in (True, False)
     if (sort, descending) != ("inserted_at", True)
 }
-"""The other orders than `FILTERS` are measured in."""
+"""The orders other than the one in which `FILTERS` are measured."""
 
 HEADING = f"{'records':>9} {'filter':38} {'page':>13} | calls    RCU      ms | naive: calls      RCU      ms"
 
 
 def naive(client: Any, tables: TableNames, store: DynamoDBStore, query: ListQuery) -> list[str]:
-    """Return the ids of the page, found by walking the index that fits best."""
+    """Walk the index that fits best and return the ids of the page."""
     keys: dict[str, str] = {"connection_id": query.connection_id}
     filters: dict[str, str] = {}
     if query.state:
@@ -99,7 +98,7 @@ def measured(meter: Meter, call: Callable[[], object], rounds: int = ROUNDS) -> 
 
 
 def fitting(records: Sequence[QueuedRequest], query: ListQuery) -> list[str]:
-    """Return the ids of the whole list the plain way."""
+    """Filter and sort all records in memory and return the ids of the whole list."""
     found = [
         (getattr(record, query.sort), record.id)
         for record in records
@@ -110,7 +109,7 @@ def fitting(records: Sequence[QueuedRequest], query: ListQuery) -> list[str]:
 
 
 class Comparison:
-    """Asks one connection for pages, compares each with the plain way, and prints what it took."""
+    """Requests pages of one connection, compares each with the list sorted in memory, and prints its cost."""
 
     def __init__(self, client: Any, tables: TableNames, connection_id: str, records: Sequence[QueuedRequest]) -> None:
         self._client = client
@@ -122,7 +121,7 @@ class Comparison:
         self._meter = Meter(client)
 
     def pages(self, name: str, asked: dict[str, Any], *, with_naive: bool = True) -> tuple[int, list[float]]:
-        """Measure page 1, the middle one and the last one; return the most calls and the capacity of each."""
+        """Measure the first, middle and last page. Return the largest number of calls and the capacity of each page."""
         query = ListQuery(self._connection_id, **asked)
         everything = fitting(self._records, query)
         pages = self._lists.page(APP_ID, query).total_pages
@@ -138,9 +137,9 @@ class Comparison:
             capacities.append(capacity)
             line = f"{len(self._records):9} {name:38} {label:>6} {number:6} | {calls:5} {capacity:6.1f} {ms:7.1f} |"
             if with_naive:
-                walks: list[list[str]] = []  # one: it takes minutes over 100,000
+                walks: list[list[str]] = []  # only once, because it takes minutes for 100,000 records
                 walk = partial(naive, self._client, self._tables, self._store, one)
-                walked = measured(self._meter, lambda: walks.append(walk()), 1)  # noqa: B023 - called in this turn
+                walked = measured(self._meter, lambda: walks.append(walk()), 1)  # noqa: B023 - called in this iteration
                 assert walks == [right], (name, label)
                 line += f" {walked[0]:12} {walked[1]:8.1f} {walked[2]:7.0f}"
             print(line, flush=True)
@@ -148,7 +147,7 @@ class Comparison:
 
 
 def compare(comparison: Comparison, size: int, first_pages: dict[str, float]) -> list[str]:
-    """Measure every filter, for one size every order too; return which rules are broken."""
+    """Measure every filter, and for one size every order. Return the rules that are broken."""
     broken: list[str] = []
     cases = FILTERS if size != SIZE_OF_ORDERS else {**FILTERS, **ORDERS}
     for name, asked in cases.items():
@@ -164,7 +163,7 @@ def compare(comparison: Comparison, size: int, first_pages: dict[str, float]) ->
 
 
 def main(*arguments: str) -> int:
-    """Load, measure, print; return 1 when calls grow or capacity grows more than it may."""
+    """Load, measure and print. Return 1 if calls increase or capacity increases more than allowed."""
     days = 1 if "one-day" in arguments else DAYS
     sizes = [int(argument) for argument in arguments if argument.isdigit()] or SIZES
     client = connect(endpoint())

@@ -1,10 +1,10 @@
-"""A connection's records over a year on a DynamoDB endpoint, loaded quickly and exactly.
+"""Load a connection's records over a year into a DynamoDB endpoint, quickly and exactly.
 
-Items are made by the adapter's own functions and put by BatchWriteItem from several processes, as the
-last state of each record; the rows of counts are computed from the same records, zeros that a
-record's earlier states would have left behind included, so that a row has the size that it has in
-service. Of a million records all are stored with all counts and search texts, but bodies only for the
-days around the first, the middle and the last page: a page reads none of the others.
+The adapter's own functions build the items, and several processes write them with BatchWriteItem. Each record is
+written only in its last state. The rows of counts are computed from the same records. They include the zeros that the
+earlier states of a record would have left, so a row has the same size as in production. A million records are all
+stored with their counts and search texts, but with bodies only for the days around the first, middle and last page,
+because pages do not read the other bodies.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ BATCH = 25
 CHUNK = 5_000
 LOADERS = 3
 MAX_WHOLE = 200_000
-"""Of more records than this the bodies are stored in part."""
+"""Above this number of records, only part of the bodies is stored."""
 STORED_DAYS = [*range(4), *range(DAYS // 2 - 5, DAYS // 2 + 6), *range(DAYS - 4, DAYS + 3)]
-"""Of which days of the year they are stored then: a filter's middle page lies a day or two from the middle."""
+"""The days of the year with stored bodies in that case. A filter's middle page is a day or two from the middle."""
 
 LIVES: Sequence[tuple[float, State, WebhookState]] = (
     (0.80, State.RESPONSE_RECEIVED, WebhookState.SUCCEEDED),
@@ -59,10 +59,10 @@ LIVES: Sequence[tuple[float, State, WebhookState]] = (
     (0.02, State.DISCARDED, WebhookState.SUCCEEDED),
     (0.01, State.WAITING, WebhookState.PENDING),
 )
-"""What became of a record: the share of each, an assumption."""
+"""The assumed share of each state among the loaded records."""
 
 PASSED = [(state, WebhookState.PENDING) for state in State if state != State.DISCARDED]
-"""What nearly every record was at some time of its day: a number in its row that is zero by now."""
+"""States that nearly every record had at some time of its day. Their counts in its row are now zero."""
 
 NAMES = ("Abercrombie", "Baker", "Castillo", "Dubois", "Eriksen", "Fischer", "Garcia", "Hansen", "Ivanova", "Jones")
 STREETS = ("Main Street", "Harbour Road", "Station Lane", "Mill Hill", "Church Row", "Bayshore Boulevard", "Oak Avenue")
@@ -91,14 +91,14 @@ class Meter:
                 self.capacity += one["CapacityUnits"]
 
     def taken(self) -> tuple[int, float]:
-        """Return (calls, capacity units) since it was asked last."""
+        """Return (calls, capacity units) since the last call."""
         taken = self.calls, self.capacity
         self.calls, self.capacity = 0, 0.0
         return taken
 
 
 def endpoint() -> str:
-    """Return the DynamoDB endpoint to measure on; say how to have one and exit when there is none."""
+    """Return the DynamoDB endpoint to measure. If there is none, print how to start one and exit."""
     found = os.environ.get("DYNAMODB_ENDPOINT")
     if not found:
         sys.exit(
@@ -109,7 +109,7 @@ def endpoint() -> str:
 
 
 def stopped() -> datetime:
-    """Return the same moment each time: by this clock a search never takes too long, it is measured."""
+    """Return the same moment each time. With this clock a search never reaches its time limit."""
     return BEGAN
 
 
@@ -121,19 +121,19 @@ def connect(url: str, connections: int = 16) -> Any:
         endpoint_url=url,
         region_name="us-east-1",
         aws_access_key_id="local",
-        aws_secret_access_key="local",  # noqa: S106 - no secret: the endpoint is on this machine
+        aws_secret_access_key="local",  # noqa: S106 - not a secret, because the endpoint is on this machine
         config=config,
     )
 
 
 def a_connection() -> Connection:
-    """Return a connection of the app with an id of its own."""
+    """Return a connection of the app with a new id."""
     began = timestamp(BEGAN)
     return Connection(str(uuid.uuid4()), APP_ID, "owner", "file", began, began)
 
 
 def records_over_a_year(connection_id: str, number: int, days: int = DAYS, seed: int = 5) -> Iterator[QueuedRequest]:
-    """Yield records whose moments are spread evenly at random over `days`; answered within two days."""
+    """Yield records with times that are random and evenly distributed over `days`. Each ends within two days."""
     chance = random.Random(seed)  # noqa: S311 - the same records each time
     lives = [(state, webhook_state) for _, state, webhook_state in LIVES]
     shares = [share for share, _, _ in LIVES]
@@ -160,10 +160,10 @@ def records_over_a_year(connection_id: str, number: int, days: int = DAYS, seed:
 
 
 class Bodies:
-    """What each record's request and response say: a customer that is added, and what QuickBooks answers.
+    """The request and response of each record: a customer is added, and QuickBooks responds.
 
-    They are read and searched once by the domain, with marks in place of what differs; putting that
-    in takes a tenth of the time.
+    The domain parses them and builds their search text once, with placeholders for the parts that differ. Filling
+    in the placeholders takes a tenth of the time.
     """
 
     def __init__(self) -> None:
@@ -204,7 +204,7 @@ class Bodies:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a loading process is told: where to, and which days are packed or have their bodies stored."""
+    """The parameters of a loading process: the destination, the packed days and the days with stored bodies."""
 
     url: str
     tables: TableNames
@@ -224,10 +224,10 @@ def load(
     packed: bool = True,
     needle: str = "",
 ) -> tuple[str, list[QueuedRequest]]:
-    """Store a connection with `number` records over `days`; return its id and them. Ten texts hold the `needle`.
+    """Store a connection with `number` records over `days`. Return its id and the records.
 
-    With `packed` the search texts lie as they do in service, those of the last day in the index and
-    the others in search pages; else all in the index.
+    Ten texts contain the `needle`. With `packed` the search texts are stored as in production: those of the last day
+    are in the index and the others in search pages. Otherwise all are in the index.
     """
     connection = a_connection()
     DynamoDBStore(client, tables).commit(AddConnection(connection))
@@ -253,7 +253,7 @@ def load(
 
 
 def marked(records: Sequence[QueuedRequest]) -> frozenset[str]:
-    """Return the ids of the ten records whose texts hold the needle."""
+    """Return the ids of the ten records with the needle in their texts."""
     chance = random.Random(6)  # noqa: S311 - the same ones each time
     return frozenset(record.id for record in chance.sample(records, min(10, len(records))))
 
@@ -266,7 +266,7 @@ def _begin(plan: Plan) -> None:
 
 
 def _store(chunk: tuple[int, list[QueuedRequest]]) -> None:
-    """Store one chunk of the records, in order of insertion, with what belongs to them."""
+    """Store one chunk of the records, in order of insertion, with their bodies and search texts."""
     client, plan, bodies = _loader[0]
     number, records = chunk
     puts: list[tuple[str, keys.Item]] = []
@@ -302,7 +302,7 @@ def _store_counts(client: Any, tables: TableNames, connection_id: str, records: 
 
 
 def write(client: Any, puts: Sequence[tuple[str, keys.Item]]) -> None:
-    """Put items by batches."""
+    """Write items in batches."""
     for start in range(0, len(puts), BATCH):
         wanted: dict[str, Any] = {}
         for table, item in puts[start : start + BATCH]:

@@ -1,11 +1,10 @@
-"""What a search and a list cost, beside a sequential scan and PostgreSQL with ILIKE and OFFSET over the same records.
+"""Compare a search and a list with a sequential scan and with PostgreSQL (ILIKE and OFFSET) over the same records.
 
 `python -m local.dynamodb_local .tools/dynamodb-local 8127 python -m benchmarks.listing_search [RECORDS [packed|plain]]`
-(100000 packed). `plain` leaves all search texts in the index, as they are on the day that they are
-stored. The scan is the naive way: read every item of the table of bodies, look into its text (with
-`packed` there is none in most, so that its time is that of reading alone). PostgreSQL answers what
-the contract asks for, a page and how many there are; it is left out where its programs are not
-installed. Times are of one run beside the others.
+(default 100000 packed). `plain` leaves all search texts in the index, as on the day that they are stored. The scan is
+the naive method: it reads every item of the table of bodies and searches its text. With `packed` most items have no
+text, so the time is that of the reads alone. PostgreSQL returns a page and the number of records, as the API
+requires. It is left out if its programs are not installed. All times come from the same run.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ QUERIES = {
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a page took."""
+    """The cost of a page."""
 
     pages: int
     calls: int
@@ -53,7 +52,7 @@ class Cost:
 
 
 def measured(lists: Lists, meter: Meter, query: ListQuery) -> Cost:
-    """Ask for a page and return what it took."""
+    """Request a page and return its cost."""
     meter.taken()
     began = time.perf_counter()
     page = lists.page(APP_ID, query)
@@ -61,7 +60,7 @@ def measured(lists: Lists, meter: Meter, query: ListQuery) -> Cost:
 
 
 def statements(query: ListQuery) -> str:
-    """Return the SQL for a page and for how many there are."""
+    """Return the SQL for a page and for the number of records."""
     conditions = [f"connection_id = '{query.connection_id}'"]
     if query.state:
         conditions.append(f"state = '{query.state}'")
@@ -70,13 +69,13 @@ def statements(query: ListQuery) -> str:
     where = " AND ".join(conditions)
     offset = (query.page - 1) * query.page_size
     return (
-        f"SELECT * FROM queued_requests WHERE {where} ORDER BY {query.sort} DESC, id DESC "  # noqa: S608 - our own words
+        f"SELECT * FROM queued_requests WHERE {where} ORDER BY {query.sort} DESC, id DESC "  # noqa: S608 - our own text
         f"LIMIT {query.page_size} OFFSET {offset};\nSELECT count(*) FROM queued_requests WHERE {where};"
     )
 
 
 def scan(client: Any, table: str) -> int:
-    """Read every item of the table of bodies; return how many texts hold the needle."""
+    """Read every item of the table of bodies. Return how many texts contain the needle."""
     return sum(
         NEEDLE in item["search_text"]["S"]
         for answer in client.get_paginator("scan").paginate(TableName=table)
@@ -86,7 +85,7 @@ def scan(client: Any, table: str) -> int:
 
 
 def compare(lists: Lists, meter: Meter, connection_id: str, server: PostgreSQL | None) -> None:
-    """Print what each page takes here and in PostgreSQL."""
+    """Print the cost of each page here and in PostgreSQL."""
     print(f"{'':33} {'page':>5} | {'calls':>5} {'RCU':>8} {'seconds':>8} | PostgreSQL: seconds  ratio")
     for name, one in QUERIES.items():
         query = replace(one, connection_id=connection_id)
@@ -103,14 +102,14 @@ def compare(lists: Lists, meter: Meter, connection_id: str, server: PostgreSQL |
 
 
 def with_texts(records: list[QueuedRequest]) -> Iterator[tuple[QueuedRequest, str, str, str]]:
-    """Yield each record with the bodies and the text that it was loaded with."""
+    """Yield each record with the bodies and the search text that were loaded with it."""
     bodies, has_needle = Bodies(), marked(records)
     for record in records:
         yield record, *bodies.of(record, NEEDLE if record.id in has_needle else "")
 
 
 def main(records: int = RECORDS, form: str = "packed") -> None:
-    """Load both, ask both, scan, print."""
+    """Load and query both databases, run the scan and print the results."""
     client = connect(endpoint())
     prefix = "search-"
     tables = make_tables(client, prefix, with_stream=False)

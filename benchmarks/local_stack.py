@@ -1,6 +1,6 @@
-"""How quick `make run`'s stack is with many records: medians of calls over HTTP, in milliseconds.
+"""Measure calls over HTTP to the stack of `make run` with many records: medians in milliseconds.
 
-`python -m benchmarks.local_stack [RECORDS]` (10,000). A design rule: each median stays under 50 ms.
+Run `python -m benchmarks.local_stack [RECORDS]` (default 10,000). By a design rule, each median stays under 50 ms.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ REQUEST = {"request_json": {"request": {"name": "CustomerQueryRq", "children": [
 
 
 class TimedTransport(HttpTransport):
-    """The Web Connector's HTTP, which notes how long each SOAP method takes."""
+    """The Web Connector's HTTP transport, which also measures the duration of each SOAP method."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class TimedTransport(HttpTransport):
 
 
 def timed(call: Callable[[], Any], rounds: int = ROUNDS) -> list[float]:
-    """Return how many seconds each of `rounds` calls took."""
+    """Return the duration of each of `rounds` calls, in seconds."""
     seconds = []
     for _ in range(rounds):
         began = time.perf_counter()
@@ -55,7 +55,7 @@ def timed(call: Callable[[], Any], rounds: int = ROUNDS) -> list[float]:
 
 
 def main(records: int = RECORDS) -> int:
-    """Fill a connection, measure, print; return 1 when a median is over the limit."""
+    """Fill a connection, measure calls and print the medians. Return 1 if a median is over the limit."""
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder, stack.running() as service:
         who = first_steps.prepare(service.base_url, OPERATE_FUNCTION, service.base_url, Path(folder))

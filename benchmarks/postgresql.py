@@ -1,7 +1,7 @@
-"""The same records in PostgreSQL, as a baseline: a server of its own on a socket in a temporary directory.
+"""The same records in PostgreSQL, as a baseline. The server uses a socket in a temporary directory.
 
-Needs PostgreSQL's programs (Debian: `apt-get install postgresql`). Nothing listens on the network, and the
-server ends with the benchmark.
+PostgreSQL must be installed (Debian: `apt-get install postgresql`). The server does not listen on the network, and it
+stops at the end of the benchmark.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from domain.requests.record import QueuedRequest
 
 DIRECTORIES = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin")
-"""Where distributions put `initdb`, which is seldom in the path."""
+"""The directories in which distributions install `initdb`, which is rarely in the path."""
 
 TABLE = """
 CREATE TABLE queued_requests (
@@ -40,7 +40,7 @@ ANALYZE queued_requests;
 
 
 class PostgreSQL:
-    """A server that runs."""
+    """A running server."""
 
     def __init__(self, programs: Path, socket: Path, user: str | None) -> None:
         self._programs = programs
@@ -48,7 +48,7 @@ class PostgreSQL:
         self._user = user
 
     def run(self, sql: str) -> str:
-        """Return what psql prints for statements, without headings."""
+        """Run statements and return the output of psql, without headings."""
         done = subprocess.run(  # noqa: S603 - our own arguments
             [self._programs / "psql", "-h", self._socket, "-d", "postgres", "-XAqt", "-v", "ON_ERROR_STOP=1"],
             input=sql,
@@ -60,7 +60,7 @@ class PostgreSQL:
         return done.stdout
 
     def load(self, rows: Iterable[tuple[QueuedRequest, str, str, str]]) -> None:
-        """Store records with (request, response, search text), and index them."""
+        """Store records with their request, response and search text, and index them."""
         self.run(TABLE)
         path = self._socket / "records.csv"
         with path.open("w", encoding="utf-8", newline="") as file:
@@ -73,7 +73,7 @@ class PostgreSQL:
         self.run(INDEXES)
 
     def seconds(self, sql: str) -> float:
-        """Return how long statements take in the server and to psql, the better of two runs."""
+        """Return the seconds that statements take, including the transfer to psql: the better of two runs."""
         taken = []
         for _ in range(2):
             began = time.perf_counter()
@@ -84,7 +84,7 @@ class PostgreSQL:
 
 @contextmanager
 def postgresql() -> Iterator[PostgreSQL | None]:
-    """Yield a server for as long as it is used, None where there are no programs for one."""
+    """Yield a server and stop it afterwards. Yield None if PostgreSQL is not installed."""
     programs = _programs()
     if programs is None:
         yield None

@@ -1,9 +1,9 @@
-"""Removing a deleted connection's records: batches side by side, beside one record after the other.
+"""Compare two ways to remove a deleted connection's records: batches in parallel, and one record after another.
 
-`python -m local.dynamodb_local .tools/dynamodb-local 8127 python -m benchmarks.purging [RECORDS]` (10000).
-The baseline is what the sweeper did before: for each record a query of its bodies and a deletion of
-each item. Of it a tenth of the records is measured. DynamoDB Local throttles nothing: DynamoDB lets
-an index take 1,000 deletions of one connection a second.
+Run `python -m local.dynamodb_local .tools/dynamodb-local 8127 python -m benchmarks.purging [RECORDS]` (default 10000).
+The baseline is the former method of the sweeper. For each record it queries the bodies and deletes each item. It is
+measured with a tenth of the records. DynamoDB Local does not throttle. In DynamoDB, an index accepts 1,000 deletions
+of one connection per second.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BASELINE_SHARE = 10
 
 
 def main(records: int = RECORDS) -> None:
-    """Load, remove, print; both ways."""
+    """Load records, remove them in both ways and print the times."""
     client = connect(endpoint(), connections=WRITERS)
     prefix = "purging-"
     tables = make_tables(client, prefix)
@@ -58,7 +58,7 @@ def main(records: int = RECORDS) -> None:
 
 
 def one_by_one(client: Any, tables: TableNames, records: Sequence[QueuedRequest]) -> None:
-    """Remove records as the sweeper did before."""
+    """Remove records as the sweeper formerly did."""
     for record in records:
         parts = client.query(
             TableName=tables.payloads,

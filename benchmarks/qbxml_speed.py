@@ -1,9 +1,9 @@
-"""How fast requests are checked and responses read, compared with lxml and xmltodict in the same run.
+"""Measure how fast requests are checked and responses are read, compared with lxml and xmltodict in the same run.
 
     python benchmarks/qbxml_speed.py --xsd FOLDER
 
-FOLDER contains the XSD files of QBXML 13.0, which Intuit publishes with its SDK. Figures are in milliseconds, the
-best of many runs; a cold start is the median of nine new processes.
+FOLDER contains the XSD files of QBXML 13.0, which Intuit publishes with its SDK. Figures are in milliseconds
+and are the best of many runs. A cold start is the median of nine new processes.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def validated(schema: etree.XMLSchema, data: bytes) -> etree._Element:
 
 
 def elements(node: etree._Element) -> Element:
-    """Return our elements for a tree of lxml."""
+    """Convert a tree of lxml to our elements."""
     return Element(node.tag, dict(node.attrib), tuple(map(elements, node)), node.text)
 
 
@@ -184,7 +184,7 @@ def cold(code: str, text: str) -> float:
 
 
 def invoice() -> str:
-    """Return an InvoiceAddRq with one tag a line, as integrations send it."""
+    """Return an InvoiceAddRq with one tag per line, as integrations send it."""
     lines = "".join(LINE.format(number=number) for number in range(LINES))
     return (
         '<?xml version="1.0" encoding="utf-8"?>\n<?qbxml version="13.0"?>\n'

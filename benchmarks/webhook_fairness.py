@@ -1,11 +1,12 @@
-"""How long receivers that hang delay the webhooks of other apps, on the stack of `make run`.
+"""Measure how long hanging receivers delay the webhooks of other apps, on the stack of `make run`.
 
-`python -m benchmarks.webhook_fairness [COMPLETIONS [HOSTS]]` (1,000 with 5 hanging hosts). Completes 90 % of the
-requests alone, then all of them, of which 10 % have a receiver that never responds, then again 90 % alone, because the
-machine may do something else too. Prints when the last healthy webhook arrived, after the first completion. Exit status
-1 when the hanging receivers delayed it to more than 1.5 times the mean of both others, or when an event is missing.
+Run `python -m benchmarks.webhook_fairness [COMPLETIONS [HOSTS]]` (default 1,000 with 5 hanging hosts). The first round
+completes only 90 % of the requests. The second completes all of them, and 10 % have a receiver that never responds. The
+third repeats the first, because other programs may slow down the machine. The output is the time from the first
+completion until the last healthy webhook arrived. The exit status is 1 if this time with hanging receivers is more than
+1.5 times the mean of the other two, or if an event is missing.
 
-With more HOSTS, fewer time-outs are known in advance: each host has to time out before it is skipped.
+With more HOSTS, fewer time-outs can be avoided, because each host has to time out before it is skipped.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ RESPONSE_XML = (
 
 
 class HealthyReceiver:
-    """Responds to every event at once and keeps the time of its arrival."""
+    """Responds to every event at once and stores the time of its arrival."""
 
     def __init__(self) -> None:
         self.arrivals: dict[str, float] = {}
@@ -71,7 +72,7 @@ class HealthyReceiver:
 
 
 class Tenant:
-    """An app with a connection whose requests were sent and have a webhook."""
+    """An app with one connection. Its requests were sent and have a webhook."""
 
     def __init__(self, store: Database, url: str) -> None:
         self._store = store
@@ -111,7 +112,7 @@ def complete(store: Database, records: Sequence[QueuedRequest]) -> None:
 
 
 def last_arrival(receiver: HealthyReceiver, records: Sequence[QueuedRequest], start: float) -> float:
-    """Wait for the events of all these requests and return after how many seconds the last one arrived."""
+    """Wait for the events of all these requests and return the seconds until the last one arrived."""
     ids = {record.id for record in records}
     while ids - receiver.arrivals.keys() and time.monotonic() < start + PATIENCE_SECONDS:
         time.sleep(0.05)
@@ -123,15 +124,15 @@ def last_arrival(receiver: HealthyReceiver, records: Sequence[QueuedRequest], st
 
 
 def main(completions: int = COMPLETIONS, hosts: int = HANGING_HOSTS) -> int:
-    """Measure both, print, compare."""
-    chance = random.Random(1)  # noqa: S311 - an order, the same in each run
+    """Measure both cases, print the times and compare them."""
+    chance = random.Random(1)  # noqa: S311 - the same order in each run
     with ExitStack() as exits:
         exits.enter_context(stack.running(log_level="CRITICAL"))
         store = services().store
         receiver = HealthyReceiver()
         exits.callback(receiver.server.shutdown)
         healthy = [Tenant(store, receiver.url) for _ in range(5)]
-        # They accept the connection (the system does) and never respond.
+        # The operating system accepts their connections, but they never respond.
         listeners = [exits.enter_context(socket.create_server(("127.0.0.1", 0), backlog=1024)) for _ in range(hosts)]
         hanging = [Tenant(store, f"http://127.0.0.1:{listener.getsockname()[1]}/") for listener in listeners]
         slow = round(completions * HANGING_SHARE)

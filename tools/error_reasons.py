@@ -1,4 +1,4 @@
-"""Generates `docs/quickbooks-errors.md` from the tables in the code: `PYTHONPATH=src python -m tools.error_reasons`."""
+"""Generate `docs/quickbooks-errors.md` from the tables in the code: `PYTHONPATH=src python -m tools.error_reasons`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fuzz the running service over HTTP: no call may answer 5xx or take more than two seconds of processor time.
+"""Fuzz the running service over HTTP. No call may return 5xx or take more than two seconds of processor time.
 
     make fuzz [ARGS="--seconds 1800 --seed 7"]
 
@@ -37,7 +37,7 @@ MAX_WALL_SECONDS = 25
 """Lambda ends the functions of the template after 25 seconds."""
 
 MAX_BYTES = 1_000_000
-"""A little less than the largest body of the REST API: larger ones are refused before anything is read."""
+"""A little less than the largest body of the REST API. Larger bodies are refused before they are parsed."""
 
 SHOWN_CHARACTERS = 300
 MAX_NESTING = 3
@@ -244,7 +244,7 @@ class Fuzzer:
         )
 
     def text(self) -> str:
-        """Return a text: usually short, sometimes one character many times."""
+        """Return a text, which is usually short and sometimes one character many times."""
         if self.likely(0.85):
             return self.chance.choice(TEXTS)
         seed = self.chance.choice(REPEATED)
@@ -293,7 +293,7 @@ class Fuzzer:
                 return Call(call.method, call.target, call.headers, self.corrupted_body(call.body))
 
     def corrupted_body(self, body: bytes | None) -> bytes | None:
-        """Return the body with a piece removed, repeated many times, or replaced."""
+        """Return the body with a piece removed, repeated many times or replaced."""
         if not body:
             return body
         start = self.chance.randrange(len(body))
@@ -328,7 +328,7 @@ def _header(text: str) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Fuzz for a while; return 1 when a call failed."""
+    """Fuzz for a while. Return 1 if a call failed."""
     parser = argparse.ArgumentParser(prog="python -m tools.fuzz_service", description=__doc__)
     parser.add_argument("--seconds", type=float, default=60, help="how long (60)")
     parser.add_argument("--seed", type=int, default=time.time_ns() % 1_000_000, help="default: from the clock")
@@ -361,7 +361,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if response.status >= 500 or seconds > MAX_CPU_SECONDS:  # noqa: PLR2004 - a server error
                 failures += 1
                 print(f"{response.status} {seconds:.1f} s {call}\n    {response.data[:SHOWN_CHARACTERS]!r}", flush=True)
-            if time.monotonic() - reported > 60:  # noqa: PLR2004 - a line a minute
+            if time.monotonic() - reported > 60:  # noqa: PLR2004 - one line per minute
                 reported = time.monotonic()
                 print(f"{statuses.total():,} calls, {failures} failures", flush=True)
     print(f"{statuses.total():,} calls: {dict(sorted(statuses.items()))}")

@@ -1,7 +1,8 @@
 """List every text that callers and users of the service can see: `python -m tools.messages`.
 
 API errors, hints, waiting reasons and Web Connector replies are the string literals of `src/domain`, `src/handlers` and
-the adapter that calls webhook receivers. Responses of API Gateway come from the template, descriptions from OpenAPI.
+the adapter that calls webhook receivers. Responses of API Gateway come from the template, and descriptions
+come from OpenAPI.
 Placeholders are shown as `{…}`. Read the list aloud.
 """
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ("src/domain", "src/handlers", "src/adapters/webhook_http.py")
 _MESSAGE = re.compile(r"[A-Za-z]\S* \S*[a-z]")
-"""Two words: names, paths, formats and markup have none."""
+"""A message has at least two words. Names, paths, formats and markup do not match."""
 _CODE = re.compile(r"<\?xml|<!--|<xs:|xmlns|^\s*<|%[YmdHS]|charset=|max-age=|-src |\\d|\w\[|-Disposition|filename=")
 
 
@@ -61,7 +62,7 @@ def descriptions(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
 
 
 def main() -> None:
-    """Print the list, one message a line."""
+    """Print the list, one message per line."""
     for source in SOURCES:
         path = ROOT / source
         for module in sorted(path.rglob("*.py")) if path.is_dir() else [path]:

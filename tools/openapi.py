@@ -1,7 +1,7 @@
 """Write the OpenAPI document from the functions: `python -m tools.openapi`.
 
 Powertools describes parameters and bodies. Operations, responses and errors come from the endpoints' declarations
-(`handlers/rest/endpoint.py`), the schemas of responses from the handlers' return types.
+(`handlers/rest/endpoint.py`), and the schemas of responses come from the handlers' return types.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def document() -> dict[str, Any]:
 def _with_examples(whole: dict[str, Any]) -> dict[str, Any]:
     """Return the document with an example of every body."""
     schemas = whole["components"]["schemas"]
-    # Powertools writes a list without a type of its items as an array without `items`.
+    # Powertools writes a list without an item type as an array without `items`.
     for option in schemas["NewQueuedRequest"]["properties"]["request_json"]["anyOf"]:
         if option["type"] == "array":
             option["items"] = {"type": "object"}
@@ -185,7 +185,7 @@ def _described(endpoint: Endpoint) -> dict[str, Any]:
 
 
 def _return_type(operation: Operation) -> Any:
-    """Return the type of an operation's body: with `repeated_status` the function returns a pair."""
+    """Return the type of an operation's body. With `repeated_status` the function returns a pair."""
     declared = get_type_hints(operation.function, include_extras=True)["return"]
     return get_args(declared)[0] if get_origin(declared) is tuple else declared
 
@@ -225,7 +225,7 @@ def _error_response(status: int) -> dict[str, Any]:
 def _parameters(
     endpoint: Endpoint, path: str, operation: dict[str, Any], schemas: dict[str, Any]
 ) -> list[dict[str, Any]]:
-    """Return the parameters, with the schemas of their models, of which Powertools keeps only the types."""
+    """Return the parameters with the schemas of their models, because Powertools keeps only the types."""
     fields = {
         name: schema
         for model, of_model in schemas.items()
@@ -256,7 +256,7 @@ def _parameters(
 
 
 def _without_null(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
-    """Return a parameter's schema without null, which a URL cannot hold, and without references."""
+    """Return a parameter's schema without null, which a URL cannot contain, and without references."""
     for one in schema.get("anyOf", []):
         if "$ref" in one:
             named: dict[str, Any] = schemas[one["$ref"].rpartition("/")[2]]
@@ -267,7 +267,7 @@ def _without_null(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, 
 
 
 def _exact(schema: Any) -> Any:
-    """Return a schema without pydantic's titles, in which an object has no members but those that it names."""
+    """Return a schema without pydantic's titles. Its objects allow only the members that it names."""
     if isinstance(schema, list):
         return [_exact(one) for one in schema]
     if not isinstance(schema, dict):

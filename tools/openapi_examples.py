@@ -1,4 +1,4 @@
-"""Examples of bodies for the API document. The tests hold each against its schema."""
+"""Examples of bodies for the API document. The tests check each against its schema."""
 
 from __future__ import annotations
 
@@ -135,4 +135,4 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "NewPassword": {"password": "correct horse battery staple"},
     "NewOnboardingUrl": {"redirect_url": "https://example.com/quickbooks/connected"},
 }
-"""An example for each component schema that is a body, or an item of one."""
+"""An example for each component schema that is a body or an item of a body."""

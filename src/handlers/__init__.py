@@ -1,5 +1,5 @@
 """The Lambda functions: every module with a `handler` is one.
 
-`bootstrap` builds what they call and `settings` reads their environment. `rest/` is what the endpoints of the REST API
-share; `views/` is the JSON that clients see.
+`bootstrap` builds the services that they call, and `settings` reads their environment. `rest/` contains the code that
+the endpoints of the REST API share. `views/` defines the JSON that clients see.
 """

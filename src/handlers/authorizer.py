@@ -45,12 +45,12 @@ def _refused(reason: str, **facts: str) -> Unauthorized:
 
 
 def _api_key(authorization: str) -> str | None:
-    """Return the user name of a Basic credential (RFC 7617) with an empty password, None for anything else."""
+    """Return the user name of a Basic credential (RFC 7617) with an empty password, or None for anything else."""
     scheme, _, credential = authorization.partition(" ")
     if scheme.lower() != "basic":
         return None
     try:
         user, colon, password = base64.b64decode(credential.strip(), validate=True).decode().partition(":")
-    except ValueError:  # neither ASCII, base64 nor UTF-8
+    except ValueError:  # not ASCII, not base64 or not UTF-8
         return None
     return user if colon and not password else None

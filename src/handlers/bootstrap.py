@@ -1,6 +1,6 @@
 """The composition root: the one module that chooses the implementation of every port.
 
-Imports stand inside the properties, so that a Lambda function loads only what it uses (`benchmarks/import_times.py`).
+Imports are inside the properties, so a Lambda function loads only what it uses (`benchmarks/import_times.py`).
 """
 # ruff: noqa: PLC0415 - an import at the top would slow down every function's cold start
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 2
 READ_SECONDS = 5
-"""DynamoDB and SQS respond in milliseconds. A call that takes this long is lost and made again, 3 times in all."""
+"""DynamoDB and SQS respond in milliseconds. A slower call is abandoned and tried again, up to 3 times in all."""
 
 MAX_CONNECTIONS = 50
 """Webhook attempts and the parts of a search run in parallel, each on its own connection."""
@@ -48,7 +48,7 @@ def aws_client(service: str) -> Any:
     from botocore.config import Config
     from botocore.session import get_session
 
-    # At DEBUG it would log what it sends and receives: secrets, password hashes and records.
+    # At DEBUG it would log its requests and responses, which contain secrets, password hashes and records.
     for library in ("botocore", "urllib3"):
         logging.getLogger(library).setLevel(logging.INFO)
     config = Config(

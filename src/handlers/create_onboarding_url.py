@@ -28,6 +28,6 @@ def create_onboarding_url(
         settings = services().settings
         check_redirect_url(redirect_url, allow_http=settings.allow_http_webhooks or settings.allow_loopback_webhooks)
     stored, token = services().onboarding.create_link(handler.app_id, connection_id, redirect_url)
-    # Browsers do not send what follows the #, so that the token is in no log.
+    # Browsers do not send the part after the #, so the token does not appear in any log.
     url = f"{public_url(handler.event)}/onboarding#{token}"
     return {"data": connection(stored, services().clock(), url)}

@@ -1,4 +1,4 @@
-"""Make the first webhook attempt for requests that have ended. Called with the stream of their table."""
+"""Make the first webhook attempt for requests that have ended. The stream of their table triggers it."""
 
 from __future__ import annotations
 
@@ -38,5 +38,5 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
 
 
 def _record(image: dict[str, Any] | None) -> QueuedRequest | None:
-    """Return the record of an image, or None when there is no image or it is a tombstone."""
+    """Return the record of an image, or None if there is no image or it is a tombstone."""
     return None if image is None or "deleted_at" in image else record_from_item(image)

@@ -1,4 +1,4 @@
-"""Triggered by the stream of `QueuedRequests`: removes the bodies and counts of records that have expired."""
+"""Remove the bodies and counts of records that have expired. The stream of `QueuedRequests` triggers it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ logger = Logger()
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     """Clean up after each record of a batch. Failures are identified by sequence number.
 
-    Lambda repeats everything after the first failure. A record that was already cleaned up is left alone.
+    Lambda repeats everything after the first failure. A record that was already cleaned up is not changed.
     """
     retention = services().retention
     failures = []

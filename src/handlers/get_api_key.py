@@ -1,4 +1,4 @@
-"""GET /api_key: what the API key of the call may do."""
+"""GET /api_key: the scope of the API key of the call."""
 
 from handlers.rest import Data, Endpoint
 from handlers.rest.request_checks import caller

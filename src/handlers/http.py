@@ -1,4 +1,4 @@
-"""What every HTTP response of the service has in common, and its public URL. It imports nothing that starts slowly."""
+"""Headers that all HTTP responses share, and the service's public URL. It imports no slow modules."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ NO_STORE: Mapping[str, str] = {"Cache-Control": "no-store", **SECURITY_HEADERS}
 def public_url(event: Mapping[str, Any]) -> str:
     """Return the URL under which clients reach the service, without a slash at the end.
 
-    It never comes from the `Host` header, which the caller chooses: it is the deployment's, or the domain name under
-    which API Gateway was called.
+    It never comes from the `Host` header, because the caller chooses that. It is the URL of the deployment, or the
+    domain name under which API Gateway was called.
     """
     if base_url := services().settings.base_url:
         return base_url

@@ -25,7 +25,7 @@ def list_queued_requests(
     """
     fields = parameters.model_dump(exclude={"sort_direction"})
     query = ListQuery(connection_id, **fields, descending=parameters.sort_direction == "desc")
-    # In parallel with the page: the connection tells why its requests wait.
+    # Read in parallel with the page. The connection determines why its requests wait.
     with ThreadPoolExecutor(1) as parallel:
         read = parallel.submit(services().store.connection, connection_id)
         page = services().lists.page(handler.app_id, query)

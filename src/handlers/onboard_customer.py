@@ -1,4 +1,4 @@
-"""GET /onboarding/connection and /onboarding/qwc, POST /onboarding/password: what the onboarding page needs.
+"""GET /onboarding/connection and /onboarding/qwc, POST /onboarding/password: the API of the onboarding page.
 
 The credential is the link's token: `Authorization: Bearer <token>`.
 """
@@ -19,7 +19,7 @@ from handlers.rest.request_checks import header
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
-    """Answer one call of the page."""
+    """Respond to one call of the page."""
     try:
         scheme, _, token = (header(event, "Authorization") or "").partition(" ")
         if scheme.lower() != "bearer":
@@ -42,7 +42,7 @@ def _data(event: dict[str, Any], token: str) -> dict[str, Any]:
 
 
 def _progress(token: str) -> dict[str, Any]:
-    """Return how far the setup is. Nothing about the app, its requests or its webhooks."""
+    """Return the progress of the setup. It contains nothing about the app, its requests or its webhooks."""
     connection = services().onboarding.connection_for(token)
     link, error = connection.onboarding, connection.last_error or {}
     return {

@@ -1,4 +1,4 @@
-"""The operator's function: apps, API keys, webhook secrets, recounts. No HTTP route leads to it.
+"""The operator's function: apps, API keys, webhook secrets and recounts. It has no HTTP route.
 
 Invoke it with a command and its arguments: `{"operation": "create_app", "name": "Shop"}`. Errors have the shape of the
 REST API.

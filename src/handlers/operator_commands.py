@@ -22,7 +22,7 @@ def create_app(*, name: str) -> dict[str, Any]:
 
 
 def create_key(*, app_id: str, scope: str = Scope.FULL.value) -> dict[str, Any]:
-    """Create an API key with the scope `full` or `read_only`. Its text is returned only this once."""
+    """Create an API key with the scope `full` or `read_only`. The key itself is returned only this once."""
     if scope not in set(Scope):
         raise InvalidRequest.of("scope", "must be full or read_only")
     created = services().administration.create_key(app_id, Scope(scope))

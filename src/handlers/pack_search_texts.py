@@ -12,11 +12,11 @@ from handlers.bootstrap import services
 logger = Logger()
 
 RESERVE = timedelta(seconds=60)
-"""Time left for the last step, which makes up to 1,000 writes, eight at a time."""
+"""Time reserved for the last step, which makes up to 1,000 writes, eight at a time."""
 
 
 def handler(_event: dict[str, Any], context: Any) -> None:
-    """Pack while the function has time. Fails at the end when a day could not be packed, so that the alarm sees it."""
+    """Pack while the function has time. If a day could not be packed, fail at the end to trigger the alarm."""
     left = timedelta(milliseconds=context.get_remaining_time_in_millis())
     packed = services().packer.run(services().clock() + left - RESERVE)
     for failure in packed.failures:

@@ -1,4 +1,4 @@
-"""Make the planned webhook attempts that are due. Called with the messages of the retry queue."""
+"""Make the planned webhook attempts that are due. The messages of the retry queue trigger it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
-    """Make the attempts of a batch of messages. Return the ids of those that failed, which come again."""
+    """Make the attempts of a batch of messages. Return the ids of those that failed, which SQS delivers again."""
     deliverer = services().deliverer
 
     def attempt(message: dict[str, Any]) -> Result:

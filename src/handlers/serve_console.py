@@ -1,7 +1,7 @@
 """GET /app, /docs, /openapi.json, /support and /onboarding: the static files of the console.
 
-An asset's path holds a hash of all assets, so that browsers keep it for good and a new deployment replaces all of
-them together. Pages and the schema's facts are revalidated. API Gateway compresses what this function returns.
+An asset's path contains a hash of all assets. Browsers can therefore cache it permanently, and a new deployment
+replaces all assets together. Pages and the schema's facts are revalidated. API Gateway compresses the responses.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PAGES: Mapping[str, str] = {
     "support": "support.html",
     "onboarding": "onboarding.html",
 }
-"""The first segment of a path and the page that it shows; below /app every path is a view of the console."""
+"""The first segment of a path and its page. Below /app, every path is a view of the console."""
 
 _TYPES: Mapping[str, str] = {
     ".css": "text/css; charset=utf-8",
@@ -45,10 +45,10 @@ _POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _TRUSTED_TYPES = "; require-trusted-types-for 'script'; trusted-types read-xml"
-"""No text becomes HTML. The one policy reads XML (`console/lib/schema.js`)."""
+"""Text is never converted to HTML. The only policy reads XML (`console/lib/schema.js`)."""
 
 _POLICY_OF_DOCS = _POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
-"""Swagger UI writes style attributes and makes HTML of texts."""
+"""Swagger UI writes style attributes and converts text to HTML."""
 
 _HEADERS: Mapping[str, str] = {
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -58,7 +58,7 @@ _HEADERS: Mapping[str, str] = {
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
-    """Return the file that belongs to the path, 304 when the browser has it, or 404."""
+    """Return the file that belongs to the path, 304 if the browser has it, or 404."""
     # Behind a custom domain the path may begin with the domain's base path; the resource never does.
     name = event["resource"].split("/")[1]
     below = (event.get("pathParameters") or {}).get("path", "")
@@ -83,7 +83,7 @@ def assets_version() -> str:
 
 
 def _page(event: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return a page. It names its assets relative to itself, so that it works behind any stage or base path."""
+    """Return a page. Its asset paths are relative, so it works behind any stage or base path."""
     below = (event.get("pathParameters") or {}).get("path", "").rstrip("/")
     depth = (1 + below.count("/") if below else 0) + event["path"].endswith("/")
     html = (_CONSOLE / _PAGES[name]).read_text(encoding="utf-8")
@@ -108,21 +108,21 @@ def _swagger_ui() -> Path:
 
 
 def _inside(folder: Path, path: str) -> Path | None:
-    """Return the file at `path` below `folder`; None when there is none or it lies elsewhere."""
+    """Return the file at `path` below `folder`, or None if there is none or it is outside the folder."""
     file = (folder / path).resolve()
     return file if file.is_relative_to(folder) and file.suffix in _TYPES and file.is_file() else None
 
 
 def _file(event: dict[str, Any], file: Path | None, caching: str) -> dict[str, Any]:
     if file is None:
-        # Not cached: during a deployment a new page may call an old function.
+        # Not cached, because a new page may call an old function during a deployment.
         headers = {**_HEADERS, "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"}
         return {"statusCode": 404, "headers": headers, "body": "There is no such file.\n", "isBase64Encoded": False}
     return _answer(event, file.read_text(encoding="utf-8"), file.suffix, caching, {})
 
 
 def _answer(event: dict[str, Any], text: str, suffix: str, caching: str, extra: Mapping[str, str]) -> dict[str, Any]:
-    # A weak tag: API Gateway may compress the same text.
+    # The tag is weak, because API Gateway may compress the same text.
     tag = f'W/"{hashlib.sha256(text.encode()).hexdigest()[:16]}"'
     headers = {**_HEADERS, **extra, "Content-Type": _TYPES[suffix], "Cache-Control": caching, "ETag": tag}
     sent = next((value for name, value in (event.get("headers") or {}).items() if name.lower() == "if-none-match"), "")

@@ -1,7 +1,8 @@
 """The settings of a function: the environment variables that `template.yaml` gives it.
 
-Each function has only the variables that it uses, so each one is read when it is first needed. A missing variable is a
-KeyError with its name. `tests/infrastructure/test_settings.py` compares the template with what the functions read.
+Each function has only the variables that it uses, so each variable is read only when needed. A missing variable
+raises a KeyError with its name. `tests/infrastructure/test_settings.py` compares the template with the variables that
+the functions read.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class Settings:
 
     @property
     def webhook_retry_queue_url(self) -> str:
-        """URL of the SQS queue of planned webhook attempts."""
+        """The URL of the SQS queue of planned webhook attempts."""
         return self._environment["WEBHOOK_RETRY_QUEUE_URL"]
 
     @property
@@ -39,17 +40,17 @@ class Settings:
 
     @property
     def webhook_ports(self) -> frozenset[int]:
-        """Ports that webhooks may go to."""
+        """The ports to which webhooks may go."""
         return frozenset(int(port) for port in self._environment["WEBHOOK_PORTS"].split(","))
 
     @property
     def base_url(self) -> str | None:
-        """URL under which clients reach the API, without a slash at the end; None: the URL of the call."""
+        """The URL under which clients reach the API, without a slash at the end. None means the URL of the call."""
         return self._environment["BASE_URL"].rstrip("/") or None
 
     @property
     def retention_days(self) -> int:
-        """Days for which an ended request is kept; 0: for good."""
+        """The number of days for which an ended request is kept. 0 means forever."""
         return int(self._environment["RETENTION_DAYS"])
 
     def _switch(self, name: str) -> bool:

@@ -13,7 +13,7 @@ from handlers.bootstrap import services
 logger = Logger()
 
 RESERVE = timedelta(seconds=20)
-"""Time left for the last step."""
+"""Time reserved for the last step."""
 
 
 def handler(_event: dict[str, Any], context: Any) -> None:

@@ -1,4 +1,4 @@
-"""Shared by the two webhook functions: parallel attempts, a log line for each, partial batch failures."""
+"""Code that the two webhook functions share: parallel attempts, their log lines and partial batch failures."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ def attempt_all(
 ) -> dict[str, list[dict[str, str]]]:
     """Call `attempt` with each entry of a batch in its own thread. Return Lambda's partial batch response.
 
-    An entry whose attempt raises is logged and comes again. Lambda repeats a stream's batch from the first failure on;
-    attempts that were already made are then dropped, because their records have more tries.
+    If an attempt raises an error, the error is logged and Lambda delivers the entry again. Lambda repeats a stream's
+    batch from the first failure on. Attempts that were already made are then skipped, because their records have more
+    tries.
     """
     with ThreadPoolExecutor(max_workers=MAX_PARALLEL_ATTEMPTS) as pool:
         attempts = [(identify(entry), pool.submit(attempt, entry)) for entry in entries]
@@ -46,7 +47,7 @@ def attempt_all(
 
 
 def _facts(record: QueuedRequest) -> dict[str, Any]:
-    """Return flat fields. Only the host of the URL, because the rest can contain the receiver's secrets."""
+    """Return flat fields, with only the host of the URL, because the rest can contain the receiver's secrets."""
     return {
         "request_id": record.id,
         "connection_id": record.connection_id,

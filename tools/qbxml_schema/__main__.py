@@ -2,8 +2,8 @@
 
     python -m tools.qbxml_schema --xsd FOLDER --annotations FILE [--notes FILE] --output src/domain/qbxml/schema/data
 
-Intuit publishes the first two inputs with its SDK; the notes describe the queries of a later version. The output has
-one file for each request and response, so that checking one request reads one file. `domain.qbxml.schema.facts`
+Intuit publishes the first two inputs with its SDK. The notes describe the queries of a later version. The output has
+one file for each request and response, so the check of one request reads one file. `domain.qbxml.schema.facts`
 describes its form.
 """
 
@@ -65,7 +65,7 @@ def compiled_request(request: ElementParticle, facts: dict[str, sample_document.
 
 
 def _returned(element: ElementParticle) -> Any:
-    """Return the content of a response element: 0 for text, 1 for a boolean, or an object with children."""
+    """Return the content of a response element: 0 for text, 1 for a boolean or an object for children."""
     value: Any
     if isinstance(element.holds, Aggregate):
         value = {}
@@ -81,7 +81,7 @@ def _returned_in(group: Group, into: dict[str, Any], *, repeats: bool) -> None:
         if isinstance(particle, Group):
             _returned_in(particle, into, repeats=repeats)
             continue
-        # A name in two places of one content model can occur twice.
+        # A name at two positions of a content model can occur twice.
         twice = particle.name in into and not group.is_choice
         value = _returned(particle)
         into[particle.name] = [value] if repeats or twice or particle.most != 1 else value

@@ -3,8 +3,8 @@
     python -m tools.qbxml_schema.agreement --xsd FOLDER [--count 10000] [--queries 20000] [--seed 1]
 
 Generates valid and mutated requests from the XSD files, prints how often the verdicts agree, and prints every request
-about which they do not. Also builds convenience queries from valid and invalid parameters: every request that they
-build must be valid.
+for which they differ. Also builds convenience queries from valid and invalid parameters. Every request that they build
+must be valid.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _VALUES: Sequence[tuple[values.ValueKind, Sequence[str]]] = (
 
 
 def main() -> int:
-    """Return 0 when all verdicts agree."""
+    """Return 0 if all verdicts agree."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--xsd", type=Path, required=True, help=f"folder with {_MAIN} and the files it includes")
     parser.add_argument("--count", type=int, default=10_000, help="number of valid and of mutated requests")

@@ -1,8 +1,8 @@
-"""Writes content models in this project's own form. Types that several elements share stand once, in a table.
+"""Writes content models in this project's own form. Types that several elements share are stored once, in a table.
 
-An element is `[name, times, type, facts]`: times is `1`, `?`, `*`, `+` or `least..most`; the type is the name of a
+An element is `[name, times, type, facts]`. `times` is `1`, `?`, `*`, `+` or `least..most`. The type is the name of a
 base type, or the number of an enumeration or a group in the table. A group is `{"sequence": [...]}` or
-`{"choice": [...]}`, with `times` unless it stands once.
+`{"choice": [...]}`, with `times` unless it occurs exactly once.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Compiler:
-    """Compiles content models into `types`, one table. With `editions`, facts say which editions lack an element."""
+    """Compiles content models into the table `types`. With `editions`, facts name the editions without an element."""
 
     def __init__(self, *, editions: bool = False) -> None:
         self.types: list[Any] = []
@@ -25,7 +25,7 @@ class Compiler:
         self._editions = editions
 
     def content(self, holds: Simple | Aggregate) -> dict[str, Any]:
-        """Return the content model of an element that holds elements."""
+        """Return the content model of an element with children."""
         if not isinstance(holds, Aggregate):
             raise TypeError("a request holds elements")
         return self._group(holds.content)
@@ -93,7 +93,7 @@ class Compiler:
 
 
 def _longer(facts: Facts, length: int | None) -> int | None:
-    """Return the length that some edition outside the US allows beyond the XSD's."""
+    """Return the length that an edition outside the US allows if it is greater than the XSD's, or None."""
     return facts.length if length is not None and facts.length is not None and facts.length > length else None
 
 

@@ -2,10 +2,10 @@
 
     python -m tools.qbxml_schema.fuzz --xsd FOLDER [--seconds 3600] [--seed 1]
 
-Requests are generated from the XSD files and corrupted, responses are those of the simulated QuickBooks, corrupted. A
-round fails when an undeclared error is raised, when an accepted request changes by being stored, sent or shown as
-JSON, when a fast reader and its slow counterpart disagree, or when a problem has no message. Prints each failure with
-its input, and the number of rounds.
+Requests are generated from the XSD files and then corrupted. Responses are corrupted responses of the simulated
+QuickBooks. A round fails if an undeclared error is raised, if an accepted request changes when it is stored, sent or
+shown as JSON, if a fast reader and its slow counterpart disagree, or if a problem has no message. Prints each failure
+with its input, and the number of rounds.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Fuzzer:
         for attempt, material in ((self._request, request), (self._response, response), (self._query, "")):
             try:
                 attempt(material)
-            except Exception:  # noqa: BLE001 - this program looks for any exception
+            except Exception:  # noqa: BLE001 - any exception is a failure
                 failed.append(f"{traceback.format_exc()}{material!r}")
         return failed
 
@@ -184,7 +184,7 @@ def _compare_trees(text: str) -> None:
 def _outcome(read: Callable[[str], Any], text: str) -> Any:
     """Return the content of the nodes, or the type of the error."""
     try:
-        # The parsers write namespaces differently; QBXML has none.
+        # The parsers write namespaces differently. QBXML has none.
         return [
             (node.tag.lstrip("{"), [(name.lstrip("{"), value) for name, value in node.items()], node.text, node.tail)
             for node in read(text).iter()
@@ -211,7 +211,7 @@ def _simulated_responses() -> list[str]:
 
 
 def main() -> int:
-    """Return 0 when no round failed."""
+    """Return 0 if no round failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--xsd", type=Path, required=True, help="folder with qbxmlops130.xsd and the files it includes")
     parser.add_argument("--seconds", type=float, default=3600)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from random import Random
 
 _MANY = 3
-"""How often an element is repeated that may occur any number of times."""
+"""The largest number of extra repetitions of an element that may occur any number of times."""
 
 _VALUES: dict[str, Sequence[str]] = {
     "AMTTYPE": ("0", "12", "-3.50", "+9999999999999.99", "0.00", ""),

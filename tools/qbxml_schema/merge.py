@@ -20,7 +20,7 @@ FIRST_VERSION = "1.0"
 def merged(element: ElementParticle, entries: list[sample_document.Facts]) -> ElementParticle:
     """Return the element with its facts and with the children that only the document has.
 
-    `entries` are the document's entries for this path: several when the name occurs in several branches of a choice.
+    `entries` are the document's entries for this path. There are several if several branches of a choice have the name.
     """
     holds = element.holds
     if isinstance(holds, Simple):
@@ -76,14 +76,14 @@ def _addition(entry: sample_document.Facts) -> ElementParticle:
 
 
 def _since(entries: list[sample_document.Facts]) -> str:
-    """Return the lowest version by number: 10.0 is after 2.0."""
+    """Return the lowest version. Versions are compared as numbers, so 10.0 is after 2.0."""
     return min(
         (each.since for each in entries), key=lambda version: tuple(map(int, version.split("."))), default=FIRST_VERSION
     )
 
 
 def _absent(entries: list[sample_document.Facts]) -> frozenset[str]:
-    """Return the editions that have the element in none of its places."""
+    """Return the editions that do not have the element in any of its places."""
     return frozenset.intersection(*(each.absent for each in entries)) if entries else frozenset()
 
 

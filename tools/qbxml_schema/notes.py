@@ -1,6 +1,6 @@
 """Adds the notes on a later version, which cover queries only, to the facts of the annotated sample document.
 
-The notes have the form of the sample document, one document for each query. Whatever they add gets their version.
+The notes have the form of the sample document, one document for each query. All additions get their version.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ VERSION = "16.0"
 
 
 def add_notes(facts: dict[str, Facts], path: Path) -> None:
-    """Add the elements and values that only the notes have, each in its place.
+    """Add the elements and values that only the notes have, each at its position.
 
     An object that a query returns is the same in every response, so additions to it apply to all of them.
     """
@@ -49,7 +49,7 @@ def _add(entry: Facts, note: Facts) -> None:
 
 def _mark(note: Facts) -> None:
     note.since = VERSION
-    # Lines always repeat, although the notes do not say so everywhere.
+    # Lines can always repeat, although the notes do not always say so.
     note.repeats = note.repeats or note.name.endswith("LineRet")
     for child in note.children:
         _mark(child)

@@ -1,4 +1,4 @@
-"""Makes random requests plausible: their references, ids and dates mean something in a company of the simulator."""
+"""Makes random requests plausible, with references, ids and dates that exist in a company of the simulator."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from simulator.books import Books, Record
 
 _SHARE = 0.9
-"""The share of ids and references that are replaced; the others stay random, so that failures are tested as well."""
+"""The share of ids and references that are replaced. The others stay random to test failures as well."""
 
 _TYPE_ELEMENTS = ("ListDelType", "TxnDelType", "TxnVoidType", "ListMergeType", "ListDataExtType", "TxnDataExtType")
 _VERBS = ("QueryRq", "AddRq", "ModRq", "DelRq", "VoidRq", "MergeRq")
@@ -131,7 +131,7 @@ class _Filler:
 
     def _date(self, node: Element) -> None:
         if self._random.random() < _SHARE:
-            # A range is the right way round: it begins in 2024 and ends in 2026.
+            # A range is always valid, because it begins in 2024 and ends in 2026.
             year = 2024 if node.tag.startswith("From") else 2026 if node.tag.startswith("To") else 2025
             node.text = f"{year}-{self._random.randint(1, 12):02d}-{self._random.randint(1, 28):02d}"
 

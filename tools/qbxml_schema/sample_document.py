@@ -27,8 +27,8 @@ ONLINE = "QBOE"
 class Facts:
     """The facts about one element.
 
-    `holds` is the type of its text, None for an element with children. `absent` are the editions without the element;
-    QBD is the US edition. `newer_values` extend the enumeration in a later version.
+    `holds` is the type of its text, or None for an element with children. `absent` are the editions without the
+    element. QBD is the US edition. `newer_values` extend the enumeration in a later version.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Facts:
 
     @property
     def max_length(self) -> int | None:
-        """The greatest length of any desktop edition."""
+        """The greatest length that a desktop edition allows."""
         return max(self.lengths, default=None)
 
     def named(self, name: str) -> list[Facts]:

@@ -3,8 +3,8 @@
     python -m tools.qbxml_schema.simulated --xsd FOLDER [--count 50] [--seed 1] [--only InvoiceAddRq …]
 
 Most references, ids and dates are replaced by those of records in the company, so that many requests succeed. Prints
-each request that ends with an exception or with a response that the XSD refuses, then the number of each status; with
--v for each type. Returns 1 when there was such a request, or one that was answered with "not supported" (1030).
+each request that ends with an exception or with a response that the XSD refuses, then the number of each status. With
+-v it prints them for each type. Returns 1 if there was such a request or a response with "not supported" (1030).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _UNSUPPORTED = "1030"
 
 
 def main(command_line: Sequence[str] | None = None) -> int:
-    """Return 0 when every response is valid and no handler failed."""
+    """Return 0 if every response is valid and no handler failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--xsd", type=Path, required=True, help=f"folder with {_MAIN} and what it includes")
     parser.add_argument("--count", type=int, default=50, help="requests of each type")
@@ -44,7 +44,7 @@ def main(command_line: Sequence[str] | None = None) -> int:
 
     random = Random(arguments.seed)  # noqa: S311 - reproducible, not secret
     judge = etree.XMLSchema(etree.parse(arguments.xsd / _MAIN))
-    # One company for all types: a Mod finds the records that the Adds before it made.
+    # All types use one company, so a Mod finds the records that earlier Adds created.
     company = Company.generated(customers=20, sales_orders=20)
     failures = 0
     total: Counter[str] = Counter()
@@ -70,7 +70,7 @@ def main(command_line: Sequence[str] | None = None) -> int:
 
 
 def _status(company: Company, judge: etree.XMLSchema, request: str) -> tuple[str, str]:
-    """Return the status of a request, and what is wrong with the answer, '' when nothing is."""
+    """Return the status of a request and the problem of its response, or '' if there is none."""
     try:
         text = company.process_request(request)
     except Exception as error:  # noqa: BLE001 - any exception is a failure of the simulator

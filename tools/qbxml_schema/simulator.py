@@ -2,8 +2,8 @@
 
     python -m tools.qbxml_schema.simulator --xsd FOLDER --annotations FILE --output simulator/schema/qbxml.json
 
-Intuit publishes both inputs with its SDK. The output holds the content models of all requests and responses with one
-table of types; `simulator.schema` reads it.
+Intuit publishes both inputs with its SDK. The output contains the content models of all requests and responses with one
+table of types. `simulator.schema` reads it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def main(command_line: Sequence[str] | None = None) -> None:
         for part, message_set in (("requests", "QBXMLMsgsRq"), ("responses", "QBXMLMsgsRs"))
     }
     parts = [*((part, entries) for part, entries in elements.items()), ("types", compiler.types)]
-    # One entry per line keeps a change to the schema normalize_prologue as a difference.
+    # One entry per line makes changes to the schema readable in a diff.
     text = ",\n".join(f'"{part}":[\n{_lines(entries)}\n]' for part, entries in parts)
     arguments.output.write_text(f"{{\n{text}\n}}\n", encoding="ascii")
 

@@ -1,6 +1,6 @@
-"""Reads QBXML's XSD files into particles: which element may occur where, how often and with which type.
+"""Reads QBXML's XSD files into particles. A particle says where and how often an element may occur, with which type.
 
-It supports the part of XML Schema that these files use, and stops at anything else.
+It supports the part of XML Schema that these files use, and fails on anything else.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Aggregate:
 
 @dataclass(frozen=True)
 class Facts:
-    """Additions of the later document: the first version, the greatest length and the editions without the element."""
+    """Facts from the later document: the first version, the greatest length and the editions without the element."""
 
     since: str = "1.0"
     length: int | None = None
@@ -53,7 +53,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class ElementParticle:
-    """An element, how often it may occur (`most` None: any number), and its content.
+    """An element, its content and how often it may occur. If `most` is None, it may occur any number of times.
 
     `default` is the meaning of an empty text.
     """

@@ -1,4 +1,4 @@
-"""What the endpoints of the REST API share: checks of the call, models of bodies and parameters, responses.
+"""Code that the endpoints of the REST API share: checks of calls, models of bodies and parameters, and responses.
 
 Only these endpoints import it. The resolver and pydantic would slow down the cold start of the other functions.
 """

@@ -1,4 +1,4 @@
-"""What the endpoints of connections share."""
+"""Code that the endpoints of connections share."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ logger = Logger(serialize_stacktrace=False)  # the log line already contains the
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A method and a path with the function that handles them. `statuses` are those of success."""
+    """A method, a path and the function that handles them. `statuses` are the status codes of success."""
 
     id: str
     method: str
@@ -58,8 +58,8 @@ class Endpoint:
     """A Lambda handler with the operations of one endpoint.
 
     A handler function takes path parameters and the models of its body and query parameters. It returns the response's
-    body, None for an empty one, or a finished `Response`. Its docstring is the description in OpenAPI, its return type
-    the schema there.
+    body, None for an empty one, or a finished `Response`. Its docstring is the description in OpenAPI, and its return
+    type is the schema.
     """
 
     def __init__(self, tag: str, *, changes: bool = False, query: ConvenienceQuery | None = None) -> None:
@@ -85,7 +85,7 @@ class Endpoint:
         errors: tuple[type[ServiceError], ...] = (),
         operation_id: str | None = None,
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Register a function. `errors` are those that OpenAPI cannot derive from the path, the body and the scope.
+        """Register a function. `errors` are those that cannot be derived from the path, the body and the scope.
 
         With a `repeated_status` the function returns the body and whether the call repeated an earlier one.
         """
@@ -108,7 +108,7 @@ class Endpoint:
                     body = for_read_only_key(body)
                 return render(self.event, body, repeated_status if repeated and repeated_status else status)
 
-            # Powertools would validate and copy a body of a declared type: up to 4 MB for nothing.
+            # Powertools would validate and copy a body of a declared type, up to 4 MB, without need.
             respond.__signature__ = signature.replace(  # type: ignore[attr-defined]
                 parameters=parameters, return_annotation=Response[Any]
             )
@@ -177,7 +177,7 @@ class Endpoint:
         return self.resolver.resolve(checked, context)
 
     def _checked(self, event: request_checks.Event) -> request_checks.Event:
-        """Return the call with its body as text. Raises the error that refuses it before its content matters."""
+        """Return the call with its body as text. Raises the error of the first check that fails."""
         request_checks.caller(event)
         if self._changes:
             request_checks.require_full_scope(event)
@@ -185,7 +185,7 @@ class Endpoint:
         if self.query is None:
             request_checks.require_known_parameters(event, self._parameters)
         body = request_checks.body_text(event) if self._fields is not None else None
-        # Powertools compares media types by case, and reads the header even when there is no body.
+        # Powertools compares media types case-sensitively, and it reads the header even if there is no body.
         headers = request_checks.with_header(event, "Content-Type", CONTENT_TYPE)
         return event | {"headers": headers, "body": body, "isBase64Encoded": False}
 
@@ -199,7 +199,7 @@ class Endpoint:
 
 
 def _of_path(parameter: inspect.Parameter) -> inspect.Parameter:
-    """Return a parameter as Powertools takes it: by keyword, and required when it is one of the path."""
+    """Return a parameter in the form that Powertools needs: keyword-only, and required if it is a path parameter."""
     keyword = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
     for one in (parameter.annotation, *get_args(parameter.annotation)):
         if any(isinstance(metadata, Path) for metadata in get_args(one)):
@@ -208,7 +208,7 @@ def _of_path(parameter: inspect.Parameter) -> inspect.Parameter:
 
 
 def _is_in(parameter: inspect.Parameter, path: str) -> bool:
-    """Return whether a parameter is one of the path, or not a path parameter at all."""
+    """Return whether a parameter occurs in the path or is not a path parameter."""
     is_path = any(isinstance(metadata, Path) for metadata in get_args(parameter.annotation))
     return not is_path or f"<{parameter.name}>" in path
 

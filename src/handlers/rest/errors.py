@@ -1,4 +1,4 @@
-"""The HTTP response to an error, and the one table of statuses."""
+"""The HTTP responses to errors, and the table of their statuses."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _PHRASES = (("Input should be", "must be"), ("String should", "must"), ("Value e
 
 
 def expected(error: Exception, known_fields: Sequence[str]) -> ServiceError | None:
-    """Return the service's own error if the caller caused it, None for a fault of the service.
+    """Return the service's own error if the caller caused it, or None for a fault of the service.
 
     `known_fields` are the fields of the endpoint's body, for suggestions.
     """
@@ -66,7 +66,7 @@ def error_response(error: ServiceError) -> Response[str]:
 
 
 def fault_response(request_id: str) -> Response[str]:
-    """Return the response to a fault of the service. It tells only the id by which the log has the details."""
+    """Return the response to a fault of the service. It contains only the id with which the log has the details."""
     message = "Something went wrong on our side. Please report details.request_id."
     return _response(500, INTERNAL_ERROR, message, {"request_id": request_id}, NO_STORE)
 
@@ -80,7 +80,7 @@ def _response(
 
 
 def _problem(error: dict[str, Any], known_fields: Sequence[str]) -> Problem:
-    """Return pydantic's error in the service's words."""
+    """Convert pydantic's error to the service's wording."""
     where, *place = (str(part) for part in error["loc"])
     # A parameter's place begins with the name of the handler's argument for all parameters.
     field = ".".join(place[1:] if where == "query" else place) or where

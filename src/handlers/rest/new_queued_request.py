@@ -62,16 +62,16 @@ class NewQueuedRequest(Body):
     ) -> qbxml.Request:
         """Return the request, checked against the schema of the edition for `country` (None: the US).
 
-        `qbxml_version` is the highest that QuickBooks supports, and decides the version of a request without one.
+        `qbxml_version` is the highest that QuickBooks supports. It decides the version of a request without one.
 
-        Raises InvalidRequest when it is missing or wrong, or when the two forms differ.
+        Raises InvalidRequest if it is missing or wrong, or if the two forms differ.
         """
         if self.request_xml is None and self.request_json is None:
             raise InvalidRequest.of("request_json", "is missing. Send request_json or request_xml")
         options: dict[str, Any] = {**parameters.model_dump(by_alias=True), "country": country}
         options["default_version"] = qbxml.default_version(qbxml_version)
         from_json = None if self.request_json is None else qbxml.parse_request_json(self.request_json, **options)
-        # XML without a prologue has no version, and a tree has no onError. Each comes from the other form.
+        # XML without a prologue has no version, and a tree has no onError. The other form supplies them.
         if from_json:
             options["default_version"] = from_json.version
         from_xml = None if self.request_xml is None else qbxml.parse_request_xml(self.request_xml, **options)

@@ -1,4 +1,4 @@
-"""The endpoints of convenience queries, which differ only in their entry of `domain.queries.tables`."""
+"""The endpoints of convenience queries, which differ only in their entry in `domain.queries.tables`."""
 
 from domain.errors import UnsupportedByVersion
 from domain.qbxml import default_version

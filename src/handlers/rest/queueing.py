@@ -1,4 +1,4 @@
-"""What the endpoints that queue a request share."""
+"""Code that the endpoints that queue a request share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def webhook_to(url: str) -> Webhook:
-    """Return the webhook of a new request. Raises InvalidRequest when the URL is not allowed."""
+    """Return the webhook of a new request. Raises InvalidRequest if the URL is not allowed."""
     check_url(url, services().url_rules)
     return Webhook.to(url)
 
@@ -31,7 +31,7 @@ def queue(
 ) -> tuple[Data[QueuedRequestView], bool]:
     """Queue a request. Without a `webhook`, the connection's default applies.
 
-    Return its record, and whether an earlier call with the same idempotency key queued it.
+    Return its record and whether an earlier call with the same idempotency key queued it.
     """
     service = services().requests
     queued = service.queue(app_id, connection_id, request, webhook, idempotency)

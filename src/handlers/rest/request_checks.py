@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 MAX_BODY_BYTES = 1024 * 1024
-"""Largest body of a call."""
+"""The size of the largest allowed body of a call."""
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _IDEMPOTENCY_KEY = re.compile(r"[!-~]{1,255}")
@@ -41,7 +41,7 @@ class Caller:
 
 
 def caller(event: Event) -> Caller:
-    """Return the caller that the authorizer identified. Raises Unauthorized when no authorizer ran."""
+    """Return the caller that the authorizer identified. Raises Unauthorized if no authorizer ran."""
     authorized = event["requestContext"].get("authorizer") or {}
     if "app_id" not in authorized:
         raise Unauthorized("Send your API key as the Basic user name with an empty password.")
@@ -57,7 +57,7 @@ def require_full_scope(event: Event) -> None:
 
 
 def require_ids(event: Event) -> None:
-    """Raise NotFound when an id in the path is not a lower-case UUID."""
+    """Raise NotFound if an id in the path is not a lower-case UUID."""
     for value in (event.get("pathParameters") or {}).values():
         if not _UUID.fullmatch(value):
             raise NotFound("No object has this id. Ids are lower-case UUIDs.")
@@ -96,14 +96,14 @@ def require_known_parameters(event: Event, known: Sequence[str]) -> None:
 
 
 def body_text(event: Event) -> str | None:
-    """Return the body's text, None when there is none.
+    """Return the body's text, or None if there is none.
 
-    Raises RequestTooLarge, UnsupportedMediaType when its type is not JSON, and InvalidRequest when it is not UTF-8.
+    Raises RequestTooLarge, UnsupportedMediaType if its type is not JSON, and InvalidRequest if it is not UTF-8.
     """
     body = event.get("body")
     if not body:
         return None
-    # Checked before decoding: base64 has 4 characters for 3 bytes, and a character has at least one byte.
+    # The size is checked before decoding. Base64 has 4 characters for 3 bytes, and a character has at least one byte.
     if len(body) > MAX_BODY_BYTES * 4 // 3 + 4:
         raise _too_large()
     try:
@@ -120,7 +120,7 @@ def body_text(event: Event) -> str | None:
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """Return the JSON object in `text`. Raises InvalidRequest, with line and column when they are known."""
+    """Return the JSON object in `text`. Raises InvalidRequest, with line and column if they are known."""
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
@@ -155,7 +155,7 @@ def _too_large() -> RequestTooLarge:
 
 
 def idempotency_key(event: Event) -> str | None:
-    """Return the `Idempotency-Key` header. Raises InvalidRequest when it is empty, too long or not plain ASCII."""
+    """Return the `Idempotency-Key` header. Raises InvalidRequest if it is empty, too long or not plain ASCII."""
     key = header(event, "Idempotency-Key")
     if key is not None and not _IDEMPOTENCY_KEY.fullmatch(key):
         raise InvalidRequest.of("Idempotency-Key", "must be 1 to 255 visible ASCII characters")

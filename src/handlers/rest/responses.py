@@ -1,9 +1,9 @@
 """HTTP responses that fit into what Lambda can return.
 
-Lambda hands API Gateway at most 6 MB, counted after the body was encoded once more as a JSON string. A record can be
-larger: its response may have 4 MB and is shown in two forms. A client that accepts gzip gets such a response
-compressed. For other clients it leaves out `response_json`, `response_xml` and `request_xml`, in this order, until it
-fits, and says so in the record.
+Lambda returns at most 6 MB to API Gateway, counted after the body was encoded again as a JSON string. A record can be
+larger, because its response may have 4 MB and is shown in two forms. A client that accepts gzip gets such a response
+compressed. For other clients, `response_json`, `response_xml` and `request_xml` are left out, in this order, until the
+response fits. The record says so.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ MAX_RESPONSE_BYTES = 5 * 1024 * 1024
 """Lambda allows 6 MB for a synchronous response, headers included. One MB is left for them."""
 
 MAX_GROWTH = 4
-"""UTF-8 needs at most 4 bytes for a character, an escape in a JSON string at most 2 for a character of JSON."""
+"""UTF-8 needs at most 4 bytes for a character. An escape in a JSON string needs at most 2 for a character of JSON."""
 
 
 def render(event: Event, body: Mapping[str, Any] | None, status: int) -> Response[Any]:
-    """Return the response with a body, without what does not fit; 204 has no body."""
+    """Return the response with a body, without the parts that do not fit. 204 has no body."""
     if body is None:
         return Response(status, None, None, headers=dict(NO_STORE))
     accepts_gzip = _accepts_gzip(event)
@@ -51,7 +51,7 @@ def render(event: Event, body: Mapping[str, Any] | None, status: int) -> Respons
 
 
 def for_read_only_key(body: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """Return a body in which webhook URLs are reduced to their origin: the rest may be a credential of the receiver."""
+    """Return a body with webhook URLs reduced to their origin, because the rest may be a credential of the receiver."""
     data = (body or {}).get("data", {})
     for view in data if isinstance(data, list) else [data]:
         if view.get("webhook_url"):
@@ -67,7 +67,7 @@ def file_response(text: str, content_type: str, name: str) -> Response[str]:
 
 
 def _candidates(body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the body whole, then smaller and smaller ones. The last one always fits."""
+    """Yield the whole body, then smaller and smaller versions. The last one always fits."""
     yield body
     match body.get("data"):
         case [{"request_xml": _}, *_] as views:
@@ -81,7 +81,7 @@ def _candidates(body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _trimmed(views: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the items without the bodies for which there is no room; the first items keep theirs."""
+    """Return the items without the bodies that do not fit. The first items keep their bodies."""
     without_response = [_without_response(view) for view in views]
     bare = [view | {"request_xml": None, "request_omitted": True} for view in without_response]
     sizes = [_wire_size(_text(view)) for view in bare]
@@ -102,7 +102,7 @@ def _without_response(view: dict[str, Any]) -> dict[str, Any]:
 def _accepts_gzip(event: Event) -> bool:
     """Return whether a gzip response reaches the client as bytes.
 
-    API Gateway decodes our base64 only when the first type of `Accept` is one of the API's binary media types
+    API Gateway decodes our base64 only if the first type of `Accept` is one of the API's binary media types
     (`template.yaml`), which `*/*` is not. Other clients would get base64 text.
     """
     encodings = [part.strip().lower() for part in (header(event, "Accept-Encoding") or "").split(",")]
@@ -122,12 +122,12 @@ def _fits(text: str) -> bool:
 
 
 def _wire_size(text: str) -> int:
-    """Return the bytes of `text` as a JSON string, which is how Lambda counts a body."""
+    """Return the size of `text` as a JSON string, in bytes. Lambda measures a body in this way."""
     return len(json.dumps(text, ensure_ascii=False).encode())
 
 
 def _gzipped(status: int, data: str) -> Response[Any]:
-    """Return a base64 response: Powertools reads a body of bytes as UTF-8, which gzip is not."""
+    """Return a base64 response, because Powertools reads a body of bytes as UTF-8, and gzip is not UTF-8."""
     headers = {**NO_STORE, "Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
     response: Response[Any] = Response(status, CONTENT_TYPE, data, headers=headers)
     response.base64_encoded = True

@@ -1,4 +1,4 @@
-"""The view of a connection. It does not import what reads QBXML, which endpoints of connections do not need."""
+"""The view of a connection. It does not import code that reads QBXML, which endpoints of connections do not need."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from domain.connections.record import Connection
 
-# "from" is a keyword of Python, so that this type cannot be written as a class.
+# "from" is a keyword of Python, so this type cannot be written as a class.
 SyncWindowView = TypedDict(
     "SyncWindowView",
     {
@@ -91,9 +91,9 @@ class QwcView(TypedDict):
 
 
 def connection(stored: Connection, now: datetime, onboarding_url: str | None = None) -> ConnectionView:
-    """Return the view of a connection, with what holds its queue at `now`. Nothing about its password is in it.
+    """Return the view of a connection, with its waiting reason at `now`. It contains nothing about its password.
 
-    Only the response that creates an onboarding link has its URL, because the token is stored as a hash.
+    Only the response to the creation of an onboarding link has its URL, because the token is stored as a hash.
     """
     window, link = stored.sync_window, stored.onboarding
     return {

@@ -103,12 +103,12 @@ def self_link(record: QueuedRequest) -> str:
 
 
 def self_link_in_connection(record: QueuedRequest) -> str:
-    """Return the path of a record below its connection, which the response to a call that queues it names."""
+    """Return the path of a record below its connection, which is in the response to the call that queues it."""
     return f"/api/v1/connections/{record.connection_id}/queued_requests/{record.id}"
 
 
 def links(record: QueuedRequest, *, own: str | None = None) -> RequestLinks:
-    """Return the links of a record; `own` replaces `self_link`."""
+    """Return the links of a record. `own` replaces `self_link`."""
     return {
         "self": own or self_link(record),
         "ui": f"/app/queued_requests/{record.id}",
@@ -154,7 +154,7 @@ def request_json(stored: StoredRequest) -> dict[str, Any]:
 
 
 def response_json(stored: StoredRequest) -> list[dict[str, Any]] | None:
-    """Return the response as JSON; None when there is none or it is not QBXML."""
+    """Return the response as JSON, or None if there is none or it is not QBXML."""
     if stored.response_xml is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What types alone cannot say about JSON: formats, limits and descriptions, for OpenAPI."""
+"""Formats, limits and descriptions that OpenAPI needs and that types alone cannot express."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Schema:
         self._keywords = keywords | ({"description": description} if description else {})
 
     def __get_pydantic_json_schema__(self, core: Any, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-        """Return the type's schema with the keywords; pydantic calls this."""
+        """Return the type's schema with the keywords. Pydantic calls this method."""
         return handler(core) | self._keywords
 
 

@@ -56,11 +56,11 @@ class WebhookEventView(TypedDict):
 
 
 def event_body(stored: StoredRequest, moment: str) -> bytes:
-    """Return the event's JSON: the same bytes for the same record and `moment`, the timestamp of the attempt.
+    """Return the event's JSON. It is the same for the same record and `moment`, the timestamp of the attempt.
 
-    The text is ASCII, so that no receiver can misread its encoding. A response that makes it larger than 1 MiB, or
-    that was too large to be read, is left out: both forms are null and `response_omitted` is true. Raises KeyError
-    when the record has not ended.
+    The text is ASCII, so receivers cannot misread its encoding. A response that makes it larger than 1 MiB, or that
+    was too large to be read, is left out. Both forms are then null, and `response_omitted` is true. Raises KeyError
+    if the record has not ended.
     """
     event = _event(stored, moment)
     if stored.response_xml is None and stored.record.response_size == 0:
