@@ -1,1 +1,1 @@
-"""The ports' implementations. The only place with boto3 and urllib3; imports from `domain` alone."""
+"""Implementations of the ports. Only this package uses boto3 and urllib3. It imports only from `domain`."""

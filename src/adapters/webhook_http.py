@@ -1,12 +1,12 @@
 """Posts webhooks over HTTP, to public addresses only.
 
-The name is resolved once, every address is checked, and a checked address is dialled. So a name that resolves
-differently a moment later (DNS rebinding) gains nothing. TLS still verifies the certificate for the name. Redirects and
-proxies of the environment are not followed.
+The name is resolved once, every address is checked, and the connection goes to a checked address. A name that resolves
+differently a moment later (DNS rebinding) therefore has no effect. TLS still verifies the certificate for the name.
+Redirects are not followed, and proxies of the environment are not used.
 
 This uses `http.client` on our own socket, because the time limit covers the whole exchange. The time-out of a socket
-restarts with every byte, so a receiver that trickles could hold an attempt for hours, and HTTP libraries do not give
-access to the socket while they connect (decision 0004).
+restarts with every byte, so a slow receiver could hold an attempt for hours. HTTP libraries do not give access to the
+socket while they connect (decision 0004).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class WebhookHttp:
     def __init__(
         self, *, allow_loopback: bool = False, resolve: Resolve = system_addresses, tls: ssl.SSLContext | None = None
     ) -> None:
-        """`allow_loopback` is for local work. `resolve` returns the addresses of a name, `tls` has the authorities."""
+        """`allow_loopback` is for local use. `resolve` returns the addresses of a name, `tls` has the authorities."""
         self._allow_loopback = allow_loopback
         self._resolve = resolve
         # Created once, because loading the system's authorities takes longer than a handshake.
@@ -52,9 +52,9 @@ class WebhookHttp:
     def post(self, url: str, headers: Mapping[str, str], body: bytes, timeout_seconds: float) -> HttpResponse:
         """Post `body` and return the response, whatever its status.
 
-        Status and headers must arrive within `timeout_seconds`, name lookup included. At most 4 KiB of the body is
-        read, as far as it arrives in time. Raises DeliveryFailed, `permanent` when the URL or an address of its host
-        is not allowed.
+        Status and headers must arrive within `timeout_seconds`, which includes the name lookup. At most 4 KiB of the
+        body is read, as far as it arrives in time. Raises DeliveryFailed, which is `permanent` if the URL or an address
+        of its host is not allowed.
         """
         deadline = _Deadline(timeout_seconds)
         try:
@@ -72,7 +72,7 @@ class WebhookHttp:
             raise DeliveryFailed(_description(failure, receiver)) from failure
 
     def _addresses(self, receiver: Receiver, deadline: _Deadline) -> Sequence[str]:
-        """Return the addresses of the host. Raises DeliveryFailed when one of them is not allowed."""
+        """Return the addresses of the host. Raises DeliveryFailed if one of them is not allowed."""
         addresses = _in_time(deadline, lambda: self._resolve(receiver.host, receiver.port))
         for address in addresses:
             if not is_allowed(address, allow_loopback=self._allow_loopback):
@@ -84,7 +84,7 @@ class WebhookHttp:
 
 
 class _Deadline:
-    """The time at which an exchange ends, whatever it is doing."""
+    """The time at which an exchange ends, even if it is not complete."""
 
     def __init__(self, seconds: float) -> None:
         self._end = time.monotonic() + seconds
@@ -95,7 +95,7 @@ class _Deadline:
 
     @property
     def seconds_left(self) -> float:
-        """The seconds left, more than zero. Raises TimeoutError when none are left."""
+        """The seconds left, always more than zero. Raises TimeoutError if none are left."""
         seconds = self._end - time.monotonic()
         if seconds <= 0:
             raise TimeoutError
@@ -113,7 +113,7 @@ class _Deadline:
                 yield
             finally:
                 timer.cancel()
-                # Wait for it, or it could shut down a new connection with the same file descriptor.
+                # Wait for the timer, because it could shut down a new connection with the same file descriptor.
                 timer.join()
 
 
@@ -171,14 +171,14 @@ def _exchange(
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             connection.request("POST", receiver.target, body, headers)
         with connection.getresponse() as response:
-            # A connection that is shut down within the headers looks like their end.
+            # A connection that is shut down during the headers looks like their end.
             if deadline.is_over:
                 raise TimeoutError
             return HttpResponse(response.status, _text(response), response.headers["Retry-After"])
 
 
 def _text(response: HTTPResponse) -> str:
-    """Return the first 4 KiB of the response. A break after the status does not make the attempt fail."""
+    """Return the first 4 KiB of the response. A lost connection after the status does not make the attempt fail."""
     text = b""
     with contextlib.suppress(HTTPException, OSError):
         while len(text) < MAX_RESPONSE_BYTES and (part := response.read1(MAX_RESPONSE_BYTES - len(text))):
@@ -187,7 +187,7 @@ def _text(response: HTTPResponse) -> str:
 
 
 def _description(failure: HTTPException | OSError, receiver: Receiver) -> str:
-    """Describe a failure for the app's owner, with no part of the URL but its host."""
+    """Describe a failure for the app's owner. The text contains only the host of the URL."""
     for kind, description in _DESCRIPTIONS:
         if isinstance(failure, kind):
             return description.format(failure=failure, host=receiver.host, port=receiver.port)

@@ -1,1 +1,1 @@
-"""Machinery that several tests share: builders, fakes, clients and the parts of the proofs."""
+"""Code that several tests share: builders, fakes, clients and the parts of the proofs."""

@@ -1,4 +1,4 @@
-"""Calls the API's functions as API Gateway does: route, authorizer, proxy event, all from the template."""
+"""Calls the API's functions as API Gateway does, with the template's routes, authorizer and proxy events."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Route:
     open: bool
 
     def parameters(self, path: str) -> dict[str, str] | None:
-        """Return the path's parameters when it is this route's, else None."""
+        """Return the path's parameters, or None if the path does not match this route."""
         pattern = re.sub(r"\{(\w+)\+\}", r"(?P<\1>.+)", self.path)
         pattern = re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", pattern)
         found = re.fullmatch(pattern, path)
@@ -116,7 +116,7 @@ def api_event(
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the caller gets."""
+    """The response that the caller receives."""
 
     status: int
     headers: Mapping[str, str]
@@ -124,7 +124,7 @@ class Answer:
 
     @property
     def json(self) -> Any:
-        """The body, read."""
+        """The body, parsed as JSON."""
         return json.loads(self.text)
 
     @property
@@ -147,7 +147,7 @@ def load(handler: str) -> Any:
 
 
 class ApiClient:
-    """Calls with one key."""
+    """Calls the API with one key."""
 
     def __init__(self, key: str | None) -> None:
         self.key = key
@@ -162,7 +162,7 @@ class ApiClient:
         data: bytes | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Answer:
-        """Call a URL with a JSON body, any text, or bytes that API Gateway takes for binary."""
+        """Call a URL with a JSON body, any text, or bytes that API Gateway treats as binary."""
         sent = dict(headers or {})
         body = json.dumps(json_body) if json_body is not None else text
         if body is not None or data is not None:
@@ -187,7 +187,7 @@ class ApiClient:
     def _authorized(self, headers: Mapping[str, str]) -> dict[str, str]:
         token = headers.get("Authorization") or (basic(self.key) if self.key is not None else None)
         if token is None:
-            # API Gateway does not ask a TOKEN authorizer when the header is missing.
+            # API Gateway does not call a TOKEN authorizer if the header is missing.
             raise Unauthorized("Unauthorized")
         arn = f"arn:aws:execute-api:eu-west-1:123456789012:a1b2c3d4e5/{STAGE}/GET/api/v1/connections"
         policy = load("handlers.authorizer.handler")(
@@ -198,7 +198,7 @@ class ApiClient:
 
 
 def _checked(route: Route, answer: Answer) -> Answer:
-    """Return a response that is as the OpenAPI document describes it."""
+    """Check a response against the OpenAPI document and return it."""
     for name, value in SECURITY_HEADERS.items():
         assert answer.headers[name] == value, f"{route.method} {route.path} returned no {name}"
     if route.path.startswith("/api/"):

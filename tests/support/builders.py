@@ -1,4 +1,4 @@
-"""Entities for tests, valid as they come; a test names only the fields that its rule is about."""
+"""Valid entities for tests. A test names only the fields that its rule is about."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ RESPONSE_XML = (
 
 @dataclass
 class FixedClock:
-    """A clock that stands until a test moves it."""
+    """A clock that stands still until a test moves it."""
 
     now: datetime = NOON
 
     def __call__(self) -> datetime:
-        """Return the moment it stands at."""
+        """Return the current time of the clock."""
         return self.now
 
     def advance(self, **duration: float) -> datetime:
-        """Move on by a `timedelta(**duration)` and return the new moment."""
+        """Advance the clock by a `timedelta(**duration)` and return the new time."""
         self.now += timedelta(**duration)
         return self.now
 
 
 @dataclass
 class SequentialIds:
-    """Identifiers that count up, so that a failing test shows the same ones each time."""
+    """Identifiers that count up, so a failing test shows the same identifiers each time."""
 
     last: int = 0
 
     def __call__(self) -> str:
-        """Return the next identifier, a version 4 UUID in form."""
+        """Return the next identifier, in the form of a version 4 UUID."""
         self.last += 1
         return str(uuid.UUID(int=self.last, version=4))
 
@@ -58,7 +58,7 @@ _ids = SequentialIds(last=1_000_000)
 
 
 def counting_bytes(size: int) -> bytes:
-    """Return bytes that are the same each time: for tests a secret needs no chance."""
+    """Return the same bytes each time. Secrets in tests need not be random."""
     return bytes(i % 256 for i in range(size))
 
 
@@ -91,7 +91,7 @@ def a_connection(**fields: Any) -> Connection:
 
 
 def a_session(**fields: Any) -> Session:
-    """Return an open session of the connection that holds nothing."""
+    """Return an open session of the connection without a request."""
     values: dict[str, Any] = {
         "id": "00" * 32,
         "connection_id": CONNECTION_ID,

@@ -1,6 +1,6 @@
 """The store in memory: every condition of a commit is checked before anything is changed.
 
-With an `IndexLag` its indexes are late. Reads by id stay exact.
+With an `IndexLag`, its indexes lag. Reads by id are still exact.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class FakeStore:
                 self._note(change)
 
     def _check(self, change: Change) -> None:  # noqa: C901 - one row for each kind of change
-        """Raise Conflict when the change does not hold."""
+        """Raise Conflict if the condition of the change does not hold."""
         current: object | None
         match change:
             case AddRequest(record=record):
@@ -157,7 +157,7 @@ class FakeStore:
                 pass
 
     def expire(self, now: int) -> list[QueuedRequest]:
-        """Remove the records that expired before `now` (Unix seconds) as DynamoDB does: alone. Return them."""
+        """Remove and return only the records that expired before `now` (Unix seconds), as DynamoDB does."""
         with self._lock:
             gone = [
                 record
@@ -170,7 +170,7 @@ class FakeStore:
             return gone
 
     def _note(self, change: Change) -> None:
-        """Tell the indexes what is stored now."""
+        """Update the indexes with the stored values."""
         if self.lag is None:
             return
         match change:
@@ -197,18 +197,18 @@ class FakeStore:
     # --- Requests
 
     def request(self, request_id: str) -> QueuedRequest | Tombstone | None:
-        """Return the record alone."""
+        """Return the record without its bodies."""
         return self.records.get(request_id)
 
     def stored_request(self, request_id: str, connection_id: str | None = None) -> StoredRequest | Tombstone | None:
-        """Return the record with its bodies, unless its connection was deleted or is another one."""
+        """Return the record with its bodies, unless its connection was deleted or is a different one."""
         found = self.request_detail(request_id, connection_id, 0)
         return found.stored if isinstance(found, RequestDetail) else found
 
     def request_detail(
         self, request_id: str, connection_id: str | None, max_ahead: int
     ) -> RequestDetail | Tombstone | None:
-        """Return all that is told of a record."""
+        """Return all details of a record."""
         found = self._stored(request_id)
         if found is None:
             return None
@@ -248,14 +248,14 @@ class FakeStore:
         }
 
     def request_xml(self, request_id: str) -> str:
-        """Return the request's text."""
+        """Return the request XML."""
         bodies = self.bodies.get(request_id)
         if bodies is None:
             raise NotFound("There is no such request.")
         return bodies.request_xml
 
     def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
-        """Return what is sent next."""
+        """Return the next requests to send."""
         with self._lock:
             index = "queue" if self.lag and self.lag.queue else None
             queued = [record for record in self._records_of(connection_id, index) if record.state in QUEUED]
@@ -263,7 +263,7 @@ class FakeStore:
         return queued[:limit]
 
     def _records_of(self, connection_id: str, index: str | None = None) -> list[QueuedRequest]:
-        """Return a connection's records: as an index shows them, or as they are."""
+        """Return a connection's records, as an index shows them or as they are stored."""
         return [
             record
             for record in (self.lag.shown("records", index) if self.lag and index else self.records.values())
@@ -280,7 +280,7 @@ class FakeStore:
         response_parts: int,  # noqa: ARG002 - only a real store keeps a response in parts
         max_response_bytes: int,
     ) -> Delivery | Tombstone | None:
-        """Return what one webhook attempt needs."""
+        """Return the data for one webhook attempt."""
         stored = self._stored(request_id)
         if not isinstance(stored, StoredRequest):
             return stored
@@ -292,11 +292,11 @@ class FakeStore:
     # --- Connections
 
     def connection(self, connection_id: str) -> Connection | None:
-        """Return a connection; deleted ones too."""
+        """Return a connection, even a deleted one."""
         return self.connections.get(connection_id)
 
     def connections_of(self, app_id: str, offset: int, limit: int) -> tuple[Sequence[Connection], int]:
-        """Return one page of an app's connections and how many there are."""
+        """Return one page of an app's connections and their number."""
         shown = self.lag.shown("connections", "by_app") if self.lag else self.connections.values()
         mine = [found for found in shown if found.app_id == app_id and not found.deleted_at]
         mine.sort(key=lambda found: (found.inserted_at, found.id))
@@ -304,7 +304,7 @@ class FakeStore:
         return [found for found in page if not found.deleted_at], len(mine)
 
     def deleted_connections(self, limit: int) -> Sequence[Connection]:
-        """Return connections whose records are still to be removed."""
+        """Return deleted connections with records to remove."""
         shown = self.lag.shown("connections", "to_purge") if self.lag else self.connections.values()
         listed = [self.connections.get(found.id) for found in shown if found.deleted_at]
         return [found for found in listed if found is not None][:limit]
@@ -326,7 +326,7 @@ class FakeStore:
             yield len(mine)
 
     def remove_connection(self, connection: Connection) -> None:
-        """Remove what a deleted connection has left."""
+        """Remove the remaining data of a deleted connection."""
         with self._lock:
             self.counts = Counter({k: n for k, n in self.counts.items() if k.connection_id != connection.id})
             self.connections.pop(connection.id, None)
@@ -364,7 +364,7 @@ class FakeStore:
     # --- Listing
 
     def day_counts(self, connection_id: str) -> Sequence[DayCounts]:
-        """Return the connection's counts, oldest day first. Raises NotFound when it was deleted."""
+        """Return the connection's counts, oldest day first. Raises NotFound if it was deleted."""
         connection = self.connections.get(connection_id)
         if connection and connection.deleted_at:
             raise NotFound("There is no such connection.")
@@ -407,7 +407,7 @@ class FakeStore:
         split_points: Sequence[str],  # noqa: ARG002 - texts in memory are read in one part
         check_deadline: Callable[[], None] = no_deadline,
     ) -> Collection[tuple[str, str]]:
-        """Return the records whose text holds the phrase."""
+        """Return the records whose text contains the phrase."""
         check_deadline()
         shown = list(self.lag.shown("bodies", "search")) if self.lag else list(self.bodies.items())
         found = [
@@ -419,7 +419,7 @@ class FakeStore:
         ]
         return list(dict.fromkeys(found))
 
-    # --- Packing: texts in memory are as quick as they can be
+    # --- Packing: texts in memory do not need it
 
     def days_to_pack(self, before: str, limit: int) -> Sequence[tuple[str, str]]:  # noqa: ARG002 - see above
         """Return nothing to pack."""
@@ -431,7 +431,7 @@ class FakeStore:
     # --- Recounts
 
     def recount(self, connection_id: str) -> Mapping[CountKey, int]:
-        """Return the records counted one by one, as the indexes by state have them."""
+        """Count the records one by one, as the indexes by state show them."""
         return count_changes([AddRequest(record, "", "") for record in self._records_of(connection_id, "by_state")])
 
     def add_to_counts(self, changes: Mapping[CountKey, int]) -> None:

@@ -1,7 +1,7 @@
-"""Indexes that follow their table later, as DynamoDB's do: each entry of each index at a pace of its own.
+"""Indexes that lag behind their table, as in DynamoDB. Each entry of each index has its own delay.
 
-What an index shows of one item it shows in the order in which the item changed. Items overtake each
-other: the newer of two may be shown first, one that left may still be shown, and one that changed as it was.
+An index shows the changes of one item in order. Changes of different items may appear in any order: the newer of two
+items may be shown first, a removed item may still be shown, and a changed item may be shown in its old form.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from domain.ports import Clock
 
 SHARE_AT_ONCE = 0.5
-"""Half of all changes are shown at once, so that the others are overtaken."""
+"""Half of all changes are shown at once, so they overtake the others."""
 
 
 @dataclass
 class IndexLag:
-    """What the indexes of a store show, by the clock: everything after `most_seconds`, chance by `seed`.
+    """Delays the contents of a store's indexes. After `most_seconds` they are complete. `seed` sets the delays.
 
-    With `queue` the queue is an index too, which may be late. It is none in the tables (decision 0020).
+    With `queue`, the queue is also an index that may be late. In the tables it is not an index (decision 0020).
     """
 
     clock: Clock
@@ -35,11 +35,11 @@ class IndexLag:
     _versions: dict[str, dict[str, list[tuple[datetime, Any]]]] = field(default_factory=dict)
 
     def note(self, table: str, key: str, value: object | None) -> None:
-        """Remember what is stored under a key now, None when nothing is."""
+        """Record the value that is now stored under a key, or None if there is none."""
         self._versions.setdefault(table, {}).setdefault(key, []).append((self.clock(), value))
 
     def shown(self, table: str, index: str) -> Iterator[Any]:
-        """Yield what an index of a table shows at this moment."""
+        """Yield the entries that an index of a table shows now."""
         now = self.clock()
         for key, versions in self._versions.get(table, {}).items():
             value = None

@@ -1,4 +1,4 @@
-"""Checks that responses are as the OpenAPI document describes them."""
+"""Checks that responses match the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def check_response(method: str, path: str, status: int, content_type: str, text:
 
 @cache
 def _validator(method: str, path: str, status: str, content_type: str) -> Draft202012Validator | None:
-    """Return the validator of a JSON response, None for a response that is documented to be something else."""
+    """Return the validator of a JSON response, or None for a response that is not documented as JSON."""
     document = whole_document()
     responses = document["paths"][path][method]["responses"]
     assert status in responses, f"{method} {path} returned {status}, which its errors in the handler do not declare"

@@ -33,7 +33,7 @@ kept_texts = st.text(st.characters(codec="cp1252", exclude_characters=_CONTROLS)
 
 
 def requests_with(texts: st.SearchStrategy[str]) -> st.SearchStrategy[Request]:
-    """Return requests of invented types. The schema does not have them, so their children keep their order."""
+    """Return requests of invented types. The schema does not contain them, so their children keep their order."""
     attributes = st.dictionaries(names, texts, max_size=2)
     leaves = st.builds(lambda name, values, text: Element(name, values, (), text or None), names, attributes, texts)
     nodes = st.recursive(

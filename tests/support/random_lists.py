@@ -1,4 +1,4 @@
-"""Random records of a connection, random lists of them, and the plain way to make a list."""
+"""Random records of a connection, random lists of them, and a brute-force way to make a list."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WEBHOOK_STATES = (WebhookState.PENDING, WebhookState.NOT_APPLICABLE, WebhookStat
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """A record that was stored, the text that a search looks in, and whether it was removed again."""
+    """A record that was stored, its search text, and whether it was removed again."""
 
     record: QueuedRequest
     text: str
@@ -31,7 +31,7 @@ History: TypeAlias = list[Past]
 
 
 def a_history(seed: int, number: int, connection_id: str = CONNECTION_ID) -> History:
-    """Return `number` records over a few days; moments collide often. A seed, because it is quicker than drawing."""
+    """Return `number` records over a few days; timestamps often collide. A seed is faster than drawing."""
     chance = random.Random(seed)
     new_id = SequentialIds(last=chance.randrange(2**40))
     history = []
@@ -66,7 +66,7 @@ queries = st.builds(
 
 
 def brute_force(history: History, query: ListQuery) -> tuple[list[QueuedRequest], int]:
-    """Return the page and the number of pages the plain way."""
+    """Return the page and the number of pages by brute force."""
     fitting = [
         past.record
         for past in history

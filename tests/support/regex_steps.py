@@ -1,7 +1,7 @@
 """Counts the steps of a backtracking match, so that a test can measure how a regular expression grows with its input.
 
 The matcher interprets the tree of Python's own parser. It covers what this project's expressions use and raises
-NotImplementedError at anything else.
+NotImplementedError for anything else.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class Matcher:
         self.steps = 0
 
     def match(self, text: str, start: int, *, whole: bool = False) -> int | None:
-        """Return the end of a match that starts at `start`, None when there is none."""
+        """Return the end of a match that starts at `start`, or None if there is no match."""
         ends = (end for end in self._ends(list(self._items), 0, text, start) if not whole or end == len(text))
         return next(ends, None)
 
     def search(self, text: str) -> None:
-        """Count the steps of finding every match, as `sub` and `findall` do."""
+        """Count the steps needed to find every match, as `sub` and `findall` do."""
         start = 0
         while start <= len(text):
             end = self.match(text, start)
@@ -139,10 +139,11 @@ def _in_set(name: str, value: Any, character: str) -> bool:
 
 
 def attacks(pattern: str, flags: int = 0) -> Iterator[Callable[[int], str]]:
-    """Yield inputs that grow: for each unbounded repeat, what leads to it, its characters n times, and a misfit.
+    """Yield functions that return an input with n repetitions, for each unbounded repeat.
 
-    The repeated text is each character of the expression that the repeat accepts, alone or behind the start of the
-    expression, so that a search begins anew at each.
+    An input consists of the text that leads to the repeat, a text repeated n times, and a suffix that does not match.
+    The repeated text is each character of the expression that the repeat accepts. It is also the start of the
+    expression with a text for the repeat, so a search starts again at each repetition.
     """
     items = _parser.parse(pattern, flags)
     alphabet = sorted({character for item in _walk(items) for character in _samples(item)})
@@ -219,7 +220,7 @@ def has_unbounded_repeat(pattern: re.Pattern[str]) -> bool:
 
 
 def growth(pattern: str, flags: int, attack: Callable[[int], str], *, searches: bool) -> float:
-    """Return by what the steps multiply when the input becomes four times as long: 4 when they grow with its length."""
+    """Return the factor by which the steps grow if the input becomes four times as long: 4 means linear growth."""
     counts = []
     for length in (16, 64):
         matcher = Matcher(pattern, flags)

@@ -1,4 +1,4 @@
-"""Receivers on loopback with plain sockets, so that a test controls every byte and every pause."""
+"""Receivers on loopback. They use plain sockets, so a test controls every byte and every pause."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared by the tests of webhooks: ended requests in a store, a scripted receiver, a queue that keeps messages."""
+"""Support for the tests of webhooks: ended requests in a store, a scripted receiver, a queue that keeps messages."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class CountingStore(FakeStore):
         super().__init__()
 
     def commit(self, *changes: Change) -> None:
-        """Commit, after the next function of the test."""
+        """Call the next function of the test, then commit."""
         self.calls.append("commit")
         if self.before_commit:
             self.before_commit.popleft()()
@@ -49,7 +49,7 @@ class CountingStore(FakeStore):
     def delivery(
         self, request_id: str, app_id: str, *, response_parts: int, max_response_bytes: int
     ) -> Delivery | Tombstone | None:
-        """Read what an attempt needs."""
+        """Read the data for an attempt."""
         self.calls.append("delivery")
         return super().delivery(
             request_id, app_id, response_parts=response_parts, max_response_bytes=max_response_bytes
@@ -58,7 +58,7 @@ class CountingStore(FakeStore):
 
 @dataclass
 class ScriptedReceiver:
-    """A sender whose receiver gives these responses in turn, then 200."""
+    """A sender whose receiver returns these responses in turn, then 200."""
 
     calls: list[str]
     responses: deque[HttpResponse | DeliveryFailed] = field(default_factory=deque)
@@ -78,7 +78,7 @@ class ScriptedReceiver:
 
 @dataclass
 class PlannedAttempts:
-    """A retry queue that keeps what was planned."""
+    """A retry queue that keeps the planned attempts."""
 
     calls: list[str]
     planned: list[PlannedAttempt] = field(default_factory=list)

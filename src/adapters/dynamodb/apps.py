@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 APPS = Codec(App)
 
 API_KEYS = Codec(ApiKey, renamed={"hash": keys.ID, "app_id": keys.KEY_OF})
-"""API keys are in the table of the apps. Their id is the hash, so that the authorizer finds a key with one read."""
+"""API keys are in the table of the apps. The id of a key is its hash, so the authorizer finds it with one read."""
 
 IDEMPOTENCY_CLAIMS = Codec(IdempotencyClaim)
 
@@ -26,17 +26,17 @@ class Apps(Database):
     """Reads apps and API keys."""
 
     def app(self, app_id: str) -> App | None:
-        """Return an app: one read."""
+        """Return an app with one read."""
         item = self._get(self._tables.apps, keys.id_key(app_id))
         return APPS.entity(item) if item and keys.KEY_OF not in item else None
 
     def api_key(self, key_hash: str) -> ApiKey | None:
-        """Return the key with this hash: one read."""
+        """Return the key with this hash, with one read."""
         item = self._get(self._tables.apps, keys.id_key(key_hash))
         return API_KEYS.entity(item) if item and keys.KEY_OF in item else None
 
     def api_keys_of(self, app_id: str) -> Sequence[ApiKey]:
-        """Return the keys of an app, oldest first: the sparse index, which holds them whole."""
+        """Return the keys of an app, oldest first. The sparse index holds them whole."""
         query = key_query(self._tables.apps, {keys.KEY_OF: app_id}, index=keys.KEYS_OF_APP_INDEX)
         return [API_KEYS.entity(item) for item in self._query(query)]
 

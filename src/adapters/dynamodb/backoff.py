@@ -1,4 +1,4 @@
-"""Pauses between the tries of a call that DynamoDB did not carry out."""
+"""Pauses between the tries of a call that DynamoDB did not execute."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Policy:
     first_seconds: float
     max_seconds: float
     message: str
-    """What the caller is told when all retries failed."""
+    """The error message for the caller if all retries fail."""
 
 
 class Backoff:
-    """Waits after each try that made no progress, and gives up after as many as the policy allows."""
+    """Waits after each try without progress. Gives up after the number of tries that the policy allows."""
 
     def __init__(self, policy: Policy, sleep: Callable[[float], None], random: Callable[[], float]) -> None:
         """`random` returns numbers from 0 up to 1."""
@@ -33,7 +33,7 @@ class Backoff:
         self.failures = 0
 
     def wait(self) -> None:
-        """Count a failure and sleep. Raises TooManyRequests when no retry is left."""
+        """Count a failure and sleep. Raises TooManyRequests if no retry is left."""
         self.failures += 1
         if self.failures > self._policy.retries:
             raise TooManyRequests(self._policy.message)
@@ -41,5 +41,5 @@ class Backoff:
         self._sleep(bound * self._random())
 
     def reset(self) -> None:
-        """Begin again with a short pause, after progress."""
+        """Start again with a short pause. Call this after progress."""
         self.failures = 0

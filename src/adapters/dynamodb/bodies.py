@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 350 * 1024
 MAX_INLINE_RESPONSE_BYTES = 256 * 1024
-"""In bytes of UTF-8: the largest response that a list item shows."""
+"""The largest response that a list item shows, in bytes of UTF-8."""
 MAX_INLINE_REQUEST_BYTES = 64 * 1024
-"""Compressed. With a response of `MAX_INLINE_RESPONSE_BYTES` that does not compress, the item stays under 400 KB."""
+"""A compressed size. With a response of `MAX_INLINE_RESPONSE_BYTES` that does not compress, the item is under 400
+KB."""
 MAX_REQUEST_CHUNKS = 1_048_576 // CHUNK_BYTES + 1
 """A request has at most 1 MiB, and compression never adds more than a few bytes."""
 
@@ -32,7 +33,7 @@ HAS_BODY = f"attribute_exists({keys.REQUEST_ID}) AND attribute_not_exists({keys.
 
 
 def pack(xml: str) -> bytes:
-    """Return a text compressed. QBXML shrinks to a tenth."""
+    """Return a text in compressed form. QBXML shrinks to a tenth of its size."""
     return zlib.compress(xml.encode())
 
 
@@ -69,7 +70,7 @@ def chunk_items(request_id: str, body: str, packed: bytes) -> list[Item]:
 
 @dataclass(frozen=True, slots=True)
 class PackedResponse:
-    """A response as it is stored: in the body item, or in chunks when it is large."""
+    """A response as it is stored: in the body item, or in chunks if it is large."""
 
     size: int
     packed: bytes
@@ -84,14 +85,14 @@ class PackedResponse:
 
 
 class Bodies:
-    """The bodies of one record, out of its payload items."""
+    """The bodies of one record, from its payload items."""
 
     def __init__(self, items: Sequence[Item]) -> None:
         self._items = {item[keys.PART]["S"]: item for item in items}
 
     @classmethod
     def of(cls, items: Sequence[Item]) -> Bodies | None:
-        """Return the bodies in these items, None when the record was removed."""
+        """Return the bodies in these items, or None if the record was removed."""
         bodies = cls(items)
         return None if keys.REMOVED in bodies._items.get(keys.BODY, {keys.REMOVED: {}}) else bodies
 
@@ -100,7 +101,7 @@ class Bodies:
         return Bodies([*self._items.values(), *chunks])
 
     def missing_chunks(self, request_id: str, response_parts: int) -> list[Item]:
-        """Return the keys of the chunks of the request and the response that are not read yet."""
+        """Return the keys of the chunks of the request and the response that have not been read yet."""
         needed = [
             *keys.chunk_keys(request_id, keys.REQUEST, self._request_parts),
             *keys.chunk_keys(request_id, keys.RESPONSE, response_parts),

@@ -1,15 +1,15 @@
 """One codec between dataclasses and DynamoDB items, driven by the type hints of the fields.
 
-An item has one attribute for each field, named like the field. How a field is stored follows from its type:
+An item has one attribute for each field, named like the field. The type of a field determines how it is stored:
 
 * texts and enums as S, whole numbers as N, flags as BOOL;
-* a nested dataclass that is always there by its own fields: `webhook.state` is the attribute `webhook_state`;
+* each field of a nested dataclass that is not optional as a separate attribute: `webhook.state` is `webhook_state`;
 * everything else as JSON in S: optional dataclasses and mappings as objects, tuples as arrays, and a tuple of
   dataclasses as an object with one array for each field, so that names are stored once.
 
-A field that is empty (None, False, 0, no text, no elements) is left out when that is also its default. This keeps
-the sparse indexes sparse and the items small. Attributes that no field claims are ignored on reading, so that an item
-can carry more than its entity.
+A field that is empty (None, False, 0, no text, no elements) is left out if that is also its default. This keeps the
+sparse indexes sparse and the items small. Reading ignores attributes that belong to no field, so an item can contain
+more than its entity.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _IMPORTED_FOR_TYPES = {
     "QueuedRequest": QueuedRequest,
     "SyncWindow": SyncWindow,
 }
-"""Names in the type hints of entities whose modules import them for type checkers only."""
+"""Names in the type hints of entities that their modules import only for type checkers."""
 
 
 class _Attribute(NamedTuple):
-    """One attribute of an item: where its value stands in the entity, and how it is stored."""
+    """One attribute of an item: the path of its value in the entity, and its storage format."""
 
     name: str
     path: tuple[str, ...]
@@ -53,14 +53,14 @@ class _Attribute(NamedTuple):
     encode: Callable[[Any], AttributeValue]
     decode: Callable[[AttributeValue], Any]
     omitted: object
-    """The value that is left out; MISSING when none is."""
+    """The value that is left out, or MISSING if no value is left out."""
 
 
 class Codec(Generic[T]):
     """Stores the entities of one dataclass.
 
-    `renamed` maps fields to the attributes that have another name. The `required` attributes are stored even when they
-    are empty, and an item without them is refused.
+    `renamed` maps fields to attributes with a different name. The `required` attributes are stored even if they are
+    empty. An item without them is rejected.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Codec(Generic[T]):
     def entity(self, item: Item) -> T:
         """Return the entity of an item. A field without an attribute gets its default.
 
-        Raises KeyError when a required attribute is missing, TypeError when a field without a default is.
+        Raises KeyError if a required attribute is missing, and TypeError if a field without a default is missing.
         """
         for name in self._required:
             item[name]
@@ -100,11 +100,11 @@ class Codec(Generic[T]):
 
     @cached_property
     def _attributes(self) -> list[_Attribute]:
-        """The attributes of the dataclass. Worked out on first use: a function pays only for what it stores."""
+        """The attributes of the dataclass, computed on first use. Unused entities cost nothing."""
         return list(self._attributes_of(self._entity, ()))
 
     def _attributes_of(self, entity: type[Any], path: tuple[str, ...]) -> Iterator[_Attribute]:
-        """Yield the attributes of a dataclass that stands at `path` in the entity."""
+        """Yield the attributes of the dataclass at `path` in the entity."""
         for field in fields(entity):
             here = (*path, field.name)
             name = "_".join(here)
@@ -122,7 +122,7 @@ class Codec(Generic[T]):
 
 
 def _built(entity: Any, values: dict[str, Any]) -> Any:
-    """Return the dataclass of these values; the nested dataclasses come as mappings."""
+    """Return the dataclass with these values. The values of nested dataclasses are mappings."""
     for name, nested in _nested_dataclasses(entity):
         if name in values:
             values[name] = _built(nested, values[name])
@@ -140,7 +140,7 @@ def _nested_dataclasses(entity: Any) -> list[tuple[str, type[Any]]]:
 
 @cache
 def _attribute_functions(hint: Any) -> tuple[Callable[[Any], AttributeValue], Callable[[AttributeValue], Any]]:
-    """Return what makes an attribute value of a value of this type, and the reverse."""
+    """Return the functions that convert a value of this type to an attribute value and back."""
     alone = _without_none(hint)
     if alone is str:
         return (lambda value: {"S": value}), itemgetter("S")
@@ -164,7 +164,7 @@ def _json(value: object) -> str:
 
 @cache
 def _json_functions(hint: Any) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
-    """Return what makes a JSON value of a value of this type, and the reverse. Raises TypeError for other types."""
+    """Return the functions that convert a value of this type to JSON and back. Raises TypeError for other types."""
     if hint in {str, int, bool, Any}:
         return _same, _same
     if isinstance(hint, type) and issubclass(hint, Enum):
@@ -184,7 +184,7 @@ def _json_functions(hint: Any) -> tuple[Callable[[Any], Any], Callable[[Any], An
 
 
 def _without_none(hint: Any) -> Any:
-    """Return `X` for `X | None`, any other type as it is."""
+    """Return `X` for `X | None`, and any other type unchanged."""
     arguments = [argument for argument in get_args(hint) if argument is not NoneType]
     return arguments[0] if get_origin(hint) is UnionType and len(arguments) == 1 else hint
 
@@ -240,7 +240,7 @@ def _hint(entity: type[Any], field: Field[Any]) -> Any:
 
 @cache
 def _evaluated(module: str, annotation: str) -> Any:
-    """Return the type that an annotation names. Few are distinct, so this is faster than `get_type_hints`."""
+    """Return the type that an annotation names. Annotations repeat, so this is faster than `get_type_hints`."""
     return eval(annotation, vars(sys.modules[module]), _IMPORTED_FOR_TYPES)  # noqa: S307 - annotations of this program
 
 

@@ -1,10 +1,10 @@
-"""Removes what a deleted connection left behind: in batches, side by side (decision 0022).
+"""Removes the data of deleted connections in parallel batches (decision 0022).
 
-The records are found through the search index and, once their texts are packed, through the search pages
-(`search.py`). A body with chunks is always in the index, which gives their number.
+The records are found through the search index and, once their texts are packed, through the search pages (`search.py`).
+A body with chunks is always in the index, which contains their number.
 
-A record is deleted before its body, and found by its body. So a removal that stops anywhere finds the rest when it
-starts again. Two removals at a time do no harm: they delete the same items.
+A record is found through its body and deleted before it. A removal that stops at any point therefore finds the
+remaining records when it starts again. Two concurrent removals do no harm, because they delete the same items.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ RECORDS_A_STEP = 500
 """About a second's work."""
 
 WRITERS = 8
-"""How many batches are written at the same time."""
+"""The number of batches that are written in parallel."""
 
 MAX_BATCH_DELETES = 25
 """DynamoDB: BatchWriteItem takes at most 25 items."""
@@ -39,8 +39,8 @@ MAX_BATCH_DELETES = 25
 BATCH_WRITE = Policy(
     retries=10, first_seconds=0.05, max_seconds=2.0, message="The database is busy. The next sweep continues."
 )
-"""All entries of a connection are in one partition of an index. It takes 1,000 writes a second (DynamoDB), and what is
-over that is throttled at the table."""
+"""All entries of a connection are in one partition of an index. DynamoDB accepts 1,000 writes a second for a partition.
+Above that, it throttles writes to the table."""
 
 _THROTTLED = frozenset({"ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded"})
 
@@ -52,7 +52,7 @@ class ConnectionRemoval(Database):
     """Removes deleted connections."""
 
     def remove_records(self, connection: Connection) -> Iterator[int]:
-        """Remove the records of a deleted connection; yield how many each step removed. Raises TooManyRequests."""
+        """Remove a deleted connection's records; yield the number for each step. Raises TooManyRequests."""
         records, payloads = self._tables.queued_requests, self._tables.payloads
         query = key_query(
             payloads,
@@ -83,7 +83,7 @@ class ConnectionRemoval(Database):
         for table, sort_key in ((self._tables.queue, keys.POSITION), (self._tables.counts, keys.DAY)):
             query = key_query(table, {keys.CONNECTION_ID: connection.id}, attributes=(keys.CONNECTION_ID, sort_key))
             self._delete((table, row) for row in self._query(query))
-        # Without counts no page is stored any more, so these are the last.
+        # Pages are not stored without counts, so these are the last pages.
         pages = self._search_pages(connection.id)
         self._delete((payloads, keys.payload_key(connection.id, page[keys.PART]["S"])) for page in pages)
         self._client.delete_item(TableName=self._tables.connections, Key=keys.id_key(connection.id))
@@ -92,7 +92,7 @@ class ConnectionRemoval(Database):
         return self._query(key_query(self._tables.payloads, {keys.REQUEST_ID: connection_id}, consistent=True))
 
     def _delete(self, deletes: Iterable[Delete]) -> None:
-        """Delete items, each named once, in batches side by side; return when all are deleted."""
+        """Delete items in parallel batches and return when all are deleted. Each item must be named only once."""
         remaining = iter(deletes)
         batches = iter(lambda: list(islice(remaining, MAX_BATCH_DELETES)), [])
         with ThreadPoolExecutor(WRITERS) as writers:
@@ -109,7 +109,7 @@ class ConnectionRemoval(Database):
             deletes = unprocessed
 
     def _try_delete(self, deletes: list[Delete]) -> list[Delete]:
-        """Delete a batch once; return what DynamoDB did not process."""
+        """Delete a batch once; return the items that DynamoDB did not process."""
         requests: dict[str, list[dict[str, Any]]] = {}
         for table, key in deletes:
             requests.setdefault(table, []).append({"DeleteRequest": {"Key": key}})

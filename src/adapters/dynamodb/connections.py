@@ -23,19 +23,19 @@ class Connections(Database):
     """Reads connections."""
 
     def connection(self, connection_id: str) -> Connection | None:
-        """Return a connection, also a deleted one: one read."""
+        """Return a connection, even a deleted one, with one read."""
         item = self._get(self._tables.connections, keys.id_key(connection_id))
         return CONNECTIONS.entity(item) if item else None
 
     def connections_of(self, app_id: str, offset: int, limit: int) -> tuple[Sequence[Connection], int]:
-        """Return one page of an app's connections and how many there are: the index, then one batch."""
+        """Return one page of an app's connections and their number. Reads the index, then one batch."""
         query = key_query(self._tables.connections, {keys.APP_ID: app_id}, index=keys.CONNECTIONS_BY_APP_INDEX)
         entries = self._query(query | {"FilterExpression": f"attribute_not_exists({keys.DELETED_AT})"})
         ids = [entry[keys.ID]["S"] for entry in entries]
         return self._connections_by_id(ids[offset : offset + limit]), len(ids)
 
     def deleted_connections(self, limit: int) -> Sequence[Connection]:
-        """Return connections with records to remove, those first that were deleted first."""
+        """Return deleted connections with records to remove, in order of deletion."""
         query = key_query(self._tables.connections, keys.PURGE_PARTITION, index=keys.CONNECTIONS_TO_PURGE_INDEX)
         entries = self._client.query(**query, Limit=limit)["Items"]
         return self._connections_by_id([entry[keys.ID]["S"] for entry in entries])

@@ -1,8 +1,8 @@
 """The rows of `Counts`: one for each day of a connection, and more when transactions conflict.
 
 DynamoDB cancels a transaction that names an item while another transaction changes it. Every change of a connection's
-records names the row of its day. So the first try adds to that row, and a try after a conflict to one of
-`OVERFLOW_ROWS` beside it, chosen at random. Readers add the rows up (decision 0007).
+records names the row of its day. The first try therefore adds to that row. After a conflict, the next try adds to one
+of the `OVERFLOW_ROWS` extra rows, chosen at random. Readers add up the rows (decision 0007).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from adapters.dynamodb.keys import Item
 
 OVERFLOW_ROWS = 4
-"""By `benchmarks/count_contention.py`: a connection sustains 100 changes a second instead of 40."""
+"""With these rows, a connection sustains 100 changes a second instead of 40 (`benchmarks/count_contention.py`)."""
 
 SEPARATOR = "#"
-"""Between the day and the number of an overflow row: `2026-03-14#2`."""
+"""Separates the day from the number of an overflow row: `2026-03-14#2`."""
 
 CHANGED = "changed"
 QUIET = "quiet"
@@ -47,8 +47,8 @@ WEBHOOK_STATE_CODES = {
     WebhookState.SUCCEEDED: "s",
     WebhookState.FAILED: "f",
 }
-"""One letter each in the names of count attributes, because a list reads the rows of every day: `irs` counts records
-inserted that day that are now response_received and succeeded."""
+"""Each is one letter in the names of count attributes, because a list reads the rows of every day. For example, `irs`
+counts the records inserted that day that are now response_received and succeeded."""
 
 _PAIRS: dict[str, Pair] = {
     code + webhook_code: (state, webhook_state)
@@ -70,7 +70,7 @@ def count_attribute(key: CountKey) -> str:
 
 
 def overflow_row(failures: int, random: float) -> int | None:
-    """Return the overflow row to add to after so many failures, None for the row of the day."""
+    """Return the overflow row to add to after this number of failures, or None for the row of the day."""
     return int(random * OVERFLOW_ROWS) if failures else None
 
 
@@ -96,10 +96,10 @@ def count_updates(table: str, changes: Mapping[CountKey, int], row: int | None) 
 
 
 def deletions_of_empty_day(table: str, rows: Sequence[Item]) -> list[dict[str, Any]]:
-    """Return the entries of a transaction that delete the rows of a day; none unless all counts add up to zero.
+    """Return transaction entries that delete the rows of a day. There are none unless all counts add up to zero.
 
-    The transaction holds while these rows are unchanged. A row that is added meanwhile stays and counts correctly.
-    Rows stay while one is marked CHANGED, because the mark leads to the day's search texts.
+    The transaction fails if one of these rows has changed. A row that is added meanwhile stays and counts correctly.
+    All rows stay while one is marked CHANGED, because the mark leads to the day's search texts.
     """
     is_counted = any(sum(_count(row, name) for row in rows) for name in COUNT_ATTRIBUTES)
     if is_counted or any(row.get(keys.PACK) == {"S": CHANGED} for row in rows):
@@ -139,7 +139,7 @@ class Counts(Database):
     """Reads counts."""
 
     def day_counts(self, connection_id: str) -> Sequence[DayCounts]:
-        """Return the counts of a connection with one query, about 200 bytes a day. Raises NotFound when deleted."""
+        """Return the counts of a connection with one query, about 200 bytes a day. Raises NotFound if it is deleted."""
         query = key_query(self._tables.counts, {keys.CONNECTION_ID: connection_id}, consistent=True)
         days: dict[str, Counter[str]] = {}
         for row in self._query(query):
@@ -150,7 +150,7 @@ class Counts(Database):
         return [DayCounts(day, *(_pairs(counts, sort) for sort in (INSERTED, UPDATED))) for day, counts in days.items()]
 
     def recount(self, connection_id: str) -> Mapping[CountKey, int]:
-        """Return the counts that the entries of the indexes by state add up to."""
+        """Return the counts, computed from the entries of the indexes by state."""
         counts: Counter[CountKey] = Counter()
         for sort in (INSERTED, UPDATED):
             for state in State:

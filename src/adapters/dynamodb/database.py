@@ -59,9 +59,9 @@ class Database:
             query["ExclusiveStartKey"] = page["LastEvaluatedKey"]
 
     def _key_after(self, count: int, query: Mapping[str, Any]) -> Item | None:
-        """Return the key after which a query continues past its first `count` items, None when there are no more.
+        """Return the key with which a query continues after its first `count` items, or None if there are no more.
 
-        DynamoDB counts the items where they are stored. It reads them, but sends none.
+        DynamoDB reads and counts the items but does not send them.
         """
         query = dict(query)
         while True:
@@ -85,7 +85,7 @@ class Database:
             result = self._client.batch_get_item(RequestItems=requests)
             for table, table_items in result["Responses"].items():
                 items[table].extend(table_items)
-            # DynamoDB leaves keys out when it is throttled, and what is over 16 MB.
+            # DynamoDB leaves out keys if it throttles the call, and the items beyond 16 MB.
             unprocessed = [(table, key) for table, rest in result["UnprocessedKeys"].items() for key in rest["Keys"]]
             if len(unprocessed) == len(batch):
                 backoff.wait()
@@ -107,8 +107,8 @@ def key_query(
 ) -> dict[str, Any]:
     """Return the parameters of a query by key.
 
-    `equal` maps key attributes to their values. `between` is an attribute with its first and last value, `below` an
-    attribute with the value that it must stay under. `attributes` are those to return; none means all.
+    `equal` maps key attributes to their values. `between` is an attribute with its first and last value. `below` is an
+    attribute with the value that it must be less than. `attributes` are the attributes to return; none means all.
     """
     conditions = [f"#{name} = :{name}" for name in equal]
     names = set(equal) | set(attributes)

@@ -1,6 +1,6 @@
 """The names of tables, indexes and attributes, and the keys of every item.
 
-Attributes that only mirror a field of an entity get their name from the field (`codec.py`). Named here are the
+An attribute that only mirrors a field of an entity gets its name from the field (`codec.py`). This module names the
 attributes that a key, an index, a condition or a query uses. `template.yaml` declares tables and indexes.
 """
 
@@ -68,7 +68,7 @@ CONNECTION_ID = "connection_id"
 INSERTED_AT = "inserted_at"
 DELETED_AT = "deleted_at"
 EXPIRES_AT = "expires_at"
-"""Unix seconds after which DynamoDB removes the item (time to live)."""
+"""The time in Unix seconds after which DynamoDB removes the item (time to live)."""
 REVISION = "revision"
 
 # QueuedRequests
@@ -90,7 +90,7 @@ REQUEST_PARTS = "request_parts"
 RESPONSE_PARTS = "response_parts"
 SEARCH_TEXT = "search_text"
 REMOVED = "removed"
-"""Marks what replaces the body of a removed record until its text is out of the search pages."""
+"""Marks the item that replaces the body of a removed record until no search page contains its text."""
 DATA = "data"
 VERSION = "version"
 SEARCH_PAGES = "texts#"
@@ -100,7 +100,7 @@ SEARCH_PAGES = "texts#"
 DAY = "day"
 PACK = "pack"
 DELETED_CONNECTION = "deleted"
-"""In place of a day: the row of a deleted connection. A list reads it with the counts."""
+"""Replaces the day in the row of a deleted connection. A list reads this row with the counts."""
 
 # Connections
 WEBHOOK_URL = "webhook_url"
@@ -124,7 +124,7 @@ KEY = "key"
 
 
 def expiry(expires_at: int | None) -> Item:
-    """Return the attribute by which DynamoDB removes an item; none for an item that stays."""
+    """Return the attribute that makes DynamoDB remove an item, or no attribute for an item that stays."""
     return {} if expires_at is None else {EXPIRES_AT: {"N": str(expires_at)}}
 
 

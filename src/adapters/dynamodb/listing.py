@@ -16,18 +16,19 @@ if TYPE_CHECKING:
     from adapters.dynamodb.keys import Item
 
 AFTER_ALL = "~"
-"""Sorts after every timestamp and every id, and appended to a day or a moment, after all that begins with it."""
+"""Sorts after every timestamp and every id. A day or a timestamp followed by it sorts after every text that begins with
+that day or timestamp."""
 
 MAX_SKIP_READ = 1_500
-"""More entries than this (150 bytes each) are skipped by a count, which is one call more. Sending fewer is as fast. At
-most half of a day's entries are skipped: 2,740 records a day, a million a year, stay below this number."""
+"""To skip more entries than this (150 bytes each), DynamoDB counts them in one extra call. Sending fewer entries is as
+fast. At most half of a day's entries are skipped, so 2,740 records a day (a million a year) stay below this number."""
 
 
 class ListingIndexes(Database):
     """Reads the listing indexes."""
 
     def index_entries(self, days: IndexDays, *, descending: bool, skip: int, limit: int) -> Sequence[IndexEntry]:
-        """Return entries with one query, which reads no more than `skip + limit` entries where no filter applies."""
+        """Return entries with one query. Without a filter, it reads at most `skip + limit` entries."""
         query = self._index_query(days, days.first_day, days.last_day + AFTER_ALL)
         query["ScanIndexForward"] = not descending
         if "FilterExpression" not in query:
@@ -52,7 +53,7 @@ class ListingIndexes(Database):
             return list(chain.from_iterable(readers.map(read, parts)))
 
     def _index_query(self, days: IndexDays, first: str, last: str) -> dict[str, Any]:
-        """Return the query for the entries between two moments."""
+        """Return the query for the entries from `first` to `last`."""
         equal = {keys.CONNECTION_ID: days.connection_id}
         filters: dict[str, str] = {}
         for name, value in ((keys.STATE, days.state), (keys.WEBHOOK_STATE, days.webhook_state)):

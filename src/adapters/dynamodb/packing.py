@@ -1,4 +1,7 @@
-"""Packing: moves the search texts of past days from the search index into search pages (`search.py` says why)."""
+"""Packing: moves the search texts of past days from the search index into search pages.
+
+See `search.py` for the reason.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +28,11 @@ if TYPE_CHECKING:
     from adapters.dynamodb.search_pages import RecordKey
 
 MAX_STEP_TEXTS = 1_000
-"""How many texts one step reads at most (and 1 MB, DynamoDB). Each is taken out of the index by its own write."""
+"""The maximum number of texts that a step reads; DynamoDB also stops at 1 MB. Each is removed from the index by its own
+write."""
 
 WRITERS = 8
-"""How many texts are taken out of the index at the same time."""
+"""The number of texts that are removed from the index in parallel."""
 
 _OVERTAKEN = frozenset(
     {
@@ -38,7 +42,7 @@ _OVERTAKEN = frozenset(
         "TransactionConflict",
     }
 )
-"""DynamoDB's codes for a write that came too late, alone and in a transaction."""
+"""DynamoDB's error codes for a write that came too late, alone and in a transaction."""
 
 
 class Packing(Search):
@@ -52,7 +56,7 @@ class Packing(Search):
         self._max_step_texts = max_step_texts
 
     def days_to_pack(self, before: str, limit: int) -> Sequence[tuple[str, str]]:
-        """Return (connection, day) of up to `limit` days to pack that did not change since the last call."""
+        """Return (connection, day) for up to `limit` days to pack that have not changed since the last call."""
         quiet = self._marked_rows(QUIET, before, limit)
         changed = self._marked_rows(CHANGED, before, limit)
         for row in changed:
@@ -61,7 +65,7 @@ class Packing(Search):
         return [day for day in dict.fromkeys(map(_day, quiet)) if day not in changed_days]
 
     def pack(self, connection_id: str, day: str, after: RecordKey | None) -> RecordKey | None:
-        """Do one step of a day's packing. Return the record to continue after, or None when the day is done."""
+        """Do one step of a day's packing. Return the record to continue after, or None if the day is done."""
         rows = self._rows_of_day(connection_id, day)
         if not rows:  # the connection was removed
             return None
@@ -83,7 +87,7 @@ class Packing(Search):
                 return entries, last
 
     def _pack_entries(self, row: Item, entries: Sequence[Item]) -> None:
-        """Add to the pages the texts that they lack. Take those out of the index that were in the pages before.
+        """Add the missing texts to the pages. Remove from the index the texts that were already in the pages.
 
         `row` is one of the day's rows of counts.
         """
@@ -128,7 +132,8 @@ class Packing(Search):
     def _put_page(self, row: Item, page: SearchPage) -> None:
         """Store a page with the pages that it is split into, unless another run has changed it.
 
-        The transaction requires the counts of the connection: when it is removed, they go before its pages.
+        The transaction requires the counts of the connection, because removing a connection deletes them before its
+        pages.
         """
         first, *new = (
             {
@@ -152,7 +157,7 @@ class Packing(Search):
             )
 
     def _take_out(self, entry: Item) -> None:
-        """Take a settled text out of the index, unless the body has changed since."""
+        """Remove a settled text from the index, unless its body has changed since."""
         key = {"TableName": self._tables.payloads, "Key": keys.payload_key(entry[keys.REQUEST_ID]["S"])}
         with _unless_overtaken():
             if is_removed(entry):
@@ -161,13 +166,13 @@ class Packing(Search):
                 self._client.update_item(
                     **key,
                     UpdateExpression=f"REMOVE {keys.CONNECTION_ID}, {keys.SEARCH_TEXT}",
-                    # A body with chunks stays, also one with chunks that were announced since.
+                    # A body with chunks stays, even if its chunks were announced after the query.
                     ConditionExpression=f"{keys.SEARCH_TEXT} = :text AND attribute_not_exists({keys.RESPONSE_PARTS})",
                     ExpressionAttributeValues={":text": entry[keys.SEARCH_TEXT]},
                 )
 
     def _finish_day(self, rows: Sequence[Item]) -> None:
-        """Unmark a packed day. Delete its rows if they count nothing, so that no list reads their zeros."""
+        """Unmark a packed day. Delete its rows if all counts are zero, because every list would read them."""
         deletions = deletions_of_empty_day(self._tables.counts, rows)
         if deletions:
             with _unless_overtaken():
@@ -208,7 +213,7 @@ class Packing(Search):
 
 @contextmanager
 def _unless_overtaken() -> Iterator[None]:
-    """Ignore that a conditional write failed, because another writer was first."""
+    """Ignore the failure of a conditional write, because another writer was first."""
     try:
         yield
     except ClientError as error:

@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 
 
 class RequestChanges(Database):
-    """Makes operations of changes to requests."""
+    """Converts changes to requests into operations."""
 
     _retention_days: Callable[[], int]
 
     def _store_chunks(self, change: ChangeRequest, response: PackedResponse) -> None:
-        """Store the chunks of a large response, before the transaction that makes them count.
+        """Store the chunks of a large response before the transaction that makes them valid.
 
-        Nobody reads them until the record names their number. A repeated commit writes them again unchanged. The body
-        gets their number first, so that they are found and removed even if the transaction never happens.
+        They are not read until the record contains their number. A repeated commit writes them again unchanged. The
+        body gets their number first, so they can be found and removed even if the transaction never happens.
         """
         try:
             self._client.update_item(
                 TableName=self._tables.payloads,
                 Key=keys.payload_key(change.after.id),
-                # With its keys the body is in the search index, where the removal of a connection finds it.
+                # The keys put the body into the search index, where the removal of a connection finds it.
                 UpdateExpression=f"SET {keys.RESPONSE_PARTS} = :parts, {keys.CONNECTION_ID} = :connection, "
                 f"{keys.INSERTED_AT} = :inserted",
                 ConditionExpression=HAS_BODY,
@@ -84,7 +84,7 @@ class RequestChanges(Database):
             if not response.chunks:
                 body[keys.RESPONSE] = {"B": response.packed}
         if change.search_text is not None:
-            # With its keys, because the body may have left the search index (`packing.py`).
+            # The keys are included because the body may have left the search index (`packing.py`).
             body[keys.SEARCH_TEXT] = {"S": change.search_text}
             body[keys.CONNECTION_ID] = {"S": after.connection_id}
             body[keys.INSERTED_AT] = {"S": after.inserted_at}
@@ -106,7 +106,7 @@ class RequestChanges(Database):
         ]
 
     def _forget_request(self, change: ForgetRequest, stored_parts: Sequence[Item]) -> list[Operation]:
-        """Delete the parts that are stored. Replacing the body makes a second attempt fail."""
+        """Delete the stored parts. Replacing the body makes a second attempt fail."""
         body = keys.payload_key(change.before.id)
         if body not in stored_parts:
             raise Conflict(change, None)
@@ -132,7 +132,7 @@ class RequestChanges(Database):
         return Operation({"Update": entry})
 
     def _queue(self, before: QueuedRequest | None, after: QueuedRequest | None) -> list[Operation]:
-        """Keep a record in the queue exactly while it is queued. The condition on the record guards these too."""
+        """Keep a record in the queue only while it is queued. The record's condition also guards these operations."""
         old = keys.queue_key(before) if before and before.state in QUEUED else None
         new = keys.queue_key(after) if after and after.state in QUEUED else None
         operations = []

@@ -42,7 +42,7 @@ TOMBSTONES = Codec(Tombstone)
 
 
 def record_from_item(item: Item) -> QueuedRequest:
-    """Return the record of an item that is not a tombstone; also of a stream image."""
+    """Return the record in an item or in a stream image. The item must not be a tombstone."""
     return RECORDS.entity(item)
 
 
@@ -52,7 +52,7 @@ def record_item(record: QueuedRequest, expires_at: int | None = None) -> Item:
 
 
 def tombstone_item(record: QueuedRequest, deleted_at: str) -> Item:
-    """Return what replaces a deleted record. It is in no listing index, because it has no `inserted_at`."""
+    """Return the tombstone that replaces a deleted record. Without `inserted_at`, it is not in any listing index."""
     deleted = int(datetime.fromisoformat(deleted_at).timestamp())
     tombstone = Tombstone(record.id, record.connection_id, record.app_id, deleted_at)
     return TOMBSTONES.item(tombstone) | keys.expiry(deleted + TOMBSTONE_DAYS * SECONDS_A_DAY)
@@ -67,21 +67,22 @@ class Requests(Database):
     """Reads requests."""
 
     def request(self, request_id: str) -> QueuedRequest | Tombstone | None:
-        """Return the record alone: one read."""
+        """Return the record without its bodies, with one read."""
         item = self._get(self._tables.queued_requests, keys.id_key(request_id))
         return request_from_item(item) if item else None
 
     def stored_request(self, request_id: str, connection_id: str | None = None) -> StoredRequest | Tombstone | None:
-        """Return the record with its bodies: one read when the connection is named and no body is in chunks."""
+        """Return the record with its bodies. One read is enough if the connection is named and no body is in chunks."""
         detail = self.request_detail(request_id, connection_id, 0)
         return detail.stored if isinstance(detail, RequestDetail) else detail
 
     def request_detail(
         self, request_id: str, connection_id: str | None, max_ahead: int
     ) -> RequestDetail | Tombstone | None:
-        """Return a record with one read, and with a second round of reads what the first one could not name.
+        """Return a record with one read. If that does not return everything, a second round of reads follows.
 
-        These are the connection when it was not named, the chunks of large bodies and the number of requests ahead.
+        The second round reads the connection if `connection_id` is None, the chunks of large bodies, and the number of
+        requests ahead.
         """
         tables = self._tables
         named = [keys.id_key(connection_id)] if connection_id else []
@@ -113,13 +114,13 @@ class Requests(Database):
         if isinstance(request, Tombstone):
             return request
         if bodies is None:
-            return None  # it was deleted while it was read: a batch is not one moment
+            return None  # it was deleted during the read: a batch is not a snapshot
         return RequestDetail((bodies | second[tables.payloads]).stored_request(request), connections[0], ahead)
 
     def _second_round(
         self, needed: Mapping[str, Sequence[Item]], record: QueuedRequest | None, max_ahead: int
     ) -> tuple[dict[str, list[Item]], int]:
-        """Return the items with these keys, and how many requests are ahead of a record that is queued."""
+        """Return the items with these keys, and the number of requests ahead of a queued record."""
         if not max_ahead or record is None or record.state not in QUEUED:
             return self._batch_get(needed), 0
         with ThreadPoolExecutor(2) as readers:
@@ -135,7 +136,7 @@ class Requests(Database):
         return int(self._client.query(**query, Select="COUNT", Limit=max_ahead)["Count"])
 
     def stored_requests(self, request_ids: Sequence[str], *, max_response_bytes: int) -> Mapping[str, StoredRequest]:
-        """Return the records that exist. Each needs two keys, so 50 records are one read."""
+        """Return the records that exist. Each record needs two keys, so one read returns 50 records."""
         tables = self._tables
         items = self._batch_get(
             {
@@ -152,7 +153,7 @@ class Requests(Database):
         return stored
 
     def _stored(self, record: QueuedRequest, bodies: Bodies, max_response_bytes: int) -> StoredRequest:
-        """Return the record with its bodies, after reading the chunks that are needed. A larger response is None."""
+        """Read the required chunks and return the record with its bodies. A larger response is None."""
         with_response = record.response_size <= max_response_bytes
         bodies = self._complete(bodies, record.id, record.response_parts if with_response else 0)
         return bodies.stored_request(record, with_response=with_response)
@@ -162,7 +163,7 @@ class Requests(Database):
         return bodies | self._batch_get({self._tables.payloads: missing})[self._tables.payloads] if missing else bodies
 
     def request_xml(self, request_id: str) -> str:
-        """Return the request: one read, and a second when it is in chunks. Raises NotFound."""
+        """Return the request XML with one read, or two reads if it is in chunks. Raises NotFound."""
         item = self._get(self._tables.payloads, keys.payload_key(request_id))
         bodies = Bodies.of([item] if item else [])
         if bodies is None:
@@ -170,14 +171,14 @@ class Requests(Database):
         return self._complete(bodies, request_id, 0).request_xml
 
     def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
-        """Return what is sent next: one consistent query of a table that holds whole records."""
+        """Return the next requests to send, with one consistent query of a table that holds whole records."""
         query = key_query(self._tables.queue, {keys.CONNECTION_ID: connection_id}, consistent=True)
         return [RECORDS.entity(item) for item in self._client.query(**query, Limit=limit)["Items"]]
 
     def delivery(
         self, request_id: str, app_id: str, *, response_parts: int, max_response_bytes: int
     ) -> Delivery | Tombstone | None:
-        """Return what one webhook attempt needs: one read of three tables."""
+        """Return the data for one webhook attempt, with one read of three tables."""
         tables = self._tables
         items = self._batch_get(
             {
@@ -196,6 +197,6 @@ class Requests(Database):
             return record
         bodies = Bodies.of(items[tables.payloads])
         if bodies is None:
-            return None  # it was removed while it was read
+            return None  # it was removed during the read
         secrets = APPS.entity(items[tables.apps][0]).webhook_secrets if items[tables.apps] else ()
         return Delivery(self._stored(record, bodies, max_response_bytes), secrets)

@@ -1,9 +1,9 @@
-"""Search: today's texts in a sparse index, older ones in search pages (decision 0023).
+"""Search: today's texts are in a sparse index, older texts in search pages (decision 0023).
 
-A body item with a `connection_id` is in the index `search`. What the index says of a record takes precedence over the
-search pages. Packing (`packing.py`) copies texts from the index into pages, and the run after that takes them out of
-the index. Between the two runs a text is in both. So a search that reads first the index and then the pages misses no
-text, however late DynamoDB shows either.
+A body item with a `connection_id` is in the index `search`. The index entry of a record takes precedence over the
+search pages. Packing (`packing.py`) copies texts from the index into pages, and the next run removes them from the
+index. Between the two runs a text is in both. A search that reads the index first and the pages second therefore finds
+every text, even if DynamoDB updates either of them late.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ENTRY_ATTRIBUTES = (
     keys.REQUEST_PARTS,
     keys.RESPONSE_PARTS,
 )
-"""A search spends its time on parsing entries. The attributes that it does not need stay behind."""
+"""A search spends its time on parsing entries, so it reads only the attributes that it needs."""
 
 
 class Search(Database):
@@ -47,7 +47,7 @@ class Search(Database):
         split_points: Sequence[str],
         check_deadline: Callable[[], None] = no_deadline,
     ) -> Collection[RecordKey]:
-        """Return the records whose text contains `phrase`. The parts between the split_points are read side by side."""
+        """Return the records whose text contains `phrase`. The parts between the split points are read in parallel."""
         parts = list(pairwise([BEFORE_ALL, *split_points, AFTER_ALL]))
         in_index: dict[RecordKey, bool] = {}
         in_pages: set[RecordKey] = set()
@@ -64,7 +64,7 @@ class Search(Database):
     def _search_part(
         self, connection_id: str, phrase: str, part: tuple[str, str], check_deadline: Callable[[], None]
     ) -> tuple[dict[RecordKey, bool], list[RecordKey]]:
-        """Return which records of the index match, then the matches in the search pages (in this order, see above)."""
+        """Return whether each record in the index matches, then the matches in the pages (see above for the order)."""
         first, last = part
         entries = self._query(self._search_index_query(connection_id, *part, ENTRY_ATTRIBUTES), check_deadline)
         in_index = {
@@ -84,7 +84,7 @@ class Search(Database):
     def _search_index_query(
         self, connection_id: str, first: str, last: str, attributes: Sequence[str] = ()
     ) -> dict[str, Any]:
-        """Return the query for the entries of the index between two moments."""
+        """Return the query for the index entries between two timestamps."""
         return key_query(
             self._tables.payloads,
             {keys.CONNECTION_ID: connection_id},
@@ -95,15 +95,15 @@ class Search(Database):
 
 
 def record_key(entry: Item) -> RecordKey:
-    """Return the record of an entry of the index."""
+    """Return the record of an index entry."""
     return entry[keys.INSERTED_AT]["S"], entry[keys.REQUEST_ID]["S"]
 
 
 def has_chunks(entry: Item) -> bool:
-    """Tell whether a body has chunks. It stays in the index, so that removing the connection finds their number."""
+    """Return whether a body has chunks. It stays in the index, where removing the connection finds their number."""
     return keys.REQUEST_PARTS in entry or keys.RESPONSE_PARTS in entry
 
 
 def is_removed(entry: Item) -> bool:
-    """Tell whether the record was removed: what replaces its body has neither text nor chunks."""
+    """Return whether the record was removed. The marker that replaces its body has neither text nor chunks."""
     return keys.SEARCH_TEXT not in entry and not has_chunks(entry)

@@ -1,8 +1,9 @@
 """Search pages: the search texts of many records, in order of insertion, compressed into one item.
 
 The search pages of a connection are in `Payloads` under its id. A page holds the records from the one in its key up to
-that of the next page; the first page begins before all records. A page that grows over `MAX_PAGE_BYTES` is split. Pages
-are never merged, so a record stays in its page or moves to a new one in the transaction that takes it out of the old.
+the one in the key of the next page. The first page begins before all records. A page that grows over `MAX_PAGE_BYTES`
+is split. Pages are never merged, so a record stays in its page or moves to a new one in the transaction that takes it
+out of the old.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from adapters.dynamodb.keys import Item
 
 MAX_PAGE_BYTES = 48 * 1024
-"""Compressed. Larger pages hardly compress better, and one more text costs the write of a whole page."""
+"""The compressed size. Larger pages hardly compress better, and adding one text writes the whole page."""
 
 RecordKey: TypeAlias = tuple[str, str]
 """The order of the records in search pages and in the search index: (inserted_at, id)."""
@@ -62,7 +63,7 @@ class SearchPage:
 
 
 def storable(search_text: str) -> str:
-    """Return a text as a page holds it: without the character that separates entries, which XML cannot hold."""
+    """Return a text without the character that separates the entries of a page. XML cannot contain this character."""
     return search_text.replace(_BETWEEN_ENTRIES, " ")
 
 
@@ -72,7 +73,7 @@ def page_from_item(item: Item) -> SearchPage:
 
 
 def matches_in_page(item: Item, phrase: str) -> list[RecordKey]:
-    """Return the records of a page whose text contains the phrase. One look rules most pages out."""
+    """Return the records of a page whose text contains the phrase. A single test rules out most pages."""
     unpacked = _unpacked(item)
     return [record for record, text in _entries(unpacked) if phrase in text] if phrase in unpacked else []
 

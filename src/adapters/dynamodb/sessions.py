@@ -22,7 +22,7 @@ class Sessions(Database):
     """Reads sessions."""
 
     def session(self, session_id: str) -> Session | None:
-        """Return a session: one read."""
+        """Return a session with one read."""
         item = self._get(self._tables.sessions, keys.session_key(session_id))
         return SESSIONS.entity(item) if item else None
 

@@ -62,7 +62,7 @@ class DynamoDBStore(
         retention_days: Callable[[], int] = lambda: 0,
         **settings: Any,
     ) -> None:
-        """`retention_days` after its end DynamoDB may remove a record; 0 keeps all records. It is read when it is used.
+        """DynamoDB may remove a record `retention_days` after its end; 0 keeps all. The setting is read at each use.
 
         `settings` are those of `Database` and `Packing`.
         """
@@ -83,7 +83,7 @@ class DynamoDBStore(
         self._transact(operations, count_changes(changes))
 
     def add_to_counts(self, changes: Mapping[CountKey, int]) -> None:
-        """Add to counts, with a transaction for each day: botocore may send one twice, and it adds once."""
+        """Add to counts with one transaction for each day. If botocore sends a transaction twice, it adds only once."""
         for day in sorted({key.day for key in changes}):
             self._transact([], {key: change for key, change in changes.items() if key.day == day})
 

@@ -41,8 +41,8 @@ def _nothing(_: Item) -> None:
 class Operation:
     """One entry of a transaction.
 
-    `change` is the change whose condition the entry checks, None when it has no condition. `decode` makes the
-    `current` of a Conflict from the stored item.
+    The entry checks the condition of `change`, which is None if there is no condition. `decode` converts the stored
+    item to the `current` of a Conflict.
     """
 
     entry: dict[str, Any]
@@ -68,7 +68,7 @@ def put_if(
     decode: Callable[[Item], object | None] = _nothing,
     **values: str | int,
 ) -> Operation:
-    """Store an item if a condition on the stored one holds. `values` are those of its placeholders."""
+    """Store an item if a condition on the stored item holds. `values` are the values of the placeholders."""
     entry: dict[str, Any] = {
         "TableName": table,
         "Item": item,
@@ -85,7 +85,7 @@ def put_if(
 def put_revision(
     table: str, item: Item, before: int | None, change: Change, decode: Callable[[Item], object | None]
 ) -> Operation:
-    """Store an entity if the stored one has the revision `before`; None: if there is none."""
+    """Store an entity if the stored one has the revision `before`, or if `before` is None and none is stored."""
     if before is None:
         key = keys.SESSION_ID if keys.SESSION_ID in item else keys.ID
         return put_if(table, item, f"attribute_not_exists({key})", change, decode)
@@ -113,7 +113,7 @@ class Transactions(Database):
 
 
 def _raise_unless_retryable(error: ClientError, operations: Sequence[Operation]) -> None:
-    """Raise Conflict for a condition that did not hold, and the error itself when another try cannot help."""
+    """Raise Conflict if a condition did not hold, or the error itself if a retry cannot help."""
     code = error.response["Error"]["Code"]
     if code == "TransactionInProgressException":
         return

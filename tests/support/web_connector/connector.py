@@ -76,7 +76,7 @@ class CountingStore(FakeStore):
         return list(super().queue_front(connection_id, limit))
 
     def recount(self, connection_id: str = CONNECTION_ID) -> Mapping[CountKey, int]:
-        """Return the records of the connection, counted."""
+        """Count the records of the connection."""
         return super().recount(connection_id)
 
     def exact_counts(self) -> Counter[CountKey]:
@@ -111,19 +111,19 @@ def _touched(change: Change) -> tuple[str, str]:
 
 @dataclass
 class CountingSecrets:
-    """Returns different bytes each time, the same in each run."""
+    """Returns different bytes on each call, in the same sequence in each run."""
 
     last: int = 0
 
     def __call__(self, size: int) -> bytes:
-        """Return the next."""
+        """Return the next bytes."""
         self.last += 1
         return self.last.to_bytes(size, "big")
 
 
 @dataclass
 class Connector:
-    """A connection, its store, and its Web Connector. Also a transport for the simulator, in this process."""
+    """A connection, its store and its Web Connector. It is also a transport for the simulator in this process."""
 
     store: CountingStore = field(default_factory=CountingStore)
     clock: FixedClock = field(default_factory=FixedClock)
@@ -230,7 +230,7 @@ class Connector:
         return progress
 
     def receive_oversized(self, response: str) -> int:
-        """Deliver a response that is too large for a call; `{padding}` in it makes it so."""
+        """Deliver a response in which `{padding}` makes the call too large."""
         padding = MAX_BODY_BYTES
         progress = self.call("receiveResponseXML", self.ticket, response, "", "", padding=padding)
         assert isinstance(progress, int)

@@ -1,4 +1,4 @@
-"""A queue, drained by session after session through interruptions, and the checks afterwards."""
+"""Drains a queue in several sessions with interruptions, then checks the result."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MAX_SESSIONS = 20
 
 LAG_SECONDS = 3.0
 SESSIONS_WITHOUT_WORK = 2
-"""Sessions without work that prove an empty queue if the queue lags: the first one may be wrong."""
+"""The number of sessions without work that prove an empty queue if the queue lags. The first one may be wrong."""
 
 
 class StoreWithWebhooks(ObservedStore):
@@ -57,9 +57,10 @@ def _with_webhook(change: AddRequest) -> AddRequest:
 class Drain:
     """One connection's queue and its Web Connector.
 
-    `fill` queues requests at the beginning, each of `arriving` does so while a session lingers. `lag` is '', 'indexes'
-    (indexes lag, as deployed) or 'queue' (the queue lags too, which it never does: then the order cannot be kept, but
-    all other rules must hold). A company file that is not `marked` is not known to be the connection's.
+    `fill` queues requests at the beginning, and each function of `arriving` queues requests while a session lingers.
+    `lag` is '', 'indexes' (indexes lag, as deployed) or 'queue' (the queue lags too, which never happens when deployed;
+    the order cannot be kept then, but all other rules must hold). If the company file is not `marked`, it is not
+    recognised as the connection's.
     """
 
     def __init__(
@@ -92,13 +93,13 @@ class Drain:
         self.results: list[SessionResult] = []
 
     def _wait(self, seconds: float) -> None:
-        """Let time pass; a request arrives."""
+        """Let time pass, and let a request arrive."""
         self.qbwc.clock.advance(seconds=seconds)
         if self._arriving:
             self._arriving.pop(0)(self.qbwc)
 
     def to_the_end(self) -> Drain:
-        """Run sessions until nothing is queued or on its way, then release what the last session left."""
+        """Run sessions until nothing is queued or in transit, then release what the last session left."""
         self._until_quiet()
         if self._arriving:
             while self._arriving:
@@ -133,7 +134,7 @@ class Drain:
         return self.qbwc.records
 
     def executions(self, record: QueuedRequest) -> int:
-        """Return how often QuickBooks executed a write; a locked object prevents that."""
+        """Return how often QuickBooks executed a write. A locked object prevents the execution."""
         return sum(
             done.message_set_id == record.message_set_id and done.status_code != LOCKED for done in self.company.writes
         )

@@ -29,7 +29,7 @@ TWO_TRANSITIONS = {
 
 CONNECTIONS = st.integers(0, len(OWNERS) - 1)
 FORMER = st.sampled_from([0, 0, 0, 1, 2])
-"""How many sessions of the connection followed."""
+"""The number of later sessions of the connection."""
 TROUBLE = st.one_of(
     st.none(),
     st.none(),
@@ -41,7 +41,7 @@ TROUBLE = st.one_of(
         CONNECTIONS,
     ),
 )
-"""One function in four is terminated before or after a call of the store; one runs concurrently with another."""
+"""Of four functions, one is terminated before or after a call of the store, and one runs concurrently with another."""
 
 OVER = -1
 """The reply of `receiveResponseXML` after the end of a session."""
@@ -91,7 +91,7 @@ class Interleavings(RuleBasedStateMachine):
         trouble=TROUBLE,
     )
     def ask_for(self, which: int, how: str, mine: bool, trouble: Trouble) -> None:
-        """Discard, delete, redeliver or read a request; those of other apps do not exist."""
+        """Discard, delete, redeliver or read a request. Requests of other apps do not exist for the caller."""
         records = self.system.records()
         if not records:
             return
@@ -130,12 +130,12 @@ class Interleavings(RuleBasedStateMachine):
     # --- Web Connectors and QuickBooks
 
     def ticket(self, number: int, former: int = 0) -> str:
-        """Return a connection's latest ticket or a former one; '' if there is none."""
+        """Return a connection's latest ticket or a former one, or '' if there is none."""
         tickets = [ticket for ticket, other in reversed(self.system.tickets) if other == number]
         return tickets[former] if former < len(tickets) else ""
 
     def live_ticket(self, number: int) -> str:
-        """Return the ticket of the connection's live session; log in if there is none."""
+        """Return the ticket of the connection's live session. Log in if there is no live session."""
         ticket = self.ticket(number)
         session = self.session(ticket)
         if session is None or session.ended:
@@ -148,7 +148,7 @@ class Interleavings(RuleBasedStateMachine):
 
     @rule(number=CONNECTIONS)
     def take_over(self, number: int) -> None:
-        """Log in from a second machine: the first machine's session is over, and its user reads why."""
+        """Log in from a second machine. The first machine's session ends, and its user can read the reason."""
         ticket = self.ticket(number)
         session = self.session(ticket)
         if session is None or session.ended:
@@ -160,7 +160,7 @@ class Interleavings(RuleBasedStateMachine):
 
     @rule(number=CONNECTIONS, file=st.sampled_from([File.OTHERS, File.UNMARKED]), trouble=TROUBLE)
     def open_a_wrong_file(self, number: int, file: File, trouble: Trouble) -> None:
-        """Open a wrong company file: no request is sent to it, and the connection reports it."""
+        """Open a wrong company file. No request is sent to it, and the connection reports it."""
         connection = self.system.store.connection(self.system.connections[number].id)
         if not connection.file_pinned or (file is File.UNMARKED and not connection.file_id_seen):
             return
@@ -196,7 +196,7 @@ class Interleavings(RuleBasedStateMachine):
         trouble=TROUBLE,
     )
     def work(self, copy: tuple[str, int, str], objects: int, failed: bool, at_once: bool, trouble: Trouble) -> Any:
-        """QuickBooks executes a request, whether its session is over or not."""
+        """Let QuickBooks execute a request, whether or not its session is over."""
         self.on_their_way.remove(copy)
         ticket, number, request = copy
         books = self.system.books[self.system.connections[number].id]
@@ -216,13 +216,13 @@ class Interleavings(RuleBasedStateMachine):
         trouble=TROUBLE,
     )
     def fail(self, copy: tuple[str, int, str], hresult: str, trouble: Trouble) -> None:
-        """QuickBooks fails; in one case after it executed the request."""
+        """Let QuickBooks fail, in one case after it executed the request."""
         ticket, number, request = copy
         self.on_their_way.remove(copy)
         if hresult == "0x800706BE":
             self.system.books[self.system.connections[number].id].answer(request)
         elif any(other[0] == ticket and other[2] != request for other in self.on_their_way):
-            return  # an HRESULT names no request, and this one says that nothing was executed
+            return  # an HRESULT does not name a request, and this one means that nothing was executed
         session = self.session(ticket)
         if session is not None and session.in_flight and session.in_flight.record.id not in request:
             return
@@ -250,7 +250,7 @@ class Interleavings(RuleBasedStateMachine):
         trouble=TROUBLE,
     )
     def converse(self, number: int, requests: int, objects: int, end: str, trouble: Trouble) -> None:
-        """Continue the latest session, or log in: several requests, the last response with an interruption."""
+        """Continue the latest session or log in. Send several requests. The last response may be interrupted."""
         system = self.system
         ticket = self.live_ticket(number)
         for left in reversed(range(requests)):
@@ -273,7 +273,7 @@ class Interleavings(RuleBasedStateMachine):
 
     @rule(seconds=st.sampled_from([-1, 0.1, 5, 3_600, 90_000]))
     def jump(self, seconds: float) -> None:
-        """Move the clock: hosts differ slightly, and no Web Connector may call for a day."""
+        """Move the clock. Hosts differ slightly, and a day may pass without a call of a Web Connector."""
         self.system.clock.advance(seconds=seconds)
 
     # --- Rules
@@ -298,7 +298,7 @@ class Interleavings(RuleBasedStateMachine):
                 ), steps
 
     def teardown(self) -> None:
-        """Send everything that is queued; at last, QuickBooks executes the requests that hung in a Web Connector."""
+        """Send everything that is queued. Finally, QuickBooks executes the requests that hung in a Web Connector."""
         if not hasattr(self, "system"):
             return
         self.system.to_quiet()

@@ -1,4 +1,4 @@
-"""Interruptions: a transport, a function and a QuickBooks that fail where a test says.
+"""Interruptions: a transport, a function and a QuickBooks that fail at the points that a test chooses.
 
 The points that can be interrupted are not listed anywhere: a run records the points that it passes.
 """
@@ -28,7 +28,7 @@ PORT_METHODS = frozenset(
 """Every method of the store."""
 
 BUDGETS = {"authenticate": 4, "sendRequestXML": 3, "receiveResponseXML": 3, "closeConnection": 3}
-"""Calls of the store; a `sendRequestXML` that claims while lingering makes one more."""
+"""Calls of the store. A `sendRequestXML` that claims while lingering makes one more call."""
 OTHER_BUDGET = 5
 
 QUICKBOOKS = "ProcessRequest"
@@ -78,14 +78,14 @@ def kinds_at(point: Point) -> tuple[str, ...]:
 
 
 class FunctionTerminated(BaseException):
-    """The function was stopped and sends no reply. `except Exception` does not catch it."""
+    """The function was stopped and does not send a reply. `except Exception` does not catch it."""
 
 
 @dataclass
 class Interruptions:
-    """Counts the points that are passed, and says which interruption is due.
+    """Counts the points that are passed and determines the interruption that is due.
 
-    `passed` has each point with the call that it belongs to. `concurrently` answers a copy of the current call.
+    `passed` contains each point with the call that it belongs to. `concurrently` answers a copy of the current call.
     """
 
     planned: frozenset[Interruption]
@@ -98,7 +98,7 @@ class Interruptions:
     _counts: Counter[str] = field(default_factory=Counter)
 
     def passing(self, what: str) -> str | None:
-        """Count a point; return the kind of the interruption that is due."""
+        """Count a point and return the kind of the interruption that is due."""
         if not self.open:
             return None
         self._counts[what] += 1
@@ -128,7 +128,7 @@ class Interruptions:
 
 
 class Interrupter(Protocol):
-    """Decides about interruptions of a function."""
+    """Decides whether to interrupt a function."""
 
     current: Point | None
     calls: int
@@ -166,7 +166,7 @@ class InterruptibleStore:
 
 @dataclass
 class RandomIds:
-    """Identifiers like those of `uuid4`, the same in each run; their first 20 digits differ."""
+    """Identifiers like those of `uuid4` that are the same in each run. Their first 20 digits differ."""
 
     random: random.Random = field(default_factory=lambda: random.Random(7))
 
@@ -216,7 +216,7 @@ class InterruptedTransport:
         return reply
 
     def deliver_the_rest(self) -> bool:
-        """Deliver all calls that are still on their way; return whether there were any."""
+        """Deliver all calls that are still in transit, and return whether there were any."""
         late = self._past_takeover + self._again
         self._past_takeover, self._again = [], []
         self._deliver_late(late)
@@ -307,7 +307,7 @@ class InterruptedCompanySession:
         self._facts_read = False
 
     def end(self) -> None:
-        """End it."""
+        """End the session."""
         self._session.end()
 
     def process_request(self, text: str) -> str:

@@ -53,7 +53,7 @@ class ObservedStore(CountingStore):
             self.webhooks_due[record.id, record.webhook.round] += 1
 
     def _check_order(self, before: QueuedRequest, claimed: QueuedRequest) -> None:
-        """Record the requests that a claim passed over. A request that left a session is for a later one."""
+        """Record the requests that a claim passed over. A request that left a session belongs to a later session."""
         if claimed.last_session_id == before.last_session_id:
             return
         for record in self.records.values():
@@ -67,7 +67,7 @@ class ObservedStore(CountingStore):
                 self.out_of_turn.append((record, claimed))
 
     def check_webhooks(self) -> None:
-        """Check that the webhook of each ended record was due once, and of no other record."""
+        """Check that the webhook of each ended record was due once, and that no other webhook was due."""
         for record in self.records.values():
             if isinstance(record, QueuedRequest):
                 due = record.webhook.url is not None and record.state in ENDED

@@ -80,7 +80,7 @@ class Books:
     iterators: dict[str, int] = field(default_factory=dict)
 
     def answer(self, request: str, objects: int = 0, *, failed: bool = False) -> str:
-        """Execute a request. A new iterator has `objects`."""
+        """Execute a request. A new iterator has `objects` objects."""
         new, old = (re.search(rf'{name}MessageSetID="([^"]*)"', request) for name in ("new", "old"))
         if new is None:
             return self._read(request, objects, failed=failed)

@@ -1,6 +1,6 @@
-"""Two apps with three connections, their consumers and Web Connectors, over any store; and the rules that must hold.
+"""Two apps with three connections, their consumers and Web Connectors over any store, and the rules that must hold.
 
-Everything uses the ports, so that the same system runs on the fake store and on DynamoDB.
+Everything uses the ports, so the same system runs on the fake store and on DynamoDB.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ class System:
                             self.requests.discard(record.app_id, record.id)
 
     def in_function(self, action: Callable[[], T], trouble: Trouble) -> T | None:
-        """Run a function that may be interrupted; None if it was terminated."""
+        """Run a function that may be interrupted. Return its result, or None if it was terminated."""
         self.planned.begin(trouble)
         try:
             return action()
@@ -169,7 +169,7 @@ class System:
             self.planned.begin(None)
 
     def soap(self, method: str, *texts: str, trouble: Trouble = None) -> Any:
-        """Make a call of the Web Connector; None if the function was terminated."""
+        """Make a call of the Web Connector. Return its result, or None if the function was terminated."""
         self.clock.advance(seconds=1)
         call = self._current_call = soap_call(method, *texts)
         reply = self.in_function(lambda: self.endpoint.answer(call), trouble)
@@ -180,7 +180,7 @@ class System:
         return result_of(method, reply.body)
 
     def log_in(self, number: int, trouble: Trouble = None) -> tuple[str, str] | None:
-        """Log in to a connection; return ticket and status, None if there was no reply."""
+        """Log in to a connection. Return the ticket and the status, or None if there was no reply."""
         connection = self.store.connection(self.connections[number].id)
         answered = self.soap("authenticate", connection.id, PASSWORD, trouble=trouble)
         if answered is None:
@@ -203,7 +203,7 @@ class System:
         if "<CustomerAddRq" in request:
             self._check_write_goes_out(request)
         if paused and "<QBXML" in request:
-            # Only what QuickBooks has begun is finished: a lost response, the next page.
+            # Only work that QuickBooks has begun is finished: a lost response or the next page.
             assert session.in_flight.record.state is State.SENT or session.in_flight.record.paging.page > 1
         return request
 
@@ -212,7 +212,7 @@ class System:
         return self.connections[(number + 1) % len(self.connections)]
 
     def _check_write_goes_out(self, request: str) -> None:
-        """Check that a write is sent again only after QuickBooks was asked, or was not able to execute it."""
+        """Check that a write is sent again only after QuickBooks was asked about it or was unable to execute it."""
         message_set = re.findall(' newMessageSetID="([^"]*)"', request)[0]
         (record,) = [record for record in self.records() if record.message_set_id == message_set]
         assert message_set not in self.sent or record.recovery.sessions or not record.recovery.response_lost, record
@@ -222,12 +222,12 @@ class System:
         """Deliver a response."""
         progress = self.soap("receiveResponseXML", ticket, response, hresult, "", trouble=trouble)
         session = self.store.session(session_id(ticket))
-        # Never 100 while a request is in flight.
+        # The progress is never 100 while a request is in flight.
         if progress is not None and session and not session.ended and session.in_flight:
             assert -1 <= progress < 100
 
     def queue(self, number: int, kind: str, label: str, key: str | None = None, trouble: Trouble = None) -> None:
-        """Queue a request. With an idempotency key the caller repeats a call without reply, and there is one record."""
+        """Queue a request. With an idempotency key, repeating a call that got no reply creates one record."""
         self.clock.advance(milliseconds=1)
         connection = self.connections[number]
         shown = f' requestID="{label}"' if label else ""
@@ -269,7 +269,7 @@ class System:
         self.sweep(SILENCE_SECONDS + 60)
 
     def _drain(self, number: int) -> bool:
-        """Run a session without interruptions; return whether there was work."""
+        """Run a session without interruptions, and return whether there was work."""
         ticket, status = self.log_in(number) or ("", "")
         if status == "none":
             return False
@@ -314,7 +314,7 @@ class System:
         }
 
     def _check_session(self, connection_id: str, records: list[QueuedRequest]) -> None:
-        """Check that the request in flight is that of the one live session."""
+        """Check that the request in flight belongs to the one live session."""
         sessions = [self.store.session(session_id(ticket)) for ticket, _ in self.tickets]
         live = [found for found in sessions if isinstance(found, Session) and not found.ended]
         mine = [found for found in live if found.connection_id == connection_id]
