@@ -40,8 +40,11 @@ def main(tools: str, *command: str) -> int:
         build.build(build.HERE, built)
         print(f"Built in {time.monotonic() - began:.0f} s.", flush=True)
         _deploy(Path(tools) / "sam", built, folder, endpoint)
+        # The emulator does not pass the domain name of the API to functions, so they need BaseUrl.
+        base_url = _base_url(endpoint)
+        _deploy(Path(tools) / "sam", built, folder, endpoint, f"BaseUrl={base_url}")
         print(f"Built and deployed in {time.monotonic() - began:.0f} s.", flush=True)
-        state = _prepare(endpoint, folder)
+        state = _prepare(endpoint, base_url, folder)
         return subprocess.run(  # noqa: S603 - the caller's command
             command, env={**os.environ, "STACK": str(state)}, check=False
         ).returncode
@@ -76,9 +79,9 @@ def _is_up(endpoint: str) -> bool:
     return True
 
 
-def _deploy(sam: Path, built: Path, folder: Path, endpoint: str) -> None:
+def _deploy(sam: Path, built: Path, folder: Path, endpoint: str, *further: str) -> None:
     """Deploy into the emulator. Raises RuntimeError with the end of SAM's output when that fails."""
-    parameters = [*build.HERE.parameters, "AllowLoopbackWebhooks=true", "LogLevel=WARNING"]
+    parameters = [*build.HERE.parameters, "AllowLoopbackWebhooks=true", "LogLevel=WARNING", *further]
     command = [*deploy.sam_deploy(sam, built, deploy.STACK_NAME, parameters), "--no-confirm-changeset"]
     log = folder / "sam-deploy.log"
     print("Deploying …", flush=True)
@@ -95,12 +98,16 @@ def _deploy(sam: Path, built: Path, folder: Path, endpoint: str) -> None:
         raise RuntimeError(f"sam deploy failed: {log.read_text(encoding='utf-8')[-4000:]}")
 
 
-def _prepare(endpoint: str, folder: Path) -> Path:
-    """Create an app and a connection in the deployed stack; return the file with its credentials."""
-    outputs = deploy.outputs(_client("cloudformation", endpoint), deploy.STACK_NAME)
+def _base_url(endpoint: str) -> str:
+    """Return the URL of the deployed API."""
     apis = _client("apigateway", endpoint).get_rest_apis()["items"]
     api = next(each["id"] for each in apis if each["name"] == deploy.STACK_NAME)
-    base_url = f"{endpoint}/restapis/{api}/live/_user_request_"
+    return f"{endpoint}/restapis/{api}/live/_user_request_"
+
+
+def _prepare(endpoint: str, base_url: str, folder: Path) -> Path:
+    """Create an app and a connection in the deployed stack; return the file with its credentials."""
+    outputs = deploy.outputs(_client("cloudformation", endpoint), deploy.STACK_NAME)
     credentials = first_steps.prepare(base_url, outputs["OperateFunctionName"], endpoint, folder)
     state = folder / first_steps.CREDENTIALS_FILE
     facts = {**asdict(credentials), "applies_gateway_responses": False}
