@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +15,23 @@ import pytest
 from adapters.dynamodb import DynamoDBStore
 from domain.apps.record import ApiKey, App, Scope, api_key_hash
 from domain.connections.passwords import hash_password
+from domain.connections.record import OnboardingLink
 from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, timestamp
 from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, PutApiKey, PutApp
 from local.receiver import receiving
 from local.runtime import instance
 from local.tables import make_tables
 from local.template import Template
-from tests.support.builders import APP_ID, NOON, REQUEST_XML, RESPONSE_XML, a_connection, a_record, counting_bytes
+from tests.support.builders import (
+    APP_ID,
+    CONNECTION_ID,
+    NOON,
+    REQUEST_XML,
+    RESPONSE_XML,
+    a_connection,
+    a_record,
+    counting_bytes,
+)
 
 if TYPE_CHECKING:
     from local.receiver import Webhook as ReceivedWebhook
@@ -51,6 +62,13 @@ def event_of(function: str) -> Any:
     return json.loads((EVENTS / f"{function}.json").read_text(encoding="utf-8"))
 
 
+ONBOARDING_TOKEN = f"{CONNECTION_ID}.{'A' * 43}"
+"""The token in `events/onboard_customer.json`."""
+
+FAR_FUTURE = "2999-01-01T00:00:00.000000Z"
+"""The functions use the real clock."""
+
+
 def make_resources(prefix: str) -> tuple[dict[str, str], DynamoDBStore]:
     """Make tables and a queue under names of their own; return their variables, and the store on them."""
     dynamodb = boto3.client("dynamodb", endpoint_url=ENDPOINT, **CREDENTIALS)
@@ -76,7 +94,9 @@ def fill(store: DynamoDBStore, function: str, webhook_url: str) -> None:
     record = a_record(id=REQUEST_ID, webhook=Webhook.to(webhook_url))
     store.commit(PutApp(None, App(APP_ID, "Shop", timestamp(NOON), (WEBHOOK_SECRET,))))
     store.commit(PutApiKey(None, ApiKey(api_key_hash(KEY), APP_ID, Scope.FULL, KEY[:11], timestamp(NOON))))
-    store.commit(AddConnection(a_connection(password_hash=hash_password(PASSWORD, counting_bytes(16)))))
+    password_hash = hash_password(PASSWORD, counting_bytes(16))
+    link = OnboardingLink(sha256(ONBOARDING_TOKEN.encode()).hexdigest(), timestamp(NOON), FAR_FUTURE)
+    store.commit(AddConnection(a_connection(password_hash=password_hash, onboarding=link)))
     store.commit(AddRequest(record, REQUEST_XML, "ann"))
     if function in ENDED:
         for state in (State.TICKETED, State.SENT):
