@@ -130,7 +130,7 @@ def _switch(environment: Mapping[str, str], name: str, default: str = "on") -> b
 def main(arguments: Sequence[str]) -> int:
     """Run until a signal says stop; return the exit status."""
     if arguments:
-        # There are no arguments. A caller who passes one needs the help text.
+        # The program takes no arguments. Passing one prints the help text.
         print(__doc__)
         return 0 if arguments[0] in {"-h", "--help"} else 2
     try:

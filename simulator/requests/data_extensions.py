@@ -170,7 +170,7 @@ def _transaction(books: Books, content: Node) -> Record:
 
 
 def _replace_values(books: Books, owner: str, name: str, new_name: str | None) -> None:
-    """Rename the values of a definition everywhere, or delete them (None). It is no change of their records."""
+    """Rename the values of a definition everywhere, or delete them (None). The records keep their EditSequence."""
     for records in (books.lists, books.transactions):
         for record in records.values():
             for fields in (record.fields, *(line for _, line in record.lines())):

@@ -79,7 +79,7 @@ function Type({ name, response }) {
         <div class="body"><${Code} label="Example" text=${form === "xml" ? toXml(example) : JSON.stringify({ request_json: toJson(example) }, null, 2)} /></div></section>`}`;
 }
 
-/** A row of the tree: what stands in its cells, and the rows below it. */
+/** A row of the tree: its cells and its child rows. */
 function partRow(part) {
   if (part.kind === "element") {
     const below = part.content ? () => part.content.kind === "choice" ? [partRow(part.content)] : part.content.parts.map(partRow) : null;
