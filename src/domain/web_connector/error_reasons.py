@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class Reason(StrEnum):
     """The reason why a request ended without a usable response, or why a connection is held."""
 
-    ANSWER_LOST = "answer_lost"
-    ANSWER_NOT_UNDERSTOOD = "answer_not_understood"
+    RESPONSE_LOST = "response_lost"
+    RESPONSE_NOT_UNDERSTOOD = "response_not_understood"
     OTHER_FILE = "other_file"
     RESPONSE_TOO_LARGE = "response_too_large"
     ITERATOR_EXPIRED = "iterator_expired"
@@ -25,11 +25,11 @@ class Reason(StrEnum):
 
 
 MEANINGS: Mapping[Reason, tuple[str, str]] = {
-    Reason.ANSWER_LOST: (
+    Reason.RESPONSE_LOST: (
         "The Web Connector session ended before QuickBooks' response arrived.",
         "Look at the Web Connector on the QuickBooks machine: its status column and its log show what stopped it.",
     ),
-    Reason.ANSWER_NOT_UNDERSTOOD: (
+    Reason.RESPONSE_NOT_UNDERSTOOD: (
         "QuickBooks returned something that is not a response to this request.",
         "Check the stored response and the company file before you queue the request again.",
     ),

@@ -369,7 +369,7 @@ def test_an_unknown_outcome_warns_that_a_hung_copy_may_still_be_executed(qbwc: C
     error = qbwc.record(write).error
 
     assert error is not None
-    assert (error.code, error.details["reason"]) == ("outcome_unknown", "answer_lost")
+    assert (error.code, error.details["reason"]) == ("outcome_unknown", "response_lost")
     assert "may still execute the request" in error.details["hint"]
 
 

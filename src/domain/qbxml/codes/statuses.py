@@ -136,7 +136,7 @@ _TABLE: Mapping[int, tuple[str, str, str]] = {
     9001: ("message_set_id_reused", "The message set ID was used before with other content.", _CHECK_FILE),
     9002: ("nothing_stored", "QuickBooks has no usable stored response for this message set ID.", _NOT_EXECUTED),
     9004: ("message_set_id_too_long", "The message set ID is too long.", "Report this to the operator."),
-    9005: ("answer_not_stored", "QuickBooks could not store the response under the message set ID.", _CHECK_FILE),
+    9005: ("response_not_stored", "QuickBooks could not store the response under the message set ID.", _CHECK_FILE),
 }
 # fmt: on
 

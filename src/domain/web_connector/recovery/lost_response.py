@@ -39,7 +39,7 @@ def after_session_end(record: QueuedRequest, now: datetime) -> QueuedRequest:
     """Return the request in flight after the end of its session."""
     if record.state is State.TICKETED and record.paging.page == 1:
         return record.requeued(now)
-    lost = because(Reason.ANSWER_LOST)
+    lost = because(Reason.RESPONSE_LOST)
     if record.is_read:
         return retry_later(record, now, _SESSION_ENDED, lost, lost=True)
     if record.recovering:

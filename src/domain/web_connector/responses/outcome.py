@@ -223,7 +223,7 @@ def _not_understood(record: QueuedRequest, text: str, reason: str, now: datetime
 
     A read is not sent again, because QuickBooks was reached and would return the same response.
     """
-    return Failed(record.failed(now, "outcome_unknown", reason, because(Reason.ANSWER_NOT_UNDERSTOOD)), text)
+    return Failed(record.failed(now, "outcome_unknown", reason, because(Reason.RESPONSE_NOT_UNDERSTOOD)), text)
 
 
 def of_oversized(record: QueuedRequest, beginning: str, limit_bytes: int, now: datetime) -> Outcome:
