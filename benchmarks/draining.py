@@ -144,7 +144,7 @@ def through_the_service(store: Any, requests: int) -> tuple[str, float, list[byt
     queueing = RequestService(store, now, new_id)
     for number in range(requests):
         queueing.queue(APP_ID, connection.id, a_request(number), None)
-    text = qwc.render(connection, base_url="https://queue.example.com", app_name="Queue")
+    text = qwc.render(connection, base_url="https://queue.example.com")
     service = Service(store)
     return text, drain(text, service, requests), service.answers
 

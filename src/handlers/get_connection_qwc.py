@@ -12,7 +12,6 @@ from handlers.views.connections import QwcView
 
 handler = Endpoint("Connections")
 PATH = "/api/v1/connections/<connection_id>/qwc"
-APP_NAME = "qbxml-queue"
 
 
 @handler.route("GET", PATH)
@@ -24,7 +23,7 @@ def get_connection_qwc(connection_id: ConnectionId) -> QwcView | Response[str]:
     in it.
     """
     connection = services().connections.get(handler.app_id, connection_id)
-    text = qwc.render(connection, base_url=public_url(handler.event), app_name=APP_NAME)
+    text = qwc.render(connection, base_url=public_url(handler.event))
     if qwc.CONTENT_TYPE in (header(handler.event, "Accept") or "").lower():
         return file_response(text, qwc.CONTENT_TYPE, f"{connection_id}.qwc")
     return QwcView(qwc=text)

@@ -12,7 +12,6 @@ from domain.connections.onboarding import is_connected
 from domain.errors import NotFound, ServiceError
 from domain.web_connector.protocol import qwc
 from handlers.bootstrap import services
-from handlers.get_connection_qwc import APP_NAME
 from handlers.http import NO_STORE, public_url
 from handlers.rest.errors import STATUSES
 from handlers.rest.request_checks import header
@@ -36,7 +35,7 @@ def _data(event: dict[str, Any], token: str) -> dict[str, Any]:
             return {"password": services().onboarding.new_password(token)}
         case "/onboarding/qwc":
             connection = services().onboarding.connection_for(token)
-            return {"qwc": qwc.render(connection, base_url=public_url(event), app_name=APP_NAME)}
+            return {"qwc": qwc.render(connection, base_url=public_url(event))}
         case _:
             return _progress(token)
 

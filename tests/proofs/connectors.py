@@ -92,7 +92,7 @@ class Tenant:
         """Add the connection."""
         self.store.commit(AddConnection(self.connection))
         self.company = Company.generated(customers=3)
-        text = qwc.render(self.connection, base_url="https://queue.example.com", app_name="Queue")
+        text = qwc.render(self.connection, base_url="https://queue.example.com")
         self.simulator = Simulator(text, PASSWORD, self.company, transport=Transport(self.store))
 
     def queue(self, requests: int) -> None:

@@ -264,7 +264,7 @@ class Connector:
 
     def simulator(self, company: Any, *, transport: Any = None, **options: Any) -> Simulator:
         """Return a simulated Web Connector with the connection's .qwc file; waiting moves the clock."""
-        text = qwc.render(self.connection, base_url="https://queue.example.com", app_name="Queue")
+        text = qwc.render(self.connection, base_url="https://queue.example.com")
         options = {"sleep": lambda seconds: self.clock.advance(seconds=seconds)} | options
         return Simulator(text, PASSWORD, company, transport=transport or self, **options)
 

@@ -41,7 +41,7 @@ class Service:
         """Fill the queue and run all sessions of a script, a minute after each other."""
         fill(self.qbwc)
         run = script.start(
-            qwc.render(self.connection, base_url="https://queue.example.com", app_name="Queue"),
+            qwc.render(self.connection, base_url="https://queue.example.com"),
             PASSWORD,
             self.company,
             transport=self,

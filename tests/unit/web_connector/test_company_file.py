@@ -264,7 +264,7 @@ def test_the_qwc_file_carries_the_new_mark(qbwc: Connector) -> None:
     reset(qbwc)
     begin_in(qbwc, OTHER)
 
-    text = qwc.render(qbwc.connection, base_url="https://queue.example.com", app_name="Queue")
+    text = qwc.render(qbwc.connection, base_url="https://queue.example.com")
 
     assert f"<FileID>{OTHER}</FileID>" in text
 

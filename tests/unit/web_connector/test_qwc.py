@@ -8,8 +8,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from domain.requests.record import State, timestamp
+from domain.storage.changes import ChangeConnection
 from domain.web_connector.protocol import qwc
+from simulator.faults import Fault
 from tests.support.builders import a_connection
+from tests.unit.simulator.service import Service
 
 BASE_URL = "https://abc.execute-api.us-east-1.amazonaws.com/Prod"
 REQUIRED = [
@@ -27,14 +31,14 @@ REQUIRED = [
 
 def rendered(**fields: object) -> dict[str, str]:
     """Return the elements of a rendered file."""
-    text = qwc.render(a_connection(**fields), base_url=BASE_URL, app_name="Order Connector")
+    text = qwc.render(a_connection(**fields), base_url=BASE_URL)
     root = ET.fromstring(text)  # noqa: S314 - our own text
     assert root.tag == "QBWCXML"
     return {element.tag: (element.text or "").strip() for element in root}
 
 
 def test_every_required_element_is_there_once() -> None:
-    text = qwc.render(a_connection(), base_url=BASE_URL, app_name="Order Connector")
+    text = qwc.render(a_connection(), base_url=BASE_URL)
 
     assert all(text.count(f"<{name}>") == 1 for name in REQUIRED)
 
@@ -42,7 +46,7 @@ def test_every_required_element_is_there_once() -> None:
 def test_the_user_name_is_the_connection_and_the_password_is_nowhere() -> None:
     connection = a_connection(password_hash="scrypt$16384$8$1$c2FsdA==$aGFzaA==")
 
-    text = qwc.render(connection, base_url=BASE_URL, app_name="Order Connector")
+    text = qwc.render(connection, base_url=BASE_URL)
 
     assert f"<UserName>{connection.id}</UserName>" in text
     assert "scrypt" not in text
@@ -57,7 +61,7 @@ def test_guids_are_in_braces() -> None:
 
 @pytest.mark.parametrize("base_url", [BASE_URL, BASE_URL + "/", "http://localhost:3000"])
 def test_the_support_page_is_on_the_host_of_the_service(base_url: str) -> None:
-    text = qwc.render(a_connection(), base_url=base_url, app_name="Order Connector")
+    text = qwc.render(a_connection(), base_url=base_url)
     elements = {element.tag: element.text or "" for element in ET.fromstring(text)}  # noqa: S314 - our own text
 
     assert elements["AppURL"] == base_url.rstrip("/") + "/qbwc"
@@ -75,29 +79,55 @@ def test_the_application_may_write_and_leaves_the_rest_to_the_administrator() ->
     assert elements["Style"] == "Document"
 
 
-def test_it_polls_every_five_minutes() -> None:
-    text = qwc.render(a_connection(), base_url=BASE_URL, app_name="Order Connector")
+def test_it_polls_every_minute() -> None:
+    text = qwc.render(a_connection(), base_url=BASE_URL)
 
     assert "<RunEveryNMinutes>1</RunEveryNMinutes>" in text
 
 
 def test_names_are_escaped_and_the_file_is_ascii() -> None:
-    text = qwc.render(
-        a_connection(name='Müller & Söhne <"GmbH">\n\x07'),
-        base_url=BASE_URL,
-        app_name="Order Connector",
-    )
+    text = qwc.render(a_connection(name='Müller & Söhne <"GmbH">\n\x07'), base_url=BASE_URL)
 
     assert text.isascii()
     elements = {element.tag: element.text or "" for element in ET.fromstring(text)}  # noqa: S314 - our own text
-    assert elements["AppName"] == 'Order Connector (Müller & Söhne <"GmbH">   c0000000)'
-    assert len(elements["AppDescription"]) <= 80
+    assert elements["AppDescription"].startswith('Müller & Söhne <"GmbH">  : Sends')
+
+
+@pytest.mark.parametrize("name", [None, "Acme", "x" * 200])
+def test_the_description_names_the_connection_in_at_most_80_characters(name: str | None) -> None:
+    description = rendered(name=name)["AppDescription"]
+
+    assert len(description) <= 80
+    assert name is None or description.startswith(name[:79])
 
 
 def test_connections_of_one_machine_have_different_names() -> None:
-    assert rendered(name="One")["AppName"] == "Order Connector (One c0000000)"
-    assert (
-        rendered(name="One", id="d0000000-0000-4000-8000-000000000001")["AppName"] == "Order Connector (One d0000000)"
-    )
-    assert rendered()["AppName"] == "Order Connector (c0000000)"
-    assert rendered(name="C:\\acme")["AppName"] == "Order Connector (C: acme c0000000)"
+    assert rendered(name="One")["AppName"] == "qbxml-queue (c0000000-0000)"
+    assert rendered(name="One", id="d0000000-0000-4000-8000-000000000001")["AppName"] == "qbxml-queue (d0000000-0000)"
+
+
+def test_a_renamed_connection_keeps_the_name_under_which_quickbooks_stores_responses() -> None:
+    names = {rendered(name=name)["AppName"] for name in (None, "One", "Two", "C:\\acme")}
+
+    assert len(names) == 1
+
+
+def test_the_web_connector_replaces_an_application_that_is_added_again() -> None:
+    elements = rendered()
+
+    assert elements["AppUniqueName"] == elements["AppName"]
+
+
+def test_a_write_is_not_repeated_if_the_connection_is_renamed_while_the_write_recovers() -> None:
+    service = Service()
+    qbwc, company = service.qbwc, service.company
+    write = qbwc.write()
+    lost = qbwc.simulator(company, transport=service, faults=[Fault.parse("receiveResponseXML:1:lose-request")])
+    lost.run_once()
+    renamed = qbwc.connection.changed(timestamp(qbwc.clock.now), name="Another name")
+    qbwc.store.commit(ChangeConnection(qbwc.connection, renamed))
+
+    qbwc.simulator(company, transport=service).run_once()  # with the .qwc file of the renamed connection
+
+    assert qbwc.record(write).state is State.RESPONSE_RECEIVED
+    assert [executed.name for executed in company.writes] == ["CustomerAddRq"]

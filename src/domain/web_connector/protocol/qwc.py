@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
+from domain.requests.record import shortened
+
 if TYPE_CHECKING:
     from domain.connections.record import Connection
 
@@ -20,32 +22,41 @@ POLL_MINUTES = 1
 """Minutes between polls: the shortest interval that the Web Connector's window accepts. If there is no work,
 `authenticate` postpones the next poll (`domain.web_connector.session.polling`)."""
 
+APP_NAME = "qbxml-queue"
+"""The beginning of every AppName. It must never change; see `app_name`."""
+
 DESCRIPTION = "Sends queued requests to QuickBooks and returns the responses."
-"""At most 80 characters, because the Web Connector's window shows no more."""
+MAX_DESCRIPTION_CHARACTERS = 80
+"""The Web Connector's window shows no more."""
 
 
-def render(
-    connection: Connection,
-    *,
-    base_url: str,
-    app_name: str,
-) -> str:
+def app_name(connection: Connection) -> str:
+    """Return the AppName of a connection, which is unique on a machine and never changes.
+
+    QuickBooks stores the response to a write under it. With a new name, QuickBooks would deny that it executed a write,
+    and the write would be sent twice (docs/decisions/0031). The name contains 12 random digits of the connection's id.
+    """
+    return f"{APP_NAME} ({connection.id[:13]})"
+
+
+def render(connection: Connection, *, base_url: str) -> str:
     """Return the text of a connection's `.qwc` file.
 
     `base_url` is the address of the service. It must have `https` and a host name instead of an IP address; otherwise
-    the Web Connector refuses the file (QBWC1001, QBWC1010). One machine may serve several company files, and the
-    AppName must be unique on it. It therefore consists of `app_name`, the connection's name and the beginning of its
-    id.
+    the Web Connector refuses the file (QBWC1001, QBWC1010).
     """
     base = base_url.rstrip("/")
-    # The Web Connector keeps its applications in the registry, where a backslash separates keys.
-    name = " ".join(filter(None, (connection.name, connection.id[:8]))).replace("\\", " ")
+    name = app_name(connection)
+    description = f"{connection.name}: {DESCRIPTION}" if connection.name else DESCRIPTION
     elements = (
-        ("AppName", f"{app_name} ({name})"),
+        ("AppName", name),
+        # The Web Connector replaces an application with this name. Otherwise it would offer to clone it. A clone has
+        # another AppName.
+        ("AppUniqueName", name),
         # The element is required. It is empty except for Intuit's own applications.
         ("AppID", ""),
         ("AppURL", base + SERVICE_PATH),
-        ("AppDescription", DESCRIPTION),
+        ("AppDescription", shortened(description, MAX_DESCRIPTION_CHARACTERS)),
         # The host must be that of AppURL. Otherwise the Web Connector reports QBWC1000.
         ("AppSupport", base + SUPPORT_PATH),
         ("UserName", connection.username),
