@@ -110,6 +110,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "quickbooks_product_name": "QuickBooks Enterprise Solutions 2023",
         "country": "US",
         "last_error": None,
+        "login_failed_at": None,
         "sync_window": {"from": "20:00", "to": "06:00", "time_zone": "America/New_York"},
         "linger_seconds": 0,
         "paused_at": None,

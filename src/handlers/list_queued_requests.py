@@ -8,9 +8,9 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from domain.requests import waiting_reason
 from domain.requests.listing import ListQuery
 from handlers.bootstrap import services
-from handlers.rest import ConnectionId, Endpoint, Page
+from handlers.rest import ConnectionId, Endpoint
 from handlers.rest.models import ListParameters
-from handlers.views.requests import ListedRequestView, listed_request
+from handlers.views.requests import ListedRequestPageView, listed_request
 
 handler = Endpoint("Queued requests")
 
@@ -18,7 +18,7 @@ handler = Endpoint("Queued requests")
 @handler.route("GET", "/api/v1/connections/<connection_id>/queued_requests")
 def list_queued_requests(
     connection_id: ConnectionId, parameters: Annotated[ListParameters, Query()]
-) -> Page[ListedRequestView]:
+) -> ListedRequestPageView:
     """List a connection's requests.
 
     A page past the end is empty.
@@ -33,4 +33,9 @@ def list_queued_requests(
     views = [
         listed_request(item, waiting=waiting_reason.of_request(item.record, connection, now)) for item in page.items
     ]
-    return {"data": views, "page": page.page, "total_pages": page.total_pages}
+    return {
+        "data": views,
+        "page": page.page,
+        "total_pages": page.total_pages,
+        "counts": {str(state): number for state, number in page.counts.items()},
+    }

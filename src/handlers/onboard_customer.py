@@ -52,6 +52,7 @@ def _progress(token: str) -> dict[str, Any]:
         "has_called": bool(link and connection.last_connected_at and connection.last_connected_at > link.created_at),
         "quickbooks_product_name": connection.quickbooks_product_name,
         "problem": {name: error.get(name) for name in ("code", "message", "hint", "at")} if error else None,
+        "login_failed_at": connection.login_failed_at,
         "redirect_url": link.redirect_url if link else None,
         "expires_at": link.expires_at if link else None,
     }

@@ -15,6 +15,7 @@ from tests.support.builders import CONNECTION_ID, NOON, a_connection, a_record
 SEEN = {"last_connected_at": "2026-03-14T11:30:00.000000Z", "password_hash": "scrypt$"}
 LONG_AGO = {"last_connected_at": "2026-03-12T08:00:00.000000Z"}
 CLOSED = {"sync_window": SyncWindow("22:00", "06:00", "Europe/Berlin")}
+WRONG_PASSWORD = {"login_failed_at": "2026-03-14T11:59:00.000000Z"}
 PAUSED = {"paused_at": "2026-03-14T11:00:00.000000Z"}
 DIALOG = {
     "last_error": {
@@ -48,6 +49,9 @@ def test_a_connection_that_was_seen_recently_has_no_waiting_reason() -> None:
     ("parts", "expected"),
     [
         ((PAUSED, {"last_connected_at": None}, OTHER_FILE, CLOSED), "paused"),
+        ((PAUSED, WRONG_PASSWORD), "paused"),
+        ((WRONG_PASSWORD, {"last_connected_at": None}, OTHER_FILE, CLOSED), "wrong_password"),
+        ((WRONG_PASSWORD, {"last_connected_at": None, "password_hash": None}), "never_connected"),
         (({"last_connected_at": None}, CLOSED), "never_connected"),
         ((OTHER_FILE, CLOSED, LONG_AGO), "company_file_mismatch"),
         ((DIALOG, CLOSED, LONG_AGO), "quickbooks_unreachable"),
@@ -58,6 +62,19 @@ def test_a_connection_that_was_seen_recently_has_no_waiting_reason() -> None:
 def test_the_reason_of_highest_precedence_is_shown(parts: tuple[dict[str, Any], ...], expected: str) -> None:
     assert code(*parts) == expected
     assert expected in waiting_reason.CODES
+
+
+def test_a_wrong_password_says_when_it_was_used() -> None:
+    waiting = reason(WRONG_PASSWORD)
+
+    assert waiting
+    assert "2026-03-14T11:59:00.000000Z" in waiting.message
+    assert waiting.hint
+    assert f"POST /api/v1/connections/{CONNECTION_ID}/password" in waiting.hint
+
+
+def test_a_failed_login_of_another_machine_does_not_block_a_running_session() -> None:
+    assert reason(WRONG_PASSWORD, {"session_id": "5" * 64}) is None
 
 
 def test_a_pause_says_when_it_began_and_how_to_resume() -> None:

@@ -34,6 +34,7 @@ class Connection:
     `session_id`: the id of the live session, or None.
     `message_set_to_forget`: the message set that the next session tells QuickBooks to forget.
     `last_error`: the last problem that the Web Connector reported, as `{"code", "message", "at", …}`.
+    `login_failed_at`: when a login last failed, to the minute. None after a successful login and a new password.
 
     `sync_window`: None means that requests are sent at any time.
     `linger_seconds`: how long a session waits for more requests after its last one.
@@ -61,6 +62,7 @@ class Connection:
     file_id_seen: str | None = None
     file_pinned: bool = True
     last_error: dict[str, Any] | None = None
+    login_failed_at: str | None = None
     sync_window: SyncWindow | None = None
     linger_seconds: int = 0
     paused_at: str | None = None

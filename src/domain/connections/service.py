@@ -140,7 +140,7 @@ class ConnectionService:
         self._change(
             app_id,
             connection_id,
-            lambda _: {"password_hash": password_hash},
+            lambda _: {"password_hash": password_hash, "login_failed_at": None},
             change_session=Session.revoked,
         )
         return password

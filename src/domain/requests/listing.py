@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from domain.ownership import owned, owned_connection
 from domain.requests.page_range import MIN_PART_RECORDS, index_days, locate_page, matching_days
 from domain.requests.search import Search
+from domain.storage.counts import records_by_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -53,11 +54,15 @@ class ListQuery:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page. `total_pages` is 0 if nothing matches. A page past the end has no items."""
+    """One page. `total_pages` is 0 if nothing matches. A page past the end has no items.
+
+    `counts` are the numbers of the connection's records by state, regardless of filters and search.
+    """
 
     items: Sequence[StoredRequest]
     page: int
     total_pages: int
+    counts: Mapping[State, int]
 
 
 class Lists:
@@ -89,7 +94,7 @@ class Lists:
                 owned(items[0].record, app_id, "connection")
             else:
                 owned_connection(self._store.connection(query.connection_id), app_id)
-        return Page(items, query.page, -(-total // query.page_size))
+        return Page(items, query.page, -(-total // query.page_size), records_by_state(counts))
 
     def _list(self, query: ListQuery, counts: Sequence[DayCounts]) -> tuple[Sequence[StoredRequest], int]:
         """Return the items of the page and the number of matching records."""

@@ -3,12 +3,13 @@
 Only one reason is shown. This is the order of precedence; reasons that need a person come first:
 
 1. `paused`: a person paused the connection.
-2. `never_connected`: no Web Connector has logged in, so there are no other facts.
-3. `company_file_mismatch`, `quickbooks_unreachable`: the last report of the Web Connector. Nothing is sent until a
+2. `wrong_password`: the last login failed, so no session begins until the password is correct.
+3. `never_connected`: no Web Connector has logged in, so there are no other facts.
+4. `company_file_mismatch`, `quickbooks_unreachable`: the last report of the Web Connector. Nothing is sent until a
    session succeeds. A closed window or a missing Web Connector must not hide a problem that a person has to solve.
-4. `outside_sync_window`: it ends by itself. It precedes `not_seen`, because the machine may be off at these hours.
-5. `not_seen`: the Web Connector has not called for longer than any interval that the service sets.
-6. `recovering`, `requests_ahead`, `next_session`: nothing blocks the request. They say what happens next.
+5. `outside_sync_window`: it ends by itself. It precedes `not_seen`, because the machine may be off at these hours.
+6. `not_seen`: the Web Connector has not called for longer than any interval that the service sets.
+7. `recovering`, `requests_ahead`, `next_session`: nothing blocks the request. They say what happens next.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 CODES = (
     "paused",
+    "wrong_password",
     "never_connected",
     COMPANY_FILE_MISMATCH,
     "quickbooks_unreachable",
@@ -103,9 +105,9 @@ def of_connection(connection: Connection, now: datetime) -> WaitingReason | None
         return WaitingReason(
             "paused", f"The connection was paused at {connection.paused_at}.", f"To resume it: POST {url}/resume."
         )
-    if connection.last_connected_at is None:
-        return _never_connected(connection, url)
-    last_seen = max(connection.last_connected_at, connection.last_worked_at or "")
+    if not_logged_in := _not_logged_in(connection, url):
+        return not_logged_in
+    last_seen = max(connection.last_connected_at or "", connection.last_worked_at or "")
     not_seen = None
     if connection.session_id is None and last_seen < timestamp(now - NOT_SEEN_AFTER):
         not_seen = f"The Web Connector was last seen at {last_seen}."
@@ -129,7 +131,17 @@ def of_connection(connection: Connection, now: datetime) -> WaitingReason | None
     return None
 
 
-def _never_connected(connection: Connection, url: str) -> WaitingReason:
+def _not_logged_in(connection: Connection, url: str) -> WaitingReason | None:
+    """Return the reason if no Web Connector has logged in, or the last login failed."""
+    # While a session is running, the failure is that of another machine.
+    if connection.login_failed_at and connection.password_hash and connection.session_id is None:
+        return WaitingReason(
+            "wrong_password",
+            f"The Web Connector called with a wrong password at {connection.login_failed_at}.",
+            f"Type the connection's password into the Web Connector. To set a new one: POST {url}/password.",
+        )
+    if connection.last_connected_at is not None:
+        return None
     message = "No Web Connector has logged in yet"
     steps = (
         f"the connection's .qwc file (GET {url}/qwc) with the Web Connector on the QuickBooks machine, type the "

@@ -48,6 +48,15 @@ class CountKey:
     webhook_state: WebhookState
 
 
+def records_by_state(days: Iterable[DayCounts]) -> Mapping[State, int]:
+    """Return the number of a connection's records in each state."""
+    total: Counter[State] = Counter()
+    for day in days:
+        for (state, _), records in day.inserted.items():
+            total[state] += records
+    return {state: max(total[state], 0) for state in State}
+
+
 def count_changes(changes: Iterable[Change]) -> Mapping[CountKey, int]:
     """Return the change of each count that `changes` cause. Counts that do not change are left out."""
     total: Counter[CountKey] = Counter()

@@ -60,6 +60,13 @@ class ConnectionView(TypedDict):
             "docs/quickbooks-errors.md), `message`, `hint`, `at`, and `hresult` or `file_id`."
         ),
     ]
+    login_failed_at: Annotated[
+        Moment | None,
+        Schema(
+            "When the Web Connector last called with a wrong password, recorded at most once a minute. Null after a "
+            "successful login and after a new password"
+        ),
+    ]
     sync_window: Annotated[
         SyncWindowView | None,
         Schema("Daily window for sending to QuickBooks, in local time; may cross midnight. Null: any time"),
@@ -110,6 +117,7 @@ def connection(stored: Connection, now: datetime, onboarding_url: str | None = N
         "quickbooks_product_name": stored.quickbooks_product_name,
         "country": stored.country,
         "last_error": stored.last_error,
+        "login_failed_at": stored.login_failed_at,
         "sync_window": {"from": window.opens, "to": window.closes, "time_zone": window.time_zone} if window else None,
         "linger_seconds": stored.linger_seconds,
         "paused_at": stored.paused_at,

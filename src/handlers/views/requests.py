@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from domain import qbxml
 from domain.requests.record import State, WebhookState
-from handlers.views.schema import Moment, Schema, Uuid, WaitingReasonView, waiting_reason
+from handlers.views.schema import Moment, PageNumber, Schema, TotalPages, Uuid, WaitingReasonView, waiting_reason
 
 if TYPE_CHECKING:
     from domain.requests.record import QueuedRequest, RequestError, StoredRequest, WebhookAttempt
@@ -95,6 +95,17 @@ class ListedRequestView(_RequestFields):
     response_xml: Annotated[str | None, Schema("Also null when it is larger than 256 KiB")]
     request_omitted: NotRequired[Omitted]
     response_omitted: NotRequired[Omitted]
+
+
+class ListedRequestPageView(TypedDict):
+    """One page of a connection's requests."""
+
+    data: list[ListedRequestView]
+    page: PageNumber
+    total_pages: TotalPages
+    counts: Annotated[
+        dict[str, int], Schema("Number of the connection's requests in each state, regardless of filters and search")
+    ]
 
 
 def self_link(record: QueuedRequest) -> str:

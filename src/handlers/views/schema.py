@@ -41,12 +41,16 @@ class Data(TypedDict, Generic[T]):
     data: T
 
 
+PageNumber = Annotated[int, Schema(minimum=1)]
+TotalPages = Annotated[int, Schema("0 when there are none", minimum=0)]
+
+
 class Page(TypedDict, Generic[T]):
     """One page of a list."""
 
     data: list[T]
-    page: Annotated[int, Schema(minimum=1)]
-    total_pages: Annotated[int, Schema("0 when there are none", minimum=0)]
+    page: PageNumber
+    total_pages: TotalPages
 
 
 class WaitingReasonView(TypedDict):

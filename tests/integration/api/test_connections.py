@@ -46,6 +46,7 @@ def test_a_connection_is_shown_as_the_contract_says(deployment: Deployment) -> N
         "quickbooks_product_name": None,
         "country": None,
         "last_error": None,
+        "login_failed_at": None,
         "company_file_pinned": True,
         "sync_window": None,
         "linger_seconds": 0,

@@ -155,7 +155,22 @@ def test_a_list_is_paged_sorted_and_filtered(deployment: Deployment) -> None:
 
 
 def test_an_empty_list_has_no_pages(deployment: Deployment) -> None:
-    assert deployment.api.call("GET", deployment.requests_url).json == {"data": [], "page": 1, "total_pages": 0}
+    assert deployment.api.call("GET", deployment.requests_url).json == {
+        "data": [],
+        "page": 1,
+        "total_pages": 0,
+        "counts": dict.fromkeys(State, 0),
+    }
+
+
+def test_a_list_counts_all_requests_by_state_regardless_of_filters_and_search(deployment: Deployment) -> None:
+    for _ in range(3):
+        deployment.queue()
+    deployment.api.call("POST", f"{deployment.queue()['links']['self']}/discard")
+
+    for query in ("", "?state=discarded", "?search_phrase=nothing+has+this", "?page=9"):
+        counts = deployment.api.call("GET", deployment.requests_url + query).json["counts"]
+        assert counts == dict.fromkeys(State, 0) | {"waiting": 3, "discarded": 1}
 
 
 def test_a_list_item_has_no_json_forms(deployment: Deployment) -> None:

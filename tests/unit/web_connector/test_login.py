@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -31,15 +32,60 @@ def test_without_work_the_reply_is_none_and_only_the_login_time_is_stored(qbwc: 
     assert qbwc.close() == "OK"
 
 
-def test_a_wrong_password_is_refused_and_changes_nothing(qbwc: Connector) -> None:
+def test_a_wrong_password_is_refused_and_only_the_time_of_the_failure_is_stored(qbwc: Connector) -> None:
     qbwc.queue()
     before = qbwc.connection
 
     assert qbwc.authenticate("wrong") == "nvu"
 
-    assert qbwc.connection is before
+    now = timestamp(qbwc.clock.now)
+    assert qbwc.connection == before.changed(now, login_failed_at=now)
     assert qbwc.states() == ["waiting"]
     assert qbwc.close() == "OK"
+
+
+def test_failed_logins_are_stored_at_most_once_a_minute(qbwc: Connector) -> None:
+    qbwc.authenticate("wrong")
+    first = qbwc.connection
+    qbwc.clock.now += timedelta(seconds=30)
+    qbwc.authenticate("wrong")
+    assert qbwc.connection is first
+
+    qbwc.clock.now += timedelta(seconds=30)
+    qbwc.authenticate("wrong")
+    assert qbwc.connection.login_failed_at == timestamp(qbwc.clock.now)
+
+
+@pytest.mark.parametrize("queued", [0, 1])
+def test_a_successful_login_clears_the_failure(qbwc: Connector, queued: int) -> None:
+    for _ in range(queued):
+        qbwc.queue()
+    qbwc.authenticate("wrong")
+
+    qbwc.authenticate()
+
+    assert qbwc.connection.login_failed_at is None
+
+
+def test_a_failed_login_costs_two_calls_to_the_store_and_a_repeated_one_costs_one(qbwc: Connector) -> None:
+    qbwc.store.calls.clear()
+    qbwc.authenticate("wrong")
+    assert qbwc.store.calls == {"connection": 1, "commit": 1}
+
+    qbwc.store.calls.clear()
+    qbwc.authenticate("wrong")
+    assert qbwc.store.calls == {"connection": 1}
+
+
+def test_a_failure_that_conflicts_with_another_change_is_not_recorded(qbwc: Connector) -> None:
+    def commit(*changes: Any) -> None:
+        raise Conflict(changes[0])
+
+    qbwc.store.commit = commit  # type: ignore[method-assign]
+
+    assert qbwc.authenticate("wrong") == "nvu"
+
+    assert qbwc.connection.login_failed_at is None
 
 
 @pytest.mark.parametrize("fields", [{"password_hash": None}, {"deleted_at": "2026-03-14T12:00:00.000000Z"}])
@@ -53,7 +99,11 @@ def test_a_deleted_connection_and_one_without_password_refuse_every_login(fields
 
 
 def test_an_unknown_user_is_refused(qbwc: Connector) -> None:
+    qbwc.store.calls.clear()
+
     assert qbwc.authenticate(username="c0000000-0000-4000-8000-00000000ffff") == "nvu"
+
+    assert qbwc.store.calls == {"connection": 1}
 
 
 @pytest.mark.parametrize(

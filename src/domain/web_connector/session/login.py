@@ -6,10 +6,12 @@ The reply is described in docs/reference/web-connector-protocol.md, Method authe
 from __future__ import annotations
 
 import re
+from contextlib import suppress
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from domain.connections import passwords
-from domain.errors import TooManyRequests
+from domain.errors import Conflict, TooManyRequests
 from domain.requests.record import timestamp
 from domain.storage.changes import AddSession, ChangeConnection
 from domain.storage.retry import commit_with_retry
@@ -39,6 +41,9 @@ BUSY = "busy"
 CURRENT_COMPANY_FILE = ""
 """Values that accompany the ticket."""
 
+FAILURE_INTERVAL = timedelta(minutes=1)
+"""Minimum time between two recorded failures of one user, so that calls with a wrong password cause few writes."""
+
 _CONNECTION_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _COMPANY_FILE_PATH = re.compile(r"(?:[A-Za-z]:\\|\\\\).+\.qbw", re.IGNORECASE)
 
@@ -57,7 +62,8 @@ class Login:
         """Open a session if the password is correct and there is work. Makes three calls to the store.
 
         There is no work while the connection is paused or outside its sync window. The connection's former session
-        always ends. The check of an unknown user takes as long as that of a wrong password.
+        always ends. The check of an unknown user takes as long as that of a wrong password. A recorded failure
+        takes one more call, which only tells a caller who has a user name of 122 random bits that it exists.
         """
         username, password = call["strUserName"], call["strPassword"]
         if not _CONNECTION_ID.fullmatch(username):
@@ -74,13 +80,27 @@ class Login:
         if connection and connection.deleted_at:
             connection = None
         matches = self._passwords.matches(password, connection.password_hash if connection else None)
-        if not matches or connection is None:
+        if connection is None:
+            return Reply((ticket, INVALID_USER), username)
+        if not matches:
+            self._record_failure(connection)
             return Reply((ticket, INVALID_USER), username)
         now = self._clock()
         claimed = self._open(connection, session_id(ticket), now)
         if claimed is None:
             return Reply((ticket, NOTHING_TO_DO, *polling.without_work(connection, now)), username)
         return Reply((ticket, company_file(connection), *polling.with_work()), username, claimed.id)
+
+    def _record_failure(self, connection: Connection) -> None:
+        """Record when the login failed, so that the owner of the connection can see it."""
+        now = self._clock()
+        last = connection.login_failed_at
+        if last and last > timestamp(now - FAILURE_INTERVAL):
+            return
+        moment = timestamp(now)
+        # After a conflict, the next failure is recorded instead.
+        with suppress(Conflict):
+            self._store.commit(ChangeConnection(connection, connection.changed(moment, login_failed_at=moment)))
 
     def _open(self, connection: Connection, new_id: str, now: datetime) -> QueuedRequest | None:
         """Commit the new session with its first request. Without a request, only record the call."""
@@ -95,6 +115,7 @@ class Login:
                 moment,
                 last_connected_at=moment,
                 last_worked_at=moment if claimed else connection.last_worked_at,
+                login_failed_at=None,
                 session_id=new_id if claimed else None,
                 message_set_to_forget=None if claimed else to_forget,
             )
