@@ -81,7 +81,7 @@ HERE = Target(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Build and say what was built; return the exit status."""
+    """Build, print the result and return the exit status."""
     options = _parser().parse_args(arguments)
     began = time.monotonic()
     try:
@@ -139,7 +139,7 @@ def _check(target: Target) -> None:
 
 
 def _parameters() -> Mapping[str, Any]:
-    """Return what the template declares of its parameters."""
+    """Return the declarations of the template's parameters."""
     parameters: Mapping[str, Any] = Template.load(ROOT / TEMPLATE).document["Parameters"]
     return parameters
 
@@ -169,7 +169,7 @@ def _packages(target: Target, cache: Path) -> Path:
 
 
 def _unused(folder: str, names: list[str]) -> set[str]:
-    """Return what the artifact can do without: programs, and botocore's descriptions of services that nobody calls."""
+    """Return the files that no function needs: programs, and botocore's descriptions of unused services."""
     match Path(folder).parts[-2:]:
         case ("packages", _):
             return {"bin"}

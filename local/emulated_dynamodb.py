@@ -408,7 +408,7 @@ class _QuickShard(StreamShard):
 
 
 def _new_and_not_tracked(cls: type[BaseModel], *_: Any, **__: Any) -> BaseModel:
-    """Create an instance outside moto's list of all instances, which would keep every item version for ever."""
+    """Create an instance outside moto's list of all instances, which would keep every version of every item."""
     return object.__new__(cls)
 
 

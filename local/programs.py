@@ -38,7 +38,7 @@ def running(
     environment: Mapping[str, str] | None = None,
     folder: Path | None = None,
 ) -> Iterator[None]:
-    """Run a program while the block runs; what it prints goes to `log`.
+    """Run a program while the block runs. Its output goes to `log`.
 
     Ctrl-C does not reach it; this function stops it. `is_up` may raise WillNotStart. Raises RuntimeError
     with the log when the program ends, or is not up after so many seconds.

@@ -22,7 +22,7 @@ _NOT_PRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 class Terminal(logging.Filter):
-    """Prints what happens. It is also the filter that turns the log lines of webhook attempts into such lines.
+    """Prints the events of a run. It is also the log filter that turns the records of webhook attempts into such lines.
 
     `color` and `quiet` (no line per event) are decided by `of`.
     """

@@ -25,7 +25,7 @@ def main(jars: str, port: str, *command: str) -> int:
     end_with_sigterm()
     with running(Path(jars), number) as endpoint:
         environment = {**os.environ, "DYNAMODB_ENDPOINT": endpoint, JARS_VARIABLE: str(Path(jars).resolve())}
-        return subprocess.run(command, env=environment, check=False).returncode  # noqa: S603 - what we were told to run
+        return subprocess.run(command, env=environment, check=False).returncode  # noqa: S603 - the command comes from the user
 
 
 def _keep(jars: Path, port: int, folder: Path) -> int:

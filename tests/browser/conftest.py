@@ -38,8 +38,8 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def service(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """Yield a stack of its own, without a QuickBooks: tests run the sessions."""
-    del browser  # without one, no stack is started in vain
+    """Yield a separate stack without QuickBooks. The tests run the sessions."""
+    del browser  # without Chromium there is no need to start a stack
     with running(tmp_path_factory.mktemp("browser"), QUICKBOOKS="off") as run, serving(run.credentials) as service:
         yield service
 

@@ -1,6 +1,6 @@
 """Screenshots of every view: `python -m tests.browser.screenshots FOLDER` (light, dark, phone).
 
-Starts a stack of its own with a simulated QuickBooks. The two pictures of the README go to `docs/images`.
+Starts a separate stack with a simulated QuickBooks. The two pictures of the README go to `docs/images`.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def main(arguments: list[str]) -> int:
 
 
 def fill(run: Run) -> dict[str, str]:
-    """Queue requests of several kinds, wait until they have ended, and return what the addresses need."""
+    """Queue requests of several kinds, wait until they have ended, and return the ids that the addresses contain."""
     api, connection = run.api(), run.credentials["connection_id"]
 
     def request(name: str, children: list[dict[str, Any]], **members: str) -> str:

@@ -1,4 +1,4 @@
-"""A window of the console, and what a person does in it."""
+"""A window of the console with the actions of a user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What integrators and their support people do in the console, in a real browser."""
+"""Integrators and support people use the console in a real browser."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def emulated() -> Iterator[DynamoDBStore]:
 
 @pytest.fixture
 def endpoint() -> Iterator[DynamoDBStore]:
-    """Yield a store on the endpoint that the environment names, with tables of its own."""
+    """Yield a store on the endpoint that the environment names, with separate tables."""
     client = dynamodb_client(ENDPOINT)
     prefix = f"t{uuid.uuid4().hex[:8]}-"
     tables = make_tables(client, prefix)

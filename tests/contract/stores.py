@@ -1,4 +1,4 @@
-"""What the contract tests share: steps on a store, and the counts that its records add up to."""
+"""Shared helpers of the contract tests: steps on a store, and the counts that its records add up to."""
 
 from __future__ import annotations
 

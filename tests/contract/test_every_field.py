@@ -1,4 +1,4 @@
-"""Every field of every entity is stored and read, whatever fields an entity has."""
+"""Every field of every entity is stored and read."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def the_api_key(store: AnyStore) -> tuple[object, object]:
 def the_idempotency_claim(store: AnyStore) -> tuple[object, object]:
     change = filled(ClaimIdempotencyKey, now=1, expires_at=9)
     store.commit(change)
-    with pytest.raises(Exception) as conflict:  # noqa: PT011 - the Conflict carries what is stored
+    with pytest.raises(Exception) as conflict:  # noqa: PT011 - the Conflict carries the stored item
         store.commit(change)
     return IdempotencyClaim(change.body_hash, change.record_id, 9), conflict.value.current  # type: ignore[attr-defined]
 

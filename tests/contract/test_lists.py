@@ -42,7 +42,7 @@ LATER = NOON + timedelta(days=30)
 
 @pytest.fixture(scope="module")
 def database() -> Iterator[tuple[DynamoDBStore, Packer]]:
-    """Yield a store on DynamoDB emulated in the process, shared: each case has a connection of its own."""
+    """Yield a shared store on the DynamoDB emulated in this process. Each case has a separate connection."""
     with quick_moto(), mock_aws():
         client = dynamodb_client()
         tables = make_tables(client, f"lists{uuid.uuid4().hex[:8]}-")
@@ -62,11 +62,11 @@ def database() -> Iterator[tuple[DynamoDBStore, Packer]]:
 def test_a_page_equals_that_of_a_brute_force_list(
     database: tuple[DynamoDBStore, Packer], seed: int, number: int, asked: list[ListQuery], runs: tuple[int, int]
 ) -> None:
-    """Whatever of the search texts is packed: the packer runs before records are removed and after it."""
+    """The packer runs before and after the removal of records, so any part of the search texts may be packed."""
     filled, packer = database
     connection_id = str(uuid.uuid4())
     history = a_history(seed, number, connection_id)
-    # IdSource are made anew: hypothesis may run one seed twice, and an id is used once.
+    # IdSource are created again, because hypothesis may run one seed twice and ids are unique.
     history = [replace(past, record=replace(past.record, id=str(uuid.uuid4()))) for past in history]
     filled.commit(AddConnection(a_connection(id=connection_id)))
     for past in history:

@@ -73,7 +73,7 @@ class Database:
 
 @pytest.fixture(scope="module", params=["emulated", *(["endpoint"] if ENDPOINT else [])])
 def database(request: pytest.FixtureRequest) -> Iterator[Database]:
-    """Yield a database, shared: each case has a connection of its own."""
+    """Yield a shared database. Each case has a separate connection."""
     prefix = f"packing{uuid.uuid4().hex[:8]}-"
     if request.param == "endpoint":
         client = dynamodb_client(ENDPOINT)
@@ -134,7 +134,7 @@ def test_a_search_finds_the_same_records_whatever_is_packed(database: Database, 
 
 @pytest.fixture
 def packed(database: Database) -> Callable[..., list[QueuedRequest]]:
-    """Return what stores records with a text each, of three days, and packs them whole."""
+    """Return a function that stores records of three days with one text each, and packs all of them."""
 
     def pack(number: int = 30, text: str = "alpha") -> list[QueuedRequest]:
         connection_id = str(uuid.uuid4())
@@ -319,7 +319,7 @@ def test_a_large_response_that_was_never_committed_hides_no_packed_text(
 
 
 def test_bodies_with_chunks_hide_no_text_behind_them(database: Database) -> None:
-    """A step that is full of what cannot be packed is not the end of a day's work."""
+    """A step in which no record can be packed does not end the work of the day."""
     texts = DynamoDBStore(database.client, database.tables, max_step_texts=2)
     connection_id = str(uuid.uuid4())
     large = random.Random(1).randbytes(100_000).hex()
@@ -335,7 +335,7 @@ def test_bodies_with_chunks_hide_no_text_behind_them(database: Database) -> None
 
 
 def test_a_day_is_packed_whose_counts_lie_beside_its_row(database: Database) -> None:
-    """So they do when the first transaction of a day met another one, which then failed."""
+    """The same holds if the first transaction of a day conflicted with another one, which then failed."""
     record = a_past_record(str(uuid.uuid4()))
     database.store.commit(AddRequest(record, REQUEST_XML, "alpha"))
     (row,) = database.client.query(
@@ -384,7 +384,7 @@ def test_a_search_can_be_ended_before_any_answer_of_the_database(database: Datab
 
 
 def test_a_body_whose_chunks_are_announced_meanwhile_stays_in_the_index(database: Database) -> None:
-    """Its answer may never be committed; the removal of its connection finds the chunks all the same."""
+    """Its response may never be committed. The removal of the connection finds the chunks anyway."""
     record = a_past_record(str(uuid.uuid4()))
     database.store.commit(AddRequest(record, REQUEST_XML, "alpha"))
     for _ in range(2):

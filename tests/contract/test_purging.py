@@ -1,4 +1,4 @@
-"""Deleting a connection: not found from that commit on, then removed in the background, whatever interrupts it."""
+"""A deleted connection is not found from that commit on. Interruptions do not stop its removal in the background."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The queue of a connection, and what a record shows of its place in it."""
+"""The queue of a connection, and the place of a record in it."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ LARGE = random.Random(1).randbytes(150_000).hex()
 
 
 def expire(store: AnyStore, now: datetime) -> list[QueuedRequest]:
-    """Remove what expired before `now` as DynamoDB's time to live does, and return what its stream would tell of."""
+    """Remove the items that expired before `now` as DynamoDB's time to live does. Return the removals in its stream."""
     seconds = int(now.timestamp())
     if isinstance(store, FakeStore):
         return store.expire(seconds)
@@ -84,13 +84,13 @@ def days_of(records: list[QueuedRequest]) -> set[str]:
 
 
 def pack(store: AnyStore) -> None:
-    """Do what the packer does in a few hours."""
+    """Run the packer as often as it runs in a few hours."""
     for _ in range(RUNS):
         Packer(store, FixedClock(LATER)).run(LATER + AN_HOUR)
 
 
 def forgetting(store: AnyStore) -> Retention:
-    """Return what the stream's function does."""
+    """Return the function of the stream."""
     return Retention(store, FixedClock(LATER))
 
 
@@ -215,7 +215,7 @@ def test_any_changes_with_expiry_leave_exact_counts_and_no_bodies_behind(store: 
 
 
 def change_somehow(store: AnyStore, record: QueuedRequest, now: datetime, chance: random.Random) -> None:
-    """Do what may be done to a record in its state."""
+    """Take a step that the state of the record allows."""
     match record.state:
         case State.WAITING:
             store.commit(ChangeRequest(record, record.moved(State.DISCARDED, now)))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """Yield the stack, with an app of its own for the tests."""
+    """Yield the stack with a separate app for the tests."""
     if given := os.environ.get("STACK"):
         with serving(json.loads(Path(given).read_text(encoding="utf-8"))) as found:
             yield found

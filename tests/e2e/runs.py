@@ -1,4 +1,4 @@
-"""`local.run` in a process of its own, as `make run` starts it."""
+"""`local.run` in a separate process, as `make run` starts it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ START_SECONDS = 60
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run of the stack: its process, what it wrote for its user, and the lines that it has printed so far."""
+    """A run of the stack: its process, its credentials file, and the lines that it has printed."""
 
     process: subprocess.Popen[str]
     credentials: dict[str, Any]

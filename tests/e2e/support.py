@@ -1,4 +1,4 @@
-"""What end-to-end tests do with a running stack."""
+"""Helpers for end-to-end tests on a running stack."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A connection with its simulated Web Connector and a company file of its own: the file is marked as its."""
+    """A connection with a simulated Web Connector and a company file that has the connection's mark."""
 
     service: Service
     id: str

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def test_the_body_may_be_wrapped_in_queued_request(service: Service) -> None:
     connection = service.connection()
-    # Such clients build the whole tree, from QBXML down, and hand it over as an array.
+    # Such clients build the whole tree from QBXML down and pass it as an array.
     request = {"name": "CustomerQueryRq", "attributes": {"requestID": "7"}, "children": []}
     tree = [{"name": "QBXML", "children": [{"name": "QBXMLMsgsRq", "children": [request]}]}]
 

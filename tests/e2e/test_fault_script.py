@@ -1,4 +1,4 @@
-"""A script of faults in `make run`: what a user sees who tests an integration with it."""
+"""A script of faults in `make run`, as a user sees it who tests an integration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""With a database of its own `make run` goes on where it was stopped, however it was stopped."""
+"""With a database that keeps its data, `make run` continues after any kind of stop."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def stack(place: Place, quickbooks: str = "off") -> Iterator[Run]:
 
 
 class Receiver:
-    """A webhook receiver with a mind of its own: it answers what `statuses` say, then 204."""
+    """A webhook receiver that returns `statuses` in turn, then 204."""
 
     def __init__(self, *statuses: int) -> None:
         self.ids: queue.Queue[str] = queue.Queue()
@@ -122,7 +122,7 @@ def test_a_planned_retry_outlives_a_hard_stop(place: Place) -> None:
 
 
 def test_a_webhook_that_was_under_way_at_a_hard_stop_is_sent_by_the_next_run(databases: Path, tmp_path: Path) -> None:
-    """The stream goes on where its records were handled last; the database is started anew as well."""
+    """The stream continues after the last record that was handled. The database is restarted as well."""
     (port,) = free_ports(1)
     with Receiver() as receiver:
         receiver.may_answer.clear()

@@ -1,4 +1,4 @@
-"""Imports point one way: handlers → domain ← adapters. Every function has what belongs to it."""
+"""Imports point one way: handlers → domain ← adapters. Every function has all its files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `make run` keeps in a database of its own, and what it refuses to go on with."""
+"""`make run` keeps data in a database, and refuses data that it cannot continue with."""
 
 from __future__ import annotations
 
@@ -272,7 +272,7 @@ def an_app() -> App:
 
 
 def an_earlier_run(folder: Path, dynamodb: Any) -> Credentials:
-    """Store what an earlier run made, and write its credentials."""
+    """Store the app and the connection of an earlier run, and write its credentials."""
     create_tables(TEMPLATE, dynamodb)
     store = DynamoDBStore(dynamodb, table_names())
     connection = a_connection(password_hash=hash_password(PASSWORD, counting_bytes(16)))

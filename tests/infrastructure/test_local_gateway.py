@@ -1,4 +1,4 @@
-"""The local gateway does with requests and answers what API Gateway does."""
+"""The local gateway treats requests and responses as API Gateway does."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ OK = {"statusCode": 200, "body": "ok"}
 
 
 class Functions:
-    """Functions that answer what a test says, and remember what they were called with."""
+    """Functions that return prepared responses and record their events."""
 
     def __init__(self, thing: Callable[[dict[str, Any]], Any], effect: str = "Allow") -> None:
         self.thing = thing
@@ -321,7 +321,7 @@ def test_of_a_batch_of_messages_those_that_failed_come_again() -> None:
     ],
 )
 def test_only_requests_for_its_own_hosts_are_answered(host: str | None, status: int) -> None:
-    """A web page whose name resolves to this machine gets nothing."""
+    """A web page under a name that resolves to this machine cannot call the service."""
     answer = for_hosts({"127.0.0.1", "localhost", "queue.example.com"}, lambda _: Response(200, [], b""))
 
     headers = [("Host", host)] if host else []

@@ -1,4 +1,4 @@
-"""The recipes of CONTRIBUTING.md are followed to their end: what the code has is documented, and has its files.
+"""The recipes of CONTRIBUTING.md are complete: everything in the code is documented and has its files.
 
 Other steps are checked where their subject is: `test_imports` (handlers, events, template), `test_openapi` (errors,
 queries, operations), `test_permissions` (roles and settings), `test_views` (fields of a record).

@@ -77,7 +77,7 @@ class Bench:
 
     def __init__(self) -> None:
         client = dynamodb_client()
-        # The emulation is one in a process: benches that live at the same time have tables of their own.
+        # A process has one emulation, so benches that exist at the same time have separate tables.
         self.store = DynamoDBStore(client, make_tables(client, f"bench{next(_numbers)}-"))
         self.clock = FixedClock()
         new_id = SequentialIds()
@@ -211,7 +211,7 @@ def test_a_list_is_three_calls_four_over_fifty(
 
 
 def test_a_list_reads_its_connection_beside_the_page(filled: Bench) -> None:
-    """Why its items wait: a fourth call, at the same time as the three of the page."""
+    """The waiting reasons of the items take a fourth call, parallel to the three of the page."""
     event = api_event(
         "GET",
         f"/api/v1/connections/{CONNECTION_ID}/queued_requests?state=waiting",

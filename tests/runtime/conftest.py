@@ -13,7 +13,7 @@ COLD_STARTS = pytest.StashKey[dict[str, tuple[float, float]]]()
 
 @pytest.fixture
 def cold_starts(pytestconfig: pytest.Config) -> dict[str, tuple[float, float]]:
-    """Return what keeps the seconds of each function's first and second call, by its name."""
+    """Return a dictionary for the seconds of each function's first and second call, by name."""
     return pytestconfig.stash.setdefault(COLD_STARTS, {})
 
 

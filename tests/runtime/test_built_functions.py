@@ -1,4 +1,4 @@
-"""Every built function does its work under Lambda's runtime, with its sample event and tables of its own."""
+"""Every built function works under Lambda's runtime, with its sample event and separate tables."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ FAR_FUTURE = "2999-01-01T00:00:00.000000Z"
 
 
 def make_resources(prefix: str) -> tuple[dict[str, str], DynamoDBStore]:
-    """Make tables and a queue under names of their own; return their variables, and the store on them."""
+    """Create tables and a queue with unique names. Return their variables, and the store on them."""
     dynamodb = boto3.client("dynamodb", endpoint_url=ENDPOINT, **CREDENTIALS)
     sqs = boto3.client("sqs", endpoint_url=ENDPOINT, **CREDENTIALS)
     tables = make_tables(dynamodb, f"{prefix}-")
@@ -90,7 +90,7 @@ def make_resources(prefix: str) -> tuple[dict[str, str], DynamoDBStore]:
 
 
 def fill(store: DynamoDBStore, function: str, webhook_url: str) -> None:
-    """Store what the events talk about."""
+    """Store the records that the events mention."""
     record = a_record(id=REQUEST_ID, webhook=Webhook.to(webhook_url))
     store.commit(PutApp(None, App(APP_ID, "Shop", timestamp(NOON), (WEBHOOK_SECRET,))))
     store.commit(PutApiKey(None, ApiKey(api_key_hash(KEY), APP_ID, Scope.FULL, KEY[:11], timestamp(NOON))))

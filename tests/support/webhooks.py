@@ -58,7 +58,7 @@ class CountingStore(FakeStore):
 
 @dataclass
 class ScriptedReceiver:
-    """A sender whose receiver returns these responses in turn, then 200."""
+    """A sender with a receiver that returns these responses in turn, then 200."""
 
     calls: list[str]
     responses: deque[HttpResponse | DeliveryFailed] = field(default_factory=deque)

@@ -1,4 +1,4 @@
-"""Every function runs with its sample event, the one that `sam local invoke` is given."""
+"""Every function runs with its sample event, which `sam local invoke` uses too."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ LINK = OnboardingLink(sha256(TOKEN.encode()).hexdigest(), timestamp(NOON), times
 
 
 class LambdaContext:
-    """What a function is told about its run."""
+    """The context of an invocation."""
 
     def get_remaining_time_in_millis(self) -> int:
         """Return how long it may run."""
@@ -81,7 +81,7 @@ class NoRetries:
 
 
 def filled_store(function: str) -> FakeStore:
-    """Return a store with what the events talk about."""
+    """Return a store with the records that the events mention."""
     store = FakeStore()
     record = a_record(id=REQUEST_ID, webhook=Webhook.to(HOOK))
     store.commit(

@@ -1,4 +1,4 @@
-"""The operator's function and the authorizer that knows what it made."""
+"""The operator's function, and the authorizer that accepts its keys."""
 
 from __future__ import annotations
 

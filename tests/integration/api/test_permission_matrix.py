@@ -68,7 +68,7 @@ def invoke(recorder: Recorder, function: str, *events: dict[str, Any]) -> None:
 
 
 def lists(recorder: Recorder) -> None:
-    """List by every index, and search what is packed and what is not."""
+    """List by every index. Search packed and unpacked texts."""
     path = f"/api/v1/connections/{CONNECTION_ID}/queued_requests"
     queries = [
         f"sort={sort}{filters}"
@@ -128,7 +128,7 @@ def operates(recorder: Recorder) -> None:
 
 
 def forgets_chunks(recorder: Recorder) -> None:
-    """Forget a record whose response is in chunks."""
+    """Forget a record with a response in chunks."""
     record = recorder.store.request(REQUEST_ID)
     if record is not None:
         response = secrets.token_hex(200_000)

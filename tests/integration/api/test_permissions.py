@@ -114,7 +114,7 @@ class LongRun(LambdaContext):
 
 
 class Recorder:
-    """Records what a client is asked to do, as IAM sees it. `store` may use every table."""
+    """Records the calls of a client as IAM sees them. `store` may use every table."""
 
     def __init__(self, client: Any, store: DynamoDBStore) -> None:
         self.client = client
@@ -150,7 +150,7 @@ def recorder() -> Iterator[Recorder]:
 
 @contextmanager
 def deployed_as(recorder: Recorder, function: str) -> Iterator[None]:
-    """Give the functions the settings of `function`: whatever else it reads is a KeyError that names the variable."""
+    """Give the functions the settings of `function`. Reading any other setting raises a KeyError with its name."""
     settings = Settings(environment_of(function))
     tables = TableNames(settings.table)
     store = DynamoDBStore(recorder.client, tables, retention_days=lambda: settings.retention_days)
@@ -162,7 +162,7 @@ def deployed_as(recorder: Recorder, function: str) -> Iterator[None]:
 
 
 def fill(store: DynamoDBStore, function: str) -> None:
-    """Store what the events talk about, a silent session and a deleted connection."""
+    """Store the records that the events mention, a silent session and a deleted connection."""
     record = a_record(id=REQUEST_ID, webhook=Webhook.to(HOOK))
     connection, silent = a_connection(onboarding=LINK), a_session()
     store.commit(PutApp(None, App(APP_ID, "Shop", timestamp(NOON), ("whsec_" + "A" * 43 + "=",))))

@@ -51,7 +51,7 @@ def failure_of(receiver: Receiver, limit: float = LIMIT, body: bytes = b"{}") ->
     return failed.value
 
 
-# --- What is sent and what is read
+# --- Requests and responses
 
 
 def test_a_post_is_one_plain_http_request() -> None:
@@ -142,7 +142,7 @@ def test_a_receiver_may_respond_and_close_before_it_has_read_everything() -> Non
         assert post(receiver, body=b"x" * 20_000_000).status == 413
 
 
-# --- Receivers that do not come to an end
+# --- Receivers that never finish
 
 
 def test_a_slow_receiver_may_use_the_whole_limit() -> None:

@@ -139,7 +139,7 @@ class Interrupter(Protocol):
 
 
 class InterruptibleStore:
-    """A store whose caller can be terminated before or after each call."""
+    """A store that can terminate its caller before or after each call."""
 
     def __init__(self, store: Any, interrupter: Interrupter) -> None:
         self._store = store

@@ -203,7 +203,7 @@ class System:
         if "<CustomerAddRq" in request:
             self._check_write_goes_out(request)
         if paused and "<QBXML" in request:
-            # Only work that QuickBooks has begun is finished: a lost response or the next page.
+            # A session finishes only work that QuickBooks has begun: a lost response or the next page.
             assert session.in_flight.record.state is State.SENT or session.in_flight.record.paging.page > 1
         return request
 
@@ -212,7 +212,7 @@ class System:
         return self.connections[(number + 1) % len(self.connections)]
 
     def _check_write_goes_out(self, request: str) -> None:
-        """Check that a write is sent again only after QuickBooks was asked about it or was unable to execute it."""
+        """Check that a write is sent again only after a status check or if QuickBooks was unable to execute it."""
         message_set = re.findall(' newMessageSetID="([^"]*)"', request)[0]
         (record,) = [record for record in self.records() if record.message_set_id == message_set]
         assert message_set not in self.sent or record.recovery.sessions or not record.recovery.response_lost, record

@@ -1,4 +1,4 @@
-"""Onboarding links: who may use one, until when, and what a customer can do with it."""
+"""Onboarding links: their users, their expiry, and the actions of a customer."""
 
 from __future__ import annotations
 

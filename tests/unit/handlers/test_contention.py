@@ -26,7 +26,7 @@ class Rival(FakeStore):
     races = 0
 
     def commit(self, *changes: Change) -> None:
-        """Commit, unless the rival was first."""
+        """Commit if the rival has not committed first."""
         changing = [one for one in changes if getattr(one, "before", None)]
         if changing and self.races:
             self.races -= 1
@@ -47,7 +47,7 @@ def managed(store: FakeStore) -> ConnectionService:
 
 
 def removal(store: FakeStore) -> ConnectionRemoval:
-    """Return what deletes a connection."""
+    """Return a function that deletes a connection."""
     return ConnectionRemoval(store, FixedClock())
 
 

@@ -1,4 +1,4 @@
-"""What is known of a call before its function looks at it."""
+"""Checks that run before routing: caller, scope, ids, parameters, body."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An answer always fits, and says what it left out."""
+"""A response always fits into Lambda's limit and names the bodies that it omits."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def respond_list(call: dict[str, Any], views: list[dict[str, Any]], page: int, t
 
 
 def view(**fields: Any) -> dict[str, Any]:
-    """Return what the edge looks at of a record's view."""
+    """Return the fields of a record's view that the size limit concerns."""
     return {"id": "1", "request_xml": "<QBXML/>", "response_xml": None, "response_json": None} | fields
 
 
 def item(**fields: Any) -> dict[str, Any]:
-    """Return what the edge looks at of a list item's view."""
+    """Return the fields of a list item's view that the size limit concerns."""
     return {"id": "1", "request_xml": "<QBXML/>", "response_xml": None} | fields
 
 

@@ -1,4 +1,4 @@
-"""The JSON forms of what is stored."""
+"""The JSON views of stored entities."""
 
 from __future__ import annotations
 

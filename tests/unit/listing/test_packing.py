@@ -103,7 +103,7 @@ def test_the_function_uses_the_time_that_it_has_left(caplog: pytest.LogCaptureFi
 
 
 def test_the_function_names_what_could_not_be_packed_and_fails(caplog: pytest.LogCaptureFixture) -> None:
-    """Its failures are what the alarm counts."""
+    """The alarm counts its failures."""
     clock = FixedClock()
     days = Days(clock, 1, bad="day 0")
 

@@ -96,7 +96,7 @@ def test_every_known_status_has_reason_message_and_hint(code: int) -> None:
 
 
 def test_codes_that_share_a_reason_share_a_hint() -> None:
-    """Codes that share a reason share what is to be done about it."""
+    """Codes with the same reason have the same remedy."""
     hints: dict[str, set[str | None]] = {}
     for facts in EVERYTHING_REPORTED:
         hints.setdefault(facts.reason, set()).add(facts.hint)

@@ -1,4 +1,4 @@
-"""Reading a request from JSON: what is accepted, and where an error is located."""
+"""Reading a request from JSON: accepted forms, and the locations of errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The statuses in a response, and what makes a response unreadable."""
+"""The statuses in a response, and the reasons why a response is unreadable."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""RequestService: what an API consumer does with requests."""
+"""RequestService: the operations of API consumers on requests."""

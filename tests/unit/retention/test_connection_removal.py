@@ -1,4 +1,4 @@
-"""Deleting a connection, and the session that it may have had."""
+"""Deleting a connection with or without a session."""
 
 from __future__ import annotations
 

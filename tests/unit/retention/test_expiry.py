@@ -1,4 +1,4 @@
-"""When a record expires, and what the function does when the stream tells that it is gone."""
+"""The expiry of a record, and the function that the stream invokes after its removal."""
 
 from __future__ import annotations
 

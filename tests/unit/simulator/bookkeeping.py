@@ -1,4 +1,4 @@
-"""A company that starts empty, and a short way to write requests: what the tests of the books are built from."""
+"""Helpers for tests of the books: an empty company, and a short way to write requests."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class Bookkeeper:
         return Decimal(self.get(account, "Account").findtext("Balance", ""))
 
     def owed(self, customer: str) -> Decimal:
-        """Return what a customer owes, without its jobs."""
+        """Return the balance of a customer without its jobs."""
         return Decimal(self.get(customer, "Customer").findtext("Balance", ""))
 
     def invoice(self, customer: str = "Ada", **fields: Any) -> Element:

@@ -54,5 +54,5 @@ class Service:
 
     @property
     def open_requests(self) -> list[str]:
-        """What has not come to an end."""
+        """The requests that have not ended."""
         return [f"{record.request_name} {record.state}" for record in self.qbwc.records if record.state not in ENDED]

@@ -1,4 +1,4 @@
-"""A service in a script, a company with a fixed clock, and a `.qwc`: what the simulator's tests are built from."""
+"""Helpers for the simulator's tests: a scripted service, a company with a fixed clock, and a `.qwc`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def qwc(**changes: str | None) -> str:
 
 
 def a_company(**fields: Any) -> Company:
-    """Make a small company whose clock stands still and whose GUIDs count up."""
+    """Create a small company with a stopped clock and GUIDs that count up."""
     numbers = iter(range(1, 10_000))
     return Company.generated(**{
         "customers": 40,

@@ -1,4 +1,4 @@
-"""Amounts of sales forms: prices, percentages, subtotals, groups, taxes, and what a form takes from its customer."""
+"""Amounts of sales forms: prices, percentages, subtotals, groups, taxes, and defaults of the customer."""
 
 from __future__ import annotations
 

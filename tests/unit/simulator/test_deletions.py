@@ -1,4 +1,4 @@
-"""ListDel, TxnDel, TxnVoid, ListMerge, and the queries for what was deleted."""
+"""ListDel, TxnDel, TxnVoid, ListMerge, and the queries for deleted objects."""
 
 from __future__ import annotations
 

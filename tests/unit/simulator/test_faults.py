@@ -1,4 +1,4 @@
-"""Injected faults: what the service sees, and what the Web Connector sees."""
+"""Injected faults, as the service and the Web Connector see them."""
 
 from __future__ import annotations
 

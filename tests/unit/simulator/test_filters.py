@@ -1,4 +1,4 @@
-"""The filters that only some queries have, and queries whose rows are computed."""
+"""The filters of single queries, and queries with computed rows."""
 
 from __future__ import annotations
 

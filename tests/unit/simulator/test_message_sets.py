@@ -1,4 +1,4 @@
-"""Error recovery, line by line: what each pair of ids does, with each thing that can be stored."""
+"""Error recovery, line by line: the effect of each pair of ids with each kind of stored response."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Payments, credits and refunds: what they settle, and what they must not."""
+"""Payments, credits and refunds, and the transactions that they settle."""
 
 from __future__ import annotations
 

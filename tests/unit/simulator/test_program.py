@@ -1,4 +1,4 @@
-"""The schedule, the command line, and what the package offers."""
+"""The schedule, the command line and the package."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def test_ctrl_c_is_exit_code_130(files: Path, capsys: pytest.CaptureFixture[str]
 
 
 class Interrupted(ScriptedService):
-    """A service during whose first call the user presses Ctrl-C."""
+    """A service that makes the user press Ctrl-C during the first call."""
 
     def get(self, url: str) -> int:
         raise KeyboardInterrupt(url)

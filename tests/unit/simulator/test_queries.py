@@ -1,4 +1,4 @@
-"""What the simulated QuickBooks answers to queries: every form that it supports, in QuickBooks' own text."""
+"""The responses of the simulated QuickBooks to every form of query, in QuickBooks' own text."""
 
 from __future__ import annotations
 

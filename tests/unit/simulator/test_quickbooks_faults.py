@@ -1,4 +1,4 @@
-"""Faults of QuickBooks: what the service is told, and what was done all the same."""
+"""Faults of QuickBooks: the report to the service, and the changes in the books."""
 
 from __future__ import annotations
 

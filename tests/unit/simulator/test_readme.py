@@ -1,4 +1,4 @@
-"""The README tells all that can be ordered, and what it shows works."""
+"""The README lists every fault and option, and its examples work."""
 
 from __future__ import annotations
 

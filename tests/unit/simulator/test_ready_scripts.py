@@ -1,4 +1,4 @@
-"""The scripts that come with the simulator, played against our own service: everything is as they expect."""
+"""The simulator's scripts meet their expectations when they run against our service."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_our_service_lives_through_every_fault(place: str, action: str) -> None:
 
 
 def test_a_quickbooks_that_forgets_shows_that_the_expectations_are_no_empty_words() -> None:
-    """What QuickBooks does not know any more is sent again, and executed again: no service can tell."""
+    """A write that QuickBooks has forgotten is sent and executed again. No service can tell the difference."""
     lost = Script.load(SCRIPTS / "lost-answer.json")
     forgets = Fault.of({"on": "process", "request": "checks", "do": "forget"})
 

@@ -1,4 +1,4 @@
-"""Reports: their sums come from the books, their layout is that of QuickBooks."""
+"""Reports: their sums come from the books, and their layout is QuickBooks' layout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scripts: what they may say, what is expected at their end, and two machines that take turns."""
+"""Scripts: their format, their expectations, and two machines that take turns."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def test_the_report_says_what_happened() -> None:
 
 
 class TwoTickets(ScriptedService):
-    """Gives each login a ticket of its own, and work to whoever asks."""
+    """Gives each login a separate ticket, and a request to every caller."""
 
     def __init__(self) -> None:
         super().__init__(

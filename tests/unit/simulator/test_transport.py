@@ -12,7 +12,7 @@ from simulator.web_connector.transport import HttpTransport
 
 
 class Pool(urllib3.PoolManager):
-    """A pool that answers from memory and remembers what was asked."""
+    """A pool that responds from memory and records the calls."""
 
     def __init__(self, answer: urllib3.HTTPResponse | Exception) -> None:
         super().__init__()

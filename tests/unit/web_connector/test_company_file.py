@@ -34,13 +34,13 @@ def reset(qbwc: Connector) -> Connection:
 
 
 def begin_in(qbwc: Connector, mark: str | None, path: str = PATH) -> str:
-    """Log in while the company file with this mark is open; return what is handed out."""
+    """Log in while the company file with this mark is open. Return the text that the service sends."""
     qbwc.authenticate()
     return qbwc.send(hcp(mark), path)
 
 
 def marked_at(qbwc: Connector, path: str = PATH) -> None:
-    """Queue a request and have it done in the connection's file, which lies at `path`."""
+    """Queue a request and let QuickBooks execute it in the connection's file at `path`."""
     qbwc.queue()
     qbwc.receive(answer(begin_in(qbwc, OURS, path)))
     qbwc.close()
@@ -195,7 +195,7 @@ def test_unreadable_facts_do_not_refuse_a_file(qbwc: Connector, unreadable: str)
 
 
 def test_an_unmarked_file_is_accepted_at_any_path_until_the_mark_is_seen(qbwc: Connector) -> None:
-    """The first session on a machine whose Web Connector brings the mark late."""
+    """The first session on a machine where the Web Connector reports the mark late."""
     for path in (PATH, ELSEWHERE):
         qbwc.queue()
         qbwc.receive(answer(begin_in(qbwc, None, path)))
@@ -427,7 +427,7 @@ def test_a_write_that_was_certainly_not_executed_may_be_sent_to_the_new_file(qbw
 
 
 def test_a_write_executed_in_one_company_file_is_never_executed_in_another() -> None:
-    """Held against the simulator: its answer is lost, the pin is lifted, and another company is open from then on."""
+    """With the simulator: the response is lost, the pin is removed, and then another company is open."""
     service = Service()
     qbwc = service.qbwc
     write, read = qbwc.write("Grace"), qbwc.queue("CustomerQueryRq", "<MaxReturned>1</MaxReturned>")

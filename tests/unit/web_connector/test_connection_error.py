@@ -59,7 +59,7 @@ NOT_FOUND = "0x80040406"
 
 @pytest.fixture
 def with_path() -> Connector:
-    """Return a Web Connector whose connection names the company file to open, and one request that waits."""
+    """Return a Web Connector and one waiting request. The connection names the company file to open."""
     qbwc = Connector()
     qbwc.connect(company_file=PATH)
     qbwc.queue()
@@ -116,7 +116,7 @@ def test_a_fallback_file_must_have_the_connections_mark(with_path: Connector, ma
 
 
 def test_the_path_that_could_not_be_opened_is_named_if_the_open_file_is_unmarked(with_path: Connector) -> None:
-    """What mends it is another path: lifting the pin leaves that as it is."""
+    """Another path is the remedy. Removing the pin does not change the path."""
     fails(with_path)
     with_path.send(hcp(None), "C:\\Books\\sample.qbw")
 
@@ -138,7 +138,7 @@ def test_a_connection_error_has_a_stable_reason(qbwc: Connector) -> None:
 
 
 def test_requests_are_executed_in_the_open_file_when_the_path_is_outdated() -> None:
-    """Held against the simulator, whose company lies elsewhere and bears the mark."""
+    """With the simulator: its company file has another path and bears the mark."""
     service = Service()
     qbwc = service.qbwc
     request_id = qbwc.queue("CustomerQueryRq", "<MaxReturned>1</MaxReturned>")

@@ -1,4 +1,4 @@
-"""The endpoint: whatever comes gets an answer, and an independent client understands it."""
+"""The endpoint: every call gets a reply, and an independent client understands it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exceptions of QuickBooks' request processor: what they prove, and what they do not."""
+"""Exceptions of QuickBooks' request processor, and the conclusions that they allow."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_an_exception_is_the_connections_last_error_until_quickbooks_works_again
 
 @pytest.mark.parametrize("hresult", ["", "0x80040400"])
 def test_an_exception_followed_by_a_response_is_not_the_connections_last_error(qbwc: Connector, hresult: str) -> None:
-    """Nor is a parse error: QuickBooks was reached, and the request ended."""
+    """A parse error is not one either: QuickBooks was reached, and the request ended."""
     qbwc.queue()
     qbwc.queue()
     qbwc.begin()

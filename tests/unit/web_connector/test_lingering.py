@@ -1,4 +1,4 @@
-"""Lingering: a session stays after its last request and takes what is queued meanwhile."""
+"""Lingering: a session stays open after its last request and takes requests that are queued meanwhile."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def test_only_the_hash_of_a_ticket_is_stored(qbwc: Connector) -> None:
     ],
 )
 def test_the_company_file_is_named_if_it_is_a_path(company_file: str | None, status: str) -> None:
-    """Any text that is no path would be opened as one and fail."""
+    """QuickBooks would open any other text as a path and fail."""
     qbwc = Connector()
     qbwc.connect(company_file=company_file)
     qbwc.queue()

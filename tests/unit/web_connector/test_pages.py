@@ -1,4 +1,4 @@
-"""Iterated queries: page by page, and what becomes of a page that is lost or too large."""
+"""Iterated queries, page by page, with lost pages and pages that are too large."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_a_query_without_iterator_has_one_page_whatever_the_response_says(qbwc: 
 
 
 def second_page(qbwc: Connector, size: int = 2) -> str:
-    """Begin an iteration and hand out its second page; return what went out."""
+    """Begin an iteration and send its second page. Return the text that was sent."""
     qbwc.iterate(size)
     qbwc.receive(page_of(qbwc.begin(), 30))
     return qbwc.send()
@@ -348,7 +348,7 @@ def test_an_oversized_response_for_an_ended_session_changes_nothing(qbwc: Connec
 
 
 def test_every_object_arrives_although_the_first_pages_were_oversized() -> None:
-    """Held against the simulator, whose company has six customers."""
+    """With the simulator, which has six customers."""
     service = Service()
     qbwc = service.qbwc
     qbwc.iterate(4)
@@ -369,7 +369,7 @@ def test_every_object_arrives_although_the_first_pages_were_oversized() -> None:
 
 
 class Gateway(Service):
-    """The service behind API Gateway, which refuses what Lambda cannot carry: no function sees it."""
+    """The service behind API Gateway, which refuses bodies over Lambda's limit before any function runs."""
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
         """Pass a call on, or refuse it."""
@@ -379,7 +379,7 @@ class Gateway(Service):
 
 
 def test_pages_that_a_gateway_refuses_arrive_with_a_smaller_size() -> None:
-    """Held against the simulator: four objects fit no answer, two do."""
+    """With the simulator: four objects do not fit into a response, two do."""
     service = Gateway()
     qbwc = service.qbwc
     first = qbwc.iterate(4)

@@ -61,7 +61,7 @@ def test_an_unknown_user_costs_the_same_work_as_a_wrong_password() -> None:
 
 
 def _processor_seconds(stored: str | None) -> float:
-    """Return the time that this thread computed; the time on the wall depends on what else the machine does."""
+    """Return the CPU time of this thread. The wall time depends on other programs."""
     start = time.thread_time()
     passwords.matches("wrong", stored)
     return time.thread_time() - start

@@ -1,4 +1,4 @@
-"""The pace: how soon a Web Connector is asked to come again, pauses, sync windows."""
+"""Polling: the interval until the next call, pauses and sync windows."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def resume(qbwc: Connector) -> None:
     managed(qbwc).resume(APP_ID, CONNECTION_ID)
 
 
-# --- how soon to come again
+# --- the interval until the next call
 
 
 def test_with_work_the_interval_is_short_and_nothing_is_postponed(qbwc: Connector) -> None:
@@ -175,7 +175,7 @@ def hold(qbwc: Connector, how: str) -> None:
 
 @pytest.fixture(params=["paused", "window"])
 def held(request: pytest.FixtureRequest) -> tuple[Connector, str]:
-    """Return a Web Connector whose window closes at one, and how it is to be held."""
+    """Return a Web Connector with a window that closes at one, and the step that holds it."""
     return a_connector(sync_window=OPEN), request.param
 
 
@@ -244,7 +244,7 @@ def test_a_lost_write_recovers_after_the_pause(held: tuple[Connector, str]) -> N
 
 
 def test_a_held_session_does_not_send_a_write_that_was_never_executed(held: tuple[Connector, str]) -> None:
-    """It was claimed again by the answer to the question, and is asked for once more."""
+    """The reply about the lost response claimed it again, so it is requested a second time."""
     qbwc, how = held
     write = qbwc.write()
     qbwc.begin()

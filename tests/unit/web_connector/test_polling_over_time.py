@@ -1,4 +1,4 @@
-"""A Web Connector with Auto-Run for hours: when it polls, and that a pause does not slow it down for ever."""
+"""A Web Connector with Auto-Run polls for hours, and a pause slows it down only for a while."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Machine:
         return self.qbwc.clock.now >= self.end
 
     def wait(self, timeout: float) -> bool:
-        """Let time pass, and do what is due."""
+        """Let time pass, and run the steps that are due."""
         until = self.qbwc.clock.now + timedelta(seconds=timeout)
         while self.due and self.due[0][0] <= until:
             self.qbwc.clock.now, do = self.due.pop(0)

@@ -106,7 +106,7 @@ class StoresNothing(MessageSets):
     def process(
         self, application: str, message_set: Element, execute: Callable[[], list[str]], _keeping: Any = None
     ) -> tuple[str | None, int, list[str]]:
-        """Execute without storing the response, and do not say so."""
+        """Execute without storing the response, and do not report it."""
         done = super().process(application, message_set, execute, Keeping(readable=True))
         self.stored.clear()
         return done

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def lost_write(qbwc: Connector, name: str = "Ann", label: str | None = None) -> tuple[str, str]:
-    """Queue a write, hand it out and lose its answer; return its id and what went out."""
+    """Queue a write, send it and lose its response. Return its id and the text that was sent."""
     request_id = qbwc.write(name, request_label=label) if label else qbwc.write(name)
     sent = qbwc.begin()
     qbwc.close()
@@ -42,15 +42,15 @@ def error_of(qbwc: Connector, request_id: str) -> RequestError:
 
 
 def queueing(qbwc: Connector) -> RequestService:
-    """Return what an API consumer does with the queue."""
+    """Return the use cases of an API consumer."""
     return RequestService(qbwc.store, qbwc.clock, qbwc.new_id)
 
 
-# --- how it comes to it
+# --- how a recovery begins
 
 
 def taken_over(qbwc: Connector) -> None:
-    """Do nothing: the next login is what ends the session."""
+    """Do nothing: the next login ends the session."""
 
 
 def closed(qbwc: Connector) -> None:
@@ -97,7 +97,7 @@ def test_recovery_comes_before_older_requests(qbwc: Connector) -> None:
     assert qbwc.record(write).message_set_id in qbwc.begin()
 
 
-# --- what QuickBooks can say
+# --- the replies of QuickBooks
 
 
 def test_the_stored_response_completes_the_write(qbwc: Connector) -> None:
@@ -237,7 +237,7 @@ def test_a_write_that_quickbooks_denies_after_three_sessions_has_an_unknown_outc
 
 
 def test_a_write_with_a_badly_stored_response_is_executed_once_and_has_an_unknown_outcome() -> None:
-    """It says 9002 then, also to the write itself: nobody may read that nothing was done."""
+    """QuickBooks then returns 9002, also for the write itself. This does not prove that nothing was executed."""
     service = Service()
     qbwc = service.qbwc
     write = qbwc.write("Grace")
@@ -314,7 +314,7 @@ def test_a_response_that_could_not_be_stored_leaves_the_outcome_unknown(qbwc: Co
     assert error_of(qbwc, write).code == "outcome_unknown"
 
 
-# --- nobody takes it away
+# --- a recovering write cannot be removed
 
 
 def test_a_recovering_write_can_be_neither_discarded_nor_deleted(qbwc: Connector) -> None:
@@ -388,7 +388,7 @@ def test_the_response_to_a_write_sent_twice_is_never_forgotten(qbwc: Connector) 
 
 
 def test_quickbooks_stores_only_the_last_response() -> None:
-    """Held against the simulator: two sessions of two writes."""
+    """With the simulator: two sessions of two writes."""
     run = Drain(lambda qbwc: [qbwc.write("Ann"), qbwc.write("Bob")])
     run.simulator.run_once()
     run.qbwc.write("Cid")
@@ -402,7 +402,7 @@ def test_quickbooks_stores_only_the_last_response() -> None:
     assert last.inserted_at == max(record.inserted_at for record in run.records)
 
 
-# --- what it costs
+# --- the number of calls
 
 
 def test_every_call_of_a_recovery_stays_within_its_budget(qbwc: Connector) -> None:

@@ -99,7 +99,7 @@ def test_a_response_may_contain_references_that_xml_forbids(qbwc: Connector) -> 
 
 @pytest.mark.parametrize("other", [{"name": "VendorQueryRs"}, {"label": "somebody else's"}])
 def test_the_response_to_another_request_is_not_a_success(qbwc: Connector, other: dict[str, str]) -> None:
-    """The Web Connector names only the session: what was asked must be what is answered."""
+    """The Web Connector names only the session, so the response must belong to the request in flight."""
     request_id = qbwc.queue()
     text = answer(qbwc.begin(), **other)  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""sendRequestXML: what is sent, to whom, and how often."""
+"""sendRequestXML: the request that is sent, its session, and the number of times."""
 
 from __future__ import annotations
 

@@ -254,7 +254,7 @@ def test_a_fault_of_soap_12_has_its_own_form() -> None:
     assert "<soap:Value>soap:Receiver</soap:Value>" in write_fault("later", soap.SOAP_12, ours=True)
 
 
-# --- what is too large to be read
+# --- calls that are too large
 
 BEGINNING = (
     '<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body>'

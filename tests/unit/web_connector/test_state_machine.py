@@ -1,4 +1,4 @@
-"""Any sequence of calls, in any order: what must be so whatever consumers, Web Connectors and functions do.
+"""The rules that hold after any sequence of calls by consumers, Web Connectors and functions.
 
 A short run; `make prove` runs 10,000 steps.
 """

@@ -26,7 +26,7 @@ def client(tmp_path: Path) -> Client:
 
 
 def operations(client: Client) -> dict[str, Any]:
-    """Return the operations of the one port by name."""
+    """Return the operations of the port by name."""
     (port,) = client.wsdl.services[wsdl.SERVICE].ports.values()
     operations: dict[str, Any] = port.binding._operations  # noqa: SLF001 - zeep has no other way to list them
     return operations

@@ -29,7 +29,7 @@ from tests.support.webhooks import SECRET, URL, DeliverySetup, a_webhook, first_
 OLDER_SECRET = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8="
 
 
-# --- What is sent
+# --- The request
 
 
 def test_an_attempt_posts_the_signed_event_to_the_records_url() -> None:
@@ -220,7 +220,7 @@ def test_a_dropped_attempt_costs_one_read() -> None:
     assert setup.calls == ["delivery"]
 
 
-# --- What the record keeps
+# --- The stored attempt
 
 
 def test_the_latest_response_is_cut_to_4_kib_and_earlier_ones_to_512_bytes() -> None:

@@ -1,4 +1,4 @@
-"""A planned attempt is made once, whatever comes twice, early, late or at the same time."""
+"""A planned attempt is made once, even if its message arrives twice, early, late or in parallel."""
 
 from __future__ import annotations
 

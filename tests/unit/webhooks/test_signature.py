@@ -25,7 +25,7 @@ OLDER_QUBE = "044fc9d0f1398d3bf4dacb45458062de16546fc325a091973e6b180e0e04aa6b"
 
 
 def test_the_published_standard_webhooks_vector_is_met() -> None:
-    """The one that the Standard Webhooks libraries are tested with."""
+    """The test vector of the Standard Webhooks libraries."""
     headers = signature_headers(
         ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
         "msg_p5jXN8AQM9LWM0D4loKWxJek",
@@ -48,7 +48,7 @@ def test_every_active_secret_signs_in_both_ways() -> None:
 
 
 def verified(headers: dict[str, str], body: bytes, secret: str = SECRET) -> set[str]:
-    """Return what a receiver finds that was written without the code under test."""
+    """Return the verdict of a receiver that does not use the code under test."""
     return set(verified_schemes(Request("POST", "/", list(headers.items()), body), secret))
 
 

@@ -85,6 +85,6 @@ def test_a_message_gives_back_its_planned_attempt(webhook_round: int, tries: int
 
 @pytest.mark.parametrize("message", ["", "no JSON", "{}", "[]", "1", '{"request_id": "1"}'])
 def test_any_other_message_is_an_error(message: str) -> None:
-    """It comes again and ends in the dead-letter queue, which has an alarm."""
+    """SQS delivers it again and finally moves it to the dead-letter queue, which has an alarm."""
     with pytest.raises((ValueError, KeyError, TypeError)):
         planned_attempt_of(message)

@@ -1,4 +1,4 @@
-"""The pace of a connection: its settings, pauses, sync window, lingering, and why something waits."""
+"""Polling of a connection: its settings, pauses, sync window, lingering, and waiting reasons."""
 
 from __future__ import annotations
 
