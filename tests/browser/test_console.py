@@ -394,7 +394,7 @@ def test_a_customer_is_led_from_the_link_to_connected(console: Console) -> None:
     console.page.wait_for_url("**/support?state=connected")
 
 
-def test_a_link_that_was_replaced_says_so(console: Console) -> None:
+def test_a_replaced_link_explains_that_it_was_replaced(console: Console) -> None:
     connection = console.service.connection()
     former = onboarding_link(console, connection.path)
     onboarding_link(console, connection.path)

@@ -86,7 +86,7 @@ def test_a_commit_can_require_a_connection(store: AnyStore, required: RequireCon
     assert (store.request(record.id) is not None) == holds
 
 
-def test_a_deleted_connection_is_required_in_vain(store: AnyStore) -> None:
+def test_requiring_a_deleted_connection_raises_not_found(store: AnyStore) -> None:
     store.commit(AddConnection(a_connection(deleted_at=timestamp(NOON))))
 
     with pytest.raises(Conflict) as conflict:

@@ -93,7 +93,7 @@ def a_past_record(connection_id: str, **values: Any) -> QueuedRequest:
 
 @settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 2**32))
-def test_a_search_finds_the_same_records_whatever_is_packed(database: Database, seed: int) -> None:
+def test_packing_does_not_change_the_result_of_a_search(database: Database, seed: int) -> None:
     """Adds, new texts and removals in any order, with packing in between, or only begun."""
     chance = random.Random(seed)
     connection_id = str(uuid.uuid4())
@@ -210,7 +210,7 @@ def test_a_text_is_in_the_index_and_in_a_page_between_two_runs(database: Databas
     assert kinds == [["body"], ["body"], ["body", "texts#"], ["texts#"]]
 
 
-def test_a_day_of_today_is_left_alone(database: Database) -> None:
+def test_today_is_not_packed(database: Database) -> None:
     connection_id = str(uuid.uuid4())
     database.store.commit(AddRequest(a_past_record(connection_id, inserted_at=timestamp(TODAY)), REQUEST_XML, "alpha"))
 
@@ -255,7 +255,7 @@ def test_a_run_that_another_one_overtakes_changes_nothing(
     assert not database.marked_days()
 
 
-def test_a_connection_whose_texts_are_packed_is_removed_whole(
+def test_a_connection_with_packed_texts_is_removed_completely(
     database: Database, packed: Callable[..., list[QueuedRequest]]
 ) -> None:
     records = packed(30)
@@ -334,7 +334,7 @@ def test_bodies_with_chunks_hide_no_text_behind_them(database: Database) -> None
     assert not database.marked_days()
 
 
-def test_a_day_is_packed_whose_counts_lie_beside_its_row(database: Database) -> None:
+def test_a_day_with_separate_counts_is_packed(database: Database) -> None:
     """The same holds if the first transaction of a day conflicted with another one, which then failed."""
     record = a_past_record(str(uuid.uuid4()))
     database.store.commit(AddRequest(record, REQUEST_XML, "alpha"))
@@ -383,7 +383,7 @@ def test_a_search_can_be_ended_before_any_answer_of_the_database(database: Datab
     assert answers == (3 if form == "in the index" else 2)
 
 
-def test_a_body_whose_chunks_are_announced_meanwhile_stays_in_the_index(database: Database) -> None:
+def test_a_body_that_gets_chunks_meanwhile_stays_in_the_index(database: Database) -> None:
     """Its response may never be committed. The removal of the connection finds the chunks anyway."""
     record = a_past_record(str(uuid.uuid4()))
     database.store.commit(AddRequest(record, REQUEST_XML, "alpha"))

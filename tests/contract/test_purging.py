@@ -176,7 +176,7 @@ def emulation() -> Iterator[None]:
 class TestRemoval:
     """The removal while DynamoDB throttles and functions end."""
 
-    def test_a_batch_goes_in_one_call(self) -> None:
+    def test_a_batch_takes_one_call(self) -> None:
         removal = Removal(100)
 
         assert list(removal.remover.remove_records(removal.connection)) == [100]

@@ -47,7 +47,7 @@ def test_what_was_deleted_is_not_in_it(store: AnyStore) -> None:
     assert list(store.queue_front(CONNECTION_ID, 10)) == []
 
 
-def test_what_comes_back_with_another_priority_is_in_it_once(store: AnyStore) -> None:
+def test_a_request_returned_with_another_priority_is_queued_once(store: AnyStore) -> None:
     first, second = a_record(), a_record(inserted_at=timestamp(LATER))
     for record in (first, second):
         add(store, record)
@@ -63,7 +63,7 @@ def test_what_comes_back_with_another_priority_is_in_it_once(store: AnyStore) ->
     assert list(store.queue_front(CONNECTION_ID, 10)) == [first, later]
 
 
-def test_what_is_given_back_is_in_it_again(store: AnyStore) -> None:
+def test_a_returned_request_is_queued_again(store: AnyStore) -> None:
     record = a_record()
     add(store, record)
     ticketed = record.moved(State.TICKETED, LATER)
@@ -91,7 +91,7 @@ def test_where_a_record_stands_is_counted_up_to_a_bound(store: AnyStore) -> None
     assert store.request_detail(second.id, CONNECTION_ID, 1) == RequestDetail(texts[2], connection, 1)
 
 
-def test_a_record_goes_with_its_connection(store: AnyStore) -> None:
+def test_a_record_is_removed_with_its_connection(store: AnyStore) -> None:
     store.commit(AddConnection(a_connection()))
     waits, ended, deleted = a_record(), a_record(state=State.DISCARDED), a_record(state=State.ERROR)
     for record in (waits, ended, deleted):

@@ -33,14 +33,14 @@ def filled(store: AnyStore) -> list[str]:
     return [past.record.id for past in history]
 
 
-def test_exact_counts_are_left_alone(store: AnyStore) -> None:
+def test_exact_counts_do_not_change(store: AnyStore) -> None:
     ids = filled(store)
 
     assert Recounting(store).mend(CONNECTION_ID) == {}
     assert counted(store) == recount(store, ids)
 
 
-def test_counts_that_went_wrong_are_mended(store: AnyStore) -> None:
+def test_wrong_counts_are_corrected(store: AnyStore) -> None:
     """Numbers that are too high, too low, and of days and states that no record has."""
     ids = filled(store)
     chance = random.Random(12)

@@ -25,7 +25,7 @@ def store(store: AnyStore) -> AnyStore:
     return store
 
 
-def test_what_does_not_exist_is_none(store: AnyStore) -> None:
+def test_a_missing_entity_is_none(store: AnyStore) -> None:
     assert store.request("b0000000-0000-4000-8000-000000000001") is None
     assert store.stored_request("b0000000-0000-4000-8000-000000000001") is None
     with pytest.raises(NotFound):

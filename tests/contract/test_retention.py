@@ -104,7 +104,7 @@ def ended(store: AnyStore, response: str = "<a/>", request: str = REQUEST_XML) -
     return found
 
 
-def test_only_what_is_old_enough_is_removed(store: AnyStore) -> None:
+def test_only_expired_records_are_removed(store: AnyStore) -> None:
     old = ended(store)
     for state in (State.WAITING, State.TICKETED, State.SENT):
         add(store, a_record(state=state))
@@ -114,7 +114,7 @@ def test_only_what_is_old_enough_is_removed(store: AnyStore) -> None:
     assert expire(store, LATER) == [old]
 
 
-def test_an_expired_record_goes_with_bodies_and_counts_and_answers_as_a_deleted_one(store: AnyStore) -> None:
+def test_an_expired_record_is_removed_with_bodies_and_counts_and_is_not_found(store: AnyStore) -> None:
     store.commit(AddConnection(a_connection()))
     record, kept = ended(store, response=LARGE, request=LARGE), ended(store)
     store.commit(ChangeRequest(kept, later := kept.changed(LATER)))
@@ -129,7 +129,7 @@ def test_an_expired_record_goes_with_bodies_and_counts_and_answers_as_a_deleted_
     assert counted(store) == recount(store, [kept.id])
 
 
-def test_between_the_removal_and_the_function_the_record_is_left_out_and_nothing_fails(store: AnyStore) -> None:
+def test_between_the_removal_and_the_function_lists_omit_the_record(store: AnyStore) -> None:
     record = ended(store)
     expire(store, LATER)
 
@@ -139,7 +139,7 @@ def test_between_the_removal_and_the_function_the_record_is_left_out_and_nothing
     assert store.delivery(record.id, APP_ID, response_parts=0, max_response_bytes=10) is None
 
 
-def test_a_stream_record_that_comes_again_changes_nothing(store: AnyStore) -> None:
+def test_a_repeated_stream_record_changes_nothing(store: AnyStore) -> None:
     records = [ended(store), ended(store)]
     expire(store, LATER)
 
@@ -157,7 +157,7 @@ def test_a_record_that_was_deleted_by_hand_is_not_counted_off_twice(store: AnySt
     assert counted(store) == {}
 
 
-def test_days_whose_last_record_was_forgotten_are_not_kept(store: AnyStore) -> None:
+def test_a_day_is_removed_with_its_last_record(store: AnyStore) -> None:
     gone, beside = ended(store), ended(store)
     late = a_record(inserted_at=timestamp(LATER), updated_at=timestamp(LATER))
     add(store, late)

@@ -86,7 +86,7 @@ def test_a_read_only_key_changes_nothing(service: Service, connection: Connectio
     assert (refused.status, refused.code) == (403, "forbidden")
 
 
-def test_another_apps_ids_are_answered_like_none(service: Service, connection: Connection) -> None:
+def test_an_id_of_another_app_is_not_found(service: Service, connection: Connection) -> None:
     stranger = service.operate("create_app", name="Stranger")
     key = service.operate("create_key", app_id=stranger["app_id"])["api_key"]
 
@@ -198,7 +198,7 @@ SOAP = (
 @pytest.mark.parametrize(
     "body", [b"", b"<soap:Envelope", SOAP.format("").encode(), SOAP.format('<unknown xmlns="x"/>').encode(), b"{}"]
 )
-def test_soap_that_is_none_gets_a_fault_of_the_client(service: Service, body: bytes) -> None:
+def test_a_body_that_is_not_soap_gets_a_client_fault(service: Service, body: bytes) -> None:
     answer = service.call("POST", "/qbwc", body, headers={"Content-Type": "text/xml"})
 
     assert answer.status in {400, 500}  # SOAP 1.1 over HTTP: a fault comes with 500
@@ -232,7 +232,7 @@ def test_more_than_10_mb_is_too_large(gateway: Service) -> None:
     assert (answer.status, answer.code) == (413, "request_too_large")
 
 
-def test_a_second_answer_comes_on_the_same_line(service: Service) -> None:
+def test_a_second_response_uses_the_same_connection(service: Service) -> None:
     """A connection is kept alive and in step, also after a body that was refused."""
     api = Api(service.base_url, service.api_key)
 

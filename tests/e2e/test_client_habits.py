@@ -25,7 +25,7 @@ def test_the_body_may_be_wrapped_in_queued_request(service: Service) -> None:
     assert record["state"] == "waiting"
 
 
-def test_the_qwc_file_comes_by_post_too(service: Service) -> None:
+def test_post_returns_the_qwc_file_too(service: Service) -> None:
     connection = service.connection()
 
     got = service.call("GET", f"{connection.path}/qwc")

@@ -30,7 +30,7 @@ LOST_ANSWER = {
 }
 
 
-def test_a_write_whose_answer_is_lost_is_done_once_and_its_webhook_arrives(tmp_path: Path) -> None:
+def test_a_write_with_a_lost_response_is_executed_once_and_its_webhook_arrives(tmp_path: Path) -> None:
     script = tmp_path / "script.json"
     script.write_text(json.dumps(LOST_ANSWER), encoding="utf-8")
 
@@ -48,7 +48,7 @@ def test_a_write_whose_answer_is_lost_is_done_once_and_its_webhook_arrives(tmp_p
     assert "The script expected something else" not in run.output
 
 
-def test_what_the_script_expects_in_vain_is_told_at_the_end(tmp_path: Path) -> None:
+def test_unmet_expectations_are_printed_at_the_end(tmp_path: Path) -> None:
     script = tmp_path / "script.json"
     script.write_text(json.dumps(LOST_ANSWER), encoding="utf-8")
 

@@ -145,7 +145,7 @@ def test_a_webhook_that_was_under_way_at_a_hard_stop_is_sent_by_the_next_run(dat
     assert len(record["webhook_attempts"]) == 1
 
 
-def test_credentials_that_fit_no_longer_are_replaced_and_the_reason_is_told(place: Place) -> None:
+def test_outdated_credentials_are_replaced_and_the_reason_is_printed(place: Place) -> None:
     with stack(place) as first:
         first.api().call("POST", f"/api/v1/connections/{first.credentials['connection_id']}/password")
     with stack(place) as second:

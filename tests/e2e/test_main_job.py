@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 BOTH = frozenset({"standard", "qube"})
 
 
-def test_a_request_goes_to_quickbooks_and_comes_back_by_webhook(service: Service) -> None:
+def test_a_request_reaches_quickbooks_and_a_webhook_returns_the_response(service: Service) -> None:
     connection = service.connection()
     queued = connection.queue({"request_json": QUERY, "webhook_url": service.webhook_url})
 
@@ -53,7 +53,7 @@ def no_such_customer() -> dict[str, Any]:
     return {"name": "CustomerRef", "children": [{"name": "FullName", "text": "Nobody of this name"}]}
 
 
-def test_a_discarded_request_says_so_by_webhook(service: Service) -> None:
+def test_a_webhook_reports_a_discarded_request(service: Service) -> None:
     connection = service.connection()
     queued = connection.queue({"request_json": QUERY, "webhook_url": service.webhook_url})
 
@@ -79,7 +79,7 @@ def test_a_webhook_can_be_sent_again_by_hand(service: Service) -> None:
     assert again.body["response_json"] == first.body["response_json"]
 
 
-def test_an_iterated_query_brings_every_page_in_one_session(service: Service) -> None:
+def test_an_iterated_query_gets_every_page_in_one_session(service: Service) -> None:
     connection = service.connection()
     path = f"{connection.path}/customers?iterate=true&max_returned=120&active=All&include[]=ListID"
     queued = service.call("GET", path).json["data"]

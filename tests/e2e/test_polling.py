@@ -29,7 +29,7 @@ def test_settings_can_be_changed_one_by_one(service: Service) -> None:
     assert (shown["name"], shown["sync_window"], shown["linger_seconds"]) == ("Head office", None, 30)
 
 
-def test_a_wrong_setting_is_refused_with_what_would_be_right(service: Service) -> None:
+def test_a_wrong_setting_is_refused_with_a_remedy(service: Service) -> None:
     connection = service.connection()
     window = {"from": "22:00", "to": "06:00", "time_zone": "New York"}
 
@@ -90,7 +90,7 @@ def test_what_is_queued_while_a_session_lingers_is_taken_by_it(service: Service)
     assert connection.record(came[0])["state"] == "response_received"
 
 
-def test_a_request_says_why_it_waits_from_the_beginning(service: Service) -> None:
+def test_a_new_request_has_a_waiting_reason(service: Service) -> None:
     connection = service.connection()
     first = connection.queue({"request_json": QUERY})
     second = connection.queue({"request_json": QUERY})

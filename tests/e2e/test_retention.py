@@ -28,7 +28,7 @@ def here(tmp_path: Path) -> Iterator[tuple[stack.Stack, Credentials]]:
         yield running, prepare(running.base_url, OPERATE_FUNCTION, running.base_url, tmp_path)
 
 
-def test_an_expired_request_goes_with_its_bodies_and_counts(here: tuple[stack.Stack, Credentials]) -> None:
+def test_an_expired_request_is_removed_with_its_bodies_and_counts(here: tuple[stack.Stack, Credentials]) -> None:
     running, credentials = here
     dynamodb: Any = running.clients["dynamodb"]
     api = Api(running.base_url, credentials.api_key)

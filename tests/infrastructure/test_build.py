@@ -41,7 +41,7 @@ def names(output: Path) -> set[str]:
         return set(archive.namelist())
 
 
-def test_the_artifact_has_the_source_and_the_packages_without_what_no_function_uses(tmp_path: Path) -> None:
+def test_the_artifact_has_the_source_and_the_packages_without_unused_files(tmp_path: Path) -> None:
     output = with_packages(tmp_path, build.HERE)
 
     build.build(build.HERE, output)

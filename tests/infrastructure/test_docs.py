@@ -36,7 +36,7 @@ def test_every_endpoint_is_in_the_readme() -> None:
     assert listed == {(route.method, route.path) for route in routes() if route.path.startswith("/api/")}
 
 
-def test_every_parameter_and_alarm_is_told_to_the_operator() -> None:
+def test_every_parameter_and_alarm_is_documented_for_the_operator() -> None:
     page = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
     template = Template.load(ROOT / "template.yaml")
     alarms = {name.removesuffix("Alarm") for name in template.resources("AWS::CloudWatch::Alarm")}

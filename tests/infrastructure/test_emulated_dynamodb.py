@@ -286,7 +286,7 @@ def test_concurrent_transactions_are_atomic() -> None:
         assert len(stream(database)) == 21  # an item that an update makes is put first: moto's extra record
 
 
-def test_a_query_that_stops_at_its_limit_says_where_also_when_nothing_follows() -> None:
+def test_a_query_that_stops_at_its_limit_returns_its_position_even_at_the_end() -> None:
     with mock_aws(), quick_moto():
         database = client("dynamodb")
         database.create_table(**TABLE)

@@ -106,7 +106,7 @@ def test_the_way_of_billing_makes_no_table_another() -> None:
     assert differences(definition, {**definition, "BillingMode": "PROVISIONED"}) == []
 
 
-def test_a_database_that_does_not_answer_is_named_with_what_to_do() -> None:
+def test_an_unreachable_database_is_named_with_a_remedy() -> None:
     nobody = boto3.client("dynamodb", endpoint_url="http://127.0.0.1:9", **REGION)
 
     with pytest.raises(DatabaseUnusable, match=r"No DynamoDB answers at http://127.0.0.1:9 .*\n.*make dynamodb"):
@@ -156,7 +156,7 @@ def test_a_delayed_message_keeps_its_delay(clients: dict[str, Any]) -> None:
     assert 590 < message.due - datetime.now(UTC).timestamp() <= 600
 
 
-def test_messages_of_a_queue_that_is_no_longer_there_are_left_alone(clients: dict[str, Any]) -> None:
+def test_messages_of_a_removed_queue_are_kept(clients: dict[str, Any]) -> None:
     create_tables(TEMPLATE, clients["dynamodb"], [DEFINITION])
     kept = KeptState(clients["dynamodb"])
     with kept.keeping_messages():
@@ -228,7 +228,7 @@ def a_pump(functions: Functions, stream: Stream, kept: KeptState) -> StreamPump:
     return StreamPump(functions, "Thing", source, clients, {}, kept=kept)  # type: ignore[arg-type]
 
 
-def test_a_stream_goes_on_after_the_last_record_that_was_handled(clients: dict[str, Any]) -> None:
+def test_a_stream_continues_after_the_last_handled_record(clients: dict[str, Any]) -> None:
     create_tables(TEMPLATE, clients["dynamodb"], [DEFINITION])
     kept = KeptState(clients["dynamodb"])
     first, second = Functions(), Functions()
@@ -240,7 +240,7 @@ def test_a_stream_goes_on_after_the_last_record_that_was_handled(clients: dict[s
     assert [asked["ShardIteratorType"] for asked in stream.asked] == ["AFTER_SEQUENCE_NUMBER"]
 
 
-def test_records_left_out_because_the_stack_stops_come_again(clients: dict[str, Any]) -> None:
+def test_records_skipped_by_a_stop_are_delivered_again(clients: dict[str, Any]) -> None:
     create_tables(TEMPLATE, clients["dynamodb"], [DEFINITION])
     kept = KeptState(clients["dynamodb"])
     first, second = Functions(), Functions()
@@ -302,11 +302,11 @@ def test_credentials_that_fit_are_used_again(tmp_path: Path, clients: dict[str, 
     assert of_earlier_run(tmp_path, clients["dynamodb"]) == written
 
 
-def test_without_credentials_there_is_nothing_to_say(tmp_path: Path, clients: dict[str, Any]) -> None:
+def test_without_credentials_nothing_is_printed(tmp_path: Path, clients: dict[str, Any]) -> None:
     assert of_earlier_run(tmp_path, clients["dynamodb"]) is None
 
 
-def test_each_database_has_a_folder_of_its_own(tmp_path: Path) -> None:
+def test_each_database_has_its_own_folder(tmp_path: Path) -> None:
     """A run without one, or with another one, leaves the credentials alone."""
     folders = {folder_of(tmp_path, url) for url in (ENDPOINT, "http://127.0.0.1:8128", "https://127.0.0.1:8127")}
 
@@ -332,7 +332,7 @@ def test_credentials_of_another_form_do_not_fit(text: str, tmp_path: Path, clien
         ({"qbwc_password": "another"}, "another password now"),
     ],
 )
-def test_credentials_that_do_not_fit_say_why(
+def test_mismatched_credentials_have_a_reason(
     change: dict[str, str], reason: str, tmp_path: Path, clients: dict[str, Any]
 ) -> None:
     write_credentials(replace(an_earlier_run(tmp_path, clients["dynamodb"]), **change), tmp_path)

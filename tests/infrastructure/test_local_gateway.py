@@ -88,7 +88,7 @@ def ask(
     return gateway(functions, tmp_path).answer(Request(method, target, list(sent.items()), body))
 
 
-def test_an_event_is_what_api_gateway_makes_of_a_request(tmp_path: Path) -> None:
+def test_an_event_has_the_form_of_api_gateway(tmp_path: Path) -> None:
     functions = Functions(lambda _event: OK)
 
     ask(
@@ -106,7 +106,7 @@ def test_an_event_is_what_api_gateway_makes_of_a_request(tmp_path: Path) -> None
     assert event["requestContext"]["path"] == "/live/things/a%20b"
 
 
-def test_a_body_of_another_type_is_text_and_a_fixed_path_comes_first(tmp_path: Path) -> None:
+def test_a_body_of_another_type_is_text_and_a_fixed_path_takes_precedence(tmp_path: Path) -> None:
     functions = Functions(lambda _event: OK)
 
     ask(functions, tmp_path, "POST", body=b"<x/>", Content_Type="text/xml")
@@ -117,7 +117,7 @@ def test_a_body_of_another_type_is_text_and_a_fixed_path_comes_first(tmp_path: P
     assert "authorizer" not in functions.calls[2][1]["requestContext"]
 
 
-def test_a_greedy_path_takes_what_no_other_one_does(tmp_path: Path) -> None:
+def test_a_greedy_path_matches_last(tmp_path: Path) -> None:
     functions = Functions(lambda _event: OK)
 
     ask(functions, tmp_path, target="/files/a/b%20c.js")
@@ -162,7 +162,7 @@ def test_a_policy_is_remembered_for_its_token(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("effect", "token", "status"), [("Deny", "good", 403), ("Allow", "bad", 401), ("Allow", "", 401)]
 )
-def test_who_is_not_let_in_is_told_by_the_gateway(tmp_path: Path, effect: str, token: str, status: int) -> None:
+def test_the_gateway_refuses_an_unauthorized_caller(tmp_path: Path, effect: str, token: str, status: int) -> None:
     functions = Functions(lambda _event: OK, effect)
 
     assert ask(functions, tmp_path, Authorization=token).status == status
@@ -228,7 +228,7 @@ def test_base64_becomes_bytes_only_for_a_binary_type_that_is_accepted_first(
         ({"n": [True]}, False),
     ],
 )
-def test_a_filter_lets_through_what_lambda_would(pattern: dict[str, Any], *, expected: bool) -> None:
+def test_a_filter_passes_the_same_records_as_lambda(pattern: dict[str, Any], *, expected: bool) -> None:
     record = {"a": {"S": "x"}, "n": 2, "t": "hello", "many": ["a", "b"]}
 
     assert passes(record, [pattern]) is expected
@@ -271,7 +271,7 @@ class Sqs:
         self.deleted.append(ReceiptHandle)
 
 
-def test_a_stream_record_that_always_fails_is_set_apart_and_given_up() -> None:
+def test_a_stream_record_that_always_fails_is_isolated_and_dropped() -> None:
     done: set[str] = set()
 
     def thing(event: dict[str, Any]) -> None:

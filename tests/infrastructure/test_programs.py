@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_a_program_that_ends_before_it_is_up_is_told_with_what_it_printed(tmp_path: Path) -> None:
+def test_a_program_that_ends_during_its_start_is_reported_with_its_output(tmp_path: Path) -> None:
     command = [sys.executable, "-c", "print('no licence')"]
 
     with (
@@ -37,7 +37,7 @@ def test_a_program_that_will_never_be_up_is_ended(tmp_path: Path) -> None:
         pass
 
 
-def test_a_program_runs_until_the_block_ends_and_its_exception_comes_through(tmp_path: Path) -> None:
+def test_a_program_runs_until_the_block_ends_and_an_exception_propagates(tmp_path: Path) -> None:
     command = [sys.executable, "-c", "import os, time; print(os.getpid(), flush=True); time.sleep(1000)"]
     log = tmp_path / "log"
 
@@ -51,7 +51,7 @@ def test_a_program_runs_until_the_block_ends_and_its_exception_comes_through(tmp
         os.kill(int(log.read_text()), 0)
 
 
-def test_sigterm_ends_what_was_started_too(tmp_path: Path) -> None:
+def test_sigterm_ends_started_programs_too(tmp_path: Path) -> None:
     log = tmp_path / "log"
     ours = f"""
 import pathlib, time

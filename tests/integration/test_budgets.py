@@ -278,7 +278,7 @@ A_DIALOG = {"hresult": "0x80040414", "message": "A modal dialog box is showing."
     ],
     ids=["connection error", "wrong company file", "exception"],
 )
-def test_what_goes_wrong_in_a_session_costs_no_more_than_what_goes_right(
+def test_a_failure_in_a_session_costs_no_more_calls_than_a_success(
     bench: Bench, steps: list[tuple[str, dict[str, str], int]]
 ) -> None:
     bench.queue_without_key()

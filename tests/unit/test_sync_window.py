@@ -56,7 +56,7 @@ def test_when_clocks_go_back_the_window_is_an_hour_longer() -> None:
     assert NIGHT.changes_at(opens) == utc("2026-11-01T11:00")  # 06:00 EST: nine hours later
 
 
-def test_a_window_whose_opening_is_skipped_opens_right_after_the_skipped_hour() -> None:
+def test_a_window_opens_right_after_a_skipped_hour_that_contains_its_opening() -> None:
     window = SyncWindow("02:30", "04:00", ZONE)
 
     assert window.changes_at(utc("2026-03-08T06:00")) == utc("2026-03-08T07:00")  # 03:00 EDT

@@ -64,7 +64,7 @@ def test_the_reason_of_highest_precedence_is_shown(parts: tuple[dict[str, Any], 
     assert expected in waiting_reason.CODES
 
 
-def test_a_wrong_password_says_when_it_was_used() -> None:
+def test_a_wrong_password_has_the_time_of_its_use() -> None:
     waiting = reason(WRONG_PASSWORD)
 
     assert waiting
@@ -77,7 +77,7 @@ def test_a_failed_login_of_another_machine_does_not_block_a_running_session() ->
     assert reason(WRONG_PASSWORD, {"session_id": "5" * 64}) is None
 
 
-def test_a_pause_says_when_it_began_and_how_to_resume() -> None:
+def test_a_pause_has_its_beginning_and_explains_how_to_resume() -> None:
     waiting = reason(PAUSED)
 
     assert waiting
@@ -86,7 +86,7 @@ def test_a_pause_says_when_it_began_and_how_to_resume() -> None:
 
 
 @pytest.mark.parametrize(("password_hash", "says"), [(None, True), ("scrypt$", False)])
-def test_a_connection_that_was_never_used_says_how_to_start(password_hash: str | None, says: bool) -> None:
+def test_an_unused_connection_explains_how_to_start(password_hash: str | None, says: bool) -> None:
     waiting = reason({"last_connected_at": None, "password_hash": password_hash})
 
     assert waiting
@@ -105,7 +105,7 @@ def test_a_connection_error_is_shown_with_its_hint() -> None:
     assert waiting.hint == "Close the dialog."
 
 
-def test_a_company_file_mismatch_says_what_to_do() -> None:
+def test_a_company_file_mismatch_has_a_remedy() -> None:
     waiting = reason(OTHER_FILE)
 
     assert waiting
@@ -114,14 +114,14 @@ def test_a_company_file_mismatch_says_what_to_do() -> None:
 
 
 @pytest.mark.parametrize("reported", [DIALOG, OTHER_FILE])
-def test_an_old_error_also_says_when_the_web_connector_was_last_seen(reported: dict[str, Any]) -> None:
+def test_an_old_error_includes_the_last_contact_of_the_web_connector(reported: dict[str, Any]) -> None:
     waiting = reason(reported, LONG_AGO)
 
     assert waiting
     assert waiting.message.endswith("The Web Connector was last seen at 2026-03-12T08:00:00.000000Z.")
 
 
-def test_a_closed_window_says_when_it_opens_and_in_which_time_zone() -> None:
+def test_a_closed_window_has_its_opening_time_and_time_zone() -> None:
     waiting = reason(CLOSED)
 
     assert waiting

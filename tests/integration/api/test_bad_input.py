@@ -447,7 +447,7 @@ def test_a_read_only_key_changes_nothing(deployment: Deployment, method: str, pa
     "path",
     [LISTED, "/api/v1/connections", f"/api/v1/connections/{CONNECTION_ID}", f"/api/v1/connections/{CONNECTION_ID}/qwc"],
 )
-def test_a_read_only_key_gets_what_is_stored(deployment: Deployment, path: str) -> None:
+def test_a_read_only_key_reads_stored_responses(deployment: Deployment, path: str) -> None:
     assert deployment.readonly.call("GET", path).status == 200
 
 

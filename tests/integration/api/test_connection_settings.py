@@ -31,7 +31,7 @@ def open_session(deployment: Deployment, **fields: Any) -> Session:
     return session
 
 
-def test_a_new_connection_takes_every_setting(deployment: Deployment) -> None:
+def test_a_new_connection_accepts_every_setting(deployment: Deployment) -> None:
     settings = {"name": "Shop", "sync_window": NIGHT, "linger_seconds": 60}
 
     made = deployment.api.call("POST", "/api/v1/connections", settings).json["data"]
@@ -150,7 +150,7 @@ def test_a_pause_reaches_the_live_session_and_keeps_its_last_call(deployment: De
     assert resumed == replace(session, revision=3)
 
 
-def test_a_session_that_has_ended_is_left_alone(deployment: Deployment) -> None:
+def test_an_ended_session_does_not_change(deployment: Deployment) -> None:
     session = open_session(deployment, ended=True)
 
     assert deployment.api.call("POST", f"{URL}/pause").status == 200

@@ -28,7 +28,7 @@ def open_session(deployment: Deployment) -> None:
     )
 
 
-def test_a_connection_is_shown_as_the_contract_says(deployment: Deployment) -> None:
+def test_a_connection_has_the_fields_of_the_contract(deployment: Deployment) -> None:
     body = {"name": "Head office", "company_file": r"C:\Books\Shop.qbw", "webhook_url": "https://shop.example/hook"}
 
     answer = deployment.api.call("POST", "/api/v1/connections", body)
@@ -175,7 +175,7 @@ def test_accept_selects_the_qwc_file_itself(deployment: Deployment) -> None:
     assert answer.text.startswith("<?xml")
 
 
-def test_a_deleted_connection_is_gone_with_its_password(deployment: Deployment) -> None:
+def test_a_deleted_connection_is_not_found_and_its_password_is_refused(deployment: Deployment) -> None:
     deployment.api.call("POST", f"{URL}/password")
 
     deleted = deployment.api.call("DELETE", URL)

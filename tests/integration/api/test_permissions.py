@@ -313,7 +313,7 @@ def call_a_whole_session(recorder: Recorder) -> tuple[str, str, str, str]:
 
 
 @pytest.mark.parametrize("function", FUNCTIONS.values())
-def test_a_function_is_allowed_the_calls_of_an_event_that_comes_again(recorder: Recorder, function: str) -> None:
+def test_a_function_may_make_the_calls_of_a_repeated_event(recorder: Recorder, function: str) -> None:
     """A client repeats a call with its idempotency key; Lambda and the streams repeat events."""
     fill(recorder.store, function)
     recorder.calls.clear()

@@ -97,7 +97,7 @@ def test_a_request_that_does_not_fit_into_a_reply_is_refused(deployment: Deploym
     assert response.json["error"]["details"]["size_bytes"] > response.json["error"]["details"]["limit_bytes"]
 
 
-def test_a_queued_request_is_shown_as_the_contract_says(deployment: Deployment) -> None:
+def test_a_queued_request_has_the_fields_of_the_contract(deployment: Deployment) -> None:
     response = deployment.api.call("POST", deployment.requests_url, {"request_xml": REQUEST_XML, "webhook_url": HOOK})
 
     data = response.json["data"]

@@ -29,7 +29,7 @@ NODE = (
 @pytest.mark.parametrize(
     ("language", "command", "ending"), [("python", sys.executable, PYTHON), ("javascript", "node", NODE)]
 )
-def test_a_documented_receiver_tells_our_webhooks_from_others(language: str, command: str, ending: str) -> None:
+def test_a_documented_receiver_rejects_webhooks_of_others(language: str, command: str, ending: str) -> None:
     program = shutil.which(command)
     if program is None:
         pytest.skip(f"needs {command}")

@@ -13,7 +13,7 @@ from tests.support.builders import APP_ID, NOON, FixedClock
 
 
 @mock_aws
-def test_a_planned_attempt_comes_out_of_the_queue() -> None:
+def test_a_planned_attempt_is_received_from_the_queue() -> None:
     client = boto3.client("sqs", "us-east-1", aws_access_key_id="none", aws_secret_access_key="none")
     url = client.create_queue(QueueName="retries")["QueueUrl"]
     queue = SqsRetryQueue(client, url, FixedClock())

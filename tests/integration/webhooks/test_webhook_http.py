@@ -78,7 +78,7 @@ def test_a_post_is_one_plain_http_request() -> None:
     assert body == b'{"id":1}'
 
 
-def test_status_text_and_retry_after_are_returned_whatever_the_status() -> None:
+def test_status_text_and_retry_after_are_returned_for_any_status() -> None:
     text = b"HTTP/1.1 503 Busy\r\nretry-after: 120\r\nContent-Length: 5\r\n\r\nlater"
     with Receiver(responding(text)) as receiver:
         assert post(receiver) == HttpResponse(503, "later", "120")
@@ -117,7 +117,7 @@ def test_no_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) ->
         (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "ok"),
     ],
 )
-def test_the_response_text_is_read_in_every_framing_as_far_as_it_arrives(text: bytes, expected: str) -> None:
+def test_the_response_text_that_arrives_is_read_in_every_framing(text: bytes, expected: str) -> None:
     with Receiver(responding(text)) as receiver:
         assert post(receiver).body == expected
 
@@ -187,7 +187,7 @@ def test_a_receiver_that_trickles_its_headers_is_cut_off_at_the_limit(beginning:
     assert "did not respond within" in str(failure)
 
 
-def test_a_response_whose_text_trickles_counts_with_the_text_that_arrived_in_time() -> None:
+def test_a_slow_response_keeps_the_text_that_arrived_in_time() -> None:
     """The status decides (2xx within the limit). The text is kept for people."""
 
     def script(exchange: Exchange) -> None:

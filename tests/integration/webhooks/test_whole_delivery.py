@@ -130,7 +130,7 @@ def test_an_ended_request_reaches_its_receiver_signed_with_two_database_calls(st
     assert stack.stored(after).webhook_state is WebhookState.SUCCEEDED
 
 
-def test_a_failed_attempt_comes_back_through_the_queue(stack: Stack) -> None:
+def test_a_failed_attempt_is_repeated_through_the_queue(stack: Stack) -> None:
     heard: list[tuple[bytes, bytes]] = []
     with Receiver(hearing(heard, BUSY)) as receiver:
         before, after = stack.an_ended_request(receiver.port)
@@ -148,7 +148,7 @@ def test_a_failed_attempt_comes_back_through_the_queue(stack: Stack) -> None:
     assert (stored.webhook_state, stored.webhook.tries) == (WebhookState.SUCCEEDED, 2)
 
 
-def test_a_response_of_5_mb_is_left_out_of_its_event(stack: Stack) -> None:
+def test_an_event_omits_a_response_of_5_mb(stack: Stack) -> None:
     heard: list[tuple[bytes, bytes]] = []
     with Receiver(hearing(heard)) as receiver:
         before, after = stack.an_ended_request(receiver.port, RESPONSE_XML.replace("Ann", "x" * 5_000_000))

@@ -150,7 +150,7 @@ def test_a_contact_with_a_problem_is_not_connected(world: World) -> None:
         "http://shop.example",
     ],
 )
-def test_a_redirect_goes_to_an_absolute_https_url_only(url: str) -> None:
+def test_a_redirect_needs_an_absolute_https_url(url: str) -> None:
     with pytest.raises(InvalidRequest) as caught:
         check_redirect_url(url, allow_http=False)
 

@@ -88,7 +88,7 @@ CONTENDED: list[tuple[str, Callable[[Rival, str, str], Any]]] = [
 
 
 @pytest.mark.parametrize("change", [change for _, change in CONTENDED], ids=[name for name, _ in CONTENDED])
-def test_a_change_that_always_conflicts_is_given_up(change: Callable[[Rival, str, str], Any]) -> None:
+def test_a_change_that_always_conflicts_ends_with_an_error(change: Callable[[Rival, str, str], Any]) -> None:
     store = rival()
     app = administration(store).create_app("Shop").app
     key = administration(store).create_key(app.id).key

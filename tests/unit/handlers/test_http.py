@@ -20,9 +20,7 @@ from tests.support.services import ENVIRONMENT, using
         ({"domainName": "queue.example.com", "path": "/qbwc"}, "https://queue.example.com"),
     ],
 )
-def test_without_a_base_url_it_is_the_gateways_domain_whatever_the_host_header_says(
-    context: dict[str, str], url: str
-) -> None:
+def test_without_a_base_url_it_is_the_gateways_domain_for_any_host_header(context: dict[str, str], url: str) -> None:
     event = {
         "path": "/qbwc",
         "requestContext": context,

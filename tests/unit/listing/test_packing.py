@@ -63,7 +63,7 @@ def test_nothing_is_begun_when_the_time_is_over() -> None:
     assert len(days.steps) == 4
 
 
-def test_more_days_than_a_run_takes_are_left_to_the_next() -> None:
+def test_days_over_the_limit_of_a_run_wait_for_the_next_run() -> None:
     days = Days(clock := FixedClock(), DAYS_A_RUN)
 
     assert Packer(days, clock).run(NOON + timedelta(days=1)) == Packed(DAYS_A_RUN, finished=False)
@@ -89,7 +89,7 @@ class Context:
         return 90_000
 
 
-def test_the_function_uses_the_time_that_it_has_left(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_function_uses_its_remaining_time(caplog: pytest.LogCaptureFixture) -> None:
     clock = FixedClock()
     days = Days(clock, 3)
 
@@ -102,7 +102,7 @@ def test_the_function_uses_the_time_that_it_has_left(caplog: pytest.LogCaptureFi
     assert (line["message"], line["days"], line["failed"], line["finished"]) == ("packing.done", 1, 0, False)
 
 
-def test_the_function_names_what_could_not_be_packed_and_fails(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_function_names_unpacked_days_and_fails(caplog: pytest.LogCaptureFixture) -> None:
     """The alarm counts its failures."""
     clock = FixedClock()
     days = Days(clock, 1, bad="day 0")

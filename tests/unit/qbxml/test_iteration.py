@@ -38,7 +38,7 @@ def test_an_iterated_query_keeps_its_label_and_filters() -> None:
         ("<NewQueryRq/>", "17.0"),
     ],
 )
-def test_a_request_that_cannot_iterate_is_left_alone(body: str, version: str) -> None:
+def test_a_request_that_cannot_iterate_does_not_change(body: str, version: str) -> None:
     assert iterated(query(body, version), 100) is None
 
 

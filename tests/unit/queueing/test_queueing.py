@@ -235,7 +235,7 @@ class TestGet:
             with pytest.raises(NotFound):
                 requests.service.get(app_id, request_id, connection_id)
 
-    def test_a_deleted_request_is_gone_for_its_owner_and_not_found_for_others(self, requests: Requests) -> None:
+    def test_a_deleted_request_is_not_found(self, requests: Requests) -> None:
         record = requests.add(a_record(state=State.ERROR))
         requests.service.delete(APP_ID, record.id)
 

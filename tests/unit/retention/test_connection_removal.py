@@ -54,7 +54,7 @@ def test_a_live_session_keeps_its_connection() -> None:
     assert in_use.store.connections[CONNECTION_ID].deleted_at is None
 
 
-def test_a_silent_session_ends_with_its_connection_and_gives_back_what_it_held() -> None:
+def test_a_silent_session_ends_with_its_connection_and_returns_its_request() -> None:
     in_use = ConnectionInUse()
     in_use.clock.advance(seconds=SILENCE_SECONDS)
 
@@ -71,7 +71,7 @@ def test_a_silent_session_ends_with_its_connection_and_gives_back_what_it_held()
     assert in_use.store.counts == in_use.store.recount(CONNECTION_ID)
 
 
-def test_the_sweeper_has_no_trouble_with_what_a_deleted_connection_had() -> None:
+def test_the_sweeper_handles_sessions_of_a_deleted_connection() -> None:
     in_use = ConnectionInUse()
     in_use.clock.advance(seconds=SILENCE_SECONDS)
     in_use.delete()

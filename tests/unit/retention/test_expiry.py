@@ -22,7 +22,7 @@ LATER = NOON + timedelta(days=40)
 
 @pytest.mark.parametrize("state", list(State))
 @pytest.mark.parametrize("webhook_state", list(WebhookState))
-def test_only_what_has_ended_and_whose_webhook_is_settled_expires(state: State, webhook_state: WebhookState) -> None:
+def test_only_an_ended_request_with_a_settled_webhook_expires(state: State, webhook_state: WebhookState) -> None:
     record = a_record(state=state, webhook=Webhook(webhook_state))
 
     settled = state in ENDED and webhook_state is not WebhookState.PENDING
@@ -34,7 +34,7 @@ def test_nothing_expires_when_all_is_kept(state: State) -> None:
     assert expires_at(a_record(state=state), 0) is None
 
 
-def test_a_redelivery_takes_the_expiry_back_and_its_end_sets_a_later_one() -> None:
+def test_a_redelivery_removes_the_expiry_and_its_end_sets_a_later_one() -> None:
     ended = a_record(state=State.ERROR, webhook=Webhook(WebhookState.FAILED))
 
     again = ended.with_webhook(LATER, state=WebhookState.PENDING)

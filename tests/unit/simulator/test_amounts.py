@@ -62,7 +62,7 @@ def test_discounts_apply_to_the_line_or_the_subtotal_above(keeper: Bookkeeper) -
     assert (keeper.balance("Sales"), keeper.balance("Discounts")) == (Decimal("185.00"), Decimal("-100.50"))
 
 
-def test_a_payment_item_takes_what_was_paid_off_the_invoice(keeper: Bookkeeper) -> None:
+def test_a_payment_item_reduces_the_invoice_by_the_payment(keeper: Bookkeeper) -> None:
     invoice = keeper.invoice(
         InvoiceLineAdd=lines({"ItemRef": "Work", "Quantity": 2}, {"ItemRef": "Cash paid", "Amount": "60.00"})
     )

@@ -129,7 +129,7 @@ def test_values_are_checked_by_the_type_of_their_definition(kind: str, good: str
     assert shown_value(company) == good
 
 
-def test_a_renamed_definition_keeps_its_values_and_a_deleted_one_takes_them_along() -> None:
+def test_renaming_a_definition_keeps_its_values_and_deleting_it_removes_them() -> None:
     company = a_company()
     define(company, "Note", "STR255TYPE", "Customer")
     set_value(company, "Note", on_customer(company), "kept")

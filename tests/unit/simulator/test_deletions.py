@@ -77,7 +77,7 @@ def test_an_id_of_another_kind_or_of_nothing_is_3120() -> None:
         assert code(ask(company, body)[0]) == "3120"
 
 
-def test_a_deleted_invoice_takes_its_balance_back() -> None:
+def test_deleting_an_invoice_restores_the_balance() -> None:
     company = a_company()
     books = company.books
     customer = add_customer(company, "Buyer")

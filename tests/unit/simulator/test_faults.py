@@ -63,7 +63,7 @@ def test_a_star_means_every_call() -> None:
     assert [result.error for result in run.results] == [1012, 1012]
 
 
-def test_a_duplicate_reaches_the_service_twice_and_the_session_goes_on() -> None:
+def test_a_duplicate_reaches_the_service_twice_and_the_session_continues() -> None:
     run = Run("receiveResponseXML:1:duplicate")
 
     assert run.results[0].error is None
@@ -120,7 +120,7 @@ def test_the_first_session_has_no_stale_ticket_to_show() -> None:
     assert run.transport.happened == []
 
 
-def test_a_late_duplicate_comes_once_more_after_the_next_login() -> None:
+def test_a_late_duplicate_is_repeated_after_the_next_login() -> None:
     run = run_with_tickets("receiveResponseXML:1:late-duplicate")
 
     at = run.service.methods.index("authenticate", 3)
@@ -146,7 +146,7 @@ def test_a_late_duplicate_can_come_in_the_middle_of_its_own_session() -> None:
     assert run.service.bodies[6] == run.service.bodies[4]
 
 
-def test_stop_still_brings_the_answer_to_a_request_in_work() -> None:
+def test_stop_still_delivers_the_response_in_progress() -> None:
     run = run_with_tickets("sendRequestXML:1:stop", receiveResponseXML=[50, 100])
 
     assert run.results[0].status == "Stopped by the user"
@@ -160,7 +160,7 @@ def test_stop_during_the_last_answer_does_not_reach_into_the_next_session() -> N
     assert [result.stopped for result in run.results] == [False, False]
 
 
-def test_a_machine_that_slept_goes_on_with_the_ticket_that_it_had() -> None:
+def test_a_machine_that_slept_continues_with_its_old_ticket() -> None:
     run = run_with_tickets("receiveResponseXML:1:sleep:3600")
 
     assert run.waits == [3600.0]
@@ -225,7 +225,7 @@ def test_a_fault_that_cannot_be_read_is_refused(text: str) -> None:
         ({"on": ["session"], "do": "fail"}, "there is no place"),
     ],
 )
-def test_what_is_wrong_with_a_step_is_said_with_what_could_have_been_meant(step: Any, words: str) -> None:
+def test_a_wrong_step_is_reported_with_a_suggestion(step: Any, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         Fault.of(step)
 

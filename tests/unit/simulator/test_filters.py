@@ -176,7 +176,7 @@ def test_the_stock_of_each_item_is_shown() -> None:
         ),
     ],
 )
-def test_filters_that_cannot_be_met_have_their_status(filters: str, status: str) -> None:
+def test_an_impossible_filter_returns_its_status(filters: str, status: str) -> None:
     assert query(a_company(), "Transaction", filters).get("statusCode") == status
 
 

@@ -30,7 +30,7 @@ def adjust(keeper: Bookkeeper, item: str, **adjustment: Any) -> Any:
     return keeper.add("InventoryAdjustment", AccountRef="Shrinkage", InventoryAdjustmentLineAdd=[line])
 
 
-def test_an_item_costs_the_average_of_what_was_paid_for_it(keeper: Bookkeeper) -> None:
+def test_the_cost_of_an_item_is_the_average_of_its_purchases(keeper: Bookkeeper) -> None:
     buy(keeper, "Hinge", 10, "2.00")
     buy(keeper, "Hinge", 30, "4.00")
     assert stock(keeper, "Hinge") == ("40", "3.50")

@@ -102,7 +102,7 @@ def test_checks_and_card_charges_credit_the_account_that_pays(keeper: Bookkeeper
     assert keeper.refusal("Check", AccountRef="Card", ExpenseLineAdd=lines)[0] == "3210"
 
 
-def test_a_check_refunds_what_a_customer_has_left(keeper: Bookkeeper) -> None:
+def test_a_check_refunds_the_credit_of_a_customer(keeper: Bookkeeper) -> None:
     payment = keeper.add("ReceivePayment", CustomerRef="Ada", TotalAmount="40.00", IsAutoApply=True)
     applied = [{"TxnID": payment.findtext("TxnID"), "Amount": "40.00"}]
     lines = [{"AccountRef": "Accounts Receivable", "Amount": "40.00", "CustomerRef": "Ada"}]

@@ -91,7 +91,7 @@ def test_clearing_all_of_nothing_is_no_mistake() -> None:
     assert say(a_company(), None, EVERYTHING, "") == "0:"
 
 
-def test_another_company_file_knows_nothing_of_it() -> None:
+def test_another_company_file_does_not_have_it() -> None:
     say(a_company(), "X", None, ADD)
 
     assert say(a_company(), "X", "X", "") == "9002:"
@@ -108,7 +108,7 @@ def test_what_one_application_clears_another_one_keeps() -> None:
     assert (say(one, "X", "X", ""), say(two, "X", "X", "")) == ("9002:", "0: 0")
 
 
-def test_it_is_kept_over_sessions_and_files_also_what_was_stored_badly(tmp_path: Any) -> None:
+def test_stored_responses_survive_sessions_and_saved_files(tmp_path: Any) -> None:
     company = a_company()
     say(company.begin_session("One"), "X", None, ADD)
     company.message_sets.stored["One"]["Y"] = ("", None)

@@ -26,7 +26,7 @@ def first(company: Any, kind: str) -> Any:
     return next(each for each in company.books[kind] if each.is_active)
 
 
-def test_a_mod_sets_what_it_names_clears_what_is_empty_and_leaves_the_rest() -> None:
+def test_a_mod_sets_named_fields_clears_empty_ones_and_keeps_the_rest() -> None:
     company = a_company()
     customer = next(each for each in company.books["Customer"] if each.fields.get("CompanyName"))
     terms = customer.fields["TermsRef"]
@@ -110,7 +110,7 @@ def test_a_required_reference_cannot_be_cleared() -> None:
     assert (code(answer), answer.get("statusMessage")) == ("3190", "Cannot clear the element in the CustomerRef field.")
 
 
-def test_lines_are_changed_added_and_left_out_by_their_ids() -> None:
+def test_lines_are_changed_added_and_removed_by_their_ids() -> None:
     company = a_company()
     order = next(each for each in company.books["SalesOrder"] if len(list(each.lines())) > 1)
     kept, *gone = [line["TxnLineID"] for _, line in order.lines()]

@@ -105,7 +105,7 @@ def test_stopping_while_waiting_makes_no_further_call() -> None:
     assert service.methods[-1] == "getLastError"
 
 
-def test_stopping_between_a_request_and_its_answer_still_brings_the_answer() -> None:
+def test_stopping_between_a_request_and_its_response_still_delivers_the_response() -> None:
     stop = StopAfter(1)
     service = ScriptedService(sendRequestXML=[CUSTOMERS], receiveResponseXML=[50])
 
@@ -133,7 +133,7 @@ def run(files: Path, *arguments: str, service: ScriptedService | None = None) ->
     )
 
 
-def test_once_runs_one_session_and_says_what_happened(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_once_runs_one_session_and_prints_its_result(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(files, "--once", "--customers", "5") == 0
 
     shown = capsys.readouterr().out
@@ -173,14 +173,14 @@ def script(files: Path) -> Path:
     return path
 
 
-def test_a_script_runs_its_sessions_and_what_was_expected_is_exit_code_0(files: Path, script: Path) -> None:
+def test_a_script_that_meets_its_expectations_exits_with_0(files: Path, script: Path) -> None:
     service = ScriptedService(sendRequestXML=[ADD, ""], authenticate=[["1", ""], ["2", ""]])
 
     assert run(files, "--script", str(script), service=service) == 0
     assert service.methods.count("authenticate") == 2
 
 
-def test_what_was_not_expected_is_said_and_exit_code_3(
+def test_a_script_that_misses_its_expectations_exits_with_3(
     files: Path, script: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(files, "--script", str(script), "--once", "--expect", '{"executed": {"CustomerAddRq": 2}}') == 3

@@ -78,7 +78,7 @@ def test_a_request_without_request_id_is_answered_without() -> None:
     assert "requestID" not in answer.attrib
 
 
-def test_only_active_customers_come_unless_asked() -> None:
+def test_a_query_returns_only_active_customers_by_default() -> None:
     company = a_company(customers=200)
 
     active, inactive, every = (
@@ -241,7 +241,7 @@ def test_max_returned_truncates_and_metadata_counts_all() -> None:
     assert (len(both), both.get("retCount")) == (3, "40")
 
 
-def test_an_iterator_gives_every_row_once_and_tells_what_remains() -> None:
+def test_an_iterator_returns_every_row_once_with_the_number_of_remaining_rows() -> None:
     company = a_company()
     everyone = "<ActiveStatus>All</ActiveStatus>"
     page = customers(company, f"<MaxReturned>15</MaxReturned>{everyone}", ' iterator="Start"')
@@ -301,7 +301,7 @@ def test_a_start_without_a_match_has_no_iterator() -> None:
     assert "iteratorID" not in answer.attrib
 
 
-def test_sales_orders_come_without_lines_and_links_unless_asked() -> None:
+def test_sales_orders_have_no_lines_and_links_by_default() -> None:
     company = a_company()
 
     bare = orders(company)
@@ -412,7 +412,7 @@ def test_vendors_and_items_answer_their_filters() -> None:
     assert {element.tag for element in items} == {"ItemServiceRet", "ItemInventoryRet", "ItemNonInventoryRet"}
 
 
-def test_host_tells_versions_and_list_sizes() -> None:
+def test_host_returns_versions_and_list_sizes() -> None:
     company = a_company()
 
     plain = ask(company, "<HostQueryRq />")[0]
@@ -593,7 +593,7 @@ def test_a_seed_gives_the_same_company_within_windows_1252() -> None:
     assert len(set(names(defusedxml.ElementTree.fromstring(text)[0][0]))) == 300
 
 
-def test_every_record_has_an_id_of_its_own() -> None:
+def test_every_record_has_a_unique_id() -> None:
     books = a_company().books
 
     assert len(books.lists) == sum(len(books[kind]) for kind in LISTS)

@@ -59,7 +59,7 @@ class Run:
         return str(re.findall(r'messageSetStatusCode="(\d+)"', self.received[at]["response"])[0])
 
 
-def test_a_request_can_fail_before_it_is_executed_and_the_session_goes_on() -> None:
+def test_a_request_can_fail_before_it_is_executed_and_the_session_continues() -> None:
     run = Run([WRITE, READ], "process/CustomerAddRq:1:fail:0x80010105")
 
     assert (run.received[0]["hresult"], run.received[0]["response"]) == ("0x80010105", "")
@@ -85,7 +85,7 @@ def test_a_parse_error_was_never_executed() -> None:
 
 
 @pytest.mark.parametrize("code", [3175, 3176, 3180])
-def test_locks_are_statuses_for_as_many_times_as_told(code: int) -> None:
+def test_locks_return_their_status_the_given_number_of_times(code: int) -> None:
     again = [add("Once", f' newMessageSetID="{number}"') for number in range(3)]
 
     run = Run(again, {"on": "process", "do": "status", "code": code, "times": 2})
@@ -120,7 +120,7 @@ def test_a_request_that_hung_is_executed_once_the_next_session_has_begun() -> No
     assert run.simulator.faults.still_late == 0
 
 
-def test_a_request_that_is_executed_late_under_a_known_message_set_is_answered_from_it() -> None:
+def test_a_late_request_under_a_stored_message_set_returns_the_stored_response() -> None:
     """The service asked, was told that nothing is kept, and sent the write again before the first copy ran."""
     late = {"on": "process", "do": "execute-late", "until": {"on": "process", "request": "CustomerAddRq", "nth": 2}}
 
@@ -150,14 +150,14 @@ def test_what_is_late_can_be_done_at_any_time() -> None:
     assert (run.simulator.faults.still_late, len(run.company.writes)) == (0, 1)
 
 
-def test_an_oversized_response_is_as_large_as_told_and_can_be_read() -> None:
+def test_an_oversized_response_has_the_given_size_and_is_readable() -> None:
     run = Run([READ], "process:1:oversized:0.2")
 
     assert 200_000 <= len(run.received[0]["response"]) < 201_000
     assert defusedxml.ElementTree.fromstring(run.received[0]["response"])[0][0].get("statusCode") == "0"
 
 
-def test_an_unreadable_response_is_half_a_response_to_what_was_done() -> None:
+def test_an_unreadable_response_is_half_of_the_real_one() -> None:
     run = Run([WRITE], "process:1:unreadable")
 
     with pytest.raises(defusedxml.ElementTree.ParseError):
@@ -206,13 +206,13 @@ class _Paging:
         return answer
 
 
-def test_quickbooks_can_forget_what_it_kept_before_a_request() -> None:
+def test_quickbooks_can_forget_stored_responses_before_a_request() -> None:
     run = Run([WRITE, CHECK], "process/checks:1:forget")
 
     assert run.set_status(1) == "9002"
 
 
-def test_quickbooks_can_forget_what_it_kept_when_a_session_begins() -> None:
+def test_quickbooks_can_forget_stored_responses_when_a_session_begins() -> None:
     run = Run([WRITE, "", CHECK], "session:2:forget", sessions=2)
 
     assert run.set_status(1) == "9002"
@@ -282,7 +282,7 @@ def test_the_facts_of_the_company_can_be_unreadable() -> None:
     assert run.status() == "0"
 
 
-def test_what_the_web_connector_asks_by_itself_is_not_counted() -> None:
+def test_requests_of_the_web_connector_itself_are_not_counted() -> None:
     run = Run([READ], "process:*:fail", sessions=1)
 
     assert run.results[0].error is None

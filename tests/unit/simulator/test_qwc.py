@@ -101,7 +101,7 @@ def test_the_first_schedule_counts(scheduler: str, seconds: int | None) -> None:
 
 
 @pytest.mark.parametrize("scheduler", ["<RunEveryNHours>1</RunEveryNHours>", "<RunEveryNMinutes>0</RunEveryNMinutes>"])
-def test_a_schedule_that_is_none_is_1039(scheduler: str) -> None:
+def test_an_invalid_schedule_is_1039(scheduler: str) -> None:
     with pytest.raises(QbwcError, match="QBWC1039"):
         read_qwc(qwc(Scheduler=None).replace("</QBWCXML>", f"<Scheduler>{scheduler}</Scheduler></QBWCXML>"))
 

@@ -28,7 +28,7 @@ def test_every_action_is_in_its_table_with_its_keys(place: str) -> None:
             assert f"`{key}`" in rows[action] or key.upper() in rows[action], (action, key)
 
 
-def test_every_word_for_a_request_and_an_error_of_opening_is_told() -> None:
+def test_every_request_fault_and_opening_error_is_documented() -> None:
     for word in (*KINDS, *OPEN_ERRORS):
         assert f"`{word}`" in README, word
 

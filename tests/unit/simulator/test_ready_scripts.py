@@ -55,7 +55,7 @@ def test_our_service_passes_the_script(name: str) -> None:
     assert service.qbwc.store.counts == service.qbwc.store.recount()
 
 
-def test_every_script_is_played_and_says_what_to_queue_and_what_to_expect() -> None:
+def test_every_script_runs_and_documents_its_requests_and_expectations() -> None:
     assert {path.stem for path in SCRIPTS.iterdir()} == set(QUEUES)
     for path in SCRIPTS.iterdir():
         script = Script.load(path)

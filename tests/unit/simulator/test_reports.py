@@ -131,7 +131,7 @@ def test_balances_of_customers_and_vendors_are_those_of_the_lists(keeper: Bookke
     assert summary(keeper, "VendorBalanceSummary")["TOTAL"] == ["320.00"]
 
 
-def test_ageing_sorts_what_is_open_by_days_overdue(keeper: Bookkeeper) -> None:
+def test_ageing_sorts_open_amounts_by_days_overdue(keeper: Bookkeeper) -> None:
     found = rows(report(keeper, "AgingReport", "ARAgingSummary", "<ReportDateMacro>Today</ReportDateMacro>"))
     assert found["Ada - Other"] == ["0.00", "0.00", "56.00", "0.00", "0.00", "56.00"]
     assert found["TOTAL"] == ["0.00", "100.00", "76.00", "0.00", "0.00", "176.00"]
@@ -148,7 +148,7 @@ def test_sales_and_purchases_by_item(keeper: Bookkeeper) -> None:
     assert summary(keeper, "InventoryValuationSummary")["Hinge"][:3] == ["6", "2.00", "12.00"]
 
 
-def test_the_stock_status_shows_what_is_on_hand_on_order_and_sold(keeper: Bookkeeper) -> None:
+def test_the_stock_status_shows_quantities_on_hand_on_order_and_sold(keeper: Bookkeeper) -> None:
     keeper.add(
         "ItemInventory",
         Name="Brass",

@@ -71,7 +71,7 @@ def test_a_script_is_read_from_its_file(tmp_path: Path) -> None:
         ('{"expect": {"faults_happened": ["x"]}}', "the script has no 'x'"),
     ],
 )
-def test_what_is_wrong_with_a_script_is_said_with_its_place(tmp_path: Path, script: str, words: str) -> None:
+def test_an_error_in_a_script_is_reported_with_its_place(tmp_path: Path, script: str, words: str) -> None:
     path = tmp_path / "script.json"
     path.write_text(script)
 
@@ -109,12 +109,12 @@ def test_what_was_refused_was_not_executed() -> None:
     assert problems(ONE_ADD, add("A"), add("A", "2")) == []
 
 
-def test_another_number_of_executions_is_told() -> None:
+def test_a_wrong_number_of_executions_is_reported() -> None:
     assert problems(ONE_ADD) == ["CustomerAddRq was to be executed once, and was never"]
     assert problems(ONE_ADD, add("A"), add("B")) == ["CustomerAddRq was to be executed once, and was twice"]
 
 
-def test_a_write_that_was_executed_twice_is_told_even_if_quickbooks_refused_it() -> None:
+def test_a_write_executed_twice_is_reported_even_if_quickbooks_refused_it() -> None:
     assert problems(ONE_ADD, add("A", "order-7"), add("A", "order-7")) == [
         "1 writes were repeated, not 0: CustomerAddRq order-7"
     ]
@@ -132,7 +132,7 @@ def test_a_write_that_was_kept_is_not_repeated_by_asking_again() -> None:
     assert problems(ONE_ADD, kept, kept) == []
 
 
-def test_what_was_executed_in_another_company_file_is_told() -> None:
+def test_an_execution_in_another_company_file_is_reported() -> None:
     elsewhere = [{"on": "session", "do": "wrong-file"}]
 
     assert problems(ONE_ADD | {"executed": {}}, add("A"), steps=elsewhere) == [
@@ -141,7 +141,7 @@ def test_what_was_executed_in_another_company_file_is_told() -> None:
 
 
 @pytest.mark.parametrize("wanted", ["all", ["the lost one"]])
-def test_a_fault_that_never_happened_is_told(wanted: Any) -> None:
+def test_a_fault_that_never_happened_is_reported(wanted: Any) -> None:
     steps = [
         {"on": "receiveResponseXML", "call": 9, "do": "lose-response", "name": "the lost one"},
         {"on": "sendRequestXML", "call": 1, "do": "duplicate"},
@@ -158,7 +158,7 @@ def test_without_expectations_everything_is_as_expected() -> None:
 # --- the report
 
 
-def test_the_report_says_what_happened() -> None:
+def test_the_report_lists_the_events() -> None:
     service = ScriptedService(
         authenticate=[["t1", ""], ["t2", ""], ["t3", "none"]], sendRequestXML=[add("A"), add("A", "2")]
     )
@@ -215,7 +215,7 @@ def test_two_machines_make_their_calls_in_turn() -> None:
     ]  # fmt: skip
 
 
-def test_a_machine_sleeps_while_the_other_one_takes_over_and_wakes_with_its_old_ticket() -> None:
+def test_a_machine_sleeps_during_a_takeover_and_wakes_with_its_old_ticket() -> None:
     service = TwoTickets()
     steps = [{"on": "receiveResponseXML", "machine": 1, "do": "sleep"}]
 
@@ -259,7 +259,7 @@ def test_two_machines_do_the_same_every_time() -> None:
     assert calls() == calls()
 
 
-def test_what_a_machine_says_begins_with_its_number() -> None:
+def test_the_output_of_a_machine_begins_with_its_number() -> None:
     lines: list[str] = []
 
     start(
@@ -272,7 +272,7 @@ def test_what_a_machine_says_begins_with_its_number() -> None:
     assert lines == ["[machine 1] Finished", "[machine 2] Finished"] * 2
 
 
-def test_what_breaks_in_a_machine_is_raised_for_whoever_runs_it() -> None:
+def test_an_exception_in_a_machine_is_raised_to_the_caller() -> None:
     class Broken(ScriptedService):
         def post(self, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
             raise ZeroDivisionError(url, headers, body)

@@ -102,7 +102,7 @@ def test_headers_are_those_of_the_net_client() -> None:
     assert service.headers[2]["User-Agent"].startswith("Mozilla/4.0 (compatible; MSIE 6.0; MS Web Services Client")
 
 
-def test_the_first_request_carries_host_company_and_preferences_and_the_next_none() -> None:
+def test_only_the_first_request_carries_host_company_and_preferences() -> None:
     service = ScriptedService(sendRequestXML=[CUSTOMERS, CUSTOMERS], receiveResponseXML=[50, 100])
 
     Run(service)
@@ -131,7 +131,7 @@ def test_the_first_request_carries_host_company_and_preferences_and_the_next_non
     assert (first["qbXMLCountry"], first["qbXMLMajorVers"], first["qbXMLMinorVers"]) == ("US", "16", "0")
 
 
-def test_what_quickbooks_cannot_parse_comes_back_as_hresult_and_the_session_goes_on() -> None:
+def test_a_parse_error_is_reported_as_hresult_and_the_session_continues() -> None:
     service = ScriptedService(sendRequestXML=["<broken", CUSTOMERS], receiveResponseXML=[50, 100])
 
     run = Run(service)
@@ -205,7 +205,7 @@ def test_postpone_and_least_interval_act_with_auto_run_only(
         ("fine", True, False, 1046),
     ],
 )
-def test_client_version_answers_decide_whether_the_session_goes_on(
+def test_the_client_version_reply_decides_whether_the_session_continues(
     answer: str, accepts: bool, goes_on: bool, error: int | None
 ) -> None:
     service = ScriptedService(clientVersion=[answer], sendRequestXML=[CUSTOMERS])
@@ -312,7 +312,7 @@ def test_authenticate_needs_ticket_and_status(body: list[str]) -> None:
     assert Run(ScriptedService(authenticate=[body])).result.error == 1012
 
 
-def test_a_company_that_cannot_be_opened_is_told_by_connection_error() -> None:
+def test_a_company_that_cannot_be_opened_is_reported_as_connection_error() -> None:
     service = ScriptedService()
 
     run = Run(service, a_company(open_error="0x80040414"))
@@ -339,7 +339,7 @@ def test_another_file_than_the_open_one_can_be_retried_with_the_open_one() -> No
     assert run.result.status == "Finished"
 
 
-def test_the_named_company_file_is_opened_whatever_the_case_of_its_letters() -> None:
+def test_the_path_of_the_company_file_is_case_insensitive() -> None:
     service = ScriptedService(
         authenticate=[["ticket-1", "c:\\company files\\simulated company.qbw"]], sendRequestXML=[CUSTOMERS]
     )
@@ -347,7 +347,7 @@ def test_the_named_company_file_is_opened_whatever_the_case_of_its_letters() -> 
     assert Run(service).result.error is None
 
 
-def test_a_service_that_never_says_done_does_not_loop_for_ever() -> None:
+def test_a_service_that_never_finishes_does_not_loop_endlessly() -> None:
     service = ScriptedService(connectionError=["again.qbw"])
 
     run = Run(service, a_company(open_error="0x80040408"))
@@ -377,7 +377,7 @@ def test_interactive_mode_that_the_user_rejects() -> None:
 
 
 @pytest.mark.parametrize("end", ["", "Done", "DONE"])
-def test_interactive_mode_that_the_user_accepts_polls_until_done_and_goes_on(end: str) -> None:
+def test_accepted_interactive_mode_polls_until_done_and_continues(end: str) -> None:
     service = ScriptedService(
         sendRequestXML=["", CUSTOMERS], getLastError=["Interactive mode"], interactiveDone=["not yet", end]
     )

@@ -47,7 +47,7 @@ def test_an_answer_that_is_not_text_xml_is_no_answer() -> None:
         HttpTransport(Pool(answer(200, "application/json"))).post("https://qb.example.com/", {}, b"")
 
 
-def test_errors_are_passed_on_whatever_they_contain() -> None:
+def test_errors_are_passed_on_with_any_content() -> None:
     assert HttpTransport(Pool(answer(502, "text/html"))).post("https://qb.example.com/", {}, b"")[0] == 502
 
 

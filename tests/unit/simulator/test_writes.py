@@ -86,7 +86,7 @@ def test_a_job_is_added_below_its_parent() -> None:
     assert job.findtext("ParentRef/FullName") == "Parent"
 
 
-def test_text_beyond_windows_1252_comes_back_as_question_marks() -> None:
+def test_text_outside_windows_1252_is_returned_as_question_marks() -> None:
     added = add_customer(a_company(), "<Name>Caf&#233; &#8364; &#128512;&#21335;</Name>")[0]
 
     assert added.findtext("CustomerRet/Name") == "Café € ??"
@@ -255,7 +255,7 @@ def test_a_warning_stops_nothing() -> None:
     assert [code(rs) for rs in ask(a_company(), body, on_error="stopOnError")] == ["500", "0"]
 
 
-def test_response_data_can_be_left_out() -> None:
+def test_response_data_can_be_omitted() -> None:
     answer = ask(a_company(), "<HostQueryRq/>", sets=' responseData="includeNone"')
 
     assert len(answer[0]) == 0
@@ -273,7 +273,7 @@ def recovery(company: Any, body: str = "", **ids: str) -> Any:
 ADD = '<CustomerAddRq requestID="9"><CustomerAdd><Name>Once</Name></CustomerAdd></CustomerAddRq>'
 
 
-def test_a_message_set_is_executed_once_and_its_response_given_again() -> None:
+def test_a_message_set_is_executed_once_and_its_response_is_repeated() -> None:
     company = a_company()
     first = recovery(company, ADD, new="A")
 
@@ -287,7 +287,7 @@ def test_a_message_set_is_executed_once_and_its_response_given_again() -> None:
     assert [(write.name, write.message_set_id) for write in company.writes] == [("CustomerAddRq", "A")]
 
 
-def test_a_check_of_what_was_never_executed_is_9002_and_executes_nothing() -> None:
+def test_a_status_check_of_an_unknown_message_set_is_9002_and_executes_nothing() -> None:
     company = a_company()
 
     for body in ("", ADD):
@@ -315,7 +315,7 @@ def test_an_id_of_25_characters_is_9004() -> None:
     assert recovery(company, ADD, new="x" * 24).get("messageSetStatusCode") == "0"
 
 
-def test_an_old_id_clears_what_it_names_and_600_says_that_there_was_nothing() -> None:
+def test_an_old_id_clears_its_message_set_and_600_means_that_there_was_none() -> None:
     company = a_company()
     recovery(company, ADD, new="A")
 
@@ -389,7 +389,7 @@ def test_a_company_is_saved_and_loaded_whole(tmp_path: Path) -> None:
         ('{"format": 3}', "is damaged"),
     ],
 )
-def test_another_file_is_refused_with_what_to_do(tmp_path: Path, content: str, reason: str) -> None:
+def test_another_file_is_refused_with_a_remedy(tmp_path: Path, content: str, reason: str) -> None:
     path = tmp_path / "company.json"
     path.write_text(content)
 
@@ -487,7 +487,7 @@ def test_a_list_has_five_levels() -> None:
         assert code(answer) == ("0" if level < 5 else "3210")
 
 
-def test_a_bar_code_is_given_once_unless_the_request_insists() -> None:
+def test_a_bar_code_is_unique_unless_the_request_overrides_it() -> None:
     company = a_company()
 
     def add(name: str, switch: str = "") -> Any:

@@ -81,7 +81,7 @@ def test_no_request_is_sent_to_another_company_file(qbwc: Connector) -> None:
     assert qbwc.connection.last_error is None
 
 
-def test_a_session_in_another_company_file_ends_and_tells_the_user_why(qbwc: Connector) -> None:
+def test_a_session_in_another_company_file_ends_with_an_explanation(qbwc: Connector) -> None:
     qbwc.queue()
 
     assert begin_in(qbwc, OTHER) == ""
@@ -325,7 +325,7 @@ def test_a_live_session_continues_in_its_file_after_a_reset(qbwc: Connector) -> 
     assert not qbwc.connection.file_pinned
 
 
-def test_a_new_company_file_is_not_told_to_forget_the_former_files_message_set(qbwc: Connector) -> None:
+def test_a_new_company_file_does_not_clear_the_former_files_message_set(qbwc: Connector) -> None:
     qbwc.write("Ann")
     qbwc.write("Bob")
     qbwc.receive(stored_response(qbwc.begin()))

@@ -71,7 +71,7 @@ def test_a_fault_in_soap_12_is_answered_in_soap_12(qbwc: Connector) -> None:
     assert "soap:Sender" in answered.body
 
 
-def test_the_log_of_a_fault_says_why() -> None:
+def test_the_log_of_a_fault_has_the_reason() -> None:
     assert "DOCTYPE" in str(Connector().endpoint.answer("<!DOCTYPE a []><a/>").log["fault"])
 
 

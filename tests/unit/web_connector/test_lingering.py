@@ -271,7 +271,7 @@ def test_a_lingering_session_recovers_a_write(qbwc: Connector) -> None:
     assert qbwc.record(write).state is State.RESPONSE_RECEIVED
 
 
-def test_the_log_tells_lingering_from_sending(qbwc: Connector) -> None:
+def test_the_log_distinguishes_lingering_from_sending(qbwc: Connector) -> None:
     answered(qbwc)
     qbwc.send()
 

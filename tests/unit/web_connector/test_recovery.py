@@ -90,7 +90,7 @@ def test_a_sent_write_recovers_first_however_its_session_ended(
     assert qbwc.store.counts == qbwc.store.recount()
 
 
-def test_recovery_comes_before_older_requests(qbwc: Connector) -> None:
+def test_recovery_precedes_older_requests(qbwc: Connector) -> None:
     write, _ = lost_write(qbwc)
     qbwc.queue(inserted_at="2020-01-01T00:00:00.000000Z", updated_at="2020-01-01T00:00:00.000000Z")
 

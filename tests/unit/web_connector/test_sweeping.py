@@ -92,7 +92,7 @@ def test_an_ended_session_is_not_swept(qbwc: Connector) -> None:
     assert sweep(qbwc).sessions_released == 0
 
 
-def test_a_session_that_is_called_meanwhile_is_left_to_the_next_sweep(qbwc: Connector) -> None:
+def test_a_session_with_a_recent_call_waits_for_the_next_sweep(qbwc: Connector) -> None:
     qbwc.queue()
     qbwc.begin()
     stale = qbwc.session

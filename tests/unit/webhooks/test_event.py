@@ -68,7 +68,7 @@ def test_a_request_that_has_not_ended_has_no_event(state: State) -> None:
         event_body(StoredRequest(a_record(state=state), REQUEST_XML), MOMENT)
 
 
-def test_the_event_of_a_failed_request_says_why() -> None:
+def test_the_event_of_a_failed_request_has_the_reason() -> None:
     error = RequestError("quickbooks_error", "There is no such customer.", {"status_code": 500})
     record = a_record(state=State.ERROR, error=error)
 
@@ -128,7 +128,7 @@ def test_a_response_that_was_too_large_to_be_read_is_omitted() -> None:
     assert (event["response_xml"], event["response_json"], event["response_omitted"]) == (None, None, True)
 
 
-def test_a_response_that_is_no_qbxml_is_sent_as_it_came() -> None:
+def test_a_response_that_is_not_qbxml_is_sent_unchanged() -> None:
     record = a_record(state=State.ERROR, response_size=8)
 
     event = json.loads(event_body(StoredRequest(record, REQUEST_XML, "<broken>"), MOMENT))

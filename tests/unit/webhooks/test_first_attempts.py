@@ -65,7 +65,7 @@ def test_a_first_attempt_that_is_cut_off_is_repeated_through_the_queue_and_does_
     assert (webhook.state, webhook.tries) == (WebhookState.SUCCEEDED, 1)
 
 
-def test_a_host_that_keeps_timing_out_is_left_to_the_queue_without_a_call() -> None:
+def test_a_host_that_keeps_timing_out_is_skipped_until_the_queue_retries() -> None:
     setup = DeliverySetup(*[TIMED_OUT] * MAX_TIMEOUTS)
     for _ in range(MAX_TIMEOUTS):
         setup.deliverer.first_attempt(setup.add())

@@ -169,7 +169,7 @@ def test_an_attempt_in_a_repeated_batch_is_dropped() -> None:
     assert len(setup.stored(record).webhook.attempts) == 1
 
 
-def test_an_attempt_that_could_not_be_recorded_comes_again() -> None:
+def test_an_attempt_that_could_not_be_recorded_is_repeated() -> None:
     setup = a_setup()
     record = setup.add()
 
@@ -228,7 +228,7 @@ def test_an_attempt_that_is_handed_over_is_logged_and_is_not_a_failure(lines: li
     assert "did not respond" in vars(line)["reason"]
 
 
-def test_a_record_whose_attempts_were_stored_with_less_facts_can_still_be_read() -> None:
+def test_a_record_with_attempts_in_the_former_format_is_readable() -> None:
     record = DeliverySetup().add(webhook=a_webhook(attempts=(WebhookAttempt(timestamp(NOON), "no route"),)))
     item = record_item(record)
     item["webhook_attempts"]["S"] = json.dumps({"attempted_at": [timestamp(NOON)], "response": ["no route"]})

@@ -102,7 +102,7 @@ def test_a_message_may_come_a_second_early() -> None:
     assert isinstance(result, Attempted)
 
 
-def test_a_message_that_overtakes_the_commit_of_the_attempt_before_it_comes_again() -> None:
+def test_a_message_that_overtakes_the_commit_of_the_previous_attempt_is_repeated() -> None:
     """If that commit is only late, dropping the message would lose the webhook."""
     setup = DeliverySetup()
     record = setup.add()

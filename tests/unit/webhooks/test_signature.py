@@ -24,7 +24,7 @@ QUBE = "b22000185d914aadd6e2c5547141bbc5e4035325e2bb4069ad2f935b6b643aa0"
 OLDER_QUBE = "044fc9d0f1398d3bf4dacb45458062de16546fc325a091973e6b180e0e04aa6b"
 
 
-def test_the_published_standard_webhooks_vector_is_met() -> None:
+def test_the_signature_matches_the_published_standard_webhooks_vector() -> None:
     """The test vector of the Standard Webhooks libraries."""
     headers = signature_headers(
         ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
