@@ -158,6 +158,11 @@ bench: .venv/.installed ## Measure imports, calls to the local stack with 10,000
 openapi: .venv/.installed ## Write docs/openapi.json from the handlers
 	PYTHONPATH=src $(BIN)/python -m tools.openapi
 
+.PHONY: lint-openapi
+lint-openapi: ## Lint docs/openapi.json with Redocly and Spectral, which need Node
+	npx --yes @redocly/cli lint docs/openapi.json
+	npx --yes @stoplight/spectral-cli lint docs/openapi.json
+
 .PHONY: lock
 lock: .venv/.installed ## Write the hashed requirements files from the .in files
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-sam.txt requirements-sam.in

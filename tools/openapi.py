@@ -1,7 +1,8 @@
 """Write the OpenAPI document from the functions: `python -m tools.openapi`.
 
 Powertools describes parameters and bodies. Operations, responses and errors come from the endpoints' declarations
-(`handlers/rest/endpoint.py`), and the schemas of responses come from the handlers' return types.
+(`handlers/rest/endpoint.py`), and the schemas of responses come from the handlers' return types. What no type expresses
+is in `openapi_schemas.py`, and the examples are in `openapi_examples.py`.
 """
 
 from __future__ import annotations
@@ -23,12 +24,15 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from aws_lambda_powertools.event_handler import Response  # noqa: E402 - after the path that was set above
 
+from domain.errors import IdempotencyKeyReused, TooManyRequests  # noqa: E402
 from domain.web_connector.protocol import qwc  # noqa: E402
 from handlers.rest import Endpoint  # noqa: E402
 from handlers.rest.errors import INTERNAL_ERROR, STATUSES  # noqa: E402
 from handlers.views.schema import Schema  # noqa: E402
+from handlers.views.webhook_event import EVENT_STATES, WebhookEventView  # noqa: E402
 from local.template import Template  # noqa: E402
-from tools.openapi_examples import EXAMPLES  # noqa: E402
+from tools.openapi_examples import ERROR_EXAMPLES, EXAMPLES  # noqa: E402
+from tools.openapi_schemas import EVENT_HEADERS, IDEMPOTENCY_KEY, REQUEST_JSON, RETRY_AFTER, json_or_xml  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
 TARGET = ROOT / "docs" / "openapi.json"
 JSON = "application/json"
 REFERENCE = "#/components/schemas/{model}"
+TOO_MANY = STATUSES[TooManyRequests]
 
 DESCRIPTION = (
     "Queue QBXML requests for QuickBooks Desktop. The QuickBooks Web Connector fetches them, QuickBooks executes them, "
@@ -47,11 +52,17 @@ DESCRIPTION = (
 )
 
 
+SERVERS = [
+    {"url": ".", "description": "The deployment that serves this document"},
+    {"url": "http://127.0.0.1:3000", "description": "`make run`"},
+]
+
 TAGS = {
     "API keys": "What the key of the call may do.",
     "Connections": "Company files, and the Web Connectors that reach them.",
     "Queries": "Queries that are built from URL parameters and queued.",
     "Queued requests": "QBXML requests, their responses and their webhooks.",
+    "Webhooks": "Events that the service posts to your `webhook_url`.",
 }
 
 
@@ -73,17 +84,21 @@ def document() -> dict[str, Any]:
     """Return the OpenAPI document of all endpoints."""
     described = [(endpoint, _described(endpoint)) for endpoint in endpoints()]
     bodies = {
-        name: schema
+        name: _exact(schema)
         for _, powertools in described
         for name, schema in powertools["components"]["schemas"].items()
         if name.startswith(("New", "Changed")) and not name.endswith("Parameters")
     }
-    schemas = _Schemas(_return_type(one) for endpoint, _ in described for one in endpoint.operations)
+    schemas = _Schemas(
+        [*(_return_type(one) for endpoint, _ in described for one in endpoint.operations), WebhookEventView]
+    )
     paths: dict[str, Any] = {}
     for endpoint, powertools in described:
         for operation in endpoint.operations:
             path = paths.setdefault(operation.path, {})
             path[operation.method.lower()] = _operation(endpoint, operation, powertools, schemas)
+    components = schemas.components | bodies | REQUEST_JSON | json_or_xml(bodies["NewQueuedRequest"])
+    components |= _events(components.pop(WebhookEventView.__name__))
     whole = {
         "openapi": "3.1.0",
         "info": {
@@ -92,28 +107,72 @@ def document() -> dict[str, Any]:
             "description": DESCRIPTION,
             "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
         },
-        "servers": [{"url": "/", "description": "The deployment that serves this document"}],
+        "servers": SERVERS,
         "tags": [{"name": name, "description": words} for name, words in TAGS.items()],
         "security": [{"api_key": []}],
         "paths": dict(sorted(paths.items())),
+        "webhooks": {f"queued_request.{state}": {"post": _webhook(state)} for state in EVENT_STATES.values()},
         "components": {
             "securitySchemes": {"api_key": {"type": "http", "scheme": "basic"}},
-            "schemas": dict(sorted((schemas.components | bodies).items())),
+            "schemas": dict(sorted(components.items())),
             "responses": {f"Error{status}": _error_response(status) for status in sorted({*STATUSES.values(), 500})},
         },
     }
     return _with_examples(_with_plain_names(whole))
 
 
+def _events(event: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of each event. An event can have members that its schema does not name."""
+    schemas = {}
+    for state in EVENT_STATES.values():
+        members: dict[str, Any] = {"type": {"const": f"queued_request.{state}"}, "state": {"const": state}}
+        properties = {
+            name: {"type": "string", **members[name]} if name in members else schema
+            for name, schema in event["properties"].items()
+        }
+        schemas[f"{state.title()}Event"] = event | {"properties": properties, "additionalProperties": True}
+    return schemas
+
+
+def _webhook(state: str) -> dict[str, Any]:
+    """Return the description of the call that delivers an event."""
+    return {
+        "tags": ["Webhooks"],
+        "operationId": f"receive_{state}_event",
+        "summary": {"completed": "QuickBooks executed a request", "failed": "A request failed"}.get(
+            state, "A request was taken out of the queue"
+        ),
+        "description": "docs/webhooks.md shows how to verify the signature. Process each `webhook-id` once.",
+        "security": [],
+        "parameters": EVENT_HEADERS,
+        "requestBody": _body(f"{state.title()}Event", required=True),
+        "responses": {
+            "2XX": {"description": "The receiver has the event"},
+            "410": {"description": "The receiver does not want the event. It is not sent again"},
+            "default": {"description": "A failed attempt. The event is sent again later"},
+        },
+    }
+
+
+def _body(schema: str, *, required: bool) -> dict[str, Any]:
+    return {"required": required, "content": {JSON: {"schema": {"$ref": REFERENCE.format(model=schema)}}}}
+
+
 def _with_examples(whole: dict[str, Any]) -> dict[str, Any]:
-    """Return the document with an example of every body."""
-    schemas = whole["components"]["schemas"]
-    # Powertools writes a list without an item type as an array without `items`.
-    for option in schemas["NewQueuedRequest"]["properties"]["request_json"]["anyOf"]:
-        if option["type"] == "array":
-            option["items"] = {"type": "object"}
-    for name, example in EXAMPLES.items():
-        schemas[name] = schemas[name] | {"examples": [example]}
+    """Return the document with examples of the JSON bodies of all calls, responses and events."""
+    operations = [one for group in ("paths", "webhooks") for path in whole[group].values() for one in path.values()]
+    for operation in operations:
+        for body in (operation.get("requestBody", {}), *operation["responses"].values()):
+            if content := body.get("content", {}).get(JSON):
+                schema = content["schema"]["$ref"].rpartition("/")[2]
+                content["examples"] = {
+                    name: {"$ref": f"#/components/examples/{schema}.{name}"} for name in EXAMPLES[schema]
+                }
+    whole["components"]["examples"] = {
+        f"{schema}.{name}": {"value": value}
+        for schema, examples in EXAMPLES.items()
+        for name, value in examples.items()
+    }
     return whole
 
 
@@ -168,15 +227,26 @@ def _operation(
         for status in sorted({500, *(STATUSES[error] for error in operation.errors)})
     }
     parameters = _parameters(endpoint, operation.path, from_powertools, powertools["components"]["schemas"])
+    if IdempotencyKeyReused in operation.errors:
+        parameters.append(IDEMPOTENCY_KEY)
     return {
         "tags": [endpoint.tag],
         "operationId": operation.id,
         "summary": summary.removesuffix("."),
         **({"description": " ".join(description.split())} if description else {}),
         **({"parameters": parameters} if parameters else {}),
-        **({"requestBody": from_powertools["requestBody"]} if "requestBody" in from_powertools else {}),
+        **_request_body(from_powertools),
         "responses": dict(sorted(success.items())) | errors,
     }
+
+
+def _request_body(from_powertools: dict[str, Any]) -> dict[str, Any]:
+    """Return the body's description. A body that Powertools calls nullable may be absent, but not null."""
+    if "requestBody" not in from_powertools:
+        return {}
+    schema = from_powertools["requestBody"]["content"][JSON]["schema"]
+    reference = schema.get("anyOf", [schema])[0]["$ref"]
+    return {"requestBody": _body(reference.rpartition("/")[2], required="anyOf" not in schema)}
 
 
 def _described(endpoint: Endpoint) -> dict[str, Any]:
@@ -202,7 +272,10 @@ def _content(operation: Operation, schemas: _Schemas) -> dict[str, Any]:
     for model in _models(kind):
         content[JSON] = {"schema": schemas.of(model)}
     if any(get_origin(one) is Response for one in get_args(kind)):
-        content[qwc.CONTENT_TYPE] = {"schema": {"type": "string"}}
+        content[qwc.CONTENT_TYPE] = {
+            "schema": {"type": "string"},
+            "example": "<?xml version='1.0'?><QBWCXML>…</QBWCXML>",
+        }
     return {"content": content} if content else {}
 
 
@@ -213,13 +286,19 @@ def _success(status: int) -> str:
 def _error_response(status: int) -> dict[str, Any]:
     """Return the response for all errors of a status, described by the docstrings of their classes."""
     classes: list[type[ServiceError]] = [error for error, one in STATUSES.items() if one == status]
-    descriptions = [f"`{error.code}`: {inspect.cleandoc(error.__doc__ or '')}" for error in classes]
-    if not descriptions:
-        descriptions = [f"`{INTERNAL_ERROR}`: The service failed; `details.request_id` identifies the log line."]
+    errors = [(error.code, inspect.cleandoc(error.__doc__ or "")) for error in classes]
+    if not errors:
+        errors = [(INTERNAL_ERROR, "The service failed; `details.request_id` identifies the log line.")]
+    examples = {code: {"value": ERROR_EXAMPLES.get(code) or _error(code, message)} for code, message in errors}
     return {
-        "description": " ".join(descriptions),
-        "content": {JSON: {"schema": {"$ref": REFERENCE.format(model="Error")}}},
+        "description": " ".join(f"`{code}`: {message}" for code, message in errors),
+        **({"headers": {"Retry-After": RETRY_AFTER}} if status == TOO_MANY else {}),
+        "content": {JSON: {"schema": {"$ref": REFERENCE.format(model="Error")}, "examples": examples}},
     }
+
+
+def _error(code: str, message: str) -> dict[str, Any]:
+    return {"error": {"code": code, "message": message.partition("; ")[0].rstrip(".") + "."}}
 
 
 def _parameters(
@@ -273,6 +352,8 @@ def _exact(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     exact = {name: _exact(one) for name, one in schema.items() if name != "title" or not isinstance(one, str)}
+    # Powertools converts the limits of integers to floats.
+    exact |= {name: int(limit) for name, limit in exact.items() if isinstance(limit, float) and limit.is_integer()}
     return exact | ({"additionalProperties": False} if isinstance(exact.get("properties"), dict) else {})
 
 

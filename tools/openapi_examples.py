@@ -1,139 +1,147 @@
-"""Examples of bodies for the API document. The tests check each against its schema."""
+"""Examples of bodies for the API document. The functions that make the real responses make these.
+
+The tests check each example against its schema.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
 
-_APP_ID = "3f0c2a52-7c1d-4f0e-9b7a-5a1d3c8e2b10"
-_CONNECTION_ID = "6d2f6c1e-93a4-4c39-8a47-0b1f6c0d7e21"
-_REQUEST_ID = "b1f0c7de-2c55-4a53-9d0e-6d4b7f1a9c32"
-_REQUEST = (
-    f'<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerQueryRq requestID="{_REQUEST_ID}">'
+from domain import qbxml
+from domain.apps.record import Scope
+from domain.connections.record import Connection
+from domain.connections.sync_window import SyncWindow
+from domain.errors import InvalidRequest
+from domain.qbxml.codes.statuses import describe_status
+from domain.requests.record import QueuedRequest, State, StoredRequest, Webhook, WebhookAttempt, WebhookState, timestamp
+from domain.requests.waiting_reason import of_request
+from handlers.views.connections import connection
+from handlers.views.requests import listed_request, queued_request, self_link_in_connection
+from handlers.views.webhook_event import event_body
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_NOON = datetime(2026, 3, 14, 12, tzinfo=UTC)
+_END = _NOON + timedelta(seconds=7)
+_WEBHOOK_URL = "https://example.com/webhooks/quickbooks"
+_SYNC_WINDOW = {"from": "20:00", "to": "06:00", "time_zone": "America/New_York"}
+
+_CONNECTION = Connection(
+    id="6d2f6c1e-93a4-4c39-8a47-0b1f6c0d7e21",
+    app_id="3f0c2a52-7c1d-4f0e-9b7a-5a1d3c8e2b10",
+    owner_id="",
+    file_id="",
+    inserted_at=timestamp(_NOON - timedelta(days=1)),
+    updated_at=timestamp(_NOON),
+    name="Harbor Street Bakery",
+    webhook_url=_WEBHOOK_URL,
+    last_connected_at=timestamp(_NOON),
+    qbxml_version="16.0",
+    quickbooks_product_name="QuickBooks Enterprise Solutions 2023",
+    country="US",
+    sync_window=SyncWindow(_SYNC_WINDOW["from"], _SYNC_WINDOW["to"], _SYNC_WINDOW["time_zone"]),
+)
+_WAITING = QueuedRequest(
+    id="b1f0c7de-2c55-4a53-9d0e-6d4b7f1a9c32",
+    connection_id=_CONNECTION.id,
+    app_id=_CONNECTION.app_id,
+    request_name="CustomerQueryRq",
+    request_label="order-1042",
+    qbxml_version="13.0",
+    inserted_at=timestamp(_NOON),
+    updated_at=timestamp(_NOON),
+    webhook=Webhook.to(_WEBHOOK_URL),
+)
+_REQUEST_XML = (
+    '<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerQueryRq requestID="order-1042">'
     "<MaxReturned>1</MaxReturned></CustomerQueryRq></QBXMLMsgsRq></QBXML>"
 )
-_RESPONSE = (
-    f'<QBXML><QBXMLMsgsRs><CustomerQueryRs requestID="{_REQUEST_ID}" statusCode="0" statusSeverity="Info" '
+_RESPONSE_XML = (
+    '<QBXML><QBXMLMsgsRs><CustomerQueryRs requestID="order-1042" statusCode="0" statusSeverity="Info" '
     'statusMessage="Status OK"><CustomerRet><ListID>80000001-1234567890</ListID><FullName>Example</FullName>'
     "</CustomerRet></CustomerQueryRs></QBXMLMsgsRs></QBXML>"
 )
-_RECORD_HEAD = {
-    "id": _REQUEST_ID,
-    "connection_id": _CONNECTION_ID,
-    "request_name": "CustomerQueryRq",
-    "query_id": _REQUEST_ID,
-    "page": 1,
-    "last_page": True,
-    "state": "response_received",
-    "webhook_state": "succeeded",
-    "waiting_reason": None,
-    "request_xml": _REQUEST,
-}
-_RECORD_TAIL = {
-    "error": None,
-    "webhook_url": "https://example.com/webhooks/quickbooks",
-    "webhook_attempts": [
-        {
-            "attempted_at": "2026-03-14T12:00:07.000000Z",
-            "response": "ok",
-            "status_code": 200,
-            "duration_ms": 84,
-            "next_attempt_at": None,
-        }
-    ],
-    "webhook_error": None,
-    "links": {
-        "self": f"/api/v1/queued_requests/{_REQUEST_ID}",
-        "ui": f"/app/queued_requests/{_REQUEST_ID}",
-        "connection_ui": f"/app/connections/{_CONNECTION_ID}",
+_SENT = replace(_WAITING, state=State.SENT, sessions=1)
+_RECEIVED = _SENT.moved(State.RESPONSE_RECEIVED, _END, response_size=len(_RESPONSE_XML)).with_webhook(
+    _END,
+    state=WebhookState.SUCCEEDED,
+    attempts=(WebhookAttempt(timestamp(_END), "ok", status_code=200, duration_ms=84),),
+)
+_STATUS = describe_status(3140)
+_FAILED = _SENT.failed(
+    _END,
+    "quickbooks_error",
+    "There is an invalid reference to QuickBooks Customer in the Invoice.",
+    {
+        "status_code": 3140,
+        "status_severity": "Error",
+        "request_id": "order-1042",
+        "reason": _STATUS.reason,
+        "retryable": _STATUS.retryable,
+        "hint": _STATUS.hint,
     },
-    "inserted_at": "2026-03-14T12:00:00.000000Z",
-    "updated_at": "2026-03-14T12:00:07.000000Z",
+)
+_FAILED_XML = (
+    '<QBXML><QBXMLMsgsRq onError="stopOnError"><InvoiceAddRq requestID="order-1042"><InvoiceAdd><CustomerRef>'
+    "<ListID>80000009-1234567890</ListID></CustomerRef></InvoiceAdd></InvoiceAddRq></QBXMLMsgsRq></QBXML>"
+)
+_TREE = {
+    "name": "CustomerQueryRq",
+    "attributes": {"request_id": "order-1042"},
+    "children": [{"name": "MaxReturned", "text": 1}],
 }
 
-EXAMPLES: dict[str, dict[str, Any]] = {
-    "Error": {
-        "error": {
-            "code": "invalid_request",
-            "message": "request_xml: CustomerQueryRq has no child MaxReturnd.",
-            "details": {
-                "problems": [
-                    {
-                        "field": "request_xml",
-                        "message": "CustomerQueryRq has no child MaxReturnd.",
-                        "line": 3,
-                        "column": 1,
-                        "path": "CustomerQueryRq/MaxReturnd",
-                        "suggestion": "Did you mean MaxReturned?",
-                    }
-                ]
-            },
-        }
+
+def _event(record: QueuedRequest, request_xml: str, response_xml: str | None = None) -> Any:
+    return json.loads(event_body(StoredRequest(record, request_xml, response_xml), timestamp(_END)))
+
+
+def _queued() -> Any:
+    waiting = of_request(_WAITING, replace(_CONNECTION, sync_window=None), _NOON)
+    own_link = self_link_in_connection(_WAITING)
+    return queued_request(StoredRequest(_WAITING, _REQUEST_XML), own_link=own_link, waiting=waiting)
+
+
+def _refusal() -> Any:
+    try:
+        qbxml.parse_request_json({"CustomerQueryRq": {"MaxReturnd": 1}})
+    except InvalidRequest as error:
+        return {"error": {"code": error.code, "message": error.message, "details": error.details}}
+    raise AssertionError("the example is refused")
+
+
+_ENDED = StoredRequest(_RECEIVED, _REQUEST_XML, _RESPONSE_XML)
+_ONE_PAGE = {"page": 1, "total_pages": 1}
+_CONNECTION_VIEW = connection(_CONNECTION, _NOON)
+
+EXAMPLES: Mapping[str, Mapping[str, Any]] = {
+    "ApiKeyResponse": {"full": {"data": {"app_id": _CONNECTION.app_id, "scope": Scope.FULL}}},
+    "ChangedConnection": {"sync_window": {"sync_window": _SYNC_WINDOW}, "no_webhook": {"webhook_url": None}},
+    "CompletedEvent": {"completed": _event(_RECEIVED, _REQUEST_XML, _RESPONSE_XML)},
+    "ConnectionPage": {"connections": {"data": [_CONNECTION_VIEW], **_ONE_PAGE}},
+    "ConnectionResponse": {"connection": {"data": _CONNECTION_VIEW}},
+    "DiscardedEvent": {"discarded": _event(_WAITING.moved(State.DISCARDED, _END), _REQUEST_XML)},
+    "FailedEvent": {"failed": _event(_FAILED, _FAILED_XML)},
+    "ListedRequestPage": {
+        "requests": {"data": [listed_request(_ENDED)], **_ONE_PAGE, "counts": {"response_received": 1}}
     },
-    "QueuedRequest": {
-        **_RECORD_HEAD,
-        "request_json": {
-            "version": "13.0",
-            "request": {
-                "name": "CustomerQueryRq",
-                "attributes": {"request_id": _REQUEST_ID},
-                "children": [{"name": "MaxReturned", "text": "1"}],
-            },
-        },
-        "response_xml": _RESPONSE,
-        "response_json": [
-            {
-                "QBXMLMsgsRs": {
-                    "CustomerQueryRs": {
-                        "@requestID": _REQUEST_ID,
-                        "@statusCode": 0,
-                        "@statusSeverity": "Info",
-                        "@statusMessage": "Status OK",
-                        "CustomerRet": [{"ListID": "80000001-1234567890", "FullName": "Example"}],
-                    }
-                }
-            }
-        ],
-        **_RECORD_TAIL,
-    },
-    "ListedRequest": {**_RECORD_HEAD, "response_xml": _RESPONSE, **_RECORD_TAIL},
-    "Connection": {
-        "id": _CONNECTION_ID,
-        "app_id": _APP_ID,
-        "username": _CONNECTION_ID,
-        "name": "Harbor Street Bakery",
-        "company_file": None,
-        "company_file_pinned": True,
-        "webhook_url": "https://example.com/webhooks/quickbooks",
-        "last_connected_at": "2026-03-14T12:00:00.000000Z",
-        "status": "connected",
-        "qbxml_version": "16.0",
-        "quickbooks_product_name": "QuickBooks Enterprise Solutions 2023",
-        "country": "US",
-        "last_error": None,
-        "login_failed_at": None,
-        "sync_window": {"from": "20:00", "to": "06:00", "time_zone": "America/New_York"},
-        "linger_seconds": 0,
-        "paused_at": None,
-        "redirect_url": None,
-        "onboarding_expires_at": None,
-        "waiting_reason": None,
-        "links": {
-            "self": f"/api/v1/connections/{_CONNECTION_ID}",
-            "ui": f"/app/connections/{_CONNECTION_ID}",
-            "onboarding": None,
-        },
-        "inserted_at": "2026-03-14T11:00:00.000000Z",
-        "updated_at": "2026-03-14T12:00:00.000000Z",
-    },
+    "NewConnection": {"connection": {"name": "Harbor Street Bakery", "webhook_url": _WEBHOOK_URL}},
+    "NewOnboardingUrl": {"redirect": {"redirect_url": "https://example.com/quickbooks/connected"}},
+    "NewPassword": {"password": {"password": "correct horse battery staple"}},
     "NewQueuedRequest": {
-        "request_json": {
-            "request": {"name": "CustomerQueryRq", "children": [{"name": "MaxReturned", "text": 1}]},
-        },
-        "webhook_url": "https://example.com/webhooks/quickbooks",
+        "tree": {"request_json": {"request": _TREE}, "webhook_url": _WEBHOOK_URL},
+        "short": {"request_json": {"CustomerQueryRq": {"@requestID": "order-1042", "MaxReturned": 1}}},
+        "xml": {"request_xml": _REQUEST_XML},
     },
-    "NewConnection": {"name": "Harbor Street Bakery", "webhook_url": "https://example.com/webhooks/quickbooks"},
-    "ChangedConnection": {"sync_window": {"from": "20:00", "to": "06:00", "time_zone": "America/New_York"}},
-    "NewPassword": {"password": "correct horse battery staple"},
-    "NewOnboardingUrl": {"redirect_url": "https://example.com/quickbooks/connected"},
+    "PasswordResponse": {"password": {"data": {"id": _CONNECTION.id, "password": "correct horse battery staple"}}},
+    "QueuedRequestResponse": {"queued": {"data": _queued()}, "ended": {"data": queued_request(_ENDED)}},
+    "Qwc": {"qwc": {"qwc": "<?xml version='1.0'?><QBWCXML>…</QBWCXML>"}},
 }
-"""An example for each component schema that is a body or an item of a body."""
+"""The examples of each component schema that is a whole body."""
+
+ERROR_EXAMPLES: Mapping[str, Any] = {InvalidRequest.code: _refusal()}
+"""An example for errors with details, by code."""

@@ -1,9 +1,10 @@
-"""Checks that responses match the OpenAPI document."""
+"""Checks that responses and events match the OpenAPI document."""
 
 from __future__ import annotations
 
 import json
 from functools import cache
+from typing import Any
 
 from jsonschema import Draft202012Validator
 
@@ -19,6 +20,13 @@ def check_response(method: str, path: str, status: int, content_type: str, text:
         validator.validate(json.loads(text))
     else:
         assert content_type.partition(";")[0] != JSON or not text
+
+
+def check_event(event: dict[str, Any]) -> None:
+    """Fail unless the document describes this event of a webhook."""
+    document = whole_document()
+    body = document["webhooks"][event["type"]]["post"]["requestBody"]["content"][JSON]["schema"]
+    Draft202012Validator(body | {"components": document["components"]}).validate(event)
 
 
 @cache

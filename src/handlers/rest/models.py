@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, field_validator
 
 from domain.connections.service import MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH
 from domain.connections.sync_window import SyncWindow
 from domain.requests.record import State, WebhookState
 from domain.web_connector.session.record import MAX_LINGER_SECONDS
+from domain.webhooks.defaults import MAX_URL_LENGTH
 
 
 class Body(BaseModel):
@@ -27,14 +28,26 @@ def _one_line(text: str) -> str:
 
 
 _UNWRITABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ufffe\uffff]")
-Line = Annotated[str, AfterValidator(_one_line)]
+Line = Annotated[
+    str,
+    AfterValidator(_one_line),
+    WithJsonSchema({"type": "string", "pattern": r"^[^\u0000-\u001f\u007f-\u009f\ufffe\uffff]*$"}),
+]
+
+# The domain checks the values of the following types. Here they are only described.
+Url = Annotated[str, WithJsonSchema({"type": "string", "minLength": 1, "maxLength": MAX_URL_LENGTH})]
+TimeOfDay = Annotated[str, WithJsonSchema({"type": "string", "pattern": "^([01][0-9]|2[0-3]):[0-5][0-9]$"})]
+Password = Annotated[
+    Line,
+    WithJsonSchema({"type": "string", "minLength": MIN_PASSWORD_LENGTH, "maxLength": MAX_PASSWORD_LENGTH}),
+]
 
 
 class NewSyncWindow(Body):
     """Daily window for sending to QuickBooks, in local time; may cross midnight."""
 
-    from_: Annotated[str, Field(alias="from", description="Time of day, `HH:MM`.", examples=["22:00"])]
-    to: Annotated[str, Field(description="Time of day, `HH:MM`; differs from `from`.", examples=["06:00"])]
+    from_: Annotated[TimeOfDay, Field(alias="from", description="Time of day, `HH:MM`.", examples=["22:00"])]
+    to: Annotated[TimeOfDay, Field(description="Time of day, `HH:MM`; differs from `from`.", examples=["06:00"])]
     time_zone: Annotated[str, Field(description="IANA name.", examples=["America/New_York"])]
 
 
@@ -46,7 +59,7 @@ class NewConnection(Body):
         Line | None,
         Field(max_length=500, description="Full path of the company file. Null: the file that is open."),
     ] = None
-    webhook_url: Annotated[str | None, Field(description="Webhook URL for requests that do not specify one.")] = None
+    webhook_url: Annotated[Url | None, Field(description="Webhook URL for requests that do not specify one.")] = None
     sync_window: Annotated[NewSyncWindow | None, Field(description="Null: requests are sent at any time.")] = None
     linger_seconds: Annotated[
         int | None,
@@ -76,11 +89,8 @@ class NewPassword(Body):
     """A password for the Web Connector. Without one, a password is generated."""
 
     password: Annotated[
-        Line | None,
-        Field(
-            description="12 to 128 characters; not a common, repetitive or sequential password.",
-            json_schema_extra={"minLength": MIN_PASSWORD_LENGTH, "maxLength": MAX_PASSWORD_LENGTH},
-        ),
+        Password | None,
+        Field(description="12 to 128 characters; not a common, repetitive or sequential password."),
     ] = None
 
 
@@ -88,7 +98,7 @@ class NewOnboardingUrl(Body):
     """The options of an onboarding link."""
 
     redirect_url: Annotated[
-        str | None,
+        Url | None,
         Field(
             description="Where the page leads when it is done, with `state=connected`, `cancelled` or `expired` added "
             "to the query.",

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from domain import qbxml
 from domain.errors import InvalidRequest, Problem
-from handlers.rest.models import Body
+from handlers.rest.models import Body, Url
 
 
 class NewRequestParameters(BaseModel):
@@ -29,18 +29,15 @@ class NewRequestParameters(BaseModel):
 
 
 class NewQueuedRequest(Body):
-    """A QBXML request to queue, as a tree or as XML. The body may also be wrapped: `{"queued_request": {…}}`."""
+    """A QBXML request to queue, as JSON or as XML. The body may also be wrapped: `{"queued_request": {…}}`.
 
-    request_json: Annotated[
-        Any,
-        Field(
-            description="The request as a tree: `{version, request: {name, attributes, children}}`.",
-            json_schema_extra={"anyOf": [{"type": "object"}, {"type": "array"}, {"type": "null"}]},
-        ),
-    ] = None
+    A body with both forms is accepted if they describe the same request, so that a record can be queued again.
+    """
+
+    request_json: Annotated[Any, Field(description="The request as a tree, or in the form of `response_json`.")] = None
     request_xml: Annotated[str | None, Field(description="The request as QBXML, with or without prologue.")] = None
     webhook_url: Annotated[
-        str | None,
+        Url | None,
         Field(description="Receiver of the webhook. The connection's default if not given, none if null."),
     ] = None
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, NotRequired
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired, cast
 
-from typing_extensions import TypedDict
+from typing_extensions import TypeAliasType, TypedDict
 
 from domain import qbxml
 from domain.requests.record import State, WebhookState
@@ -15,6 +15,31 @@ if TYPE_CHECKING:
     from domain.requests.waiting_reason import WaitingReason
 
 Omitted = Annotated[bool, Schema("True when the body is null because it was too large; otherwise absent")]
+
+
+ResponseElement = TypeAliasType(
+    "ResponseElement", "dict[str, str | bool | int | ResponseElement | list[str | bool | ResponseElement]]"
+)
+"""An element of a response: its attributes (`@statusCode`), child elements and text (`#text`)."""
+
+ResponseJson = list[dict[str, ResponseElement]]
+"""An object for each message set, with one member: `QBXMLMsgsRs`."""
+
+
+class RequestNode(TypedDict):
+    """An element of a request. It has either text or children."""
+
+    name: Annotated[str, Schema(examples=["CustomerQueryRq"])]
+    attributes: NotRequired[Annotated[dict[str, str], Schema("`requestID` is `request_id`")]]
+    text: NotRequired[str]
+    children: NotRequired[list[RequestNode]]
+
+
+class RequestTree(TypedDict):
+    """A request as a tree."""
+
+    version: Annotated[str, Schema("The QBXML version", examples=["13.0"])]
+    request: RequestNode
 
 
 class RequestLinks(TypedDict):
@@ -75,10 +100,10 @@ class QueuedRequestView(_RequestFields):
     """A queued request with its bodies."""
 
     request_xml: str
-    request_json: Annotated[dict[str, Any], Schema("The same request as a tree")]
+    request_json: RequestTree
     response_xml: Annotated[str | None, Schema("The response exactly as QuickBooks sent it")]
     response_json: Annotated[
-        list[dict[str, Any]] | None,
+        ResponseJson | None,
         Schema(
             "The same response. Elements that can repeat are arrays, and boolean elements are booleans. Sort the rows "
             "of a report by `@rowNumber`."
@@ -159,12 +184,12 @@ def listed_request(stored: StoredRequest, *, waiting: WaitingReason | None = Non
     return view
 
 
-def request_json(stored: StoredRequest) -> dict[str, Any]:
+def request_json(stored: StoredRequest) -> RequestTree:
     """Return the request as a tree."""
-    return qbxml.stored_request(stored.request_xml, stored.record.qbxml_version).to_json()
+    return cast("RequestTree", qbxml.stored_request(stored.request_xml, stored.record.qbxml_version).to_json())
 
 
-def response_json(stored: StoredRequest) -> list[dict[str, Any]] | None:
+def response_json(stored: StoredRequest) -> ResponseJson | None:
     """Return the response as JSON, or None if there is none or it is not QBXML."""
     if stored.response_xml is None:
         return None

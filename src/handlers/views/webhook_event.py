@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Literal, NotRequired
+from typing import TYPE_CHECKING, Annotated, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -12,12 +12,14 @@ from domain.webhooks.defaults import MAX_BODY_BYTES
 from handlers.views.requests import (
     RequestErrorView,
     RequestLinks,
+    RequestTree,
+    ResponseJson,
     error_view,
     links,
     request_json,
     response_json,
 )
-from handlers.views.schema import Moment, Uuid
+from handlers.views.schema import Moment, Schema, Uuid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,24 +37,26 @@ EVENT_STATES: Mapping[State, EventState] = {
 
 
 class WebhookEventView(TypedDict):
-    """An event. `page_request_id` is the id of the record, `id` and `query_id` that of the first page of the query."""
+    """The body of a webhook. Members may be added."""
 
     type: Literal["queued_request.completed", "queued_request.failed", "queued_request.discarded"]
-    timestamp: Moment
-    id: Uuid
-    page_request_id: Uuid
-    query_id: Uuid
-    page: int
-    last_page: bool | None
+    timestamp: Annotated[Moment, Schema("The time of the webhook attempt")]
+    id: Annotated[Uuid, Schema("The id of page 1. It equals `query_id`")]
+    page_request_id: Annotated[Uuid, Schema("The id of the queued request")]
+    query_id: Annotated[Uuid, Schema("The id of page 1, which all pages of an iterated query share")]
+    page: Annotated[int, Schema("1, or the page of an iterated query", minimum=1)]
+    last_page: Annotated[bool | None, Schema("Whether no page follows")]
     state: EventState
     connection_id: Uuid
     request_xml: str
-    request_json: dict[str, Any]
-    response_xml: str | None
-    response_json: list[dict[str, Any]] | None
+    request_json: RequestTree
+    response_xml: Annotated[str | None, Schema("The response exactly as QuickBooks sent it")]
+    response_json: Annotated[ResponseJson | None, Schema("The same response")]
     error: RequestErrorView | None
     links: RequestLinks
-    response_omitted: NotRequired[bool]
+    response_omitted: NotRequired[
+        Annotated[bool, Schema("True when the response was too large for an event: get `links.self`")]
+    ]
 
 
 def event_body(stored: StoredRequest, moment: str) -> bytes:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any, get_args, get_type_hints
+
 import pytest
 from jsonschema import Draft202012Validator
 
 from domain.queries import QUERIES
 from handlers.rest.errors import STATUSES
+from handlers.views.webhook_event import WebhookEventView
 from tests.support.api_client import routes
 from tests.support.openapi import whole_document
 from tools.openapi import TARGET, endpoints, rendered
@@ -17,17 +21,64 @@ def test_the_document_is_up_to_date() -> None:
     assert TARGET.read_text(encoding="utf-8") == rendered(), "run `make openapi`"
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_an_example_is_as_described(name: str) -> None:
-    components = whole_document()["components"]
-
-    Draft202012Validator(components["schemas"][name] | {"components": components}).validate(EXAMPLES[name])
+@pytest.mark.parametrize(("schema", "name"), [(schema, name) for schema in EXAMPLES for name in EXAMPLES[schema]])
+def test_an_example_is_as_described(schema: str, name: str) -> None:
+    assert _accepts(schema, EXAMPLES[schema][name])
 
 
-def test_every_body_of_a_request_has_an_example() -> None:
-    bodies = {name for name in whole_document()["components"]["schemas"] if name.startswith(("New", "Changed"))}
+def test_every_body_of_a_call_a_response_and_an_event_has_an_example() -> None:
+    document = whole_document()
+    operations = [one for group in ("paths", "webhooks") for path in document[group].values() for one in path.values()]
+    bodies = [one.get("requestBody", {}) for one in operations]
+    responses = [response for one in operations for response in one["responses"].values()]
+    errors = document["components"]["responses"].values()
+    contents = [content for one in (*bodies, *responses, *errors) for content in one.get("content", {}).values()]
 
-    assert bodies - {"NewSyncWindow"} <= set(EXAMPLES)
+    assert len(contents) >= 40
+    assert [content for content in contents if not content.get("examples") and "example" not in content] == []
+
+
+@pytest.mark.parametrize("status", sorted({*STATUSES.values(), 500}))
+def test_the_example_of_an_error_is_as_described(status: int) -> None:
+    examples = whole_document()["components"]["responses"][f"Error{status}"]["content"]["application/json"]["examples"]
+
+    assert all(_accepts("Error", example["value"]) for example in examples.values())
+
+
+@pytest.mark.parametrize(
+    ("body", "accepted"),
+    [
+        ({"request_xml": "<QBXML/>"}, True),
+        ({"request_xml": "<QBXML/>", "request_json": None, "webhook_url": None}, True),
+        ({"request_json": {"request": {"name": "HostQueryRq"}}}, True),
+        ({"request_json": {"request": [{"name": "QBXML", "children": [{"name": "QBXMLMsgsRq"}]}]}}, True),
+        ({"request_json": {"version": 13, "CustomerQueryRq": {"FullName": ["Ann", "Bob"]}}}, True),
+        ({"request_xml": "<QBXML/>", "request_json": {"request": {"name": "HostQueryRq"}}}, False),
+        ({"request_xml": None, "request_json": None}, False),
+        ({"request_json": {"request": {"name": "HostQueryRq", "children": ["text"]}}}, False),
+        ({"request_json": {"request": {"text": "no name"}}}, False),
+        ({"request_json": [{"name": "HostQueryRq"}]}, False),
+        ({"webhook_url": "https://example.com"}, False),
+        ({}, False),
+    ],
+)
+def test_a_body_has_exactly_one_form_of_the_request(body: dict[str, Any], accepted: bool) -> None:
+    assert _accepts("NewQueuedRequest", body) is accepted
+
+
+def test_only_the_call_that_queues_a_request_takes_an_idempotency_key() -> None:
+    taking = [
+        one["operationId"]
+        for operations in whole_document()["paths"].values()
+        for one in operations.values()
+        if any(parameter["name"] == "Idempotency-Key" for parameter in one.get("parameters", ()))
+    ]
+
+    assert taking == ["create_queued_request"]
+
+
+def test_every_event_is_described() -> None:
+    assert set(whole_document()["webhooks"]) == set(get_args(get_type_hints(WebhookEventView)["type"]))
 
 
 def test_every_route_of_the_api_is_described_and_no_other() -> None:
@@ -57,12 +108,24 @@ def test_every_convenience_query_has_an_endpoint() -> None:
 def test_every_reference_leads_somewhere() -> None:
     document = whole_document()
     text = rendered()
-    for kind in ("schemas", "responses"):
+    for kind in ("schemas", "responses", "examples"):
         used = {part.partition('"')[0] for part in text.split(f"#/components/{kind}/")[1:]}
         assert used == set(document["components"][kind])
+
+
+def test_no_reference_leads_to_itself_without_an_object_between() -> None:
+    """Generators of clients do not support it."""
+    schemas = whole_document()["components"]["schemas"]
+
+    assert [name for name, schema in schemas.items() if "type" not in schema and name in json.dumps(schema)] == []
 
 
 def test_every_error_has_a_status() -> None:
     from domain.errors import ServiceError  # noqa: PLC0415
 
     assert set(ServiceError.__subclasses__()) == set(STATUSES)
+
+
+def _accepts(schema: str, value: Any) -> bool:
+    components = whole_document()["components"]
+    return Draft202012Validator(components["schemas"][schema] | {"components": components}).is_valid(value)

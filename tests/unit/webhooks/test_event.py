@@ -9,6 +9,7 @@ import pytest
 from domain.requests.record import ENDED, Paging, RequestError, State, StoredRequest
 from handlers.views.webhook_event import event_body
 from tests.support.builders import REQUEST_XML, RESPONSE_XML, a_record
+from tests.support.openapi import check_event
 
 MOMENT = "2026-03-14T12:00:05.000000Z"
 MIB = 1024 * 1024
@@ -19,6 +20,7 @@ def test_the_event_of_a_completed_request_carries_both_forms_of_request_and_resp
 
     event = json.loads(event_body(StoredRequest(record, REQUEST_XML, RESPONSE_XML), MOMENT))
 
+    check_event(event)
     [message_set] = event.pop("response_json")
     assert message_set["QBXMLMsgsRs"]["CustomerQueryRs"]["CustomerRet"] == [{"ListID": "80000001-1", "Name": "Ann"}]
     assert event == {
@@ -57,6 +59,7 @@ def test_the_event_of_a_completed_request_carries_both_forms_of_request_and_resp
 def test_each_way_to_end_has_its_event(state: State, name: str) -> None:
     event = json.loads(event_body(StoredRequest(a_record(state=state), REQUEST_XML), MOMENT))
 
+    check_event(event)
     assert (event["type"], event["state"]) == (f"queued_request.{name}", name)
     assert (event["response_xml"], event["response_json"]) == (None, None)
     assert "response_omitted" not in event
@@ -74,6 +77,7 @@ def test_the_event_of_a_failed_request_has_the_reason() -> None:
 
     event = json.loads(event_body(StoredRequest(record, REQUEST_XML), MOMENT))
 
+    check_event(event)
     assert event["error"] == {
         "message": "There is no such customer.",
         "code": "quickbooks_error",

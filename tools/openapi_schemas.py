@@ -1,0 +1,122 @@
+"""Parts of the API document that no type of the handlers expresses.
+
+Each recursion passes through an object with a name, because generators of clients support no other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def _reference(schema: str) -> dict[str, Any]:
+    return {"$ref": f"#/components/schemas/{schema}"}
+
+
+_SCALAR = {"type": ["string", "number", "boolean", "null"]}
+_NODE = _reference("NewRequestNode")
+_ELEMENT = _reference("NewRequestElement")
+_NAME = "[A-Za-z_][A-Za-z0-9_.-]{0,99}"
+_VERSION = {
+    "description": "The QBXML version. The default is 13.0, or what QuickBooks supports if that is lower.",
+    "anyOf": [
+        {"type": "string", "pattern": "^([A-Z]{2})?[0-9]{1,2}\\.[0-9]$"},
+        {"type": "number", "exclusiveMinimum": 0, "maximum": 99},
+        {"type": "null"},
+    ],
+    "examples": ["13.0"],
+}
+
+REQUEST_JSON: dict[str, dict[str, Any]] = {
+    "NewRequestTree": {
+        "description": "A request as a tree. `request` may be an array with the tree from `QBXML` down.",
+        "type": "object",
+        "properties": {
+            "version": _VERSION,
+            "request": {"anyOf": [_NODE, {"type": "array", "items": _NODE, "minItems": 1, "maxItems": 1}]},
+        },
+        "required": ["request"],
+        "additionalProperties": False,
+    },
+    "NewRequestNode": {
+        "description": "An element of a request. It has either text or children, and the children may be in any order.",
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "pattern": f"^{_NAME}$", "examples": ["CustomerQueryRq"]},
+            "attributes": {
+                "description": "`request_id` is the request label (`requestID` in QBXML).",
+                "type": ["object", "null"],
+                "propertyNames": {"pattern": f"^{_NAME}$"},
+                "additionalProperties": _SCALAR,
+            },
+            "text": _SCALAR,
+            "children": {"type": ["array", "null"], "items": _NODE},
+        },
+        "required": ["name"],
+        "additionalProperties": False,
+    },
+    "NewShortRequest": {
+        "description": "A request in the form of `response_json`: `version`, if at all, and the request element.",
+        "type": "object",
+        "properties": {"version": _VERSION},
+        "propertyNames": {"pattern": "^(version|[A-Za-z_][A-Za-z0-9_.-]{0,97}Rq)$"},
+        "additionalProperties": {"anyOf": [_ELEMENT, _SCALAR]},
+        "minProperties": 1,
+        "maxProperties": 2,
+    },
+    "NewRequestElement": {
+        "description": "An element of a request: its attributes (`@requestID`), child elements, of which one that "
+        "repeats is an array, and text (`#text`).",
+        "type": "object",
+        "propertyNames": {"pattern": f"^(#text|@?{_NAME})$"},
+        "additionalProperties": {
+            "anyOf": [_ELEMENT, {"type": "array", "items": {"anyOf": [_ELEMENT, _SCALAR]}}, _SCALAR]
+        },
+    },
+}
+"""The two forms of `request_json`."""
+
+IDEMPOTENCY_KEY: dict[str, Any] = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "Makes retries safe: a call that is repeated with the same key within 24 hours returns the first "
+    "record with status 200.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+    "example": "order-1042",
+}
+
+EVENT_HEADERS: list[dict[str, Any]] = [
+    {"name": name, "in": "header", "required": True, "description": description, "schema": schema}
+    for name, description, schema in (
+        ("webhook-id", "The id of the request, the same for every attempt", {"type": "string", "format": "uuid"}),
+        ("webhook-timestamp", "The time of the attempt, in seconds since 1970", {"type": "string"}),
+        (
+            "webhook-signature",
+            "`v1,` and the signature of Standard Webhooks, for each active secret; separated by spaces",
+            {"type": "string"},
+        ),
+        ("X-Qube-Signature", "`t=<time>,v1=<signature>`", {"type": "string"}),
+    )
+]
+
+RETRY_AFTER = {"description": "Seconds to wait before the next call", "schema": {"type": "integer", "minimum": 1}}
+
+
+def json_or_xml(body: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the schemas of a body that has exactly one of `request_json` and `request_xml`."""
+    forms: dict[str, dict[str, Any]] = {
+        "request_json": {"anyOf": [_reference("NewRequestTree"), _reference("NewShortRequest")]},
+        "request_xml": {"type": "string", "minLength": 1},
+    }
+    schemas: dict[str, dict[str, Any]] = {
+        name: body
+        | {
+            "properties": body["properties"]
+            | {other: {"type": "null"} for other in forms}
+            | {form: forms[form] | {"description": body["properties"][form]["description"]}},
+            "required": [form],
+        }
+        for name, form in (("NewJsonRequest", "request_json"), ("NewXmlRequest", "request_xml"))
+    }
+    either = {"description": body["description"], "oneOf": [_reference(name) for name in schemas]}
+    return schemas | {"NewQueuedRequest": either}
