@@ -128,4 +128,5 @@ def test_every_error_has_a_status() -> None:
 
 def _accepts(schema: str, value: Any) -> bool:
     components = whole_document()["components"]
-    return Draft202012Validator(components["schemas"][schema] | {"components": components}).is_valid(value)
+    is_valid: bool = Draft202012Validator(components["schemas"][schema] | {"components": components}).is_valid(value)
+    return is_valid
