@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from xml.etree.ElementTree import Element
 
-    from simulator.books import Books
+    from simulator.books import Books, Fields
     from simulator.errors import RequestError
     from simulator.schema.model import Version
 
@@ -78,6 +78,7 @@ class Company:
     """A company file. `open_error` is None, or the HRESULT ("0x80040414") that every attempt to open it gives.
 
     `private_fields` maps an OwnerID to what its application stored in the company: FileID and AppLock.
+    `details` are fields of CompanyRet and sections of PreferencesRet that differ from the defaults; "" omits one.
     `on_request` is called after each request that is executed, while the company is locked.
     One lock makes the company safe to use from several sessions in several threads.
     """
@@ -91,6 +92,7 @@ class Company:
     first_fiscal_month: int = 1
     open_error: str | None = None
     private_fields: dict[str, dict[str, str]] = field(default_factory=dict)
+    details: Fields = field(default_factory=dict)
     message_sets: MessageSets = field(default_factory=MessageSets)
     executed: list[Execution] = field(default_factory=list)
     new_guid: Callable[[], str] = lambda: f"{{{uuid.uuid4()}}}"
@@ -144,6 +146,7 @@ class Company:
                 product=Product(**document["product"]),
                 first_fiscal_month=document["first_fiscal_month"],
                 private_fields=document["private_fields"],
+                details=document.get("details", {}),
                 message_sets=MessageSets.from_json(document["message_sets"]),
             )
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -170,6 +173,7 @@ class Company:
                 },
                 "first_fiscal_month": self.first_fiscal_month,
                 "private_fields": self.private_fields,
+                "details": self.details,
                 "message_sets": self.message_sets.to_json(),
                 "books": storage.write_books(self.books),
             }

@@ -60,6 +60,11 @@ class Kind:
         return schema().requests[f"{self.name}QueryRq"].content
 
     @cached_property
+    def address_blocks(self) -> tuple[str, ...]:
+        """The fields that hold an address as it is printed: `BillAddressBlock` for `BillAddress`."""
+        return tuple(name for name in self.fields.elements if name.endswith("AddressBlock"))
+
+    @cached_property
     def line_names(self) -> tuple[str, ...]:
         """The names of line elements: those with a TxnLineID and their groups."""
         return tuple(name for name in self.fields.elements if name.endswith(("LineRet", "LineGroupRet"))) + tuple(

@@ -79,6 +79,11 @@ class CompanyFacts(Protocol):
         """What applications stored in the company file."""
         ...
 
+    @property
+    def details(self) -> Fields:
+        """Fields of CompanyRet and sections of PreferencesRet that differ from the defaults here."""
+        ...
+
 
 def host(product: Product, *, list_sizes: bool, file_mode: str = "SingleUser") -> Fields:
     """Return HostRet; `list_sizes` adds the capacity of each list (IncludeListMetaData)."""
@@ -126,11 +131,12 @@ def company(facts: CompanyFacts) -> Fields:
             for owner, pairs in private_fields.items()
             for key, value in sorted(pairs.items())
         ],
+        **facts.details,
     }
 
 
-def preferences() -> Fields:
-    """Return PreferencesRet: a company with classes, estimates and inventory, in one currency."""
+def preferences(facts: CompanyFacts) -> Fields:
+    """Return PreferencesRet: unless its details differ, a company with classes, estimates and inventory."""
     return {
         "AccountingPreferences": {
             "IsUsingAccountNumbers": "false",
@@ -177,4 +183,5 @@ def preferences() -> Fields:
             "IsRSBEnabled": "false",
             "IsBarcodeEnabled": "false",
         },
+        **facts.details,
     }

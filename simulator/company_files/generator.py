@@ -203,11 +203,6 @@ class _Maker:
             "FirstName": first,
             "LastName": last,
             "BillAddress": address,
-            "BillAddressBlock": {
-                "Addr1": address["Addr1"],
-                "Addr2": address["Addr2"],
-                "Addr3": f"{city}, {state} {postal_code}",
-            },
             "Phone": f"555-{number % 10_000:04d}",
             "Email": f"customer{number}@example.com",
             "TermsRef": self._ref("StandardTerms", self._random.choice(_LISTS["StandardTerms"])),

@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING
 from simulator.books.ledger import ZERO
 from simulator.books.records import reference_id
 from simulator.books.rules.common import decimal, flat_lines, rounded
-from simulator.books.rules.items import item_of, purchase_facts
+from simulator.books.rules.items import item_of, purchase_facts, sales_facts
 from simulator.reports.columns import key_of
 from simulator.reports.summary import SALES_TYPES
 from simulator.reports.table import LABEL, Column, Table, amount_column
+from simulator.reports.tree import add_cells, write_items
 
 if TYPE_CHECKING:
-    from simulator.books import Record
+    from collections.abc import Iterator
+
+    from simulator.books import Books, Record
     from simulator.reports.selection import Selection
     from simulator.reports.table import Cell
 
@@ -92,17 +95,63 @@ def estimates_and_actuals(selection: Selection, title: str, by: str) -> Table:
             amount_column(f"Act. {side}"),
             amount_column("($) Diff.", "AmountDifference"),
         ]
+    names = [record.full_name for record in selection.books.of("Entity") if record.id in (selection.entities or ())]
+    if len(names) == 1:
+        title = f"{title} for {names[0]}"
     table = Table(title, selection.period.title(), columns)
     estimated, actual = _estimates(selection, by), _actuals(selection, by)
-    totals = [ZERO] * 6
-    for record in _records(selection, by):
-        if record.id in estimated or record.id in actual:
-            plan, real = estimated[record.id], actual[record.id]
-            cells = [plan[0], real[0], real[0] - plan[0], plan[1], real[1], real[1] - plan[1]]
-            totals = [one + other for one, other in zip(totals, cells, strict=True)]
-            table.data([record.full_name, *cells], "item" if by == "ItemDetail" else "customer", record.full_name)
+
+    def cells(record: Record) -> list[Cell] | None:
+        if record.id not in estimated and record.id not in actual:
+            return None
+        plan, real = estimated[record.id], actual[record.id]
+        return [plan[0], real[0], real[0] - plan[0], plan[1], real[1], real[1] - plan[1]]
+
+    totals: list[Cell] = [ZERO] * 6
+    if by == "ItemDetail":
+        for heading, items in _by_type(selection.books, {*estimated, *actual}):
+            table.text(heading)
+            sums = write_items(table, items, cells, label=_name_and_description, summed=range(6))
+            table.subtotal([f"Total {heading}", *sums])
+            totals = add_cells(totals, sums)
+    else:
+        for record in selection.books["Customer"]:
+            row = cells(record)
+            if row is not None:
+                table.data([record.full_name, *row], "customer", record.full_name)
+                totals = add_cells(totals, row)
     table.total(["TOTAL", *totals])
     return table
+
+
+_ITEM_TYPES = {
+    "ItemService": "Service",
+    "ItemInventory": "Inventory",
+    "ItemInventoryAssembly": "Inventory Assembly",
+    "ItemNonInventory": "Parts",
+    "ItemFixedAsset": "Fixed Asset",
+    "ItemOtherCharge": "Other Charges",
+    "ItemDiscount": "Discounts",
+}
+"""The headings of items in reports on jobs, by kind."""
+
+
+def _by_type(books: Books, ids: set[str]) -> Iterator[tuple[str, list[Record]]]:
+    """Yield the items with these ids, and the items above them, with the heading of their type."""
+    for kind, heading in _ITEM_TYPES.items():
+        above = set[str]()
+        for item in books[kind]:
+            each = item if item.id in ids else None
+            while each is not None:
+                above.add(each.id)
+                each = books.lists.get(reference_id(each.fields, "ParentRef"))
+        if above:
+            yield heading, [item for item in books[kind] if item.id in above]
+
+
+def _name_and_description(item: Record) -> str:
+    name, description = item.full_name.rpartition(":")[2], sales_facts(item).get("Desc")
+    return f"{name} ({description})" if description else name
 
 
 def hours(selection: Selection, title: str, by: tuple[str, ...]) -> Table:

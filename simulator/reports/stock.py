@@ -13,8 +13,9 @@ from simulator.books.rules.common import rounded
 from simulator.books.rules.items import STOCK_KINDS, average_cost, open_order_quantity
 from simulator.books.rules.orders import open_lines
 from simulator.reports.selection import ALL_DAYS, Period, Selection
-from simulator.reports.summary import SALES_KINDS, percentage, plus
+from simulator.reports.summary import SALES_KINDS, percentage
 from simulator.reports.table import LABEL, Column, Table, amount_column, quantity_column
+from simulator.reports.tree import write_items
 
 if TYPE_CHECKING:
     from simulator.books import Books, Record
@@ -83,46 +84,26 @@ def stock_status(selection: Selection, *, by_vendor: bool) -> Table:
         vendor = books.lists.get(reference_id(item.fields, "PrefVendorRef"))
         groups[(vendor.full_name if vendor else "No vendor") if by_vendor else "Inventory"].append(item)
     weeks = _weeks(selection)
-    parents = {reference_id(item.fields, "ParentRef") for item in items} - {""}
+
+    def cells(item: Record) -> list[Cell]:
+        return _stock_cells(books, item, rounded(sold[item.id] / weeks) if weeks else ZERO)
+
     for name in sorted(groups, key=str.lower):
         table.text(name)
-        _write_stock(
-            table,
-            selection,
-            groups[name],
-            set() if by_vendor else parents,
-            {item.id: rounded(sold[item.id] / weeks) if weeks else ZERO for item in groups[name]},
-        )
+        if by_vendor:
+            for item in groups[name]:
+                table.data([item.full_name, *cells(item)], "item", item.full_name)
+        else:
+            write_items(table, groups[name], cells, label=_name, summed=_SUMMED)
     return table
 
 
-def _write_stock(
-    table: Table, selection: Selection, items: list[Record], parents: set[str], per_week: dict[str, Decimal]
-) -> None:
-    """Write the items of a group; an item with items below it gets a heading and a subtotal."""
-    below: dict[str, list[Record]] = defaultdict(list)
-    for item in items:
-        parent = reference_id(item.fields, "ParentRef")
-        below[parent if parents and any(each.id == parent for each in items) else ""].append(item)
+_SUMMED = (3, 5, 7)
+"""The cells of a row that subtotals add up: on hand, on order, sales in a week."""
 
-    def write(item: Record) -> list[Decimal]:
-        label = item.full_name.rpartition(":")[2] if parents else item.full_name
-        children = below[item.id]
-        cells = _stock_cells(selection.books, item, per_week[item.id])
-        sums = [cell if isinstance(cell, Decimal) else ZERO for cell in (cells[3], cells[5], cells[7])]
-        if not children:
-            table.data([label, *cells], "item", item.full_name)
-            return sums
-        table.text(label)
-        for child in children:
-            sums = plus(sums, write(child))
-        table.data([f"{label} - Other", *cells], "item", item.full_name)
-        totals = [None, None, None, sums[0], None, sums[1], None, sums[2]]
-        table.subtotal([f"Total {label}", *totals], "item", item.full_name)
-        return sums
 
-    for item in below[""]:
-        write(item)
+def _name(item: Record) -> str:
+    return item.full_name.rpartition(":")[2]
 
 
 def _weeks(selection: Selection) -> Decimal:

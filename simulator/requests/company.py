@@ -33,7 +33,7 @@ def company(context: Context) -> Answer:
 
 def preferences(context: Context) -> Answer:
     """Answer PreferencesQueryRq."""
-    return _answer(context, "PreferencesRet", facts.preferences())
+    return _answer(context, "PreferencesRet", facts.preferences(context.facts))
 
 
 def activity(context: Context) -> Answer:

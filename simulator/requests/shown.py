@@ -25,6 +25,10 @@ def shown(books: Books, record: Record) -> Fields:
         "EditSequence": str(record.edit_sequence),
         **record.fields,
     }
+    for block in record.kind.address_blocks:
+        address = record.fields.get(block.removesuffix("Block"))
+        if address:
+            fields[block] = address_block(address)
     if record.kind.is_list:
         if "FullName" in record.kind.fields:
             fields["FullName"] = record.full_name
@@ -33,6 +37,18 @@ def shown(books: Books, record: Record) -> Fields:
     else:
         fields["TxnNumber"] = str(record.number)
     return {**fields, **rules.of(record.kind).derived(books, record)}
+
+
+MAX_ADDRESS_LINE = 41
+
+
+def address_block(address: Fields) -> Fields:
+    """Return an address as up to five lines, as it is printed."""
+    place = " ".join(part for part in (address.get("State", ""), address.get("PostalCode", "")) if part)
+    lines = [address.get(f"Addr{number}", "") for number in range(1, 6)]
+    lines += [", ".join(part for part in (address.get("City", ""), place) if part), address.get("Country", "")]
+    filled = [line for line in lines if line][:5]
+    return {f"Addr{number}": line[:MAX_ADDRESS_LINE] for number, line in enumerate(filled, 1)}
 
 
 def shown_fields(kind: Kind, fields: Fields, request: Node, *, with_lines: bool | None = None) -> Fields:

@@ -170,7 +170,6 @@ class SalesTaxPaymentRules(TransactionRules):
         for line in lines:
             line["AccountRef"] = special_account(books, "SalesTaxPayable")
         fields["Amount"] = money(sum((decimal(line, "Amount") for line in lines), ZERO))
-        self.complete_addresses(draft)
 
     def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002
         """Credit the bank account, debit sales tax payable."""

@@ -37,6 +37,15 @@ _SPECIAL_ACCOUNTS = {
     "UncategorizedExpenses": ("Uncategorized Expenses", "Expense"),
 }
 """The accounts that QuickBooks makes when it needs them: name and type by SpecialAccountType."""
+_TEMPLATES = {
+    "CreditMemo": "Custom Credit Memo",
+    "Estimate": "Retail Estimate",
+    "Invoice": "Intuit Product Invoice",
+    "PurchaseOrder": "Custom Purchase Order",
+    "SalesOrder": "Custom Sales Order",
+    "SalesReceipt": "Custom Sales Receipt",
+}
+"""The templates that every company file has: names by TemplateType."""
 _UNIQUE_TYPES = OPEN_TYPES | {"CostOfGoodsSold"}
 """Account types of which any account serves, by whatever name."""
 
@@ -71,6 +80,15 @@ def special_account(books: Books, special: str) -> Fields:
         fields = {"Name": name, "IsActive": "true", "AccountType": account_type, "SpecialAccountType": special}
         of_type = books.add(KINDS["Account"], fields)
     return of_type.reference()
+
+
+def built_in_template(books: Books, kind_name: str) -> Fields:
+    """Return a reference to the form on which QuickBooks prints transactions of a kind."""
+    name = _TEMPLATES[kind_name]
+    template = books.named(name, ("Template",))
+    if template is None:
+        template = books.add(KINDS["Template"], {"Name": name, "IsActive": "true", "TemplateType": kind_name})
+    return template.reference()
 
 
 def account_type(books: Books, account_id: str) -> str:
@@ -139,18 +157,6 @@ _INNER_LINES = {
 _SUMMARY_LINES = {"DiscountLineRet", "SalesTaxLineRet", "ShippingLineRet"}
 
 
-MAX_ADDRESS_LINE = 41
-
-
-def address_block(address: Fields) -> Fields:
-    """Return an address as up to five lines, as it is printed."""
-    place = " ".join(part for part in (address.get("State", ""), address.get("PostalCode", "")) if part)
-    lines = [address.get(f"Addr{number}", "") for number in range(1, 6)]
-    lines += [", ".join(part for part in (address.get("City", ""), place) if part), address.get("Country", "")]
-    filled = [line for line in lines if line][:5]
-    return {f"Addr{number}": line[:MAX_ADDRESS_LINE] for number, line in enumerate(filled, 1)}
-
-
 def due_date(books: Books, terms: str, day: str) -> str:
     """Return when a transaction of that day is due under these terms: the same day without any."""
     record = books.lists.get(terms)
@@ -197,6 +203,8 @@ class TransactionRules(Rules):
         self.check_closing_date(books, draft)
         if "RefNumber" in model and draft.before is None:
             fields.setdefault("RefNumber", self.next_ref_number(books, draft))
+        if draft.kind.name in _TEMPLATES and draft.before is None and "TemplateRef" not in fields:
+            fields["TemplateRef"] = built_in_template(books, draft.kind.name)
         if "ExternalGUID" in model and fields.get("ExternalGUID") == "0":
             del fields["ExternalGUID"]
         for name, line in draft.lines():
@@ -207,13 +215,6 @@ class TransactionRules(Rules):
     def next_ref_number(self, books: Books, draft: Draft) -> str:
         """Return the number after the highest one of the kind."""
         return str(1001 + len(books[draft.kind.name]))
-
-    def complete_addresses(self, draft: Draft) -> None:
-        """Add the printed form of each address."""
-        for name in draft.kind.fields.elements:
-            address = draft.fields.get(name.removesuffix("Block"))
-            if name.endswith("AddressBlock") and address:
-                draft.fields[name] = address_block(address)
 
     def complete_due_date(self, books: Books, draft: Draft) -> None:
         """Compute the due date from the terms unless the request names one."""

@@ -244,7 +244,6 @@ class BillPaymentRules(SettlingRules):
         vendor = books.lists.get(draft.reference("PayeeEntityRef"))
         if vendor is not None and "Address" in draft.kind.fields and vendor.fields.get("VendorAddress"):
             fields.setdefault("Address", vendor.fields["VendorAddress"])
-        self.complete_addresses(draft)
 
     def next_ref_number(self, books: Books, draft: Draft) -> str:
         """Return no number for a check: it gets one when it is printed."""
@@ -299,7 +298,6 @@ class RefundRules(TransactionRules):
         fields["TotalAmount"] = money(total)
         fields.setdefault("ARAccountRef", special_account(books, "AccountsReceivable"))
         fields.setdefault("RefundFromAccountRef", special_account(books, "UndepositedFunds"))
-        self.complete_addresses(draft)
 
     def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002
         """Credit the account that pays, debit receivables; use up the credits."""

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from simulator.books.store import Books
 
 _DAYS_BILLS_ARE_DUE = 10
+_ADDRESSES = ("ShipAddress", "BillAddress", "VendorAddress", "EmployeeAddress", "OtherNameAddress")
+"""The fields of customers, vendors, employees and other names that say where to ship something."""
 
 
 class PurchaseRules(TransactionRules):
@@ -98,7 +100,6 @@ class PurchaseRules(TransactionRules):
                     fields.setdefault(name, vendor.fields[source])
         if "DueDate" in model:
             self.complete_due_date(books, draft)
-        self.complete_addresses(draft)
 
     def next_ref_number(self, books: Books, draft: Draft) -> str:
         """Return a number for the forms that QuickBooks numbers."""
@@ -228,13 +229,14 @@ class PurchaseOrderRules(PurchaseRules):
     is_numbered = True
 
     def complete_header(self, books: Books, draft: Draft) -> None:
-        """Fill in the template, the dates and the flags."""
+        """Fill in the address of the addressee, the dates and the flags."""
         super().complete_header(books, draft)
         fields = draft.fields
         if draft.before is None:
-            template = books.named("Custom Purchase Order", ("Template",))
-            if template is not None:
-                fields.setdefault("TemplateRef", template.reference())
+            addressee = books.lists.get(draft.reference("ShipToEntityRef"))
+            if addressee is not None and "ShipAddress" not in fields:
+                addresses = (addressee.fields.get(name) for name in _ADDRESSES)
+                fields["ShipAddress"] = next(filter(None, addresses), {})
             fields.setdefault("ExpectedDate", fields["TxnDate"])
             for name, value in (("IsManuallyClosed", "false"), ("IsToBePrinted", "true"), ("IsToBeEmailed", "false")):
                 fields.setdefault(name, value)

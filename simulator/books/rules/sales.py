@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from simulator.books.records import Draft, Fields, Record
     from simulator.books.store import Books
 
+NON_TAXABLE = "Non"
+"""The sales tax code of what is not taxed, in every company file of the US edition."""
 _FLAGS = {
     "IsActive": "true",
     "IsManuallyClosed": "false",
@@ -82,7 +84,6 @@ class Sums:
 class SalesRules(TransactionRules):
     """Forms with sales lines."""
 
-    template: ClassVar[str] = ""
     sign: ClassVar[int] = 0
     """1 when the form increases income, -1 when it decreases income, 0 when it posts nothing."""
 
@@ -103,7 +104,7 @@ class SalesRules(TransactionRules):
         self.complete_totals(books, draft)
 
     def complete_header(self, books: Books, draft: Draft) -> None:
-        """Fill in what the customer, the template and QuickBooks decide."""
+        """Fill in what the customer and QuickBooks decide."""
         fields, model = draft.fields, draft.kind.fields
         customer = books.lists.get(draft.reference("CustomerRef"))
         if draft.before is None:
@@ -113,9 +114,6 @@ class SalesRules(TransactionRules):
             for name, source in _FROM_CUSTOMER.items():
                 if customer is not None and name in model and customer.fields.get(source):
                     fields.setdefault(name, customer.fields[source])
-            template = books.named(self.template, ("Template",))
-            if template is not None:
-                fields.setdefault("TemplateRef", template.reference())
             tax_item = default_tax_item(books, customer.fields if customer is not None else {})
             if tax_item:
                 fields.setdefault("ItemSalesTaxRef", tax_item)
@@ -123,7 +121,6 @@ class SalesRules(TransactionRules):
                 fields.setdefault("ShipDate", fields["TxnDate"])
         if "DueDate" in model:
             self.complete_due_date(books, draft)
-        self.complete_addresses(draft)
 
     def complete_group(self, books: Books, draft: Draft, name: str, line: Fields, sums: Sums) -> None:
         """Expand a group line to the items of its group, and add them up."""
@@ -231,6 +228,10 @@ class SalesRules(TransactionRules):
             line.setdefault("SalesTaxCodeRef", {"ListID": customer_code})
         elif item.fields.get("SalesTaxCodeRef"):
             line.setdefault("SalesTaxCodeRef", item.fields["SalesTaxCodeRef"])
+        elif "SalesTaxCodeRef" not in line:
+            code = books.named(NON_TAXABLE, ("SalesTaxCode",))
+            if code is not None:
+                line["SalesTaxCodeRef"] = code.reference()
 
     def take_stock(self, books: Books, line: Fields, item: Record) -> None:
         """Note what the line takes from the stock, at the average cost of now; a Mod keeps the cost it had."""
@@ -321,14 +322,10 @@ def times(line: Fields, rate: Decimal) -> Decimal:
 class EstimateRules(SalesRules):
     """Estimates post nothing."""
 
-    template = "Retail Estimate"
-
 
 @rules_for("SalesOrder")
 class SalesOrderRules(SalesRules):
     """Sales orders post nothing; invoices fulfil them."""
-
-    template = "Custom Sales Order"
 
     def derived(self, books: Books, record: Record) -> Fields:
         """Return what was invoiced: of each line, and whether that is all."""
@@ -363,7 +360,6 @@ def shown_lines(lines: list[Any], change: Callable[[Fields], Fields]) -> list[An
 class InvoiceRules(SalesRules):
     """Invoices debit accounts receivable; payments and credits settle them."""
 
-    template = "Intuit Product Invoice"
     sign = 1
 
     def complete(self, books: Books, draft: Draft) -> None:
@@ -418,7 +414,6 @@ def receivable(record: Record, sign: int) -> Posting:
 class SalesReceiptRules(SalesRules):
     """Sales receipts debit the account that the money goes to."""
 
-    template = "Custom Sales Receipt"
     sign = 1
 
     def complete(self, books: Books, draft: Draft) -> None:
@@ -440,7 +435,6 @@ class SalesReceiptRules(SalesRules):
 class CreditMemoRules(SalesRules):
     """Credit memos take back what an invoice posts; what is left of them can settle invoices."""
 
-    template = "Custom Credit Memo"
     sign = -1
 
     def complete(self, books: Books, draft: Draft) -> None:

@@ -58,6 +58,7 @@ def test_a_customer_is_added_with_all_that_quickbooks_fills_in_and_can_be_querie
         "Sublevel",
         "CompanyName",
         "BillAddress",
+        "BillAddressBlock",
         "AdditionalContactRef",
         "TermsRef",
         "Balance",
