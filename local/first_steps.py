@@ -87,6 +87,7 @@ def write(credentials: Credentials, folder: Path) -> Path:
         "API_KEY": credentials.api_key,
         "CONNECTION_ID": credentials.connection_id,
         "WEBHOOK_URL": credentials.webhook_url or "",
+        "WEBHOOK_SECRET": credentials.webhook_secret,
         "QWC_FILE": credentials.qwc_path,
         "QBWC_PASSWORD": credentials.qbwc_password,
     }

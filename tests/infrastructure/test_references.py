@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = (".ci", "benchmarks", "docs", "events", "local", "simulator", "src", "tests", "tools")
+FOLDERS = (".ci", "benchmarks", "docs", "events", "examples", "local", "simulator", "src", "tests", "tools")
 SUFFIXES = {".md", ".py", ".toml", ".yaml", ".yml"}
 FILES = sorted(
     path

@@ -1,0 +1,88 @@
+"""Write an order to QuickBooks: the customer, if it is new, and an invoice.
+
+python3 invoice.py ORDER_NUMBER CUSTOMER
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+from uuid import uuid4
+
+from qbxml_queue import Api, Failed
+
+NAME_IN_USE = 3100
+
+
+def customer_by_name(api: Api, name: str) -> dict[str, Any] | None:
+    """Return the customer with this full name."""
+    query = {"CustomerQueryRq": {"FullName": name}}
+    found = api.execute(query, f"customer-{uuid4()}").get("CustomerRet", [])
+    return found[0] if found else None
+
+
+def find_or_add_customer(api: Api, name: str, idempotency_key: str) -> dict[str, Any]:
+    """Return the customer with this name. Add it if it does not exist."""
+    if customer := customer_by_name(api, name):
+        return customer
+    try:
+        response = api.execute({"CustomerAddRq": {"CustomerAdd": {"Name": name}}}, idempotency_key)
+    except Failed as failure:
+        # Somebody added it meanwhile, or QuickBooks added it and its response was lost.
+        if failure.status_code != NAME_IN_USE and failure.code != "outcome_unknown":
+            raise
+        customer = customer_by_name(api, name)
+        if customer is None:  # a vendor or an employee has this name, or the customer was not added
+            raise
+        return customer
+    added: dict[str, Any] = response["CustomerRet"]
+    return added
+
+
+def invoice_by_number(api: Api, number: str) -> dict[str, Any] | None:
+    """Return the invoice with this number."""
+    query = {"InvoiceQueryRq": {"RefNumber": number, "IncludeLineItems": True}}
+    found = api.execute(query, f"invoice-{uuid4()}").get("InvoiceRet", [])
+    return found[0] if found else None
+
+
+def add_invoice(api: Api, number: str, customer_list_id: str, lines: list[dict[str, Any]]) -> dict[str, Any]:
+    """Add an invoice, once, and return it. Customer and items are named by their ListID, which never changes."""
+    request = {
+        "InvoiceAddRq": {
+            "@requestID": f"order-{number}",
+            "InvoiceAdd": {
+                "CustomerRef": {"ListID": customer_list_id},
+                "RefNumber": number,
+                "InvoiceLineAdd": lines,
+            },
+        }
+    }
+    try:
+        response = api.execute(request, idempotency_key=f"invoice-{number}")
+    except Failed as failure:
+        if failure.code != "outcome_unknown":
+            raise
+        # QuickBooks may have added it. Look before you queue it again.
+        invoice = invoice_by_number(api, number)
+        if invoice is None:
+            raise
+        return invoice
+    added: dict[str, Any] = response["InvoiceRet"]
+    return added
+
+
+def main() -> None:
+    number, name = sys.argv[1:]
+    api = Api.from_environment()
+    customer = find_or_add_customer(api, name, f"customer-of-order-{number}")
+    [item, *_] = api.execute({"ItemServiceQueryRq": {"MaxReturned": 1}}, f"item-{uuid4()}")["ItemServiceRet"]
+    line = {"ItemRef": {"ListID": item["ListID"]}, "Desc": f"Order {number}", "Quantity": 2, "Rate": "49.50"}
+    invoice = add_invoice(api, number, customer["ListID"], [line])
+    print(
+        f"Invoice {invoice['RefNumber']} for {invoice['CustomerRef']['FullName']}: {invoice['BalanceRemaining']} open"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""Change a customer's phone number.
+
+python3 update.py CUSTOMER PHONE
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+from uuid import uuid4
+
+from invoice import customer_by_name
+from qbxml_queue import Api, Failed
+
+STALE_EDIT_SEQUENCE = 3200
+MAX_ATTEMPTS = 3
+
+
+def change_customer(api: Api, customer: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """Change some fields of a customer, and return it as it is then.
+
+    QuickBooks accepts a change only with the EditSequence of the latest version. If somebody else has changed the
+    customer meanwhile, read it again and repeat.
+    """
+    for _ in range(MAX_ATTEMPTS):
+        identity = {"ListID": customer["ListID"], "EditSequence": customer["EditSequence"]}
+        try:
+            response = api.execute({"CustomerModRq": {"CustomerMod": identity | changes}}, f"change-{uuid4()}")
+        except Failed as failure:
+            if failure.status_code != STALE_EDIT_SEQUENCE:
+                raise
+            query = {"CustomerQueryRq": {"ListID": customer["ListID"]}}
+            [customer] = api.execute(query, f"customer-{uuid4()}")["CustomerRet"]
+        else:
+            changed: dict[str, Any] = response["CustomerRet"]
+            return changed
+    raise RuntimeError(f"{customer['FullName']} changes all the time; try again later")
+
+
+def main() -> None:
+    name, phone = sys.argv[1:]
+    api = Api.from_environment()
+    customer = customer_by_name(api, name)
+    if customer is None:
+        sys.exit(f"QuickBooks has no customer {name}.")
+    changed = change_customer(api, customer, {"Phone": phone})
+    print(f"{changed['FullName']}: phone {changed['Phone']}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""Queue the requests of a QBXML document that a Web Connector service would have returned from sendRequestXML.
+
+Usage:
+    python3 queue_envelope.py NAME < document.xml
+
+Such a document may hold several requests; the service queues each one by itself, in the same order. NAME identifies
+the document: queueing it twice within 24 hours queues nothing new.
+"""
+
+from __future__ import annotations
+
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "first_sync"))
+
+from qbxml_queue import Api
+
+PROLOGUE = '<?xml version="1.0"?><?qbxml version="{version}"?>'
+
+
+def single_requests(document: str, version: str = "13.0") -> Iterator[str]:
+    """Yield a document with one request for each request of `document`.
+
+    The ids of message sets are removed: the service sets them, because it uses them to recover lost responses.
+    """
+    messages = ET.fromstring(document).find("QBXMLMsgsRq")
+    if messages is None:
+        raise ValueError("the document has no QBXMLMsgsRq")
+    attributes = {"onError": messages.get("onError", "stopOnError")}
+    for request in messages:
+        root = ET.Element("QBXML")
+        ET.SubElement(root, "QBXMLMsgsRq", attributes).append(request)
+        request.tail = None
+        yield PROLOGUE.format(version=version) + ET.tostring(root, encoding="unicode")
+
+
+def main() -> None:
+    [name] = sys.argv[1:]
+    api = Api.from_environment()
+    for number, request_xml in enumerate(single_requests(sys.stdin.read()), start=1):
+        path = f"{api.connection}/queued_requests"
+        record = api.call("POST", path, {"request_xml": request_xml}, f"{name}-{number}")["data"]
+        print(record["request_name"], record["state"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+// Queue a request, receive its webhook, verify the signature and print two customers.
+// Node 18 or newer, without packages: node first_request.mjs
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import process from "node:process";
+
+const { BASE_URL, API_KEY, CONNECTION_ID, WEBHOOK_SECRET } = process.env;
+
+/** Checks the signature of Standard Webhooks over the raw bytes of the body. */
+function isValid(secret, headers, body) {
+  const timestamp = headers["webhook-timestamp"];
+  if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) <= 300)) return false;
+  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
+  const content = Buffer.concat([Buffer.from(`${headers["webhook-id"]}.${timestamp}.`), body]);
+  const expected = Buffer.from("v1," + createHmac("sha256", key).update(content).digest("base64"));
+  const signatures = (headers["webhook-signature"] ?? "").split(" ").map((signature) => Buffer.from(signature));
+  return signatures.some((one) => one.length === expected.length && timingSafeEqual(one, expected));
+}
+
+/** Queues a request and returns its record. Repeating the call with the same key queues nothing new. */
+async function queue(request, webhookUrl, idempotencyKey) {
+  const response = await fetch(`${BASE_URL}/api/v1/connections/${CONNECTION_ID}/queued_requests`, {
+    method: "POST",
+    headers: {
+      Authorization: "Basic " + Buffer.from(`${API_KEY}:`).toString("base64"),
+      "Content-Type": "application/json",
+      "Idempotency-Key": idempotencyKey,
+    },
+    body: JSON.stringify({ request_json: request, webhook_url: webhookUrl }),
+  });
+  const body = await response.json();
+  if (!response.ok) throw new Error(`${response.status} ${body.error.message}`);
+  return body.data;
+}
+
+const receiver = createServer(async (request, response) => {
+  const chunks = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const body = Buffer.concat(chunks);
+  const valid = isValid(WEBHOOK_SECRET, request.headers, body);
+  response.writeHead(valid ? 204 : 401).end();
+  if (valid) receiver.emit("event", JSON.parse(body));
+});
+receiver.listen(0, "127.0.0.1");
+await once(receiver, "listening");
+const arrival = once(receiver, "event");
+
+const webhookUrl = `http://127.0.0.1:${receiver.address().port}/`;
+const record = await queue({ CustomerQueryRq: { MaxReturned: 2 } }, webhookUrl, crypto.randomUUID());
+console.log(record.request_name, record.state);
+
+const [event] = await arrival;
+console.log(event.type);
+for (const customer of event.response_json[0].QBXMLMsgsRs.CustomerQueryRs.CustomerRet) {
+  console.log(customer.ListID, customer.FullName);
+}
+receiver.close();

@@ -1,0 +1,1 @@
+"""The guides and their examples, run as a reader would."""
