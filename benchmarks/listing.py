@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from adapters.dynamodb import DynamoDBStore, TableNames
 from adapters.dynamodb.keys import LISTING_INDEXES
 from benchmarks.listing_data import APP_ID, DAYS, MAX_WHOLE, Meter, connect, endpoint, load, stopped
-from domain.requests.listing import MAX_LISTED_RESPONSE_BYTES, ListQuery, Lists
+from domain.requests.listing import ListQuery, Lists
 from domain.requests.record import State, WebhookState
 from local.tables import drop_tables, make_tables
 
@@ -81,7 +81,7 @@ def naive(client: Any, tables: TableNames, store: DynamoDBStore, query: ListQuer
     )
     walk = (entry["id"]["S"] for page in pages for entry in page["Items"])
     ids = list(islice(walk, start, start + query.page_size))
-    store.stored_requests(ids, max_response_bytes=MAX_LISTED_RESPONSE_BYTES)
+    store.request_batch(ids)
     return ids
 
 

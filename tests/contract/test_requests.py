@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import random
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,6 +16,8 @@ from tests.contract.stores import LATER, add, counted, recount
 from tests.support.builders import APP_ID, CONNECTION_ID, REQUEST_XML, RESPONSE_XML, a_connection, a_record, a_session
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tests.contract.stores import AnyStore
 
 
@@ -131,7 +134,7 @@ def test_a_deleted_record_leaves_a_tombstone_and_no_bodies(store: AnyStore) -> N
     tombstone = Tombstone(record.id, CONNECTION_ID, APP_ID, timestamp(LATER))
     assert store.request(record.id) == tombstone
     assert store.stored_request(record.id) == tombstone
-    assert store.stored_requests([record.id], max_response_bytes=10) == {}
+    assert not store.request_batch([record.id]).records
     with pytest.raises(NotFound):
         store.request_xml(record.id)
     assert counted(store) == {}
@@ -143,19 +146,56 @@ def test_many_records_are_read_at_once(store: AnyStore) -> None:
         add(store, record)
     missing = "b0000000-0000-4000-8000-000000000001"
 
-    found = store.stored_requests([*(record.id for record in records), missing], max_response_bytes=100)
+    batch = store.request_batch([*(record.id for record in records), missing])
 
-    assert {one: stored.record for one, stored in found.items()} == {record.id: record for record in records}
+    assert sorted(record.id for record in batch.records) == sorted(record.id for record in records)
+    assert all(record in records for record in batch.records)
+
+
+def listed(store: AnyStore, records: Sequence[QueuedRequest], max_total_bytes: int) -> list[tuple[bool, bool]]:
+    """Return whether each record is listed with its request and with its response."""
+    by_id = {record.id: record for record in store.request_batch([record.id for record in records]).records}
+    batch = store.request_batch(list(by_id))
+    items = batch.with_bodies(
+        [by_id[record.id] for record in records], max_response_bytes=256 * 1024, max_total_bytes=max_total_bytes
+    )
+    assert [item.record.id for item in items] == [record.id for record in records]
+    for item in items:
+        stored = store.stored_request(item.record.id)
+        assert isinstance(stored, StoredRequest)
+        assert item.request_xml in {None, stored.request_xml}
+        assert item.response_xml in {None, stored.response_xml}
+    return [(item.request_xml is not None, item.response_xml is not None) for item in items]
+
+
+def ended(store: AnyStore, request_xml: str, response_xml: str) -> QueuedRequest:
+    """Store a request with its response."""
+    record = a_record(state=State.SENT)
+    add(store, record, request_xml)
+    store.commit(ChangeRequest(record, record.moved(State.RESPONSE_RECEIVED, LATER), response_xml=response_xml))
+    return record
 
 
 def test_a_list_leaves_large_responses_out(store: AnyStore) -> None:
-    small, large = a_record(state=State.SENT), a_record(state=State.SENT)
-    for record, response in ((small, "<a/>"), (large, "<a>" + "x" * 300_000 + "</a>")):
-        add(store, record)
-        store.commit(ChangeRequest(record, record.moved(State.ERROR, LATER), response_xml=response))
+    small = ended(store, REQUEST_XML, "<a/>")
+    large = ended(store, REQUEST_XML, "<a>" + "x" * 300_000 + "</a>")
 
-    found = store.stored_requests([small.id, large.id], max_response_bytes=256 * 1024)
+    assert listed(store, [small, large], 2**20) == [(True, True), (True, False)]
 
-    assert found[small.id].response_xml == "<a/>"
-    assert found[large.id].response_xml is None
-    assert found[large.id].record.response_size == 300_007
+
+def test_a_list_shows_requests_before_responses_until_its_limit(store: AnyStore) -> None:
+    records = [ended(store, f"<r>{'é' * 100}</r>", "<a>" + "x" * 93 + "</a>") for _ in range(3)]
+
+    # A request has 207 bytes of UTF-8, and a response 100.
+    assert listed(store, records, 3 * 207 + 2 * 100) == [(True, True), (True, True), (True, False)]
+    assert listed(store, records, 3 * 207 + 99) == [(True, False)] * 3
+    assert listed(store, records, 2 * 207) == [(True, False), (True, False), (False, False)]
+    assert listed(store, records, 0) == [(False, False)] * 3
+
+
+def test_a_list_shows_large_requests_until_its_limit(store: AnyStore) -> None:
+    requests = [base64.b64encode(random.Random(seed).randbytes(500_000)).decode() for seed in range(4)]
+    records = [ended(store, f"<r>{text}</r>", "<a/>") for text in requests]
+
+    assert listed(store, records, 2**20 + 2**19) == [(True, True), (True, True), (False, True), (False, True)]
+    assert listed(store, records, 2**23) == [(True, True)] * 4

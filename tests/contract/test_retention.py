@@ -135,7 +135,7 @@ def test_between_the_removal_and_the_function_lists_omit_the_record(store: AnySt
 
     assert store.request(record.id) is None
     assert store.stored_request(record.id) is None
-    assert store.stored_requests([record.id], max_response_bytes=10) == {}
+    assert not store.request_batch([record.id]).records
     assert store.delivery(record.id, APP_ID, response_parts=0, max_response_bytes=10) is None
 
 

@@ -5,7 +5,9 @@ The budgets are those of `docs/data-model.md`.
 
 from __future__ import annotations
 
+import base64
 import json
+import random
 import re
 from collections import Counter
 from dataclasses import replace
@@ -208,6 +210,21 @@ def test_a_list_is_three_calls_four_over_fifty(
         found = filled.lists.page(APP_ID, replace(query, page=page))
         assert found.items
         assert filled.calls.taken() <= budget
+
+
+def test_a_list_with_large_requests_is_four_calls(bench: Bench) -> None:
+    large = base64.b64encode(random.Random(1).randbytes(700_000)).decode()
+    for _ in range(15):
+        record = a_record(inserted_at=timestamp(NOON), updated_at=timestamp(NOON))
+        bench.store.commit(AddRequest(record, f"<r>{large}</r>", ""))
+    bench.calls.taken()
+
+    page = bench.lists.page(APP_ID, ListQuery(CONNECTION_ID))
+
+    assert bench.calls.taken() == 4
+    shown = [item.request_xml is not None for item in page.items]
+    # 8 MiB hold eight requests of 0.9 MB.
+    assert shown == [True] * 8 + [False] * 7
 
 
 def test_a_list_reads_its_connection_beside_the_page(filled: Bench) -> None:

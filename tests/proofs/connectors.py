@@ -132,7 +132,9 @@ class Tenant:
         records: list[QueuedRequest] = []
         for start in range(0, len(self.queued), 50):
             part = self.queued[start : start + 50]
-            found = self.store.stored_requests([one for one, _ in part], max_response_bytes=LARGEST)
+            batch = self.store.request_batch([one for one, _ in part])
+            listed = batch.with_bodies(list(batch.records), max_response_bytes=LARGEST, max_total_bytes=50 * LARGEST)
+            found = {one.record.id: one for one in listed}
             for request_id, name in part:
                 stored = found[request_id]
                 assert stored.record.state is State.RESPONSE_RECEIVED, stored.record

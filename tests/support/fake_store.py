@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from domain.errors import Conflict, NotFound
 from domain.maintenance.retention import expires_at
-from domain.requests.record import QUEUED, QueuedRequest, StoredRequest, Tombstone, day_of
+from domain.requests.record import QUEUED, ListedRequest, QueuedRequest, StoredRequest, Tombstone, day_of
 from domain.storage.changes import (
     AddConnection,
     AddRequest,
@@ -48,6 +48,33 @@ class _Bodies:
     request_xml: str
     search_text: str
     response_xml: str | None = None
+
+
+class FakeBatch:
+    """Records that were read together."""
+
+    def __init__(self, stored: Mapping[str, StoredRequest]) -> None:
+        self._stored = stored
+
+    @property
+    def records(self) -> Collection[QueuedRequest]:
+        """The records."""
+        return [one.record for one in self._stored.values()]
+
+    def with_bodies(
+        self, records: Sequence[QueuedRequest], *, max_response_bytes: int, max_total_bytes: int
+    ) -> Sequence[ListedRequest]:
+        """Return records with the bodies that fit."""
+        stored = [self._stored[record.id] for record in records]
+        small = [one.record.response_size <= max_response_bytes for one in stored]
+        texts: list[str | None] = [one.request_xml for one in stored]
+        texts += [one.response_xml if fits else None for one, fits in zip(stored, small, strict=True)]
+        shown: list[str | None] = []
+        for text in texts:
+            size = len((text or "").encode())
+            shown.append(text if size <= max_total_bytes else None)
+            max_total_bytes -= size if size <= max_total_bytes else 0
+        return list(map(ListedRequest, records, shown[: len(records)], shown[len(records) :]))
 
 
 class FakeStore:
@@ -236,16 +263,10 @@ class FakeStore:
             bodies = self.bodies[request_id]
             return StoredRequest(record, bodies.request_xml, bodies.response_xml)
 
-    def stored_requests(self, request_ids: Sequence[str], *, max_response_bytes: int) -> Mapping[str, StoredRequest]:
-        """Return the records that exist, by id."""
-        found = {request_id: self._stored(request_id) for request_id in request_ids}
-        return {
-            request_id: stored
-            if stored.record.response_size <= max_response_bytes
-            else StoredRequest(stored.record, stored.request_xml)
-            for request_id, stored in found.items()
-            if isinstance(stored, StoredRequest)
-        }
+    def request_batch(self, request_ids: Sequence[str]) -> FakeBatch:
+        """Return the records that exist."""
+        stored = map(self._stored, request_ids)
+        return FakeBatch({one.record.id: one for one in stored if isinstance(one, StoredRequest)})
 
     def request_xml(self, request_id: str) -> str:
         """Return the request XML."""

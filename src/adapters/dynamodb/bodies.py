@@ -14,7 +14,7 @@ from adapters.dynamodb import keys
 from domain.requests.record import StoredRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from adapters.dynamodb.keys import Item
     from domain.requests.record import QueuedRequest
@@ -40,6 +40,18 @@ def pack(xml: str) -> bytes:
 def unpack(packed: bytes) -> str:
     """Return the text that `pack` compressed."""
     return zlib.decompress(packed).decode()
+
+
+def unpack_within(bodies: Iterable[bytes | None], max_bytes: int) -> Iterator[str | None]:
+    """Yield the texts that `pack` compressed, and None for None and for each text that does not fit.
+
+    The texts that are yielded have at most `max_bytes` of UTF-8. Not more than that is decompressed of any text.
+    """
+    for packed in bodies:
+        data = b"" if packed is None else zlib.decompressobj().decompress(packed, max_bytes + 1)
+        fits = packed is not None and len(data) <= max_bytes
+        max_bytes -= len(data) if fits else 0
+        yield data.decode() if fits else None
 
 
 def new_body_items(record: QueuedRequest, request_xml: str, search_text: str) -> list[Item]:
@@ -109,23 +121,31 @@ class Bodies:
         return [key for key in needed if key[keys.PART]["S"] not in self._items]
 
     @property
-    def request_xml(self) -> str:
-        """The request. Its chunks must have been read."""
-        return self._text(keys.REQUEST, self._request_parts) or ""
+    def has_request(self) -> bool:
+        """Whether all chunks of the request were read."""
+        return all(f"{keys.REQUEST}#{number}" in self._items for number in range(self._request_parts))
+
+    @property
+    def packed_request(self) -> bytes:
+        """The compressed request. Raises KeyError if one of its chunks was not read."""
+        return self._packed(keys.REQUEST, self._request_parts)
+
+    def packed_response(self, record: QueuedRequest) -> bytes | None:
+        """Return the compressed response, or None if there is none. Raises KeyError if a chunk was not read."""
+        has_response = record.response_parts or keys.RESPONSE in self._items[keys.BODY]
+        return self._packed(keys.RESPONSE, record.response_parts) if has_response else None
 
     def stored_request(self, record: QueuedRequest, *, with_response: bool = True) -> StoredRequest:
         """Return the record with its bodies. Their chunks must have been read."""
-        response_xml = self._text(keys.RESPONSE, record.response_parts) if with_response else None
-        return StoredRequest(record, self.request_xml, response_xml)
+        response = self.packed_response(record) if with_response else None
+        return StoredRequest(record, unpack(self.packed_request), None if response is None else unpack(response))
 
     @property
     def _request_parts(self) -> int:
         body = self._items[keys.BODY]
         return int(body[keys.REQUEST_PARTS]["N"]) if keys.REQUEST_PARTS in body else 0
 
-    def _text(self, body: str, parts: int) -> str | None:
+    def _packed(self, body: str, parts: int) -> bytes:
         if parts:
-            chunks = (self._items[f"{body}#{number}"] for number in range(parts))
-            return unpack(b"".join(bytes(chunk[keys.DATA]["B"]) for chunk in chunks))
-        item = self._items[keys.BODY]
-        return unpack(bytes(item[body]["B"])) if body in item else None
+            return b"".join(bytes(self._items[f"{body}#{number}"][keys.DATA]["B"]) for number in range(parts))
+        return bytes(self._items[keys.BODY][body]["B"])

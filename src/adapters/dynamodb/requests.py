@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.apps import APPS
-from adapters.dynamodb.bodies import Bodies
+from adapters.dynamodb.bodies import Bodies, unpack
 from adapters.dynamodb.codec import Codec
 from adapters.dynamodb.connections import CONNECTIONS
 from adapters.dynamodb.database import Database, key_query
+from adapters.dynamodb.request_batch import StoredBatch
 from domain.errors import NotFound
 from domain.maintenance.retention import SECONDS_A_DAY
 from domain.requests.record import QUEUED, QueuedRequest, StoredRequest, Tombstone
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from adapters.dynamodb.keys import Item
+    from domain.storage.ports import RequestBatch
 
 TOMBSTONE_DAYS = 90
 """How long GET returns 410 for a deleted or expired record before it returns 404."""
@@ -135,8 +137,8 @@ class Requests(Database):
         )
         return int(self._client.query(**query, Select="COUNT", Limit=max_ahead)["Count"])
 
-    def stored_requests(self, request_ids: Sequence[str], *, max_response_bytes: int) -> Mapping[str, StoredRequest]:
-        """Return the records that exist. Each record needs two keys, so one read returns 50 records."""
+    def request_batch(self, request_ids: Sequence[str]) -> RequestBatch:
+        """Read the existing records with their compressed bodies. Each needs two keys, so one read returns 50."""
         tables = self._tables
         items = self._batch_get(
             {
@@ -144,13 +146,14 @@ class Requests(Database):
                 tables.payloads: [keys.payload_key(request_id) for request_id in request_ids],
             }
         )
-        bodies_by_id = {item[keys.REQUEST_ID]["S"]: Bodies.of([item]) for item in items[tables.payloads]}
-        stored: dict[str, StoredRequest] = {}
-        for record in map(request_from_item, items[tables.queued_requests]):
-            bodies = bodies_by_id.get(record.id)
-            if isinstance(record, QueuedRequest) and bodies:
-                stored[record.id] = self._stored(record, bodies, max_response_bytes)
-        return stored
+        read = {item[keys.REQUEST_ID]["S"]: Bodies.of([item]) for item in items[tables.payloads]}
+        bodies = {request_id: stored for request_id, stored in read.items() if stored}
+        records = [
+            record
+            for record in map(request_from_item, items[tables.queued_requests])
+            if isinstance(record, QueuedRequest) and record.id in bodies
+        ]
+        return StoredBatch(records, bodies, lambda chunks: self._batch_get({tables.payloads: chunks})[tables.payloads])
 
     def _stored(self, record: QueuedRequest, bodies: Bodies, max_response_bytes: int) -> StoredRequest:
         """Read the required chunks and return the record with its bodies. A larger response is None."""
@@ -168,7 +171,7 @@ class Requests(Database):
         bodies = Bodies.of([item] if item else [])
         if bodies is None:
             raise NotFound("There is no such request.")
-        return self._complete(bodies, request_id, 0).request_xml
+        return unpack(self._complete(bodies, request_id, 0).packed_request)
 
     def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
         """Return the next requests to send, with one consistent query of a table that holds whole records."""

@@ -14,15 +14,20 @@ from domain.requests.search import Search
 from domain.storage.counts import records_by_state
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from domain.ports import Clock
-    from domain.requests.record import QueuedRequest, State, StoredRequest, WebhookState
+    from domain.requests.record import ListedRequest, QueuedRequest, State, WebhookState
     from domain.storage.counts import DayCounts
-    from domain.storage.ports import Database, IndexEntry
+    from domain.storage.ports import Database, IndexEntry, RequestBatch
 
 MAX_LISTED_RESPONSE_BYTES = 256 * 1024
 """A larger response (bytes of UTF-8) is left out of a list item (docs/reference/service-contract.md, List items)."""
+
+MAX_PAGE_BYTES = 8 * 1024 * 1024
+"""The size of all bodies on a page, in bytes of UTF-8. A function needs up to 25 times as much memory for them, because
+Python stores each character of a text with an emoji in four bytes, and JSON escapes quotes twice
+(`benchmarks/list_memory.py`)."""
 
 FEW_HITS = 50
 """Up to this many hits, reading the records with their bodies costs less than reading the index of a connection."""
@@ -59,7 +64,7 @@ class Page:
     `counts` are the numbers of the connection's records by state, regardless of filters and search.
     """
 
-    items: Sequence[StoredRequest]
+    items: Sequence[ListedRequest]
     page: int
     total_pages: int
     counts: Mapping[State, int]
@@ -96,7 +101,7 @@ class Lists:
                 owned_connection(self._store.connection(query.connection_id), app_id)
         return Page(items, query.page, -(-total // query.page_size), records_by_state(counts))
 
-    def _list(self, query: ListQuery, counts: Sequence[DayCounts]) -> tuple[Sequence[StoredRequest], int]:
+    def _list(self, query: ListQuery, counts: Sequence[DayCounts]) -> tuple[Sequence[ListedRequest], int]:
         """Return the items of the page and the number of matching records."""
         days = matching_days(counts, query)
         total = sum(day.records for day in days)
@@ -113,7 +118,7 @@ class Lists:
 
     def _search(
         self, query: ListQuery, phrase: str, counts: Sequence[DayCounts]
-    ) -> tuple[Sequence[StoredRequest], int]:
+    ) -> tuple[Sequence[ListedRequest], int]:
         """Return the items of the page and the number of hits that match the filters."""
         if not matching_days(counts, query):
             return [], 0
@@ -122,26 +127,28 @@ class Lists:
         if len(hits) > self._few_hits:
             entries, total = search.page_of(hits)
             return self._items(query, entries), total
-        items = [item for item in self._read(sorted(id_ for _, id_ in hits)).values() if query.matches(item.record)]
-        items.sort(key=lambda item: (query.time_of(item.record), item.record.id), reverse=query.descending)
+        batch = self._store.request_batch(sorted(id_ for _, id_ in hits))
+        records = [record for record in batch.records if query.matches(record)]
+        records.sort(key=lambda record: (query.time_of(record), record.id), reverse=query.descending)
         start = (query.page - 1) * query.page_size
-        return items[start : start + query.page_size], len(items)
+        return _with_bodies(batch, records[start : start + query.page_size]), len(records)
 
-    def _items(self, query: ListQuery, entries: Sequence[IndexEntry]) -> list[StoredRequest]:
+    def _items(self, query: ListQuery, entries: Sequence[IndexEntry]) -> Sequence[ListedRequest]:
         """Return the records of the entries. Leaves out those that changed since the index was written.
 
         A record that no longer matches does not belong in the list. One with another time belongs elsewhere in it.
         """
-        stored = self._read(dict.fromkeys(entry.id for entry in entries))
-        items = {
-            entry.id: item
+        if not entries:
+            return []
+        batch = self._store.request_batch(list(dict.fromkeys(entry.id for entry in entries)))
+        by_id = {record.id: record for record in batch.records}
+        records = {
+            entry.id: record
             for entry in entries
-            if (item := stored.get(entry.id))
-            and query.matches(item.record)
-            and query.time_of(item.record) == entry.moment
+            if (record := by_id.get(entry.id)) and query.matches(record) and query.time_of(record) == entry.moment
         }
-        return list(items.values())
+        return _with_bodies(batch, list(records.values()))
 
-    def _read(self, ids: Iterable[str]) -> Mapping[str, StoredRequest]:
-        ids = list(ids)
-        return self._store.stored_requests(ids, max_response_bytes=MAX_LISTED_RESPONSE_BYTES) if ids else {}
+
+def _with_bodies(batch: RequestBatch, records: Sequence[QueuedRequest]) -> Sequence[ListedRequest]:
+    return batch.with_bodies(records, max_response_bytes=MAX_LISTED_RESPONSE_BYTES, max_total_bytes=MAX_PAGE_BYTES)

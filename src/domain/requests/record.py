@@ -337,3 +337,12 @@ class StoredRequest:
     record: QueuedRequest
     request_xml: str
     response_xml: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRequest:
+    """A record in a list. A body that does not fit into the list is None."""
+
+    record: QueuedRequest
+    request_xml: str | None
+    response_xml: str | None = None

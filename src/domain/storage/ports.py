@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from domain.apps.record import ApiKey, App
     from domain.connections.record import Connection
-    from domain.requests.record import QueuedRequest, State, StoredRequest, Tombstone, WebhookState
+    from domain.requests.record import ListedRequest, QueuedRequest, State, StoredRequest, Tombstone, WebhookState
     from domain.storage.changes import Change
     from domain.storage.counts import CountKey, DayCounts
     from domain.web_connector.session.record import Session
@@ -41,6 +41,23 @@ class RequestDetail:
     ahead: int = 0
 
 
+class RequestBatch(Protocol):
+    """Records that were read together. Their bodies are still compressed, because only those of a page are needed."""
+
+    @property
+    def records(self) -> Collection[QueuedRequest]:
+        """The records, in no particular order."""
+
+    def with_bodies(
+        self, records: Sequence[QueuedRequest], *, max_response_bytes: int, max_total_bytes: int
+    ) -> Sequence[ListedRequest]:
+        """Return records of the batch with their bodies. Sizes are in bytes of UTF-8.
+
+        Leaves out responses over `max_response_bytes`, and bodies that no longer fit into `max_total_bytes`. The
+        requests come first, then the responses.
+        """
+
+
 class Requests(Protocol):
     """Queued requests by id, and the front of a connection's queue."""
 
@@ -61,8 +78,8 @@ class Requests(Protocol):
         The requests ahead of a queued one are counted up to `max_ahead`.
         """
 
-    def stored_requests(self, request_ids: Sequence[str], *, max_response_bytes: int) -> Mapping[str, StoredRequest]:
-        """Return the existing records by id. A response larger than `max_response_bytes` is returned as None."""
+    def request_batch(self, request_ids: Sequence[str]) -> RequestBatch:
+        """Read the existing records with their compressed bodies."""
 
     def request_xml(self, request_id: str) -> str:
         """Return the request body. Raises NotFound."""

@@ -11,10 +11,12 @@ from domain.requests.record import State, WebhookState
 from handlers.views.schema import Moment, PageNumber, Schema, TotalPages, Uuid, WaitingReasonView, waiting_reason
 
 if TYPE_CHECKING:
-    from domain.requests.record import QueuedRequest, RequestError, StoredRequest, WebhookAttempt
+    from domain.requests.record import ListedRequest, QueuedRequest, RequestError, StoredRequest, WebhookAttempt
     from domain.requests.waiting_reason import WaitingReason
 
-Omitted = Annotated[bool, Schema("True when the body is null because it was too large; otherwise absent")]
+Omitted = Annotated[
+    bool, Schema("True when the body is null because it is too large; get the request itself. Otherwise absent")
+]
 
 
 ResponseElement = TypeAliasType(
@@ -117,7 +119,7 @@ class ListedRequestView(_RequestFields):
     """A queued request in a list."""
 
     request_xml: Annotated[str | None, Schema("Null only with `request_omitted`")]
-    response_xml: Annotated[str | None, Schema("Also null when it is larger than 256 KiB")]
+    response_xml: Annotated[str | None, Schema("Also null with `response_omitted`")]
     request_omitted: NotRequired[Omitted]
     response_omitted: NotRequired[Omitted]
 
@@ -172,14 +174,16 @@ def queued_request(
     }
 
 
-def listed_request(stored: StoredRequest, *, waiting: WaitingReason | None = None) -> ListedRequestView:
+def listed_request(listed: ListedRequest, *, waiting: WaitingReason | None = None) -> ListedRequestView:
     """Return a list item: a record without its JSON forms."""
     view: ListedRequestView = {
-        **_fields(stored.record, None, waiting),  # type: ignore[typeddict-item]  # as above
-        "request_xml": stored.request_xml,
-        "response_xml": stored.response_xml,
+        **_fields(listed.record, None, waiting),  # type: ignore[typeddict-item]  # as above
+        "request_xml": listed.request_xml,
+        "response_xml": listed.response_xml,
     }
-    if stored.response_xml is None and stored.record.response_size:
+    if listed.request_xml is None:
+        view["request_omitted"] = True
+    if listed.response_xml is None and listed.record.response_size:
         view["response_omitted"] = True
     return view
 

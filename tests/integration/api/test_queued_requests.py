@@ -184,6 +184,35 @@ def test_a_list_item_has_no_json_forms(deployment: Deployment) -> None:
     assert item["request_xml"] == REQUEST_XML
 
 
+def test_a_list_of_large_responses_names_them_and_leads_to_the_records(deployment: Deployment) -> None:
+    response_xml = f"<QBXML>{'x' * 3_000_000}</QBXML>"
+    for _ in range(40):
+        deployment.end(deployment.queue()["id"], response_xml=response_xml)
+
+    listed = deployment.api.call("GET", f"{deployment.requests_url}?page_size=40").json["data"]
+    one = deployment.api.call("GET", listed[0]["links"]["self"]).json["data"]
+
+    assert [(item["response_xml"], item["response_omitted"], item["request_xml"]) for item in listed] == [
+        (None, True, REQUEST_XML)
+    ] * 40
+    assert one["response_xml"] == response_xml
+
+
+def test_a_page_has_at_most_8_mib_of_bodies(deployment: Deployment) -> None:
+    name = "Ann and Bob, " * 70_000  # 0.9 MB
+    request_xml = REQUEST_XML.replace("<MaxReturned>10</MaxReturned>", f"<FullName>{name}</FullName>")
+    assert name in request_xml
+    url = f"{deployment.requests_url}?validate=false"
+    for _ in range(12):
+        assert deployment.api.call("POST", url, {"request_xml": request_xml}).status == 201
+    gzip = {"Accept": "application/json", "Accept-Encoding": "gzip"}
+
+    page = deployment.api.call("GET", deployment.requests_url, headers=gzip).json["data"]
+
+    assert [item.get("request_omitted", False) for item in page] == [False] * 9 + [True] * 3
+    assert [item["request_xml"] is None for item in page] == [False] * 9 + [True] * 3
+
+
 @pytest.mark.parametrize("prefix", ["", f"/connections/{CONNECTION_ID}"])
 def test_a_waiting_request_is_discarded_once(deployment: Deployment, prefix: str) -> None:
     url = f"/api/v1{prefix}/queued_requests/{deployment.queue()['id']}/discard"

@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from domain.requests.record import RequestError, State, StoredRequest, WebhookAttempt
+from domain.requests.record import ListedRequest, RequestError, State, StoredRequest, WebhookAttempt
 from handlers.views.requests import listed_request, queued_request
 from tests.support.builders import REQUEST_XML, RESPONSE_XML, a_record
 
@@ -22,12 +22,14 @@ def test_a_response_that_is_not_qbxml_is_shown_unchanged() -> None:
     assert (view["response_xml"], view["response_json"]) == ("<not xml", None)
 
 
-def test_a_list_item_marks_a_response_that_was_too_large() -> None:
-    large = StoredRequest(a_record(state=State.RESPONSE_RECEIVED, response_size=300_000), REQUEST_XML)
-    small = StoredRequest(a_record(state=State.RESPONSE_RECEIVED, response_size=200), REQUEST_XML, RESPONSE_XML)
+def test_a_list_item_marks_bodies_that_are_too_large() -> None:
+    record = a_record(state=State.RESPONSE_RECEIVED, response_size=200)
+    marks = {"request_omitted", "response_omitted"}
 
-    assert listed_request(large)["response_omitted"] is True
-    assert "response_omitted" not in listed_request(small)
+    assert marks & set(listed_request(ListedRequest(record, REQUEST_XML, RESPONSE_XML))) == set()
+    assert marks & set(listed_request(ListedRequest(record, REQUEST_XML))) == {"response_omitted"}
+    assert marks & set(listed_request(ListedRequest(record, None))) == marks
+    assert marks & set(listed_request(ListedRequest(a_record(), REQUEST_XML))) == set()
 
 
 INTERNAL = {
