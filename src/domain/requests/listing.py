@@ -14,7 +14,7 @@ from domain.requests.search import Search
 from domain.storage.counts import records_by_state
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from domain.ports import Clock
     from domain.requests.record import ListedRequest, QueuedRequest, State, WebhookState
