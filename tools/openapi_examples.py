@@ -16,7 +16,16 @@ from domain.connections.record import Connection
 from domain.connections.sync_window import SyncWindow
 from domain.errors import InvalidRequest
 from domain.qbxml.codes.statuses import describe_status
-from domain.requests.record import QueuedRequest, State, StoredRequest, Webhook, WebhookAttempt, WebhookState, timestamp
+from domain.requests.record import (
+    ListedRequest,
+    QueuedRequest,
+    State,
+    StoredRequest,
+    Webhook,
+    WebhookAttempt,
+    WebhookState,
+    timestamp,
+)
 from domain.requests.waiting_reason import of_request
 from handlers.views.connections import connection
 from handlers.views.requests import listed_request, queued_request, self_link_in_connection
@@ -127,7 +136,11 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "DiscardedEvent": {"discarded": _event(_WAITING.moved(State.DISCARDED, _END), _REQUEST_XML)},
     "FailedEvent": {"failed": _event(_FAILED, _FAILED_XML)},
     "ListedRequestPage": {
-        "requests": {"data": [listed_request(_ENDED)], **_ONE_PAGE, "counts": {"response_received": 1}}
+        "requests": {
+            "data": [listed_request(ListedRequest(_RECEIVED, _REQUEST_XML, _RESPONSE_XML))],
+            **_ONE_PAGE,
+            "counts": {"response_received": 1},
+        }
     },
     "NewConnection": {"connection": {"name": "Harbor Street Bakery", "webhook_url": _WEBHOOK_URL}},
     "NewOnboardingUrl": {"redirect": {"redirect_url": "https://example.com/quickbooks/connected"}},
