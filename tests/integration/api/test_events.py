@@ -112,7 +112,8 @@ def receiver(request: pytest.FixtureRequest) -> Iterator[Receiver]:
 
 
 def test_there_is_one_event_for_each_function() -> None:
-    assert sorted(path.stem for path in EVENTS.iterdir()) == sorted(FUNCTIONS.values())
+    events, functions = {path.stem for path in EVENTS.iterdir()}, set(FUNCTIONS.values())
+    assert events == functions, f"add or remove events of {sorted(events ^ functions)}"
 
 
 @pytest.mark.parametrize(("handler", "function"), FUNCTIONS.items(), ids=FUNCTIONS.values())

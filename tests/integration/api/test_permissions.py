@@ -229,11 +229,11 @@ def test_a_function_is_allowed_the_calls_of_its_event(recorder: Recorder, functi
 
 @pytest.mark.parametrize("function", FUNCTIONS.values())
 def test_a_function_has_the_names_of_exactly_the_tables_that_its_role_allows(function: str) -> None:
-    told = {value for name, value in environment_of(function).items() if name.endswith("_TABLE")}
+    variables = {value for name, value in environment_of(function).items() if name.endswith("_TABLE")}
+    tables = {resource.partition("/")[0] for _, resource in grants(function)}
 
-    assert told == {
-        resource.partition("/")[0] for _, resource in grants(function) if resource.partition("/")[0].endswith("Table")
-    }
+    missing = {table for table in tables if table.endswith("Table")} ^ variables
+    assert not missing, f"{function}: the environment in template.yaml and the role differ in {sorted(missing)}"
 
 
 def test_no_policy_has_a_wildcard() -> None:
