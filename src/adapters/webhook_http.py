@@ -21,12 +21,14 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse
 from typing import TYPE_CHECKING, TypeAlias
 
 from domain.errors import InvalidRequest
-from domain.webhooks.addresses import Receiver, is_allowed, parse_url
+from domain.webhooks.addresses import check_url, is_allowed
 from domain.webhooks.defaults import MAX_RESPONSE_BYTES
 from domain.webhooks.ports import DeliveryFailed, HttpResponse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from domain.webhooks.addresses import Receiver, UrlRules
 
     Resolve: TypeAlias = Callable[[str, int], Sequence[str]]
 
@@ -41,10 +43,10 @@ class WebhookHttp:
     """Implements `WebhookSender`. One instance serves many threads."""
 
     def __init__(
-        self, *, allow_loopback: bool = False, resolve: Resolve = system_addresses, tls: ssl.SSLContext | None = None
+        self, rules: UrlRules, *, resolve: Resolve = system_addresses, tls: ssl.SSLContext | None = None
     ) -> None:
-        """`allow_loopback` is for local use. `resolve` returns the addresses of a name, `tls` has the authorities."""
-        self._allow_loopback = allow_loopback
+        """`resolve` returns the addresses of a name, and `tls` has the authorities."""
+        self._rules = rules
         self._resolve = resolve
         # Created once, because loading the system's authorities takes longer than a handshake.
         self._tls = tls or ssl.create_default_context()
@@ -58,7 +60,7 @@ class WebhookHttp:
         """
         deadline = _Deadline(timeout_seconds)
         try:
-            receiver = parse_url(url)
+            receiver = check_url(url, self._rules)
         except InvalidRequest as problem:
             raise DeliveryFailed(problem.message, permanent=True) from None
         try:
@@ -75,7 +77,7 @@ class WebhookHttp:
         """Return the addresses of the host. Raises DeliveryFailed if one of them is not allowed."""
         addresses = _in_time(deadline, lambda: self._resolve(receiver.host, receiver.port))
         for address in addresses:
-            if not is_allowed(address, allow_loopback=self._allow_loopback):
+            if not is_allowed(address, allow_loopback=self._rules.allow_loopback):
                 raise DeliveryFailed(f"{receiver.host} leads to {address}, which is not public.", permanent=True)
         return addresses
 

@@ -106,7 +106,7 @@ class Services:
         """The HTTP client for webhook receivers."""
         from adapters.webhook_http import WebhookHttp
 
-        return WebhookHttp(allow_loopback=self.settings.allow_loopback_webhooks)
+        return WebhookHttp(self.url_rules)
 
     @cached_property
     def url_rules(self) -> UrlRules:

@@ -1,8 +1,9 @@
-"""The rules for webhook receivers: `check_url` for submitted URLs, `is_allowed` for addresses before a connection.
+"""The rules for webhook receivers: `check_url` for URLs, `is_allowed` for addresses before a connection.
 
-The first check helps users. It immediately rejects URLs that can never work, without a DNS lookup. The second check is
-the protection. A name can point anywhere and change at any time, so `adapters.webhook_http` connects only to an address
-that it has just checked. The rules are in docs/reference/service-contract.md, Webhook addresses.
+The API checks submitted URLs, so that users learn of a URL that can never work without a DNS lookup. Each webhook
+attempt checks the URL again, because the rules may have changed since, and then the addresses. A name can point
+anywhere and change at any time, so `adapters.webhook_http` connects only to an address that it has just checked. The
+rules are in docs/reference/service-contract.md, Webhook addresses.
 """
 
 from __future__ import annotations
@@ -92,8 +93,8 @@ class Receiver:
         return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
 
-def check_url(url: str, rules: UrlRules) -> None:
-    """Reject a webhook URL that can never work, without resolving its host.
+def check_url(url: str, rules: UrlRules) -> Receiver:
+    """Return the parts of an allowed webhook URL, without resolving its host.
 
     Raises InvalidRequest (field `webhook_url`) for the first problem in its length, characters, credentials, host,
     scheme, address or port.
@@ -111,6 +112,7 @@ def check_url(url: str, rules: UrlRules) -> None:
     if not loopback and receiver.port not in ports:
         allowed = ", ".join(str(port) for port in sorted(ports))
         raise _invalid(f"must use an allowed port ({allowed}), not {receiver.port}")
+    return receiver
 
 
 def parse_url(url: str) -> Receiver:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from adapters.webhook_http import WebhookHttp
+from domain.webhooks.addresses import UrlRules
 from domain.webhooks.ports import DeliveryFailed, HttpResponse
 from tests.support.webhook_servers import RESPONSE, Exchange, Receiver
 
@@ -24,7 +25,11 @@ LIMIT = 0.4
 SLACK = 0.4
 """Seconds that a post may take beyond its limit on a busy machine."""
 
-sender = WebhookHttp(allow_loopback=True)
+DEPLOYED = UrlRules()
+LOCAL = UrlRules(allow_http=True, allow_loopback=True, ports=frozenset(range(1, 2**16)))
+"""Allows every port, because the receivers of the tests listen on free ones under any name."""
+
+sender = WebhookHttp(LOCAL)
 
 
 def responding(text: bytes) -> Callable[[Exchange], None]:
@@ -240,14 +245,14 @@ def test_the_failure_names_a_closed_port_and_not_the_url() -> None:
 # --- Which addresses are dialled
 
 
-def sender_resolving(addresses: Sequence[str], asked: list[str], *, allow_loopback: bool = True) -> WebhookHttp:
+def sender_resolving(addresses: Sequence[str], asked: list[str], rules: UrlRules = LOCAL) -> WebhookHttp:
     """Return a sender that resolves every name to these addresses and lists the names in `asked`."""
 
     def resolve(host: str, _port: int) -> Sequence[str]:
         asked.append(host)
         return addresses
 
-    return WebhookHttp(allow_loopback=allow_loopback, resolve=resolve)
+    return WebhookHttp(rules, resolve=resolve)
 
 
 @pytest.mark.parametrize(
@@ -255,7 +260,7 @@ def sender_resolving(addresses: Sequence[str], asked: list[str], *, allow_loopba
 )
 def test_a_name_with_any_address_that_is_not_public_is_refused_permanently(addresses: list[str]) -> None:
     with pytest.raises(DeliveryFailed, match="not public") as failed:
-        sender_resolving(addresses, [], allow_loopback=False).post("https://example.com/", {}, b"", 5)
+        sender_resolving(addresses, [], DEPLOYED).post("https://example.com/", {}, b"", 5)
 
     assert failed.value.permanent
 
@@ -268,10 +273,32 @@ def test_where_loopback_is_allowed_other_private_addresses_are_still_refused() -
 def test_an_address_in_the_url_is_checked_like_a_resolved_one() -> None:
     with Receiver(responding(RESPONSE)) as receiver:
         with pytest.raises(DeliveryFailed, match="not public") as failed:
-            WebhookHttp().post(f"http://127.0.0.1:{receiver.port}/", {}, b"", 5)
+            WebhookHttp(UrlRules(allow_http=True)).post(f"http://127.0.0.1:{receiver.port}/", {}, b"", 5)
 
         assert failed.value.permanent
         assert receiver.connections == 0
+
+
+@pytest.mark.parametrize(
+    ("rules", "url", "reason"),
+    [
+        (DEPLOYED, "http://hooks.example/", "must begin with https://"),
+        (DEPLOYED, "https://hooks.example:8443/", r"must use an allowed port \(443\)"),
+        (UrlRules(allow_http=True), "http://hooks.example:8080/", r"must use an allowed port \(80, 443\)"),
+        (DEPLOYED, "https://127.0.0.1/", "not public"),
+        (DEPLOYED, "https://localhost/", "not public"),
+    ],
+)
+def test_a_stored_url_that_the_rules_no_longer_allow_is_not_even_resolved(
+    rules: UrlRules, url: str, reason: str
+) -> None:
+    asked: list[str] = []
+
+    with pytest.raises(DeliveryFailed, match=reason) as failed:
+        sender_resolving(["8.8.8.8"], asked, rules).post(url, {}, b"", 5)
+
+    assert failed.value.permanent
+    assert asked == []
 
 
 def test_the_checked_address_is_dialled_and_the_name_is_not_resolved_again() -> None:
@@ -308,7 +335,7 @@ def test_a_name_without_an_address_is_a_failure_that_may_end() -> None:
 
     for resolve in (unknown, empty):
         with pytest.raises(DeliveryFailed, match=r"name hooks\.example could not be resolved") as failed:
-            WebhookHttp(resolve=resolve).post("https://hooks.example/", {}, b"", 5)
+            WebhookHttp(DEPLOYED, resolve=resolve).post("https://hooks.example/", {}, b"", 5)
         assert not failed.value.permanent
 
 
@@ -322,7 +349,7 @@ def test_a_lookup_that_hangs_counts_against_the_limit() -> None:
 
         began = time.monotonic()
         with pytest.raises(DeliveryFailed, match="did not respond within"):
-            WebhookHttp(resolve=stuck).post("https://hooks.example/", {}, b"", LIMIT)
+            WebhookHttp(DEPLOYED, resolve=stuck).post("https://hooks.example/", {}, b"", LIMIT)
 
     assert time.monotonic() - began < LIMIT + SLACK
 
@@ -374,7 +401,7 @@ def server_tls(certificate: Path) -> ssl.SSLContext:
 def tls_sender(certificate: Path | None) -> WebhookHttp:
     """Return a sender that trusts this certificate and resolves every name to loopback."""
     tls = ssl.create_default_context(cafile=certificate) if certificate else None
-    return WebhookHttp(allow_loopback=True, resolve=lambda _host, _port: ["127.0.0.1"], tls=tls)
+    return WebhookHttp(LOCAL, resolve=lambda _host, _port: ["127.0.0.1"], tls=tls)
 
 
 def test_tls_verifies_the_name_although_an_address_is_dialled(certificate: Path, server_tls: ssl.SSLContext) -> None:

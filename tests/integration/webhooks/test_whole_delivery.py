@@ -19,6 +19,7 @@ from domain.apps.record import App
 from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, timestamp
 from domain.requests.service import RequestService
 from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, PutApp, RemoveRequest
+from domain.webhooks.addresses import UrlRules
 from domain.webhooks.delivery import Deliverer
 from domain.webhooks.slow_hosts import SlowHosts
 from handlers import deliver_webhook, retry_webhook
@@ -60,7 +61,7 @@ class Stack:
         self.queueing = RequestService(self.store, self.clock, SequentialIds())
         # This clock is ahead, so that nothing is delayed: a test waits for no queue.
         queue = SqsRetryQueue(self.sqs, self.queue_url, lambda: self.clock() + timedelta(days=1))
-        sender = WebhookHttp(allow_loopback=True)
+        sender = WebhookHttp(UrlRules(allow_loopback=True))
         self.store.commit(AddConnection(a_connection()), PutApp(None, App(APP_ID, "Shop", timestamp(NOON), (SECRET,))))
         self.services = services_with(self.store, self.clock)
         self.services.deliverer = Deliverer(
