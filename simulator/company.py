@@ -257,23 +257,25 @@ class CompanySession:
         prologue = _PROLOGUE.match(text)
         if prologue is None:
             raise parse_error('the text must begin <?xml …?><?qbxml version="…"?><QBXML>')
-        if prologue[1] not in self._company.product.versions:
+        product = self._company.product
+        number = product.version_number(prologue[1])
+        if number is None:
             raise HresultError(
                 UNSUPPORTED_VERSION,
-                detail=f"the request has {prologue[1]}, the highest version is {self._company.product.versions[-1]}",
+                detail=f"the request has {prologue[1]}, the highest version is {product.versions[-1]}",
             )
         try:
             root = defusedxml.ElementTree.fromstring(text, forbid_dtd=True)
         except (defusedxml.ElementTree.ParseError, DefusedXmlException) as error:
             raise parse_error(str(error)) from error
-        requested = version(prologue[1])
+        requested = version(number)
         return check_message_set(root, requested), requested
 
     def _execute(self, message_set: Element, requested: Version, refusal: RequestError | None) -> list[str]:
         lines: list[str] = []
         stopped = False
         macros: dict[str, str] = {}
-        renderer = Renderer(self._company.books, requested)
+        renderer = Renderer(self._company.books, requested, self._company.product.edition)
         for request in message_set:
             response = schema().responses[f"{request.tag.removesuffix('Rq')}Rs"]
             if stopped:

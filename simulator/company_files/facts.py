@@ -15,6 +15,8 @@ SUPPORTED_VERSIONS = (
 """The qbXML versions that there are, oldest first."""
 
 _EDITIONS = {"CA": "QBCA", "UK": "QBUK", "AU": "QBAU"}
+_PREFIXES = ("CA", "UK")
+_PREFIXED_VERSIONS = ("2.0", "3.0")
 _SERVICES = {"Online Banking": "banking.qb", "Payroll Service": "payroll.qb", "Merchant Account Service": "mas.qbn"}
 _MONTHS = "January February March April May June July August September October November December".split()
 _LISTS = (
@@ -54,6 +56,15 @@ class Product:
     def versions(self) -> list[str]:
         """The qbXML versions that it reads."""
         return SUPPORTED_VERSIONS[: SUPPORTED_VERSIONS.index(self.highest_version) + 1]
+
+    def version_number(self, text: str) -> str | None:
+        """Return the number of a version in a request, None if this QuickBooks does not read it.
+
+        The Canadian and the British edition also read old versions with their country's prefix: "CA3.0".
+        """
+        number = text.removeprefix(self.country) if self.country in _PREFIXES else text
+        is_known = number in (self.versions if number == text else _PREFIXED_VERSIONS)
+        return number if is_known else None
 
 
 class CompanyFacts(Protocol):
@@ -182,6 +193,7 @@ def preferences(facts: CompanyFacts) -> Fields:
             "FIFOEnabled": "false",
             "IsRSBEnabled": "false",
             "IsBarcodeEnabled": "false",
+            "IsInventoryExpirationDateEnabled": "false",
         },
         **facts.details,
     }

@@ -34,18 +34,19 @@ class Answer:
 
 
 class Renderer:
-    """Writes content in the order of the schema, without what the version of the request does not have."""
+    """Writes content in the order of the schema, without what the request's version or the edition does not have."""
 
-    def __init__(self, books: Books, version: Version) -> None:
+    def __init__(self, books: Books, version: Version, edition: str) -> None:
         self._books = books
         self._version = version
+        self._edition = edition
 
     def render(self, element: Element, value: Any, lines: list[str]) -> None:
         """Append an element to `lines`; empty ones are left out, unless the schema requires them.
 
         A value is text, a dict of children (`@name` for an attribute) or a list of either for what repeats.
         """
-        if element.since > self._version:
+        if element.since > self._version or self._edition in element.absent:
             return
         if isinstance(value, str):
             if value or element.least:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from simulator import reports
@@ -10,6 +11,7 @@ from simulator.errors import RequestError
 from simulator.requests import company, data_extensions, delete, derived, mod, special
 from simulator.requests.add import add
 from simulator.requests.answers import Answer
+from simulator.requests.editions import supported
 from simulator.requests.macros import expanded
 from simulator.requests.query import QUERIES, next_page, query
 from simulator.schema import schema
@@ -79,22 +81,30 @@ HANDLERS = _handlers()
 
 def answer(context: Context) -> Answer:
     """Answer one request that the schema accepts."""
-    request_id = context.node.get("requestID", "")
-    if len(request_id) > MAX_REQUEST_ID:
-        message = f'The request ID "{request_id}" is invalid, possibly too long, max {MAX_REQUEST_ID} chars.'
-        return Answer.error(1060, message)
-    if context.facts.product.edition in context.model.absent:
-        message = f"This feature is not enabled or not available in this version of QuickBooks: {context.name}."
-        return Answer.error(3250, message)
-    handler = HANDLERS.get(context.name)
-    if handler is None:
-        return Answer.error(1030, f"The simulated QuickBooks does not support {context.name}.")
     try:
+        _check(context)
+        context.node, unsupported = supported(context.node, context.model, context.facts.product.edition)
         context.node = expanded(context.node, context.macros)
         check_values(context.node, context.model)
         if context.node.get("iterator") in {"Continue", "Stop"}:
             return next_page(context)
         with context.books.atomic():
-            return handler(context)
+            result = HANDLERS[context.name](context)
     except RequestError as error:
         return Answer.error(error.code, error.message)
+    if unsupported and result.code == 0:
+        message = f'The field "{unsupported[0]}" is not supported by this implementation.'
+        return replace(result, code=530, severity="Warn", message=message)
+    return result
+
+
+def _check(context: Context) -> None:
+    """Check the request ID and the edition. Raises `RequestError` 1060 or 3250."""
+    request_id = context.node.get("requestID", "")
+    if len(request_id) > MAX_REQUEST_ID:
+        raise RequestError(
+            1060, f'The request ID "{request_id}" is invalid, possibly too long, max {MAX_REQUEST_ID} chars.'
+        )
+    if context.facts.product.edition in context.model.absent:
+        message = f"This feature is not enabled or not available in this version of QuickBooks: {context.name}."
+        raise RequestError(3250, message)

@@ -61,7 +61,8 @@ def read(path: Path) -> dict[str, Facts]:
             stack.pop()
         elif match := _values(line):
             # The comment precedes the element. `A [DEFAULT]` is the value A.
-            values[match[1]] = tuple(value.split()[0] for value in match[2].split(",") if value.strip())
+            names = (value.partition("[")[0].strip() for value in match[2].split(","))
+            values[match[1]] = tuple(filter(None, names))
         elif match := _line(line):
             name, empty, holds, comment = match.groups()
             facts = _facts(name, holds, comment or "", values.pop(name, ()))

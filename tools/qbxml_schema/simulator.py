@@ -1,9 +1,10 @@
 """Compile QBXML's XSD files and the annotated sample document into the simulator's own facts.
 
-    python -m tools.qbxml_schema.simulator --xsd FOLDER --annotations FILE --output simulator/schema/qbxml.json
+    python -m tools.qbxml_schema.simulator --xsd FOLDER --annotations FILE [--notes FILE] \
+        --output simulator/schema/qbxml.json
 
-Intuit publishes both inputs with its SDK. The output contains the content models of all requests and responses with one
-table of types. `simulator.schema` reads it.
+Intuit publishes the first two inputs with its SDK. The notes describe the queries of qbXML 16.0. The output contains
+the content models of all requests and responses with one table of types. `simulator.schema` reads it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tools.qbxml_schema import sample_document
 from tools.qbxml_schema.compiler import Compiler
 from tools.qbxml_schema.merge import merged
+from tools.qbxml_schema.notes import add_notes
 from tools.qbxml_schema.xsd import Schema
 
 if TYPE_CHECKING:
@@ -27,11 +29,14 @@ def main(command_line: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--xsd", type=Path, required=True, help="folder with the .xsd files")
     parser.add_argument("--annotations", type=Path, required=True, help="annotated sample document (qbxmlops….xml)")
+    parser.add_argument("--notes", type=Path, help="queries of a later version, in the form of the sample document")
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args(command_line)
 
     schema = Schema(sorted(arguments.xsd.glob("*.xsd")))
     facts = sample_document.read(arguments.annotations)
+    if arguments.notes:
+        add_notes(facts, arguments.notes)
     compiler = Compiler(editions=True)
     elements = {
         part: [compiler.element(merged(each, [facts[each.name]])) for each in schema.members(message_set)]

@@ -129,10 +129,8 @@ def find_transaction(books: Books, txn_id: str, kinds: tuple[str, ...]) -> Recor
 
 
 def flat_lines(holder: Draft | Record) -> Iterator[Fields]:
-    """Yield the lines in their order, those within groups included; the lines that stand for groups are left out."""
+    """Yield the lines in their order, those within groups instead of the lines that stand for groups."""
     for name, line in holder.lines():
-        if name in _SUMMARY_LINES:
-            continue
         inner = group_lines(name, line)
         if inner is None:
             yield line
@@ -154,7 +152,6 @@ def inner_line_name(name: str) -> str:
 _INNER_LINES = {
     name: name.replace("Group", "") for kind in KINDS.values() for name in kind.line_names if "Group" in name
 }
-_SUMMARY_LINES = {"DiscountLineRet", "SalesTaxLineRet", "ShippingLineRet"}
 
 
 def due_date(books: Books, terms: str, day: str) -> str:

@@ -223,3 +223,12 @@ class TimeTrackingRules(TransactionRules):
         """Take the hours as not billable unless the request says otherwise."""
         super().complete(books, draft)
         draft.fields.setdefault("BillableStatus", "NotBillable")
+
+    def derived(self, books: Books, record: Record) -> Fields:
+        """Return the status as the two switches of qbXML 16.0."""
+        status = record.fields.get("BillableStatus")
+        return {
+            **super().derived(books, record),
+            "IsBillable": "false" if status == "NotBillable" else "true",
+            "IsBilled": "true" if status == "HasBeenBilled" else "false",
+        }

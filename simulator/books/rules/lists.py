@@ -164,6 +164,22 @@ class VendorRules(ListRules):
         return {"Balance": money(-entity_balance(books, record.id))}
 
 
+@rules_for("Employee")
+class EmployeeRules(ListRules):
+    """Employees."""
+
+    def derived(self, books: Books, record: Record) -> Fields:
+        """Return the payroll information with the switch of qbXML 16.0 for time data."""
+        info = record.fields.get("EmployeePayrollInfo")
+        if not info:
+            return super().derived(books, record)
+        uses_time = info.get("UseTimeDataToCreatePaychecks") == "UseTimeData"
+        return {
+            **super().derived(books, record),
+            "EmployeePayrollInfo": {**info, "IsUsingTimeDataToCreatePaychecks": "true" if uses_time else "false"},
+        }
+
+
 def add_transaction(books: Books, kind_name: str, fields: Fields, at: int) -> Record:
     """Complete a transaction that QuickBooks makes by itself, and store it."""
     kind = KINDS[kind_name]

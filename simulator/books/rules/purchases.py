@@ -293,6 +293,7 @@ class BillRules(PurchaseRules):
         left = books.ledger.open_amount(record.id)
         return {
             **super().derived(books, record),
+            "IsPending": "false",
             "OpenAmount": money(left),
             "IsPaid": "true" if left <= 0 else "false",
         }
@@ -341,6 +342,10 @@ class CheckRules(PurchaseRules):
             open_lines = (line for _, line in draft.lines() if line.get("IsOpen") == "true")
             if total > sum((decimal(line, "Amount") for line in open_lines), ZERO):
                 raise refused("ApplyCheckToTxnAdd amount", money(total), "Enter a line to accounts receivable first.")
+
+    def derived(self, books: Books, record: Record) -> Fields:
+        """Tell that the check is not pending: QuickBooks keeps only checks of other programs pending."""
+        return {**super().derived(books, record), "IsPending": "false"}
 
     def next_ref_number(self, books: Books, draft: Draft) -> str:
         """Return the number after the last check of the account."""

@@ -251,28 +251,20 @@ class SalesRules(TransactionRules):
         }
 
     def complete_totals(self, books: Books, draft: Draft) -> None:
-        """Add up the lines, the discount, the shipping and the tax."""
+        """Add up the lines and the tax."""
         fields, model = draft.fields, draft.kind.fields
         lines = [line for line in flat_lines(draft) if "AccountRef" in line]
         subtotal = sum((decimal(line, "Amount") for line in lines), ZERO)
-        total = subtotal
-        for name, sign in (("DiscountLineRet", -1), ("ShippingLineRet", 1)):
-            line = fields.get(name)
-            if line:
-                percent = percent_of(subtotal, decimal(line, "RatePercent"))
-                line["Total"] = line.get("Amount") or money(percent)
-                line.setdefault("AccountRef", special_account(books, "UncategorizedIncome"))
-                total += sign * abs(decimal(line, "Total"))
         tax = compute_tax(books, draft, lines)
         fields["Subtotal"] = money(subtotal)
         fields["SalesTaxTotal"] = money(tax)
-        fields["TotalAmount"] = money(total + tax)
+        fields["TotalAmount"] = money(subtotal + tax)
         if "SalesTaxPercentage" in model:
             rate = tax_rate(books, draft.reference("ItemSalesTaxRef"))
             fields["SalesTaxPercentage"] = number_text(rate, 2)
 
     def income(self, record: Record) -> Iterator[Posting]:
-        """Yield the postings of the lines, the discount, the shipping and the tax."""
+        """Yield the postings of the lines and the tax."""
         fields, sign = record.fields, self.sign
         customer, class_id = reference_id(fields, "CustomerRef"), reference_id(fields, "ClassRef")
         for line in flat_lines(record):
@@ -294,10 +286,6 @@ class SalesRules(TransactionRules):
                 line_class = reference_id(line, "ClassRef") or class_id
                 yield Posting(reference_id(stock, "COGSAccountRef"), cost, customer, item, class_id=line_class)
                 yield Posting(reference_id(stock, "AssetAccountRef"), -cost, customer, item, class_id=line_class)
-        for name, side in (("DiscountLineRet", 1), ("ShippingLineRet", -1)):
-            if name in fields:
-                line = fields[name]
-                yield Posting(reference_id(line, "AccountRef"), sign * side * abs(decimal(line, "Total")), customer)
         yield from tax_postings(record, sign)
 
     def stock(self, record: Record) -> tuple[StockMove, ...]:

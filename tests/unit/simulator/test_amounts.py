@@ -315,14 +315,18 @@ def test_a_payment_can_be_applied_to_another_invoice(keeper: Bookkeeper) -> None
     assert keeper.get(second).findtext("IsPaid") == "true"
 
 
-def test_discount_and_shipping_of_the_whole_form(keeper: Bookkeeper) -> None:
-    invoice = keeper.invoice(
+def test_discount_and_shipping_of_the_whole_form_exist_in_no_desktop_edition(keeper: Bookkeeper) -> None:
+    answer = keeper.try_to_add(
+        "Invoice",
+        CustomerRef="Ada",
         DiscountLineAdd={"RatePercent": "10", "AccountRef": "Discounts"},
         ShippingLineAdd={"Amount": "7.00", "AccountRef": "Sales"},
+        InvoiceLineAdd=[{"ItemRef": "Work", "Rate": "100"}],
     )
 
-    assert invoice.findtext("BalanceRemaining") == "97.00"
-    assert (keeper.balance("Discounts"), keeper.balance("Sales")) == (Decimal(-10), Decimal(107))
+    assert answer.get("statusCode") == "530"
+    assert answer.findtext("InvoiceRet/BalanceRemaining") == "100.00"
+    assert (keeper.balance("Discounts"), keeper.balance("Sales")) == (Decimal(0), Decimal(100))
 
 
 def test_the_lines_of_a_printed_address_are_cut_at_41_characters(keeper: Bookkeeper) -> None:

@@ -16,7 +16,7 @@ from tests.unit.simulator.support import a_company, document
 REQUESTS = 4
 """Random requests of each type."""
 
-VERSION = (14, 0)
+VERSION = (16, 0)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -29,7 +29,7 @@ def test_random_requests_of_every_type_get_a_response_that_the_schema_accepts(se
     for name, model in schema().requests.items():
         for _ in range(REQUESTS):
             request = random_request(model, company.books, chance)
-            text = company.process_request(document(request, version="14.0"))
+            text = company.process_request(document(request, version="16.0"))
 
             response = defusedxml.ElementTree.fromstring(text)[0][0]
             check_element(response, schema().responses[response.tag], VERSION)
