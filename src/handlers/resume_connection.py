@@ -10,7 +10,7 @@ handler = Endpoint("Connections", changes=True)
 
 @handler.route("POST", "/api/v1/connections/<connection_id>/resume")
 def resume_connection(connection_id: ConnectionId) -> Data[ConnectionView]:
-    """Resume a paused connection.
+    """Resume a connection that is paused or backs off.
 
     Its requests are sent from the next session on. Resuming again does nothing.
     """

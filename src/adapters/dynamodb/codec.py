@@ -24,7 +24,7 @@ from operator import attrgetter, itemgetter
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeGuard, TypeVar, get_args, get_origin
 
-from domain.connections.record import Connection
+from domain.connections.record import Backoff, Connection
 from domain.connections.sync_window import SyncWindow
 from domain.requests.record import QueuedRequest
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _IMPORTED_FOR_TYPES = {
+    "Backoff": Backoff,
     "Connection": Connection,
     "Mapping": Mapping,
     "QueuedRequest": QueuedRequest,

@@ -23,6 +23,14 @@ class OnboardingLink:
 
 
 @dataclass(frozen=True, slots=True)
+class Backoff:
+    """A pause after sessions in which QuickBooks failed for several requests in a row, and their number."""
+
+    sessions: int
+    until: str
+
+
+@dataclass(frozen=True, slots=True)
 class Connection:
     """One company file of one app. `id` is also the user name of the Web Connector.
 
@@ -39,6 +47,7 @@ class Connection:
     `sync_window`: None means that requests are sent at any time.
     `linger_seconds`: how long a session waits for more requests after its last one.
     `paused_at`: None if the connection is not paused.
+    `backoff`: None if the last session got a response from QuickBooks.
     `last_worked_at`: when a session last had a request.
     """
 
@@ -66,6 +75,7 @@ class Connection:
     sync_window: SyncWindow | None = None
     linger_seconds: int = 0
     paused_at: str | None = None
+    backoff: Backoff | None = None
     onboarding: OnboardingLink | None = None
     last_worked_at: str | None = None
     deleted_at: str | None = None

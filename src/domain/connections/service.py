@@ -100,11 +100,11 @@ class ConnectionService:
         )
 
     def resume(self, app_id: str, connection_id: str) -> Connection:
-        """Send requests again. Raises NotFound."""
+        """Send requests again, also during a backoff. Raises NotFound."""
         return self._change(
             app_id,
             connection_id,
-            lambda _: {"paused_at": None},
+            lambda _: {"paused_at": None, "backoff": None},
             change_session=lambda live: live.with_pause(paused=False),
         )
 

@@ -286,16 +286,21 @@ class QueuedRequest:
     def requeued(self, now: datetime, *, page_size: int | None = None, counts: bool = True) -> QueuedRequest:
         """Return the record in flight after it was put back into the queue.
 
-        `page_size` replaces the page size of an iterated query. If the attempt does not count, `sessions` is reset to
-        the value before the attempt.
+        `page_size` replaces the page size of an iterated query. If the attempt does not count, the number of sessions
+        is reset to the value before the attempt. During recovery this is the number of status checks.
         """
         never_sent = self.state is State.TICKETED and not self.sessions
+        sessions, recovery = self.sessions, replace(self.recovery, active=self.recovery.response_lost)
+        if not counts and recovery.active:
+            recovery = replace(recovery, sessions=recovery.sessions - 1)
+        elif not counts:
+            sessions -= 1
         return self.moved(
             State.WAITING if never_sent else State.RETRYABLE,
             now,
-            sessions=self.sessions if counts else self.sessions - 1,
+            sessions=sessions,
             paging=self.paging if page_size is None else replace(self.paging, page_size=page_size),
-            recovery=replace(self.recovery, active=self.recovery.response_lost),
+            recovery=recovery,
         )
 
     def response_lost(self, now: datetime, queue_priority: int = FIRST_IN_LINE) -> QueuedRequest:

@@ -5,8 +5,9 @@ Only one reason is shown. This is the order of precedence; reasons that need a p
 1. `paused`: a person paused the connection.
 2. `wrong_password`: the last login failed, so no session begins until the password is correct.
 3. `never_connected`: no Web Connector has logged in, so there are no other facts.
-4. `company_file_mismatch`, `quickbooks_unreachable`: the last report of the Web Connector. Nothing is sent until a
-   session succeeds. A closed window or a missing Web Connector must not hide a problem that a person has to solve.
+4. `quickbooks_failing`, `company_file_mismatch`, `quickbooks_unreachable`: the last report of the Web Connector.
+   Nothing is sent until a session succeeds. A closed window or a missing Web Connector must not hide a problem that a
+   person has to solve.
 5. `outside_sync_window`: it ends by itself. It precedes `not_seen`, because the machine may be off at these hours.
 6. `not_seen`: the Web Connector has not called for longer than any interval that the service sets.
 7. `recovering`, `requests_ahead`, `next_session`: nothing blocks the request. They say what happens next.
@@ -25,7 +26,7 @@ from domain.web_connector.session.polling import MAX_POSTPONEMENT_SECONDS
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from domain.connections.record import Connection
+    from domain.connections.record import Backoff, Connection
     from domain.requests.record import QueuedRequest
 
 CODES = (
@@ -33,6 +34,7 @@ CODES = (
     "wrong_password",
     "never_connected",
     COMPANY_FILE_MISMATCH,
+    "quickbooks_failing",
     "quickbooks_unreachable",
     "outside_sync_window",
     "not_seen",
@@ -47,6 +49,13 @@ MAX_COUNTED_AHEAD = 100
 NOT_SEEN_AFTER = timedelta(seconds=3 * MAX_POSTPONEMENT_SECONDS)
 """After this time the Web Connector has missed the longest polling interval twice. If its user chose an even longer
 interval, `not_seen` explains the delay."""
+
+
+_NOT_SEEN_HINT = (
+    "Check that the QuickBooks machine is on, that the Web Connector is running, and that Auto-Run is ticked for this "
+    "connection. Update Selected starts a session at once. If the Web Connector shows QBWC1040, type the connection's "
+    "password there."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +120,11 @@ def of_connection(connection: Connection, now: datetime) -> WaitingReason | None
     not_seen = None
     if connection.session_id is None and last_seen < timestamp(now - NOT_SEEN_AFTER):
         not_seen = f"The Web Connector was last seen at {last_seen}."
-    if connection.last_error is not None:
-        return _reported(connection.last_error, not_seen)
+    error, backoff = connection.last_error or {}, connection.backoff
+    if backoff and timestamp(now) < backoff.until:
+        return _backs_off(backoff, error, url)
+    if error:
+        return _reported(error, not_seen)
     window = connection.sync_window
     if window and not window.is_open(now):
         return WaitingReason(
@@ -120,15 +132,7 @@ def of_connection(connection: Connection, now: datetime) -> WaitingReason | None
             f"The sync window is closed. It opens at {window.opens} ({window.time_zone}).",
             f"To send sooner, change the connection's sync_window: PATCH {url}.",
         )
-    if not_seen:
-        return WaitingReason(
-            "not_seen",
-            not_seen,
-            "Check that the QuickBooks machine is on, that the Web Connector is running, and that Auto-Run is ticked "
-            "for this connection. Update Selected starts a session at once. If the Web Connector shows QBWC1040, type "
-            "the connection's password there.",
-        )
-    return None
+    return WaitingReason("not_seen", not_seen, _NOT_SEEN_HINT) if not_seen else None
 
 
 def _not_logged_in(connection: Connection, url: str) -> WaitingReason | None:
@@ -154,6 +158,17 @@ def _not_logged_in(connection: Connection, url: str) -> WaitingReason | None:
             f"Set a password (POST {url}/password). Then open {steps}",
         )
     return WaitingReason("never_connected", f"{message}.", f"Open {steps}")
+
+
+def _backs_off(backoff: Backoff, error: dict[str, Any], url: str) -> WaitingReason:
+    sessions = f"{backoff.sessions} sessions in a row" if backoff.sessions > 1 else "the last session"
+    message = f"QuickBooks failed for several requests in {sessions}. Nothing is sent until {backoff.until}."
+    hint = f"Update Selected has no effect until then. To end the pause: POST {url}/resume."
+    return WaitingReason(
+        "quickbooks_failing",
+        " ".join(filter(None, (message, error.get("message")))),
+        " ".join(filter(None, (error.get("hint"), hint))),
+    )
 
 
 def _reported(error: dict[str, Any], not_seen: str | None) -> WaitingReason:

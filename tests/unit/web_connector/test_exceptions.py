@@ -211,6 +211,7 @@ def test_a_duplicate_exception_does_not_send_the_next_write_twice(qbwc: Connecto
 
     assert qbwc.record(write).recovering
     qbwc.close()
+    qbwc.clock.advance(minutes=1)
     qbwc.begin()  # the read in its turn
     qbwc.receive(answer(qbwc.send()))
     check = qbwc.send()
@@ -292,6 +293,7 @@ def test_a_write_is_sent_after_quickbooks_denies_having_executed_it(qbwc: Connec
     qbwc.send()
     assert qbwc.receive(hresult="0x80040414") == -1
     qbwc.close()
+    qbwc.clock.advance(minutes=1)
 
     sent = qbwc.begin()
     assert "Ann" in sent  # the order of the queue is kept

@@ -74,10 +74,14 @@ class SendAgain(Changed):
 
 @dataclass(frozen=True, slots=True)
 class NotExecuted(Changed):
-    """QuickBooks was unable to work. `message` is for the user, and `connection_error` is for the connection."""
+    """QuickBooks was unable to work. `message` is for the user, and `connection_error` is for the connection.
+
+    `unavailable` means that QuickBooks is busy or closed. Otherwise the cause is unknown.
+    """
 
     message: str = ""
     connection_error: dict[str, Any] = field(default_factory=dict)
+    unavailable: bool = False
 
 
 Outcome: TypeAlias = Ignored | Completed | Failed | Requeued | SendAgain | NotExecuted

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 
 MAX_UNCOUNTED = timedelta(days=7)
-"""While QuickBooks is unavailable, attempts do not count for this time after a request was queued. Later attempts
-count, because otherwise a request could wait for ever."""
+"""While every request fails, attempts do not count for this time after a request was queued. Later attempts count,
+because otherwise a request could wait for ever."""
 
 
 def is_exception(hresult: str) -> bool:
@@ -59,11 +59,13 @@ def of_exception(session: Session, record: QueuedRequest, call: Call, now: datet
         believed or record.is_read or record.recovering or facts.code == PARSE_ERROR
     ):
         return _of_invalid_request(session, record, message, facts, call["response"] or None, now)
-    if record.recovering:
-        after = recover_later(record, now, message, details)
-    elif certain and _is_recent(record, now) and facts.kind == "unavailable" and (record.is_read or believed):
-        # Every request would fail now, so the attempt does not count.
+    others_failed = session.failures > 0 or session.backoff is not None
+    others_would_fail = certain and facts.kind == "unavailable" and not record.recovering
+    resendable = record.is_read or record.recovering or believed
+    if (others_failed or others_would_fail) and resendable and _is_recent(record, now):
         after = record.requeued(now, counts=False)
+    elif record.recovering:
+        after = recover_later(record, now, message, details)
     elif record.is_read or believed:
         after = retry_later(record, now, message, details, lost=not certain)
     else:
@@ -75,6 +77,7 @@ def of_exception(session: Session, record: QueuedRequest, call: Call, now: datet
         (call["response"] or None) if after.error else None,
         message=f"{hresult}: {message}",
         connection_error=connection_error(hresult, message, now),
+        unavailable=facts.kind == "unavailable",
     )
 
 

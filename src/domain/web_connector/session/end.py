@@ -11,6 +11,7 @@ from domain.requests.record import timestamp
 from domain.storage.changes import ChangeConnection, ChangeRequest, ChangeSession
 from domain.web_connector.recovery.lost_response import after_session_end
 from domain.web_connector.responses.search_text import search_text_of
+from domain.web_connector.session.backoff import at_end
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -42,6 +43,20 @@ def without_response(in_flight: InFlight, after: QueuedRequest) -> ChangeRequest
     )
 
 
+def freed(session: Session) -> dict[str, Any]:
+    """Return the fields of the connection that change when its session ends."""
+    fields: dict[str, Any] = {
+        "session_id": None,
+        "message_set_to_forget": session.message_set_to_forget,
+        "backoff": at_end(session),
+    }
+    if session.connection_error:
+        fields["last_error"] = session.connection_error
+    if session.responses:
+        fields["last_worked_at"] = session.last_call_at
+    return fields
+
+
 def end_of_session(
     session: Session, connection: Connection | None, now: datetime, reason: str | None = None, **facts: Any
 ) -> list[Change]:
@@ -53,12 +68,7 @@ def end_of_session(
     if release := released(session, now):
         changes.append(release)
     if connection and connection.session_id == session.id:
-        freed: dict[str, Any] = {"session_id": None, "message_set_to_forget": session.message_set_to_forget}
-        if session.connection_error:
-            freed["last_error"] = session.connection_error
-        if session.responses:
-            freed["last_worked_at"] = session.last_call_at
-        facts = freed | facts
+        facts = freed(session) | facts
     if connection and facts:
         changes.append(ChangeConnection(connection, connection.changed(timestamp(now), **facts)))
     return changes

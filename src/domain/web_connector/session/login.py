@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from domain.storage.changes import AddSession, ChangeConnection
 from domain.storage.retry import commit_with_retry
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session import polling
-from domain.web_connector.session.end import ended, released
+from domain.web_connector.session.end import ended, freed, released
 from domain.web_connector.session.record import InFlight, Limits, Session, session_id
 
 if TYPE_CHECKING:
@@ -86,9 +87,9 @@ class Login:
             self._record_failure(connection)
             return Reply((ticket, INVALID_USER), username)
         now = self._clock()
-        claimed = self._open(connection, session_id(ticket), now)
+        after, claimed = self._open(connection, session_id(ticket), now)
         if claimed is None:
-            return Reply((ticket, NOTHING_TO_DO, *polling.without_work(connection, now)), username)
+            return Reply((ticket, NOTHING_TO_DO, *polling.without_work(after, now)), username)
         return Reply((ticket, company_file(connection), *polling.with_work()), username, claimed.id)
 
     def _record_failure(self, connection: Connection) -> None:
@@ -102,19 +103,23 @@ class Login:
         with suppress(Conflict):
             self._store.commit(ChangeConnection(connection, connection.changed(moment, login_failed_at=moment)))
 
-    def _open(self, connection: Connection, new_id: str, now: datetime) -> QueuedRequest | None:
-        """Commit the new session with its first request. Without a request, only record the call."""
+    def _open(self, connection: Connection, new_id: str, now: datetime) -> tuple[Connection, QueuedRequest | None]:
+        """Commit the new session with its first request. Without a request, only record the call.
+
+        Return the connection after the end of its former session, and the request.
+        """
         moment = timestamp(now)
         former = self._store.session(connection.session_id) if connection.session_id else None
         if former and former.ended:
             former = None
-        to_forget = (former and former.message_set_to_forget) or connection.message_set_to_forget
+        free = replace(connection, **freed(former)) if former else connection
+        to_forget = free.message_set_to_forget or connection.message_set_to_forget
 
         def changes(claimed: QueuedRequest | None, _waiting: int) -> Sequence[Change]:
-            after = connection.changed(
+            after = free.changed(
                 moment,
                 last_connected_at=moment,
-                last_worked_at=moment if claimed else connection.last_worked_at,
+                last_worked_at=moment if claimed else free.last_worked_at,
                 login_failed_at=None,
                 session_id=new_id if claimed else None,
                 message_set_to_forget=None if claimed else to_forget,
@@ -130,6 +135,7 @@ class Login:
                     in_flight=InFlight(claimed),
                     connection=after,
                     message_set_to_forget=to_forget,
+                    backoff=free.backoff,
                     limits=Limits(
                         work_until=polling.work_until(connection, now), linger_seconds=connection.linger_seconds
                     ),
@@ -138,10 +144,10 @@ class Login:
             return made
 
         release = released(former, now) if former else None
-        if polling.is_held(connection, now):
+        if polling.is_held(free, now):
             self._store.commit(*changes(None, 0), *([release] if release else []))
-            return None
-        return self._claims.commit_and_claim(connection.id, new_id, now, changes, release)
+            return free, None
+        return free, self._claims.commit_and_claim(connection.id, new_id, now, changes, release)
 
     def _new_ticket(self) -> str:
         return self._secrets(TICKET_BYTES).hex()

@@ -12,6 +12,7 @@ Without it, the user's own interval counts, which the `.qwc` file sets to a minu
 | no work for 15 minutes | `none` | 15 s | 300 s | each poll costs five calls, and most polls have no work |
 | sync window closed | `none` | 15 s | until it opens, 60 to 900 s | the window may be changed meanwhile |
 | connection paused | `none` | 15 s | 900 s | the connection may be resumed meanwhile |
+| backoff | `none` | 15 s | until it ends, 60 to 900 s | QuickBooks failed for several requests in a row |
 | wrong password, contention | `nvu`, `busy` | | | there is no reason to change the interval |
 """
 
@@ -41,9 +42,13 @@ WINDOW_CLOSED = "This connection's sync window is closed: queued requests are se
 
 
 def is_held(connection: Connection, now: datetime) -> bool:
-    """Whether nothing may be sent: the connection is paused, or its sync window is closed."""
-    window = connection.sync_window
-    return connection.paused_at is not None or (window is not None and not window.is_open(now))
+    """Whether nothing may be sent: the connection is paused or backs off, or its sync window is closed."""
+    window, backoff = connection.sync_window, connection.backoff
+    return (
+        connection.paused_at is not None
+        or (window is not None and not window.is_open(now))
+        or (backoff is not None and timestamp(now) < backoff.until)
+    )
 
 
 def reason_to_hold(session: Session, now: datetime) -> str | None:
@@ -79,7 +84,12 @@ def _postponement(connection: Connection, now: datetime) -> int:
         return MAX_POSTPONEMENT_SECONDS
     window = connection.sync_window
     if window and not window.is_open(now):
-        opens = window.changes_at(now, timedelta(seconds=MAX_POSTPONEMENT_SECONDS))
-        return max(MIN_USER_INTERVAL_SECONDS, -int((now - opens).total_seconds() // 1))
+        return _seconds_until(window.changes_at(now, timedelta(seconds=MAX_POSTPONEMENT_SECONDS)), now)
+    if connection.backoff and timestamp(now) < connection.backoff.until:
+        return _seconds_until(datetime.fromisoformat(connection.backoff.until), now)
     recently = timestamp(now - RECENTLY)
     return 0 if (connection.last_worked_at or connection.inserted_at) > recently else IDLE_POSTPONEMENT_SECONDS
+
+
+def _seconds_until(moment: datetime, now: datetime) -> int:
+    return max(MIN_USER_INTERVAL_SECONDS, -int((now - moment).total_seconds() // 1))

@@ -25,6 +25,7 @@ from domain.web_connector.responses.pages import next_page
 from domain.web_connector.responses.processor_exception import is_exception, of_exception
 from domain.web_connector.responses.search_text import search_text_of
 from domain.web_connector.session import lingering
+from domain.web_connector.session.backoff import after_failure, gives_up
 from domain.web_connector.session.polling import reason_to_hold
 from domain.web_connector.session.record import InFlight, LastResponse
 
@@ -100,9 +101,7 @@ class Receiving:
             self._store.commit(session_change(progress, InFlight(page.record)), changed, page)
             return progress
         finished = SESSION_OVER if isinstance(outcome, NotExecuted) else FINISHED
-        # One failure may be due to one request. After two in a row, leave the queue to a later session, because
-        # its requests would fail too.
-        if reason_to_hold(session, now) or (isinstance(outcome, NotExecuted) and session.last_error):
+        if gives_up(after) or reason_to_hold(session, now):
             self._store.commit(session_change(finished, None), changed)
             return finished
         if after.limits.linger_seconds:
@@ -141,6 +140,8 @@ def _after(session: Session, record: QueuedRequest, outcome: Changed, now: datet
         message_set_to_forget=record.message_set_id
         if can_be_forgotten(outcome.after)
         else session.message_set_to_forget,
+        failures=session.failures + 1 if failure else 0,
+        backoff=failure and after_failure(session, now, unavailable=failure.unavailable),
         last_error=failure and failure.message,
         connection_error=failure and failure.connection_error,
     )

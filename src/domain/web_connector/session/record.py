@@ -15,7 +15,7 @@ from domain.requests.record import timestamp
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from domain.connections.record import Connection
+    from domain.connections.record import Backoff, Connection
     from domain.requests.record import QueuedRequest
 
 SILENCE_SECONDS = 30 * 60
@@ -91,7 +91,8 @@ class Session:
 
     `connection` is the connection as `authenticate` stored it. It is kept until the company file check in the first
     `sendRequestXML`, which saves a read. `exception_reported` tells whether QuickBooks has reported a processor
-    exception in this session. `connection_error` becomes the connection's `last_error` if the session ends here.
+    exception in this session, and `failures` counts those since the last response. `backoff` begins and
+    `connection_error` becomes the connection's `last_error` if the session ends here.
     `message_set_to_forget` is the ID of a message set. This service has stored its response, so QuickBooks can delete
     its copy. `getLastError` returns `last_error`. `is_revoked` means that the password was changed, so the ticket is no
     longer valid. The next login or the sweep then releases the request in flight.
@@ -106,6 +107,8 @@ class Session:
     company_file: OpenCompanyFile = OpenCompanyFile()
     limits: Limits = Limits()
     exception_reported: bool = False
+    failures: int = 0
+    backoff: Backoff | None = None
     message_set_to_forget: str | None = None
     last_error: str | None = None
     connection_error: Mapping[str, Any] | None = None
