@@ -12,7 +12,7 @@ import pytest
 
 from adapters.dynamodb.codec import Codec
 from domain.apps.record import ApiKey, App
-from domain.connections.record import Connection
+from domain.connections.record import Backoff, Connection
 from domain.connections.sync_window import SyncWindow
 from domain.requests.record import QueuedRequest, State, StoredRequest, Tombstone, timestamp
 from domain.storage.changes import (
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-NAMES = {"Mapping": Mapping, "QueuedRequest": QueuedRequest, "Connection": Connection, "SyncWindow": SyncWindow}
+NAMES = {"Backoff": Backoff, "Mapping": Mapping, "QueuedRequest": QueuedRequest, "Connection": Connection, "SyncWindow": SyncWindow}
 TIMESTAMPS = "_at"
 
 
