@@ -36,7 +36,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-NAMES = {"Backoff": Backoff, "Mapping": Mapping, "QueuedRequest": QueuedRequest, "Connection": Connection, "SyncWindow": SyncWindow}
+NAMES = {
+    "Backoff": Backoff,
+    "Mapping": Mapping,
+    "QueuedRequest": QueuedRequest,
+    "Connection": Connection,
+    "SyncWindow": SyncWindow,
+}
 TIMESTAMPS = "_at"
 
 
