@@ -1,195 +1,168 @@
-"""Measure how many requests per minute one Web Connector session sends, compared with a floor without the service.
+"""Measure how many requests per second the stack of `make run` drains, over HTTP, on the embedded database.
 
-Run `python -m benchmarks.draining [REQUESTS]` (default 300). The floor replays the replies of the service from memory,
-without a service or a database. Its time is that of the simulated Web Connector and QuickBooks. The service then runs
-in the same process without HTTP: over the fakes of the tests, over DynamoDB emulated as for `make run`, and over
-DynamoDB Local if it runs: `python -m local.dynamodb_local .tools/dynamodb-local 8127 python -m benchmarks.draining`.
-The variants alternate for ROUNDS rounds, and the best time of each counts. A time is from the first sendRequestXML to
-the last reply. Every three writes are followed by a read.
+Run `python -m benchmarks.draining [--before COMMIT] [REQUESTS …]` (default 100, 1,000 and 10,000). For each number, a
+new stack queues that many requests, three writes and then a read, and a simulated Web Connector drains them in one
+session. Columns: milliseconds of a create; requests per second of the whole drain, of its first and of its last tenth;
+milliseconds of processor time per drained request, with the simulated Web Connector and QuickBooks; seconds of a
+search that finds nothing afterwards. The last tenth shows whether the rate falls as records accumulate.
+
+With `--before`, each number is measured with the code of that commit too, right before, and the last columns are the
+ratios. A drain ends after `MAX_DRAIN_SECONDS`, because slow code would need an hour for 10,000 requests; its rate is
+that of the requests it drained. With DYNAMODB_ENDPOINT, the stack uses that database instead.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
-import secrets
+import subprocess
 import sys
+import tempfile
 import time
-import uuid
-from contextlib import contextmanager, nullcontext
-from dataclasses import replace
-from datetime import UTC, datetime
-from functools import partial
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from moto import mock_aws
-
-from adapters.dynamodb import DynamoDBStore
-from benchmarks.listing_data import APP_ID, a_connection, connect
-from domain import qbxml
-from domain.connections import passwords
-from domain.requests.service import RequestService
-from domain.storage.changes import AddConnection
-from domain.web_connector.endpoint import WebConnector
-from domain.web_connector.protocol import qwc
-from local.emulated_dynamodb import quick_moto
-from local.tables import drop_tables, make_tables
-from simulator import Company, Simulator
-from tests.support.fake_store import FakeStore
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator, Mapping
 
-    from simulator import Transport
+SIZES = (100, 1_000, 10_000)
+ROOT = Path(__file__).resolve().parent.parent
+MAX_DRAIN_SECONDS = 240
+SEARCHES = 3
+ONE = "--one"
+"""Measures one number with the code on PYTHONPATH and prints JSON."""
 
-REQUESTS = 300
-ROUNDS = 5
-PASSWORD = "correct horse battery"  # noqa: S105 - the connection exists for only a second
-ENDPOINT = os.environ.get("DYNAMODB_ENDPOINT")
-CUSTOMERS = 20
-
-
-def now() -> datetime:
-    """Return the present moment."""
-    return datetime.now(UTC)
-
-
-def new_id() -> str:
-    """Return an identifier."""
-    return str(uuid.uuid4())
+COLUMNS = {
+    "create_ms": ("create ms", "{:.1f}"),
+    "drained_per_second": ("drained/s", "{:.1f}"),
+    "first_tenth_per_second": ("first 10th", "{:.1f}"),
+    "last_tenth_per_second": ("last 10th", "{:.1f}"),
+    "cpu_ms": ("CPU ms", "{:.1f}"),
+    "search_seconds": ("search s", "{:.2f}"),
+}
 
 
-def random_bytes(size: int) -> bytes:
-    """Return random bytes."""
-    return secrets.token_bytes(size)
-
-
-def a_request(number: int) -> qbxml.Request:
-    """Return a write or, every fourth time, a query for the customer of the previous write."""
-    element = f"<CustomerAddRq><CustomerAdd><Name>Customer {number}</Name></CustomerAdd></CustomerAddRq>"
+def a_request(number: int) -> dict[str, Any]:
+    """Return the body of a create: a write or, every fourth time, a query for the customer of the previous write."""
     if number % 4 == 3:
-        element = f"<CustomerQueryRq><FullName>Customer {number - 1}</FullName></CustomerQueryRq>"
-    return qbxml.parse_request_xml(f'<QBXML><QBXMLMsgsRq onError="stopOnError">{element}</QBXMLMsgsRq></QBXML>')
+        request = {"name": "CustomerQueryRq", "children": [{"name": "FullName", "text": f"Customer {number - 1}"}]}
+    else:
+        customer = {"name": "CustomerAdd", "children": [{"name": "Name", "text": f"Customer {number}"}]}
+        request = {"name": "CustomerAddRq", "children": [customer]}
+    return {"request_json": {"request": request}}
 
 
-class Service:
-    """A transport to the service in this process. It keeps the replies."""
+def measure(requests: int) -> dict[str, float]:
+    """Queue requests on a new stack, drain them and search. Uses only what older commits have too."""
+    from local import first_steps, stack  # noqa: PLC0415 - the code to measure, which the main process does not need
+    from local.run import OPERATE_FUNCTION  # noqa: PLC0415
+    from simulator.company import Company  # noqa: PLC0415
+    from simulator.web_connector.scheduler import Simulator  # noqa: PLC0415
+    from simulator.web_connector.transport import HttpTransport  # noqa: PLC0415
 
-    def __init__(self, store: Any) -> None:
-        self._endpoint = WebConnector(store, now, new_id, random_bytes)
-        self.answers: list[bytes] = []
+    class Timed(HttpTransport):
+        """Notes the moment of each response that the service has received."""
 
-    def get(self, _url: str) -> int:
-        """Answer the check of the certificate."""
-        return 200
+        moments: list[float]
 
-    def post(self, _url: str, _headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
-        """Answer a call."""
-        answer = self._endpoint.answer(body)
-        self.answers.append(answer.body.encode())
-        return answer.status, self.answers[-1]
+        def post(self, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
+            reply = super().post(url, headers, body)
+            if "receiveResponseXML" in headers["SOAPAction"]:
+                self.moments.append(time.perf_counter())
+            return reply
 
+    endpoint = os.environ.get("DYNAMODB_ENDPOINT")
+    with tempfile.TemporaryDirectory() as folder, stack.running(dynamodb_endpoint=endpoint) as service:
+        who = first_steps.prepare(service.base_url, OPERATE_FUNCTION, service.base_url, Path(folder))
+        api = first_steps.Api(who.base_url, who.api_key)
+        path = f"/api/v1/connections/{who.connection_id}/queued_requests"
+        began = time.perf_counter()
+        for number in range(requests):
+            api.call("POST", path, a_request(number))
+        create_ms = (time.perf_counter() - began) / requests * 1000
 
-class Replay:
-    """A transport that replays stored replies."""
+        transport = Timed()
+        qwc = Path(who.qwc_path).read_text(encoding="utf-8")
+        simulator = Simulator(qwc, who.qbwc_password, Company.generated(), transport=transport)
+        began, cpu_began = time.perf_counter(), time.process_time()
+        transport.moments = [began]
+        simulator.connector.stopped = lambda: time.perf_counter() - began > MAX_DRAIN_SECONDS
+        result = simulator.run_once()
+        cpu_seconds = time.process_time() - cpu_began
+        drained = len(transport.moments) - 1
+        stopped = drained < requests and time.perf_counter() - began > MAX_DRAIN_SECONDS
+        if drained < requests and not stopped:
+            raise RuntimeError(f"{drained} of {requests} requests were drained: {result}")
 
-    def __init__(self, answers: list[bytes]) -> None:
-        self._answers = iter(answers)
-
-    def get(self, _url: str) -> int:
-        """Answer the check of the certificate."""
-        return 200
-
-    def post(self, _url: str, _headers: Mapping[str, str], _body: bytes) -> tuple[int, bytes]:
-        """Answer a call."""
-        return 200, next(self._answers)
-
-
-class Timed:
-    """A transport that measures the seconds from the first request to the last reply."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-        self.get = transport.get
-        self._began: float | None = None
-        self.seconds = 0.0
-
-    def post(self, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
-        """Pass a call on."""
-        if "sendRequestXML" in headers["SOAPAction"] and self._began is None:
-            self._began = time.perf_counter()
-        answer = self._transport.post(url, headers, body)
-        if "receiveResponseXML" in headers["SOAPAction"] and self._began is not None:
-            self.seconds = time.perf_counter() - self._began
-        return answer
-
-
-def drain(qwc_text: str, transport: Transport, requests: int) -> float:
-    """Run a session that takes all requests. Return its duration in seconds."""
-    timed = Timed(transport)
-    result = Simulator(qwc_text, PASSWORD, Company.generated(customers=CUSTOMERS), transport=timed).run_once()
-    assert (result.error, result.requests) == (None, requests), result
-    return timed.seconds
-
-
-def through_the_service(store: Any, requests: int) -> tuple[str, float, list[bytes]]:
-    """Queue requests on a new connection and drain it. Return its `.qwc` text, the seconds and the replies."""
-    connection = replace(
-        a_connection(),
-        owner_id=new_id().upper(),
-        file_id=new_id().upper(),
-        password_hash=passwords.hash_password(PASSWORD, random_bytes(passwords.SALT_BYTES)),
-    )
-    store.commit(AddConnection(connection))
-    queueing = RequestService(store, now, new_id)
-    for number in range(requests):
-        queueing.queue(APP_ID, connection.id, a_request(number), None)
-    text = qwc.render(connection, base_url="https://queue.example.com")
-    service = Service(store)
-    return text, drain(text, service, requests), service.answers
-
-
-@contextmanager
-def emulated() -> Iterator[DynamoDBStore]:
-    """Yield a store on DynamoDB, which is emulated in this process."""
-    with quick_moto(), mock_aws():
-        client = connect("https://dynamodb.us-east-1.amazonaws.com")
-        yield DynamoDBStore(client, make_tables(client, ""))
-
-
-@contextmanager
-def dynamodb_local(url: str) -> Iterator[DynamoDBStore]:
-    """Yield a store on the endpoint."""
-    client = connect(url)
-    prefix = f"draining{uuid.uuid4().hex[:8]}-"
-    try:
-        yield DynamoDBStore(client, make_tables(client, prefix))
-    finally:
-        drop_tables(client, prefix)
-
-
-def main(requests: int = REQUESTS) -> None:
-    """Drain the variants alternately and print the rates."""
-    stores: dict[str, Callable[[], AbstractContextManager[Any]]] = {
-        "fakes": lambda: nullcontext(FakeStore()),
-        "DynamoDB emulated": emulated,
+        began = time.perf_counter()
+        for _ in range(SEARCHES):
+            api.call("GET", f"{path}?search_phrase=nothing-contains-this")
+        search_seconds = (time.perf_counter() - began) / SEARCHES
+    tenth = drained // 10
+    moments = transport.moments
+    return {
+        "create_ms": create_ms,
+        "drained_per_second": drained / (moments[-1] - moments[0]),
+        "first_tenth_per_second": tenth / (moments[tenth] - moments[0]),
+        "last_tenth_per_second": tenth / (moments[-1] - moments[-1 - tenth]),
+        "cpu_ms": cpu_seconds / drained * 1000,
+        "search_seconds": search_seconds,
+        "drained": drained,
     }
-    if ENDPOINT:
-        stores["DynamoDB Local"] = partial(dynamodb_local, ENDPOINT)
-    best: dict[str, float] = {}
-    for _ in range(ROUNDS):
-        for name, new_store in stores.items():
-            with new_store() as store:
-                text, seconds, answers = through_the_service(store, requests)
-            best[name] = min(best.get(name) or seconds, seconds)
-            if name == "fakes":
-                seconds = drain(text, Replay(answers), requests)
-                best["floor"] = min(best.get("floor") or seconds, seconds)
-    print(f"{'':20} {'ms/request':>11} {'requests/min':>13} {'x floor':>8}")
-    for name in ("floor", *stores):
-        each = best[name] / requests
-        print(f"{name:20} {1000 * each:11.2f} {60 / each:13,.0f} {best[name] / best['floor']:8.1f}")
+
+
+def measured_in(tree: Path, requests: int) -> dict[str, float]:
+    """Measure the code of a tree in a new process."""
+    environment = {**os.environ, "PYTHONPATH": f"{tree}:{tree / 'src'}"}
+    output = subprocess.run(  # noqa: S603 - this file, in a tree of this repository
+        [sys.executable, __file__, ONE, str(requests)], cwd=tree, env=environment, check=True, stdout=subprocess.PIPE
+    ).stdout
+    result: dict[str, float] = json.loads(output.splitlines()[-1])
+    return result
+
+
+@contextmanager
+def tree_of(commit: str) -> Iterator[Path]:
+    """Check out a commit in a temporary folder while the block runs."""
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder) / "tree"
+        subprocess.run(["git", "worktree", "add", "--detach", "--quiet", tree, commit], cwd=ROOT, check=True)  # noqa: S603, S607 - git, with our own arguments
+        try:
+            yield tree
+        finally:
+            subprocess.run(["git", "worktree", "remove", "--force", tree], cwd=ROOT, check=True)  # noqa: S603, S607
+
+
+def show(name: str, requests: int | str, values: Mapping[str, float], form: str | None = None) -> None:
+    """Print a line of the table."""
+    cells = [(form or text).format(values[column]) for column, (_, text) in COLUMNS.items()]
+    print(f"{requests:>8} {name:10}" + "".join(f"{cell:>12}" for cell in cells), flush=True)
+
+
+def main() -> None:
+    """Measure the sizes one after the other and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sizes", nargs="*", type=int, metavar="REQUESTS")
+    parser.add_argument("--before", metavar="COMMIT")
+    parser.add_argument(ONE, type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        print(json.dumps(measure(options.one)))
+        return
+    print(f"{'requests':>8} {'':10}" + "".join(f"{title:>12}" for title, _ in COLUMNS.values()), flush=True)
+    for requests in options.sizes or SIZES:
+        before = None
+        if options.before:
+            with tree_of(options.before) as tree:
+                before = measured_in(tree, requests)
+            show("before", requests, before)
+        after = measured_in(ROOT, requests)
+        show("after", requests, after)
+        if before:
+            show("after/before", "", {name: after[name] / before[name] for name in COLUMNS}, "{:.2f}")
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main()

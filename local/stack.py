@@ -14,7 +14,7 @@ import boto3
 from moto import mock_aws
 
 from local.database import create_tables
-from local.emulated_dynamodb import quick_moto
+from local.emulated_dynamodb import emulated_dynamodb
 from local.functions import Functions
 from local.gateway import Gateway, Request, Response
 from local.kept_state import DEFINITION, KeptState
@@ -67,7 +67,7 @@ def running(
     with ExitStack() as stack:
         stack.enter_context(_environment(dynamodb_endpoint))
         stack.enter_context(mock_aws())
-        stack.enter_context(quick_moto())
+        database = None if dynamodb_endpoint else stack.enter_context(emulated_dynamodb())
         clients = {service: boto3.client(service) for service in ("dynamodb", "dynamodbstreams", "sqs")}
         server = Server(port)
         stack.callback(server.stop)
@@ -89,8 +89,8 @@ def running(
         functions = Functions(template, ROOT)
         stack.callback(functions.close)
         pumps = pumps_of(template, functions, clients, references, kept)
-        if not dynamodb_endpoint:
-            pumps.append(TimeToLivePump())
+        if database:
+            pumps.append(TimeToLivePump(database))
         for pump in pumps:
             pump.start()
             stack.callback(pump.join, STOP_SECONDS)

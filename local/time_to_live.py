@@ -7,21 +7,25 @@ DynamoDB needs up to days for that, DynamoDB Local (3.3) about a second. The emb
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
-from local.emulated_dynamodb import remove_expired
 from local.pumps import Pump
 
+if TYPE_CHECKING:
+    from local.emulated_dynamodb import Database
+
 EVERY_SECONDS = 2
-"""A person in front of a terminal waits no longer. It takes some milliseconds with 10,000 records stored."""
+"""Short enough for a person at a terminal. A check of 10,000 records takes a few milliseconds."""
 
 
 class TimeToLivePump(Pump):
     """Removes expired items from the embedded database."""
 
-    def __init__(self) -> None:
+    def __init__(self, database: Database) -> None:
         super().__init__("time to live", EVERY_SECONDS)
+        self._database = database
 
     def step(self) -> bool:
         """Check all tables once."""
-        remove_expired(time.time())
+        self._database.remove_expired(time.time())
         return False

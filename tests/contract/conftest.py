@@ -15,7 +15,7 @@ from botocore.config import Config
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
-from local.emulated_dynamodb import quick_moto
+from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import drop_tables, make_tables
 from tests.support.fake_store import FakeStore
 
@@ -45,7 +45,7 @@ def keeping_for_a_time(client: Any, tables: TableNames) -> DynamoDBStore:
 @pytest.fixture
 def emulated() -> Iterator[DynamoDBStore]:
     """Yield a store on DynamoDB emulated in the process."""
-    with quick_moto(), mock_aws():
+    with emulated_dynamodb(), mock_aws():
         client = dynamodb_client()
         yield keeping_for_a_time(client, make_tables(client, ""))
 

@@ -18,7 +18,7 @@ from domain.requests.listing import ListQuery, Lists
 from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, timestamp
 from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, RemoveRequest
 from domain.storage.counts import INSERTED
-from local.emulated_dynamodb import quick_moto
+from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
 from tests.contract.stores import add, counted, recount
@@ -77,7 +77,7 @@ class ContendedStore:
 @pytest.fixture
 def contended() -> Iterator[ContendedStore]:
     """Yield the store on DynamoDB emulated in the process."""
-    with quick_moto(), mock_aws():
+    with emulated_dynamodb(), mock_aws():
         yield ContendedStore()
 
 

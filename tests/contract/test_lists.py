@@ -18,7 +18,7 @@ from domain.maintenance.search_packing import Packer
 from domain.requests.listing import ListQuery, Lists
 from domain.requests.record import timestamp
 from domain.storage.changes import AddConnection, AddRequest, RemoveRequest
-from local.emulated_dynamodb import quick_moto
+from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
 from tests.support.builders import APP_ID, NOON, REQUEST_XML, FixedClock, a_connection
@@ -43,7 +43,7 @@ LATER = NOON + timedelta(days=30)
 @pytest.fixture(scope="module")
 def database() -> Iterator[tuple[DynamoDBStore, Packer]]:
     """Yield a shared store on the DynamoDB emulated in this process. Each case has a separate connection."""
-    with quick_moto(), mock_aws():
+    with emulated_dynamodb(), mock_aws():
         client = dynamodb_client()
         tables = make_tables(client, f"lists{uuid.uuid4().hex[:8]}-")
         yield (

@@ -21,7 +21,7 @@ from domain.errors import Conflict
 from domain.maintenance.search_packing import Packer
 from domain.requests.record import State, Tombstone, day_of, timestamp
 from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, ForgetRequest, RemoveRequest
-from local.emulated_dynamodb import quick_moto
+from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import drop_tables, make_tables
 from tests.contract.conftest import ENDPOINT, dynamodb_client
 from tests.support.builders import NOON, REQUEST_XML, FixedClock, a_connection, a_record
@@ -81,7 +81,7 @@ def database(request: pytest.FixtureRequest) -> Iterator[Database]:
         drop_tables(client, prefix)
         client.close()
     else:
-        with quick_moto(), mock_aws():
+        with emulated_dynamodb(), mock_aws():
             client = dynamodb_client()
             yield Database(client, make_tables(client, prefix))
 

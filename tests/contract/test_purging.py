@@ -24,7 +24,7 @@ from domain.storage.changes import (
     RemoveRequest,
     RequireConnection,
 )
-from local.emulated_dynamodb import quick_moto
+from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
 from tests.contract.stores import add, counted, recount
@@ -168,7 +168,7 @@ class Removal:
 @pytest.fixture
 def emulation() -> Iterator[None]:
     """Emulate DynamoDB in the process."""
-    with quick_moto(), mock_aws():
+    with emulated_dynamodb(), mock_aws():
         yield
 
 

@@ -18,7 +18,7 @@ from domain.connections.passwords import hash_password
 from domain.requests.record import timestamp
 from domain.storage.changes import AddConnection, ChangeConnection, PutApiKey, PutApp
 from local.database import DatabaseUnusable, create_tables, differences
-from local.emulated_dynamodb import quick_moto
+from local.emulated_dynamodb import emulated_dynamodb
 from local.first_steps import Credentials, write_credentials
 from local.kept_credentials import PREVIOUS, DoNotFit, folder_of, of_earlier_run, put_aside
 from local.kept_state import DEFINITION, KeptState
@@ -44,7 +44,7 @@ REGION = {"region_name": "us-east-1", "aws_access_key_id": "local", "aws_secret_
 @pytest.fixture
 def clients() -> Iterator[dict[str, Any]]:
     """Yield clients of an emulated AWS."""
-    with mock_aws(), quick_moto():
+    with mock_aws(), emulated_dynamodb():
         yield {name: boto3.client(name, **REGION) for name in ("dynamodb", "sqs")}
 
 

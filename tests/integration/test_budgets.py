@@ -29,7 +29,7 @@ from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, 
 from domain.requests.service import Idempotency, RequestService
 from domain.storage.changes import AddConnection, AddRequest, ChangeConnection, ChangeRequest
 from domain.web_connector.endpoint import WebConnector
-from local.emulated_dynamodb import quick_moto
+from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
 from tests.support.api_client import api_event, load
@@ -130,7 +130,7 @@ class Bench:
 @pytest.fixture
 def bench() -> Iterator[Bench]:
     """Yield the use cases."""
-    with quick_moto(), mock_aws():
+    with emulated_dynamodb(), mock_aws():
         yield Bench()
 
 
@@ -179,7 +179,7 @@ def test_why_it_waits_is_read_beside_the_second_call(bench: Bench) -> None:
 @pytest.fixture(scope="module")
 def filled() -> Iterator[Bench]:
     """Yield the use cases over 210 records of nine days, which no test changes."""
-    with quick_moto(), mock_aws():
+    with emulated_dynamodb(), mock_aws():
         bench = Bench()
         for number in range(210):
             now = NOON + timedelta(hours=number)

@@ -9,7 +9,7 @@ from moto import mock_aws
 from domain import qbxml
 from handlers.bootstrap import Services, aws_client
 from handlers.settings import Settings
-from local.emulated_dynamodb import quick_moto
+from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from tests.support.builders import REQUEST_XML
 from tests.support.services import ENVIRONMENT
@@ -24,7 +24,7 @@ TABLES = {f"{name}_TABLE": f"{name.title().replace('_', '')}Table" for name in N
 def test_debug_logs_have_no_secrets(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
     caplog.set_level("DEBUG")
-    with quick_moto(), mock_aws():
+    with emulated_dynamodb(), mock_aws():
         services = Services(Settings(ENVIRONMENT | TABLES | {"RETENTION_DAYS": "0"}))
         make_tables(aws_client("dynamodb"), "")
 

@@ -17,7 +17,7 @@ from domain.storage.changes import AddRequest, AddSession, ChangeConnection, Cha
 from domain.storage.counts import INSERTED, CountKey
 from domain.web_connector.recovery.lost_response import MAX_SESSIONS
 from domain.web_connector.session.record import InFlight
-from local.emulated_dynamodb import quick_moto
+from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
 from tests.integration.api.test_events import EVENTS, KEY, REQUEST_ID
@@ -168,7 +168,7 @@ def calls_of(function: str) -> set[tuple[str, str]]:
 
     calls: set[tuple[str, str]] = set()
     for case in (repeated, *FURTHER.get(function, ())):
-        with quick_moto(), mock_aws():
+        with emulated_dynamodb(), mock_aws():
             # A case prepares the database with a client that is not recorded.
             client = dynamodb_client()
             recorder = Recorder(dynamodb_client(), DynamoDBStore(client, make_tables(client, "")))

@@ -32,7 +32,7 @@ from domain.storage.changes import (
 from domain.web_connector.recovery.lost_response import MAX_SESSIONS
 from domain.web_connector.session.record import InFlight
 from handlers.settings import Settings
-from local.emulated_dynamodb import quick_moto
+from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from local.template import Template
 from tests.contract.conftest import dynamodb_client
@@ -143,7 +143,7 @@ class Recorder:
 @pytest.fixture
 def recorder() -> Iterator[Recorder]:
     """Yield the recorder of a database with the template's tables."""
-    with quick_moto(), mock_aws():
+    with emulated_dynamodb(), mock_aws():
         client = dynamodb_client()
         yield Recorder(client, DynamoDBStore(client, make_tables(client, "")))
 

@@ -24,7 +24,7 @@ from domain.webhooks.delivery import Deliverer
 from domain.webhooks.slow_hosts import SlowHosts
 from handlers import deliver_webhook, retry_webhook
 from handlers.views.webhook_event import event_body
-from local.emulated_dynamodb import quick_moto
+from local.emulated_dynamodb import emulated_dynamodb
 from local.gateway import Request
 from local.receiver import verified_schemes
 from local.tables import make_tables
@@ -99,7 +99,7 @@ class Stack:
 
 @pytest.fixture
 def stack() -> Iterator[Stack]:
-    with quick_moto(), mock_aws():
+    with emulated_dynamodb(), mock_aws():
         stack = Stack()
         with using(stack.services):
             yield stack
