@@ -3,17 +3,25 @@ import { Component, html, render, useEffect, useState } from "./vendor/preact.js
 import { session, signOut } from "./lib/api.js";
 import { followLinks, ROOT, url, useRoute } from "./lib/router.js";
 import { Brand, Button, Icon, Note, Toasts } from "./lib/ui.js";
+import Connection from "./views/connection.js";
+import Connections from "./views/connections.js";
+import Request from "./views/request.js";
+import SignIn from "./views/sign_in.js";
 
 const ID = "([0-9a-f-]{36})";
 
-/** Addresses and their views. Views without `open` need an API key. */
+/**
+ * Addresses and their views. A view that people open first comes with this module; the others are loaded when needed.
+ * Views without `open` need an API key.
+ */
 const VIEWS = [
-  [/^\/$/, () => import("./views/connections.js")],
-  [/^\/connections\/new$/, () => import("./views/new_connection.js")],
-  [new RegExp(`^/connections/${ID}(?:/(settings))?$`), () => import("./views/connection.js")],
-  [new RegExp(`^/queued_requests/${ID}$`), () => import("./views/request.js")],
-  [/^\/compose$/, () => import("./views/compose.js")],
-  [/^\/qbxml(?:\/([A-Za-z0-9]+))?$/, () => import("./views/reference.js"), { open: true }],
+  { pattern: /^\/$/, view: Connections },
+  { pattern: /^\/connections\/new$/, load: () => import("./views/new_connection.js") },
+  { pattern: new RegExp(`^/connections/${ID}$`), view: Connection },
+  { pattern: new RegExp(`^/connections/${ID}/(settings)$`), load: () => import("./views/connection_settings.js") },
+  { pattern: new RegExp(`^/queued_requests/${ID}$`), view: Request },
+  { pattern: /^\/compose$/, load: () => import("./views/compose.js") },
+  { pattern: /^\/qbxml(?:\/([A-Za-z0-9]+))?$/, load: () => import("./views/reference.js"), open: true },
 ];
 
 function useSession() {
@@ -25,31 +33,24 @@ function useSession() {
 function App() {
   const route = useRoute();
   const [{ key, reason }, signedIn] = useSession();
-  const [, load, options = {}] = VIEWS.find(([pattern]) => pattern.test(route.path)) ?? [];
-  const open = options.open && !key;
+  const page = VIEWS.find(({ pattern }) => pattern.test(route.path));
+  const open = page?.open && !key;
   useEffect(() => document.body.classList.toggle("signed-in", Boolean(key)), [key]);
-  if (!load) return html`<${Shell} path=${route.path}><${NotFound} /><//>`;
-  if (!key && !open) {
-    return html`<${View} load=${() => import("./views/sign_in.js")} name="sign-in" reason=${reason} done=${signedIn} /><${Toasts} />`;
-  }
-  const parts = route.path.match(VIEWS.find(([pattern]) => pattern.test(route.path))[0]).slice(1);
+  if (!page) return html`<${Shell} path=${route.path} open=${!key}><${NotFound} /><//>`;
+  if (!key && !open) return html`<${SignIn} reason=${reason} done=${signedIn} /><${Toasts} />`;
   return html`<${Shell} path=${route.path} open=${open}>
-    <${Boundary} key=${route.path}><${View} load=${load} name=${String(load)} parts=${parts} query=${route.query} /><//>
+    <${Boundary} key=${route.path}><${View} page=${page} parts=${route.path.match(page.pattern).slice(1)} query=${route.query} /><//>
   <//><${Toasts} />`;
 }
 
-const loaded = new Map();
-
-/** Loads a view's module when it is first shown. */
-function View({ load, name, ...props }) {
+/** Shows a view, and loads its module first where that is necessary. */
+function View({ page, ...props }) {
   const [, update] = useState(0);
   const [failed, setFailed] = useState(false);
-  const module = loaded.get(name);
   useEffect(() => {
-    if (loaded.has(name)) return;
-    load().then((found) => { loaded.set(name, found); update((n) => n + 1); }, () => setFailed(true));
-  }, [name]);
-  if (module) return html`<${module.default} ...${props} />`;
+    if (!page.view) page.load().then((module) => { page.view = module.default; update((n) => n + 1); }, () => setFailed(true));
+  }, [page]);
+  if (page.view) return html`<${page.view} ...${props} />`;
   if (failed) {
     return html`<div class="page"><${Note} tone="red" role="alert" title="This view could not be loaded.">
       <p>The service cannot be reached, or a new version was deployed.</p>

@@ -43,4 +43,4 @@ export const TypePassword = () => html`<${Window} title="QuickBooks Web Connecto
 
 export const TickAutoRun = () => html`<${Window} title="QuickBooks Web Connector" label="The Web Connector's window; the application's box, Auto-Run and Update Selected are marked.">
   <${Toolbar} /><${Row} auto=${true} password=${true} /><${Here} x=${46} y=${94} w=${31} h=${31} /><${Here} x=${306} y=${94} w=${102} h=${31} /><${Here} x=${34} y=${51} w=${142} h=${33} />
-  <${Text} x=${54} y=${206} size=${12} fill=${ACCENT} weight=${600}>1. Tick both boxes   2. Choose Update Selected<//><//>`;
+  <${Text} x=${54} y=${206} size=${12} fill=${ACCENT} weight=${600}>Tick both boxes, then choose Update Selected<//><//>`;

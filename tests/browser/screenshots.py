@@ -1,10 +1,12 @@
-"""Screenshots of every view: `python -m tests.browser.screenshots FOLDER` (light, dark, phone).
+"""Screenshots of every view: `python -m tests.browser.screenshots FOLDER [VIEW…]`.
 
-Starts a separate stack with a simulated QuickBooks. The two pictures of the README go to `docs/images`.
+Starts a stack of its own with a simulated QuickBooks and writes each view light and dark, on a phone and on a wide
+screen. Without the names of views, it also writes the two pictures of the README to `docs/images`.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -13,34 +15,132 @@ from typing import TYPE_CHECKING, Any
 
 from playwright.sync_api import sync_playwright
 
+from simulator.company import Company
+from simulator.web_connector.scheduler import Simulator
 from tests.browser.conftest import CHROMIUM
+from tests.browser.support import HOSTILE, large_response, seed_session
 from tests.e2e.runs import running
 from tests.e2e.support import eventually
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page, Route
 
     from tests.e2e.runs import Run
 
 ROOT = Path(__file__).resolve().parents[2]
-SETTLE_MILLISECONDS = 1500
+SETTLE_MILLISECONDS = 1200
+MAX_HEIGHT = 2200
 
-VIEWS: Mapping[str, str] = {
-    "sign-in": "/app",
-    "connections": "/app",
-    "new-connection": "/app/connections/new",
-    "requests": "/app/connections/{connection}",
-    "settings": "/app/connections/{connection}/settings",
-    "request": "/app/queued_requests/{invoices}",
-    "failed-request": "/app/queued_requests/{failed}",
-    "compose": "/app/compose?connection={connection}&type=InvoiceAddRq",
-    "reference": "/app/qbxml",
-    "type": "/app/qbxml/InvoiceAddRq",
-    "docs": "/docs",
-    "support": "/support",
-    "onboarding": "{onboarding}",
+NO_KEY = {"sign-in", "support", "onboarding", "onboarding-wrong-password", "onboarding-invalid"}
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """An address, what to prepare before it is opened, and what to do on it."""
+
+    address: str
+    before: Callable[[Page], object] = lambda _: None
+    act: Callable[[Page], object] = lambda _: None
+
+
+def click(*names: str) -> Callable[[Page], object]:
+    """Return an action that presses buttons one after the other."""
+
+    def act(page: Page) -> None:
+        for name in names:
+            page.get_by_role("button", name=name, exact=True).first.click()
+            page.wait_for_timeout(SETTLE_MILLISECONDS // 3)
+
+    return act
+
+
+def create_connection(page: Page) -> None:
+    """Fill in the first step of a new connection."""
+    page.get_by_label("Name").fill("Harbor Street Bakery")
+    click("Create connection")(page)
+    page.locator(".secret code").wait_for()
+
+
+def failing(status: int, code: str, message: str) -> Callable[[Page], object]:
+    """Return a preparation that makes every call of the API fail."""
+    body = {"error": {"code": code, "message": message, "details": {"request_id": "3f6c8a52-1d7e-4b09-9a51"}}}
+    return lambda page: page.route("**/api/v1/**", lambda route: route.fulfill(status=status, json=body))
+
+
+def changed(**changes: Any) -> Callable[[Page], object]:
+    """Return a preparation that changes the data of a request."""
+
+    def change(route: Route) -> None:
+        answer = json.loads(route.fetch().text())
+        answer["data"].update(changes)
+        route.fulfill(json=answer)
+
+    return lambda page: page.route("**/api/v1/queued_requests/*", change)
+
+
+VIEWS: Mapping[str, View] = {
+    "sign-in": View("/app"),
+    "connections": View("/app"),
+    "connections-none": View(
+        "/app",
+        lambda page: page.route(
+            "**/api/v1/connections?*", lambda route: route.fulfill(json={"data": [], "page": 1, "total_pages": 0})
+        ),
+    ),
+    "new-connection": View("/app/connections/new"),
+    "new-connection-password": View("/app/connections/new", act=create_connection),
+    "new-connection-wait": View(
+        "/app/connections/new", act=lambda page: (create_connection(page), click("Continue")(page))
+    ),
+    "requests": View("/app/connections/{connection}"),
+    "requests-none": View("/app/connections/{empty}"),
+    "requests-no-match": View("/app/connections/{connection}?search=zebra&state=error"),
+    "requests-paused": View("/app/connections/{paused}"),
+    "requests-loading": View("/app/connections/{connection}", lambda page: page.route("**/api/v1/**", lambda _: None)),
+    "wrong-password": View("/app/connections/{wrong_password}"),
+    "settings": View("/app/connections/{connection}/settings"),
+    "settings-dialog": View("/app/connections/{connection}/settings", act=click("New password")),
+    "request": View("/app/queued_requests/{invoices}"),
+    "request-failed": View("/app/queued_requests/{failed}"),
+    "request-waiting": View("/app/queued_requests/{waiting}"),
+    "request-webhook-retried": View("/app/queued_requests/{refused}"),
+    "request-page-of-iteration": View("/app/queued_requests/{iterated}"),
+    "request-large": View("/app/queued_requests/{invoices}", changed(**large_response())),
+    "request-hostile": View(
+        "/app/queued_requests/{failed}",
+        changed(
+            request_name=HOSTILE * 3,
+            error={"code": "quickbooks_error", "message": HOSTILE * 8, "details": {"hint": HOSTILE}},
+            webhook_url="https://example.com/" + "x" * 300,
+        ),
+    ),
+    "compose-pick": View("/app/compose"),
+    "compose": View("/app/compose?connection={connection}&type=InvoiceAddRq"),
+    "compose-xml": View("/app/compose?connection={connection}&type=InvoiceAddRq", act=click("XML")),
+    "compose-problems": View(
+        "/app/compose?connection={connection}&type=CustomerModRq", act=click("XML", "Queue request")
+    ),
+    "reference": View("/app/qbxml"),
+    "reference-search": View(
+        "/app/qbxml", act=lambda page: page.get_by_label("Search the reference").fill("RefNumber")
+    ),
+    "type": View("/app/qbxml/InvoiceAddRq"),
+    "type-response": View("/app/qbxml/InvoiceQueryRs"),
+    "docs": View("/docs"),
+    "support": View("/support"),
+    "onboarding": View("{onboarding}"),
+    "onboarding-wrong-password": View("{onboarding_wrong}"),
+    "onboarding-invalid": View("/onboarding#nothing"),
+    "not-found": View("/app/nothing"),
+    "request-not-found": View("/app/queued_requests/00000000-0000-4000-8000-000000000000"),
+    "error-500": View(
+        "/app/connections/{connection}", failing(500, "internal_error", "Something went wrong in the service.")
+    ),
+    "error-429": View(
+        "/app/connections/{connection}", failing(429, "too_many_requests", "Too many calls. Try again in a moment.")
+    ),
 }
 
 README = {"connections": "requests", "request": "request"}
@@ -55,25 +155,27 @@ class Style:
     colours: str
     width: int
     height: int
+    is_whole: bool = True
 
 
 STYLES = (
     Style("light", "light", 1280, 860),
     Style("dark", "dark", 1280, 860),
     Style("phone", "light", 390, 844),
+    Style("wide", "light", 2560, 1200, is_whole=False),
 )
-README_STYLE = Style("readme", "light", 1160, 720)
+README_STYLE = Style("readme", "light", 1160, 720, is_whole=False)
 
 
 def main(arguments: list[str]) -> int:
     """Write the screenshots and return the exit status."""
-    if len(arguments) != 1:
-        print(__doc__)  # noqa: T201 - a program's help
+    if not arguments or not set(arguments[1:]) <= set(VIEWS):
+        print(__doc__, "The views are:", *VIEWS)  # noqa: T201 - a program's help
         return 2
     if CHROMIUM is None:
         print("Chromium is needed: apt-get install chromium", file=sys.stderr)  # noqa: T201 - see above
         return 1
-    folder = Path(arguments[0])
+    folder, names = Path(arguments[0]), arguments[1:] or list(VIEWS)
     with (
         tempfile.TemporaryDirectory() as state,
         running(Path(state)) as run,
@@ -82,32 +184,34 @@ def main(arguments: list[str]) -> int:
         facts = fill(run)
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         for style in STYLES:
-            for name, address in VIEWS.items():
-                key = None if name in {"sign-in", "onboarding"} else run.credentials["api_key"]
-                picture(
-                    browser,
-                    run.credentials["base_url"] + address.format(**facts),
-                    style,
-                    key,
-                    folder / style.name / name,
-                )
-        for name, view in README.items():
-            address = run.credentials["base_url"] + VIEWS[view].format(**facts)
-            picture(browser, address, README_STYLE, run.credentials["api_key"], ROOT / "docs" / "images" / name)
+            for name in names:
+                picture(open_view(browser, run, facts, name, style), style, folder / style.name / name)
+        if names == list(VIEWS):
+            for name, view in README.items():
+                page = open_view(browser, run, facts, view, README_STYLE)
+                picture(page, README_STYLE, ROOT / "docs" / "images" / name)
         browser.close()
     print(f"The screenshots are in {folder}/.")  # noqa: T201 - see above
     return 0
 
 
 def fill(run: Run) -> dict[str, str]:
-    """Queue requests of several kinds, wait until they have ended, and return the ids that the addresses contain."""
+    """Make connections and requests in many states, and return what the addresses need."""
     api, connection = run.api(), run.credentials["connection_id"]
-
-    def request(name: str, children: list[dict[str, Any]], **members: str) -> str:
-        return run.queue({"request_json": {"request": {"name": name, "children": children}}, **members})
 
     def text(name: str, value: str) -> dict[str, str]:
         return {"name": name, "text": value}
+
+    def request(name: str, children: list[Any], attributes: dict[str, str] | None = None, **members: str) -> str:
+        tree = {"name": name, "children": children, **({"attributes": attributes} if attributes else {})}
+        return run.queue({"request_json": {"request": tree}, **members})
+
+    def made(name: str, **settings: str) -> str:
+        return str(api.call("POST", "/api/v1/connections", {"name": name, **settings})["data"]["id"])
+
+    def onboarding(of: str) -> str:
+        answer = api.call("POST", f"/api/v1/connections/{of}/onboarding_url", {})
+        return "/onboarding#" + str(answer["data"]["links"]["onboarding"]).partition("#")[2]
 
     webhook_url = run.credentials["webhook_url"]
     request("CompanyQueryRq", [])
@@ -115,41 +219,70 @@ def fill(run: Run) -> dict[str, str]:
     invoices = request(
         "InvoiceQueryRq", [text("MaxReturned", "40"), text("IncludeLineItems", "true")], webhook_url=webhook_url
     )
-    request("VendorQueryRq", [text("MaxReturned", "10")], webhook_url="http://127.0.0.1:9/refused")
+    refused = request("VendorQueryRq", [text("MaxReturned", "10")], webhook_url="http://127.0.0.1:9/refused")
     bakery = [{"name": "CustomerAdd", "children": [text("Name", "Harbor Street Bakery")]}]
     request("CustomerAddRq", bakery, webhook_url=webhook_url)
     failed = request("CustomerAddRq", bakery, webhook_url=webhook_url)
-    request("ItemQueryRq", [text("MaxReturned", "30")])
+    iterated = request("ItemQueryRq", [text("MaxReturned", "30")], {"iterator": "Start"})
     last = request("AccountQueryRq", [])
     eventually(lambda: run.record(last)["state"], lambda state: state in {"response_received", "error"})
-    api.call("POST", "/api/v1/connections", {"name": "Harbor Street Bakery", "company_file": r"C:\Books\Harbor.qbw"})
-    paused = api.call("POST", "/api/v1/connections", {"name": "Grünwald Fabrics"})["data"]["id"]
+
+    empty = made("Harbor Street Bakery", company_file=r"C:\Books\Harbor.qbw")
+    paused = made("Grünwald Fabrics")
     api.call("POST", f"/api/v1/connections/{paused}/pause", {})
-    for name in ("InvoiceQueryRq", "CustomerQueryRq"):
-        body = {"request_json": {"request": {"name": name, "children": [text("MaxReturned", "5")]}}}
-        api.call("POST", f"/api/v1/connections/{paused}/queued_requests", body)
-    link = api.call("POST", f"/api/v1/connections/{paused}/onboarding_url", {})["data"]["links"]["onboarding"]
-    onboarding = "/onboarding#" + link.partition("#")[2]
-    return {"connection": connection, "invoices": invoices, "failed": failed, "onboarding": onboarding}
+    made("The Extraordinarily Long-Named Holding Company of Northern and Southern Millbrook, Incorporated, 2nd Branch")
+    wrong = made("Lakeside Carpentry")
+    api.call("POST", f"/api/v1/connections/{wrong}/password", {})
+    onboarding_wrong = onboarding(wrong)
+    qwc = api.call("POST", f"/api/v1/connections/{wrong}/qwc", {})["qwc"]
+    Simulator(qwc, "a wrong password", Company.generated()).run_once()
+    body = {"request_json": {"request": {"name": "InvoiceQueryRq", "children": [text("MaxReturned", "5")]}}}
+    for waits in (paused, paused, wrong):
+        waiting = api.call("POST", f"/api/v1/connections/{waits}/queued_requests", body)["data"]["id"]
+    return {
+        "connection": connection,
+        "empty": empty,
+        "paused": paused,
+        "wrong_password": wrong,
+        "invoices": invoices,
+        "failed": failed,
+        "refused": refused,
+        "iterated": iterated,
+        "waiting": waiting,
+        "onboarding": onboarding(empty),
+        "onboarding_wrong": onboarding_wrong,
+    }
 
 
-def picture(browser: Browser, address: str, style: Style, key: str | None, target: Path) -> None:
-    """Write one screenshot; with a key the window is signed in."""
+def open_view(browser: Browser, run: Run, facts: Mapping[str, str], name: str, style: Style) -> Page:
+    """Return a window with the view."""
+    view = VIEWS[name]
     context = browser.new_context(
         viewport={"width": style.width, "height": style.height},
         color_scheme="dark" if style.colours == "dark" else "light",
+        reduced_motion="reduce",
         locale="en-US",
     )
     page = context.new_page()
-    if key:
-        page.add_init_script(
-            f"sessionStorage.setItem('qbxml-queue.key', '{key}'); sessionStorage.setItem('qbxml-queue.scope', 'full');"
-        )
-    page.goto(address)
+    if name not in NO_KEY:
+        seed_session(page, run.credentials["api_key"])
+    view.before(page)
+    page.goto(run.credentials["base_url"] + view.address.format(**facts))
     page.wait_for_timeout(SETTLE_MILLISECONDS)
+    view.act(page)
+    page.wait_for_timeout(SETTLE_MILLISECONDS // 3)
+    return page
+
+
+def picture(page: Page, style: Style, target: Path) -> None:
+    """Write the screenshot and close the window."""
     target.parent.mkdir(parents=True, exist_ok=True)
+    if style.is_whole:
+        height = page.evaluate("document.documentElement.scrollHeight")
+        page.set_viewport_size({"width": style.width, "height": min(max(height, style.height), MAX_HEIGHT)})
+        page.wait_for_timeout(SETTLE_MILLISECONDS // 3)
     page.screenshot(path=target.with_suffix(".png"))
-    context.close()
+    page.context.close()
 
 
 if __name__ == "__main__":

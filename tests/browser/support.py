@@ -51,10 +51,7 @@ class Console:
 
     def keep_signed_in(self) -> None:
         """Have a key in the session storage of every page from here on."""
-        self.page.add_init_script(
-            f"sessionStorage.setItem('qbxml-queue.key', '{self.service.api_key}');"
-            "sessionStorage.setItem('qbxml-queue.scope', 'full');"
-        )
+        seed_session(self.page, self.service.api_key)
 
     def button(self, name: str, *, exact: bool = False) -> Locator:
         """Return the button with this name."""
@@ -75,6 +72,28 @@ class Console:
     def sees_heading(self, text: str) -> None:
         """Wait until a heading is visible."""
         expect(self.page.get_by_role("heading", name=text).first).to_be_visible()
+
+
+def seed_session(page: Page, api_key: str) -> None:
+    """Have a key in the session storage of every page that the window opens from here on."""
+    page.add_init_script(
+        f"sessionStorage.setItem('qbxml-queue.key', '{api_key}'); sessionStorage.setItem('qbxml-queue.scope', 'full');"
+    )
+
+
+LARGE_BYTES = 5 * 1024 * 1024
+
+
+def large_response() -> dict[str, object]:
+    """Return the members of a request with a response of 5 MB."""
+    one = "<CustomerRet><ListID>80000001-1</ListID><Name>Grünwald Fabrics</Name><Balance>97.50</Balance></CustomerRet>"
+    count = LARGE_BYTES // len(one)
+    customers = [{"ListID": "80000001-1", "Name": "Grünwald Fabrics", "Balance": "97.50"}] * count
+    return {
+        "state": "response_received",
+        "response_xml": f"<QBXML><QBXMLMsgsRs><CustomerQueryRs>{one * count}</CustomerQueryRs></QBXMLMsgsRs></QBXML>",
+        "response_json": [{"QBXMLMsgsRs": {"CustomerQueryRs": {"CustomerRet": customers}}}],
+    }
 
 
 def query(

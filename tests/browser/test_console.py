@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.support import HOSTILE, Console, query
+from tests.browser.support import HOSTILE, Console, large_response, query
 
 if TYPE_CHECKING:
     from playwright.sync_api import Route
 
-LARGE_BYTES = 5 * 1024 * 1024
 MAX_BLOCKED_MILLISECONDS = 2000
 
 
@@ -332,17 +331,10 @@ def test_a_revoked_key_leads_back_to_the_sign_in(console: Console) -> None:
 def test_a_response_of_5_mb_does_not_freeze_the_tab(console: Console) -> None:
     connection = console.service.connection()
     request_id = query(connection)
-    one = "<CustomerRet><ListID>80000001-1</ListID><Name>Grünwald Fabrics</Name><Balance>97.50</Balance></CustomerRet>"
-    count = LARGE_BYTES // len(one)
-    customers = [{"ListID": "80000001-1", "Name": "Grünwald Fabrics", "Balance": "97.50"}] * count
 
     def large(route: Route) -> None:
         answer = json.loads(route.fetch().text())
-        answer["data"].update(
-            state="response_received",
-            response_xml=f"<QBXML><QBXMLMsgsRs><CustomerQueryRs>{one * count}</CustomerQueryRs></QBXMLMsgsRs></QBXML>",
-            response_json=[{"QBXMLMsgsRs": {"CustomerQueryRs": {"CustomerRet": customers}}}],
-        )
+        answer["data"].update(large_response())
         route.fulfill(json=answer)
 
     console.sign_in()

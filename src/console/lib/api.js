@@ -1,5 +1,5 @@
 // Calls of the REST API. The API key lives in the tab's session storage and in no URL.
-import { useCallback, useEffect, useRef, useState } from "../vendor/preact.js";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { ROOT } from "./router.js";
 
 const KEY = "qbxml-queue.key";
@@ -127,7 +127,7 @@ export function useLoad(load, dependencies, { refresh = 0 } = {}) {
     running.current?.abort();
     const controller = new AbortController();
     running.current = controller;
-    setState((former) => ({ ...former, loading: true }));
+    setState((former) => (former.loading ? former : { ...former, loading: true }));
     try {
       const data = await latest.current(controller.signal);
       if (!controller.signal.aborted) setState({ data, loading: false });
@@ -135,8 +135,9 @@ export function useLoad(load, dependencies, { refresh = 0 } = {}) {
       if (!controller.signal.aborted) setState((former) => ({ data: former.data, error, loading: false }));
     }
   }, []);
-  useEffect(() => {
-    setState((former) => ({ data: former.data, stale: true, loading: true }));
+  // Before the paint: the call is on its way while the browser draws the skeleton.
+  useLayoutEffect(() => {
+    setState((former) => (former.error ? { data: former.data, loading: true } : former));
     reload();
     return () => running.current?.abort();
   }, dependencies);

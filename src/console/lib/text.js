@@ -1,10 +1,10 @@
 // Words and numbers for people: dates in the reader's time zone, plurals, names of states.
 
-const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
-const shortTime = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
-const shortDate = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
-const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
-const number = new Intl.NumberFormat("en");
+/** Makes a formatter when it is first used: each takes a millisecond or more. */
+const lazy = (make) => { let made; return () => (made ??= make()); };
+const dateTime = lazy(() => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" }));
+const relative = lazy(() => new Intl.RelativeTimeFormat("en", { numeric: "auto" }));
+const number = lazy(() => new Intl.NumberFormat("en"));
 
 const UNITS = [
   ["year", 31_536_000],
@@ -14,9 +14,9 @@ const UNITS = [
   ["minute", 60],
 ];
 
-export const count = (value) => number.format(value);
+export const count = (value) => (value < 1000 ? String(value) : number().format(value));
 export const plural = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
-export const fullTime = (iso) => dateTime.format(new Date(iso));
+export const fullTime = (iso) => dateTime().format(new Date(iso));
 
 const ISO_MOMENT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 
@@ -26,18 +26,12 @@ export const withLocalTimes = (message) => message?.replace(ISO_MOMENT, fullTime
 /** Returns how long ago (or how far ahead) a moment is: "3 minutes ago". */
 export function ago(iso, now = Date.now()) {
   const seconds = (new Date(iso).getTime() - now) / 1000;
-  if (Math.abs(seconds) < 45) return "just now";
+  if (Math.abs(seconds) < 10) return "just now";
+  if (Math.abs(seconds) < 60) return relative().format(Math.round(seconds / 10) * 10, "second");
   for (const [unit, size] of UNITS) {
-    if (Math.abs(seconds) >= size) return relative.format(Math.round(seconds / size), unit);
+    if (Math.abs(seconds) >= size) return relative().format(Math.round(seconds / size), unit);
   }
-  return relative.format(Math.sign(seconds), "minute");
-}
-
-/** Returns the time today, else the day and the time. */
-export function shortMoment(iso) {
-  const date = new Date(iso);
-  const sameDay = date.toDateString() === new Date().toDateString();
-  return sameDay ? shortTime.format(date) : `${shortDate.format(date)}, ${shortTime.format(date)}`;
+  return "";
 }
 
 export function bytes(size) {
@@ -69,6 +63,9 @@ export const WEBHOOK_STATES = {
   failed: { name: "Failed", tone: "red" },
 };
 
+/** Returns how many requests wait to be sent. */
+export const waiting = (counts) => counts.waiting + counts.retryable;
+
 export const UNFINISHED = new Set(["waiting", "ticketed", "sent", "retryable"]);
 export const ENDED = new Set(["response_received", "error", "discarded"]);
 
@@ -76,6 +73,7 @@ export const ENDED = new Set(["response_received", "error", "discarded"]);
 export function health(connection) {
   const reason = connection.waiting_reason;
   if (connection.paused_at) return { name: "Paused", tone: "amber" };
+  if (reason?.code === "wrong_password") return { name: "Wrong password", tone: "red" };
   if (connection.status === "never_connected") return { name: "Not connected yet", tone: "grey" };
   if (connection.status === "error") return { name: "Needs attention", tone: "red" };
   if (reason?.code === "not_seen") return { name: "Not seen lately", tone: "amber" };

@@ -1,17 +1,20 @@
-// One connection: its health, its requests with filters and search, and its settings.
+// One connection: its health and its requests with filters and search. Also the frame of its settings.
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { call, session, useLoad } from "../lib/api.js";
 import { navigate, url } from "../lib/router.js";
-import { count, health, requestTitle, STATES, WEBHOOK_STATES, withLocalTimes } from "../lib/text.js";
-import { ActionButton, Ago, Badge, Button, Empty, Icon, Note, Pager, Problem, Skeleton, SkeletonCard, SkeletonRows, StateBadge, toast, useTitle, WebhookBadge } from "../lib/ui.js";
-import { useCount } from "./connections.js";
-import { Settings } from "./connection_settings.js";
+import { count, health, requestTitle, STATES, waiting, WEBHOOK_STATES, withLocalTimes } from "../lib/text.js";
+import { ActionButton, Ago, Badge, Button, Empty, Icon, Note, Pager, Problem, Skeleton, SkeletonRows, StateBadge, toast, useTitle, WebhookBadge } from "../lib/ui.js";
 
 const REFRESH_MILLISECONDS = 5000;
 const TYPING_MILLISECONDS = 300;
 const PAGE_SIZES = [20, 50, 100];
 
-export default function ConnectionView({ parts: [id, tab], query }) {
+export default function Connection({ parts: [id], query }) {
+  return html`<${ConnectionFrame} id=${id}>${() => html`<${Requests} id=${id} query=${query} />`}<//>`;
+}
+
+/** What every tab of a connection shows. `children` gets the connection, null while it loads, and how to load it again. */
+export function ConnectionFrame({ id, tab, children }) {
   const load = useLoad((signal) => call("GET", `/connections/${id}`, { signal }), [id], { refresh: REFRESH_MILLISECONDS });
   const connection = load.data?.data;
   useTitle(connection?.name ?? "Connection");
@@ -23,17 +26,16 @@ export default function ConnectionView({ parts: [id, tab], query }) {
   return html`<div class="page">
     <nav class="crumbs" aria-label="Breadcrumbs"><a href=${url("/")}>Connections</a><span aria-hidden="true">/</span><span>${connection ? (connection.name ?? "Unnamed connection") : "…"}</span></nav>
     ${connection ? html`<div class="page-head"><div><div class="row"><h1>${connection.name ?? "Unnamed connection"}</h1><${Badge} tone=${tone}>${name}<//></div>
-        <div class="sub"><span>Last contact <${Ago} at=${connection.last_connected_at} /></span>
+        <div class="sub"><span>${connection.last_connected_at ? html`Last contact <${Ago} at=${connection.last_connected_at} />` : "No contact yet"}</span>
           ${connection.quickbooks_product_name && html`<span>${connection.quickbooks_product_name}</span>`}
           ${connection.qbxml_version && html`<span>QBXML ${connection.qbxml_version}</span>`}${connection.country && html`<span>${connection.country}</span>`}</div></div>
-      <${HeadActions} connection=${connection} load=${load} /></div>` : html`<${Skeleton} width="280px" />`}
+      <${HeadActions} connection=${connection} load=${load} /></div>` : !load.error && html`<div class="page-head" role="status"><div class="grow stack tight"><span class="hidden-visually">Loading…</span><h1><${Skeleton} width="240px" /></h1><${Skeleton} width="380px" /></div></div>`}
     ${load.error && html`<${Problem} error=${load.error} retry=${load.reload} what="The connection could not be loaded." />`}
     ${connection && html`<${Health} connection=${connection} />`}
     <nav class="tabs" aria-label="Connection">
       <a href=${url(`/connections/${id}`)} aria-current=${tab ? undefined : "page"}>Requests</a>
       <a href=${url(`/connections/${id}/settings`)} aria-current=${tab ? "page" : undefined}>Settings</a></nav>
-    ${tab ? (connection ? html`<${Settings} connection=${connection} load=${load} />` : html`<${SkeletonCard} />`) : html`
-      <${Numbers} id=${id} query=${query} /><${Requests} id=${id} query=${query} />`}
+    ${children(connection ?? null, load)}
   </div>`;
 }
 
@@ -46,25 +48,31 @@ function HeadActions({ connection, load }) {
     <a class="button primary" href=${url("/compose", { connection: connection.id })}><${Icon} name="plus" />New request</a></div>`;
 }
 
+/** What to click in the console, where the API's hint names a call. */
+const HINTS = {
+  paused: "Choose Resume to send requests again.",
+  never_connected: "Open Settings: download the .qwc file, set a password, or create an onboarding link for your customer.",
+  wrong_password: "Enter the password in the Web Connector again. If it is lost, set a new one in Settings.",
+  outside_sync_window: "To send sooner, change the sync window in Settings.",
+};
+
 function Health({ connection }) {
   const { waiting_reason: reason, last_error: error } = connection;
   if (reason) {
-    const calm = ["outside_sync_window", "never_connected"].includes(reason.code);
-    const known = { paused: "Choose Resume to send requests again.", never_connected: "Open Settings to get the .qwc file and set a password; then add the file to the Web Connector and tick Auto-Run." };
-    return html`<${Note} tone=${calm ? "" : error ? "red" : "amber"} title=${withLocalTimes(reason.message)}>${(known[reason.code] ?? reason.hint) && html`<p>${known[reason.code] ?? reason.hint}</p>`}<//>`;
+    const isCalm = ["outside_sync_window", "never_connected"].includes(reason.code);
+    const isWrongPassword = reason.code === "wrong_password";
+    const title = isWrongPassword ? html`The Web Connector called with a wrong password <${Ago} at=${connection.login_failed_at} />` : withLocalTimes(reason.message);
+    const hint = HINTS[reason.code] ?? reason.hint;
+    return html`<${Note} tone=${isCalm ? "" : error || isWrongPassword ? "red" : "amber"} title=${title}>${hint && html`<p>${hint}</p>`}<//>`;
   }
   return error ? html`<${Note} tone="red" title=${error.message}>${error.hint && html`<p>${error.hint}</p>`}<p class="small muted">Reported <${Ago} at=${error.at} /></p><//>` : null;
 }
 
-function Numbers({ id, query }) {
-  const cards = [["Waiting", ["waiting", "retryable"]], ["Completed", ["response_received"]], ["Failed", ["error"]]];
-  return html`<div class="numbers">${cards.map(([name, states]) => html`<${NumberCard} id=${id} name=${name} states=${states} current=${states.includes(query.state)} />`)}</div>`;
-}
+const CARDS = [["waiting", "Waiting"], ["response_received", "Completed"], ["error", "Failed"]];
 
-function NumberCard({ id, name, states, current }) {
-  const { data, error } = useCount(id, states, REFRESH_MILLISECONDS);
-  return html`<a class="card number-card" href=${url(`/connections/${id}`, current ? {} : { state: states[0] })} aria-current=${current ? "true" : undefined}>
-    <div class="name">${name}</div><div class="value">${data ? count(data.total) : error ? "–" : html`<${Skeleton} width="60px" />`}</div></a>`;
+function Numbers({ id, counts, failed, current }) {
+  return html`<nav class="numbers" aria-label="Requests by state">${CARDS.map(([state, name]) => html`<a class="card number-card" href=${url(`/connections/${id}`, state === current ? {} : { state })} aria-current=${state === current ? "true" : undefined}>
+    <div class="name">${name}</div><div class="value">${counts ? count(state === "waiting" ? waiting(counts) : counts[state]) : failed ? "–" : html`<${Skeleton} width="60px" />`}</div></a>`)}</nav>`;
 }
 
 function Requests({ id, query }) {
@@ -75,7 +83,7 @@ function Requests({ id, query }) {
   const { state, webhook_state: webhookState, search } = query;
   const list = useLoad(
     (signal) => call("GET", `/connections/${id}/queued_requests`, {
-      query: { page, page_size: pageSize, sort, sort_direction: direction, state, webhook_state: webhookState, search_phrase: search }, signal }),
+      query: { page, page_size: pageSize, sort, sort_direction: direction, state, webhook_state: webhookState, search_phrase: search, bodies: false }, signal }),
     [id, page, pageSize, sort, direction, state, webhookState, search],
     { refresh: search ? 0 : REFRESH_MILLISECONDS },
   );
@@ -85,7 +93,8 @@ function Requests({ id, query }) {
   const heading = (column, text) => html`<th scope="col" aria-sort=${sort === column ? (direction === "asc" ? "ascending" : "descending") : "none"}>
     <button type="button" onClick=${() => change({ sort: column, sort_direction: sort === column && direction === "desc" ? "asc" : "desc" })}>${text}
       <span aria-hidden="true">${sort === column ? (direction === "asc" ? "↑" : "↓") : ""}</span></button></th>`;
-  return html`<section class="card" aria-label="Requests" aria-busy=${String(list.loading)}>
+  return html`<${Numbers} id=${id} counts=${list.data?.counts} failed=${list.error} current=${state} />
+    <section class="card" aria-label="Requests" aria-busy=${String(list.loading)}>
     <div class="toolbar">
       <${SearchBox} value=${search ?? ""} change=${(text) => change({ search: text }, { replace: true })} />
       <${Select} label="State" value=${state} options=${STATES} all="All states" change=${(value) => change({ state: value })} />
@@ -94,7 +103,7 @@ function Requests({ id, query }) {
     </div>
     ${list.error && !requests ? html`<div class="body"><${Problem} error=${list.error} retry=${list.reload} what="The requests could not be loaded." /></div>`
       : requests?.length === 0 ? html`<${Nothing} id=${id} filtered=${filtered} page=${page} change=${change} />`
-      : html`<div class="table-wrap"><table class="responsive"><thead><tr><th scope="col">Request</th><th scope="col">State</th><th scope="col">Webhook</th>${heading("inserted_at", "Queued")}${heading("updated_at", "Last change")}</tr></thead>
+      : html`<div class="table-wrap"><table class="responsive requests"><thead><tr><th scope="col">Request</th><th scope="col">State</th><th scope="col">Webhook</th>${heading("inserted_at", "Queued")}${heading("updated_at", "Last change")}</tr></thead>
         <tbody>${requests ? requests.map((one) => html`<${Row} key=${one.id} request=${one} />`) : html`<${SkeletonRows} rows=${8} columns=${5} />`}</tbody></table></div>`}
     ${list.error && requests && html`<div class="foot" role="status">The list could not be updated; it shows the last state. <${Button} kind="small" onClick=${() => list.reload()}>Try again<//></div>`}
     ${requests?.length > 0 && html`<${Pager} page=${page} totalPages=${list.data.total_pages} go=${(to) => change({ page: to })}>

@@ -3,13 +3,19 @@ import { html, useState } from "../vendor/preact.js";
 import { call, session } from "../lib/api.js";
 import { navigate, url } from "../lib/router.js";
 import { fullTime } from "../lib/text.js";
-import { ActionButton, Button, CopyButton, Dialog, explain, Field, Note, toast } from "../lib/ui.js";
+import { ActionButton, Button, CopyButton, Dialog, explain, Field, Note, SkeletonCard, toast } from "../lib/ui.js";
+import { ConnectionFrame } from "./connection.js";
 import { downloadQwc, Password } from "./new_connection.js";
 
 const ZONES = Intl.supportedValuesOf?.("timeZone") ?? ["UTC"];
 const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-export function Settings({ connection, load }) {
+export default function ConnectionSettings({ parts: [id, tab] }) {
+  return html`<${ConnectionFrame} id=${id} tab=${tab}>${(connection, load) => (connection
+    ? html`<${Settings} connection=${connection} load=${load} />` : html`<div class="columns"><${SkeletonCard} lines=${9} /><${SkeletonCard} /></div>`)}<//>`;
+}
+
+function Settings({ connection, load }) {
   return html`<div class="columns"><div class="stack"><${General} connection=${connection} load=${load} /></div>
     <div class="stack"><${WebConnector} connection=${connection} load=${load} /><${Facts} connection=${connection} />
       ${session.canChange && html`<${Danger} connection=${connection} load=${load} />`}</div></div>`;

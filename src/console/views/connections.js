@@ -2,7 +2,7 @@
 import { html } from "../vendor/preact.js";
 import { call, session, useLoad } from "../lib/api.js";
 import { navigate, url } from "../lib/router.js";
-import { count, health, withLocalTimes } from "../lib/text.js";
+import { count, health, waiting, withLocalTimes } from "../lib/text.js";
 import { Ago, Badge, Empty, Pager, Problem, Skeleton, SkeletonRows, useTitle } from "../lib/ui.js";
 
 const PAGE_SIZE = 20;
@@ -39,31 +39,27 @@ function Row({ connection }) {
   const { name, tone } = health(connection);
   const address = url(`/connections/${connection.id}`);
   const why = withLocalTimes(connection.waiting_reason?.message ?? connection.last_error?.message);
+  // A page past the end has no items: only the counts are of interest here.
+  const counts = useLoad(
+    async (signal) => (await call("GET", `/connections/${connection.id}/queued_requests`, { query: { page: 1_000_000_000, bodies: false }, signal })).counts,
+    [connection.id],
+    { refresh: REFRESH_MILLISECONDS },
+  );
   const follow = (event) => !event.target.closest("a") && !String(getSelection()) && navigate(address);
   return html`<tr class="clickable" onClick=${follow}>
     <td><a class="title break" href=${address}>${connection.name ?? "Unnamed connection"}</a>
       <div class="muted small">${[connection.quickbooks_product_name, connection.country].filter(Boolean).join(" · ") || html`<code>${connection.id.slice(0, 8)}</code>`}</div></td>
     <td><${Badge} tone=${tone}>${name}<//>${why && tone !== "green" && html`<div class="why muted small break">${why}</div>`}</td>
     <td><${Ago} at=${connection.last_connected_at} /></td>
-    <td class="number narrow-hide"><${Count} connection=${connection} states=${["waiting", "retryable"]} /></td>
-    <td class="number narrow-hide"><${Count} connection=${connection} states=${["error"]} tone="red" /></td>
+    <td class="number narrow-hide"><${Count} id=${connection.id} state="waiting" counts=${counts} /></td>
+    <td class="number narrow-hide"><${Count} id=${connection.id} state="error" counts=${counts} tone="red" /></td>
   </tr>`;
 }
 
-/** The number of requests in some states. A list with one item a page has as many pages as there are requests. */
-export function useCount(connectionId, states, refresh = REFRESH_MILLISECONDS) {
-  return useLoad(async (signal) => {
-    const pages = await Promise.all(states.map((state) =>
-      call("GET", `/connections/${connectionId}/queued_requests`, { query: { state, page_size: 1 }, signal })));
-    return { total: pages.reduce((sum, { total_pages: total }) => sum + total, 0) };
-  }, [connectionId, states.join()], { refresh });
-}
-
-function Count({ connection, states, tone }) {
-  const { data, error } = useCount(connection.id, states);
-  if (!data) return error ? html`<span class="muted" title="Not available">–</span>` : html`<${Skeleton} width="26px" />`;
-  const shown = count(data.total);
-  const state = states.length === 1 ? states[0] : "waiting";
-  if (!data.total) return html`<span class="muted">${shown}</span>`;
-  return html`<a href=${url(`/connections/${connection.id}`, { state })} class=${tone === "red" ? "strong failed" : ""}>${shown}</a>`;
+/** How many requests of a connection are in a state, as a link to them. */
+function Count({ id, state, counts, tone }) {
+  if (!counts.data) return counts.error ? html`<span class="muted" title="Not available">–</span>` : html`<${Skeleton} width="26px" />`;
+  const number = state === "waiting" ? waiting(counts.data) : counts.data[state];
+  if (!number) return html`<span class="muted">0</span>`;
+  return html`<a href=${url(`/connections/${id}`, { state })} class=${tone === "red" ? "strong failed" : ""}>${count(number)}</a>`;
 }

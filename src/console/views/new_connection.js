@@ -18,7 +18,7 @@ export default function NewConnection() {
       <span class="dot">${n < step ? html`<${Icon} name="check" />` : n + 1}</span>${name}</li>`)}</ol>
     ${step === 0 && html`<${Describe} done=${(connection, password) => { setMade({ connection, password }); setStep(1); }} />`}
     ${step === 1 && html`<${SetUp} ...${made} done=${() => setStep(2)} />`}
-    ${step === 2 && html`<${Wait} connection=${made.connection} />`}
+    ${step === 2 && html`<${Wait} connection=${made.connection} back=${() => setStep(1)} />`}
   </div>`;
 }
 
@@ -87,7 +87,7 @@ function SetUp({ connection, password, done }) {
   </div></div>`;
 }
 
-function Wait({ connection }) {
+function Wait({ connection, back }) {
   const { data, error } = useLoad((signal) => call("GET", `/connections/${connection.id}`, { signal }), [connection.id], { refresh: CONTACT_MILLISECONDS });
   const now = data?.data;
   const address = url(`/connections/${connection.id}`);
@@ -99,8 +99,9 @@ function Wait({ connection }) {
   }
   return html`<div class="card"><div class="empty" role="status">
     <span class="badge blue pulse">Waiting for the Web Connector</span>
+    ${now?.login_failed_at && html`<${Note} tone="red" title=${html`The Web Connector called with a wrong password <${Ago} at=${now.login_failed_at} />`}><p>Go back, copy the password and paste it into the Web Connector again.</p><//>`}
     ${now?.last_error ? html`<${Note} tone="red" title=${now.last_error.message}><p>${now.last_error.hint}</p><//>` : html`
       <p>Nothing has called yet. In the Web Connector, tick the application and choose Update Selected. This page updates by itself.</p>`}
     ${error && html`<p>${explain(error)}</p>`}
-    <div class="row"><a class="button" href=${address}>Skip</a></div></div></div>`;
+    <div class="row"><${Button} onClick=${back}>Back to the password<//><a class="button" href=${address}>Skip</a></div></div></div>`;
 }

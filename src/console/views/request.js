@@ -4,13 +4,11 @@ import { call, session, useLoad } from "../lib/api.js";
 import { DocumentView } from "../lib/document_view.js";
 import { ResultTable, resultsOf } from "../lib/result_table.js";
 import { navigate, url } from "../lib/router.js";
-import { ENDED, fullTime, plural, requestTitle, shortMoment, UNFINISHED, withLocalTimes } from "../lib/text.js";
+import { ENDED, fullTime, plural, requestTitle, UNFINISHED, withLocalTimes } from "../lib/text.js";
 import { ActionButton, Ago, CopyButton, Empty, Note, Problem, Skeleton, SkeletonCard, StateBadge, toast, useTitle, WebhookBadge } from "../lib/ui.js";
 
 const UNFINISHED_MILLISECONDS = 2000;
 const WEBHOOK_MILLISECONDS = 5000;
-/** How long after each failed webhook attempt the next one follows; ±20 %. */
-const WEBHOOK_WAITS_SECONDS = [5, 300, 1800, 7200, 18_000, 36_000, 36_000];
 
 export default function Request({ parts: [id] }) {
   const first = useLoad((signal) => call("GET", `/queued_requests/${id}`, { signal }), [id]);
@@ -94,17 +92,11 @@ function Timeline({ record }) {
     const delivered = last && record.webhook_state === "succeeded";
     steps.push({ name: delivered ? "Webhook delivered" : `Webhook attempt ${n + 1} failed`, at: attempt.attempted_at, text: attempt.response, tone: delivered ? "green" : "red" });
   });
-  if (ENDED.has(state) && record.webhook_state === "pending") steps.push({ name: attempts.length ? "Next webhook attempt" : "Webhook on its way", text: nextAttempt(attempts), tone: "blue", now: true });
+  if (ENDED.has(state) && record.webhook_state === "pending") steps.push({ name: attempts.length ? "Next webhook attempt" : "Webhook on its way", at: attempts.at(-1)?.next_attempt_at, tone: "blue", now: true });
   return html`<ol class="timeline">${steps.map((step) => html`<li class="${step.tone} ${step.now ? "now" : ""}">
     <div class="row between oneline"><span class="strong">${step.name}</span>
       <span class="when nowrap">${step.at ? html`<time datetime=${step.at} title=${fullTime(step.at)}>${fullTime(step.at)}</time>` : ""}</span></div>
     ${step.text && html`<p class="muted small break mono">${step.text.length > 400 ? `${step.text.slice(0, 400)}…` : step.text}</p>`}</li>`)}</ol>`;
-}
-
-function nextAttempt(attempts) {
-  const wait = WEBHOOK_WAITS_SECONDS[attempts.length - 1];
-  if (wait === undefined) return "";
-  return `About ${shortMoment(new Date(attempts.at(-1).attempted_at).getTime() + wait * 1000)}`;
 }
 
 function Details({ record, label }) {
@@ -158,7 +150,7 @@ function Pages({ record, label }) {
   const isIterated = record.page > 1 || Boolean(record.request_json?.request?.attributes?.iterator);
   const { data } = useLoad(async (signal) => {
     if (!isIterated || !label) return null;
-    const query = { search_phrase: label, page_size: 100, sort: "inserted_at", sort_direction: "asc" };
+    const query = { search_phrase: label, page_size: 100, sort: "inserted_at", sort_direction: "asc", bodies: false };
     const list = await call("GET", `/connections/${record.connection_id}/queued_requests`, { query, signal });
     return list.data.filter((one) => one.request_name === record.request_name);
   }, [record.id, record.updated_at]);

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from domain.ownership import owned, owned_connection
 from domain.requests.page_range import MIN_PART_RECORDS, index_days, locate_page, matching_days
+from domain.requests.record import ListedRequest
 from domain.requests.search import Search
 from domain.storage.counts import records_by_state
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from domain.ports import Clock
-    from domain.requests.record import ListedRequest, QueuedRequest, State, WebhookState
+    from domain.requests.record import QueuedRequest, State, WebhookState
     from domain.storage.counts import DayCounts
     from domain.storage.ports import Database, IndexEntry, RequestBatch
 
@@ -37,7 +38,10 @@ Sort: TypeAlias = Literal["inserted_at", "updated_at"]
 
 @dataclass(frozen=True, slots=True)
 class ListQuery:
-    """The parameters of a list. `page` counts from 1. `search_phrase` is a substring."""
+    """The parameters of a list. `page` counts from 1. `search_phrase` is a substring.
+
+    `bodies`: whether the items have their request and response XML.
+    """
 
     connection_id: str
     page: int = 1
@@ -47,6 +51,7 @@ class ListQuery:
     state: State | None = None
     webhook_state: WebhookState | None = None
     search_phrase: str | None = None
+    bodies: bool = True
 
     def matches(self, record: QueuedRequest) -> bool:
         """Whether the record matches the filters."""
@@ -131,7 +136,7 @@ class Lists:
         records = [record for record in batch.records if query.matches(record)]
         records.sort(key=lambda record: (query.time_of(record), record.id), reverse=query.descending)
         start = (query.page - 1) * query.page_size
-        return _with_bodies(batch, records[start : start + query.page_size]), len(records)
+        return _listed(query, batch, records[start : start + query.page_size]), len(records)
 
     def _items(self, query: ListQuery, entries: Sequence[IndexEntry]) -> Sequence[ListedRequest]:
         """Return the records of the entries. Leaves out those that changed since the index was written.
@@ -147,8 +152,10 @@ class Lists:
             for entry in entries
             if (record := by_id.get(entry.id)) and query.matches(record) and query.time_of(record) == entry.moment
         }
-        return _with_bodies(batch, list(records.values()))
+        return _listed(query, batch, list(records.values()))
 
 
-def _with_bodies(batch: RequestBatch, records: Sequence[QueuedRequest]) -> Sequence[ListedRequest]:
+def _listed(query: ListQuery, batch: RequestBatch, records: Sequence[QueuedRequest]) -> Sequence[ListedRequest]:
+    if not query.bodies:
+        return [ListedRequest(record, None) for record in records]
     return batch.with_bodies(records, max_response_bytes=MAX_LISTED_RESPONSE_BYTES, max_total_bytes=MAX_PAGE_BYTES)

@@ -140,6 +140,9 @@ class ListParameters(PageParameters):
     ] = None
     state: State | None = None
     webhook_state: WebhookState | None = None
+    bodies: Annotated[
+        bool, Field(description="False leaves `request_xml` and `response_xml` out of the items, which is faster.")
+    ] = True
 
 
 class DeleteParameters(BaseModel):

@@ -163,6 +163,18 @@ def test_an_empty_list_has_no_pages(deployment: Deployment) -> None:
     }
 
 
+def test_a_list_without_bodies_says_that_they_are_left_out(deployment: Deployment) -> None:
+    record_id = deployment.queue()["id"]
+    deployment.end(record_id)
+
+    (item,) = deployment.api.call("GET", deployment.requests_url + "?bodies=false").json["data"]
+
+    assert (item["request_xml"], item["response_xml"]) == (None, None)
+    assert item["request_omitted"] is True
+    assert item["response_omitted"] is True
+    assert item["id"] == record_id
+
+
 def test_a_list_counts_all_requests_by_state_regardless_of_filters_and_search(deployment: Deployment) -> None:
     for _ in range(3):
         deployment.queue()
