@@ -1,7 +1,7 @@
 """Measure the first view of a connection with many records in Chromium: bytes, files, calls and CPU time.
 
 Run `python -m benchmarks.console [RECORDS]` (default 10,000). The design rules allow 150 KB compressed and 200 ms on
-the page's main thread. CPU time is measured, so other programs on the machine and the wait for the service do not count.
+the main thread of the page. CPU time is measured, so other programs and the wait for the service do not count.
 """
 
 from __future__ import annotations

@@ -63,6 +63,12 @@ def create_connection(page: Page) -> None:
     page.locator(".secret code").wait_for()
 
 
+def wait_for_contact(page: Page) -> None:
+    """Go to the last step of a new connection."""
+    create_connection(page)
+    click("Continue")(page)
+
+
 def failing(status: int, code: str, message: str) -> Callable[[Page], object]:
     """Return a preparation that makes every call of the API fail."""
     body = {"error": {"code": code, "message": message, "details": {"request_id": "3f6c8a52-1d7e-4b09-9a51"}}}
@@ -91,9 +97,7 @@ VIEWS: Mapping[str, View] = {
     ),
     "new-connection": View("/app/connections/new"),
     "new-connection-password": View("/app/connections/new", act=create_connection),
-    "new-connection-wait": View(
-        "/app/connections/new", act=lambda page: (create_connection(page), click("Continue")(page))
-    ),
+    "new-connection-wait": View("/app/connections/new", act=wait_for_contact),
     "requests": View("/app/connections/{connection}"),
     "requests-none": View("/app/connections/{empty}"),
     "requests-no-match": View("/app/connections/{connection}?search=zebra&state=error"),
