@@ -34,6 +34,7 @@ Deploying {stack} to {account} in {region}.
 3. CloudFormation creates or updates the stack: three to five minutes the first time.
 
 Parameters keep the values of the last deployment. To change some: make deploy PARAMS="LogLevel=DEBUG RetentionDays=90"
+A domain name of your own takes three: DomainName, CertificateArn and HostedZoneId (docs/operations.md).
 """
 
 AFTER = """
@@ -51,6 +52,12 @@ docs/operations.md says how to connect a Windows machine to it.
 """
 
 
+DNS = """
+{domain} works once its DNS record names {target}. With HostedZoneId the stack creates the record. Otherwise create a
+CNAME record.
+"""
+
+
 class DeployError(Exception):
     """The deployment cannot be made; the message says what to do."""
 
@@ -63,19 +70,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.check:
             return 0
         print(BEFORE.format(stack=options.stack, account=account, region=region), flush=True)
-        target = build.target_of(build.FOLDER)
+        built_for = build.target_of(build.FOLDER)
         where = ["--region", region, *(["--profile", options.profile] if options.profile else [])]
-        command = sam_deploy(options.sam, build.FOLDER, options.stack, [*target.parameters, *options.parameters])
+        command = sam_deploy(options.sam, build.FOLDER, options.stack, [*built_for.parameters, *options.parameters])
         status = subprocess.run([*command, *where], cwd=ROOT, check=False).returncode  # noqa: S603 - our own arguments
         if status:
             print(f"make deploy: SAM ended with status {status}. Its message above says why.", file=sys.stderr)
             return status
-        base_url = outputs(client("cloudformation", region, options.profile), options.stack)["ApiUrl"]
+        deployed = outputs(client("cloudformation", region, options.profile), options.stack)
     except (DeployError, build.BuildError) as error:
         print(f"make deploy: {error}", file=sys.stderr)
         return 1
     repeated = f" REGION={region}" + (f" PROFILE={shlex.quote(options.profile)}" if options.profile else "")
-    print(AFTER.format(stack=options.stack, base_url=base_url, where=repeated))
+    print(AFTER.format(stack=options.stack, base_url=deployed["ApiUrl"], where=repeated))
+    if target := deployed.get("DomainNameTarget"):
+        print(DNS.format(domain=deployed["ApiUrl"].removeprefix("https://"), target=target))
     return 0
 
 

@@ -128,6 +128,113 @@ def test_intrinsic_functions_are_resolved(tmp_path: Path) -> None:
     assert properties == {"QueueName": "test-${Literal}-Other.Arn", "Tags": ["a-test"], "Policy": True}
 
 
+DOMAIN = {
+    "DomainName": "queue.example.com",
+    "CertificateArn": "arn:aws:acm:us-east-1:123456789012:certificate/1",
+    "HostedZoneId": "Z1",
+}
+DOMAIN_TYPES = ("AWS::ApiGateway::DomainName", "AWS::ApiGateway::BasePathMapping", "AWS::Route53::RecordSetGroup")
+
+
+def deployed(parameters: dict[str, str]) -> Template:
+    """Return the template with these parameters."""
+    return Template.load(ROOT / "template.yaml", parameters)
+
+
+def base_urls(template: Template) -> set[str]:
+    return {one.environment["BASE_URL"] for one in template.functions() if "BASE_URL" in one.environment}
+
+
+def test_a_domain_name_leads_to_the_api_and_is_its_base_url() -> None:
+    template = deployed(DOMAIN)
+
+    (domain,), (mapping,), (records,) = (template.resources(kind).values() for kind in DOMAIN_TYPES)
+
+    assert domain["DomainName"] == DOMAIN["DomainName"]
+    assert domain["RegionalCertificateArn"] == DOMAIN["CertificateArn"]
+    assert domain["SecurityPolicy"] == "TLS_1_2"
+    assert mapping == {"DomainName": "ApiDomainName", "RestApiId": "Api", "Stage": "Api.Stage"}
+    assert records["HostedZoneId"] == "Z1"
+    for record, kind in zip(records["RecordSets"], ("A", "AAAA"), strict=True):
+        assert (record["Name"], record["Type"]) == (DOMAIN["DomainName"], kind)
+        assert record["AliasTarget"] == {
+            "DNSName": "ApiDomainName.RegionalDomainName",
+            "HostedZoneId": "ApiDomainName.RegionalHostedZoneId",
+        }
+    assert base_urls(template) == {"https://queue.example.com"}
+    outputs = template.resolve(template.document["Outputs"])
+    assert outputs["ApiUrl"]["Value"] == "https://queue.example.com"
+    assert outputs["WebConnectorUrl"]["Value"] == "https://queue.example.com/qbwc"
+
+
+def test_without_a_hosted_zone_the_dns_record_is_left_to_the_operator() -> None:
+    template = deployed(DOMAIN | {"HostedZoneId": ""})
+
+    assert template.resources("AWS::Route53::RecordSetGroup") == {}
+    assert template.resolve(template.document["Outputs"]["DomainNameTarget"]["Value"]) == (
+        "ApiDomainName.RegionalDomainName"
+    )
+
+
+def test_without_a_domain_name_nothing_of_it_is_created() -> None:
+    template = deployed({"HostedZoneId": "Z1"})
+
+    assert [template.resources(kind) for kind in DOMAIN_TYPES] == [{}, {}, {}]
+    assert base_urls(template) == {""}
+
+
+def test_a_base_url_of_its_own_wins_over_the_domain_name() -> None:
+    assert base_urls(deployed(DOMAIN | {"BaseUrl": "https://proxy.example"})) == {"https://proxy.example"}
+
+
+@pytest.mark.parametrize(
+    ("name", "matches"),
+    [
+        ("", True),
+        ("queue.example.com", True),
+        ("https://queue.example.com", False),
+        ("queue.example.com/api", False),
+        ("192.0.2.1", False),
+        ("Queue.example.com", False),
+    ],
+)
+def test_a_domain_name_is_a_host_name_in_lower_case(name: str, matches: bool) -> None:
+    pattern = TEMPLATE.document["Parameters"]["DomainName"]["AllowedPattern"]
+
+    assert (re.fullmatch(pattern, name) is not None) is matches
+
+
+KEY = "arn:aws:kms:us-east-1:123456789012:key/1"
+
+
+def test_a_key_of_the_operator_encrypts_every_table() -> None:
+    tables = deployed({"TableKeyArn": KEY}).resources("AWS::DynamoDB::Table")
+
+    assert len(tables) == 8
+    for name, table in tables.items():
+        expected = {"SSEEnabled": True, "SSEType": "KMS", "KMSMasterKeyId": KEY}
+        assert table["SSESpecification"] == expected, name
+
+
+def test_without_a_key_of_the_operator_no_function_may_use_keys() -> None:
+    assert {one["SSESpecification"]["SSEEnabled"] for one in TEMPLATE.resources("AWS::DynamoDB::Table").values()} == {
+        False
+    }
+    assert "UseTableKeyPolicy" not in TEMPLATE.resources("AWS::IAM::ManagedPolicy")
+
+
+def test_every_role_that_uses_tables_may_use_their_key_through_dynamodb_only() -> None:
+    policy = deployed({"TableKeyArn": KEY}).resources("AWS::IAM::ManagedPolicy")["UseTableKeyPolicy"]
+    users = {name for name, one in statements() if any("dynamodb:" in action for action in listed(one["Action"]))}
+
+    (statement,) = policy["PolicyDocument"]["Statement"]
+
+    assert sorted(policy["Roles"]) == sorted(users)
+    assert statement["Resource"] == KEY
+    assert statement["Condition"] == {"StringEquals": {"kms:ViaService": "dynamodb.us-east-1.amazonaws.com"}}
+    assert not any("*" in action for action in statement["Action"])
+
+
 def test_an_unknown_parameter_is_refused() -> None:
     with pytest.raises(TemplateError, match="no parameter Nothing"):
         Template.load(ROOT / "template.yaml", {"Nothing": "x"})
