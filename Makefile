@@ -12,6 +12,7 @@ PYTHON ?= $(shell for name in python3.14 python3.13 python3.12 python3.11 python
 BIN := .venv/bin
 TOOLS := .tools
 DYNAMODB_LOCAL_PORT ?= 8127
+NODE_GENERATORS := openapi-typescript@7.13.0 openapi-fetch@0.17.0 typescript@5.9.3
 LOCK := pip-compile --quiet --strip-extras --allow-unsafe --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
@@ -52,6 +53,12 @@ $(TOOLS)/runtime/.installed: requirements-runtime.txt
 
 $(TOOLS)/api/.installed: requirements-api.txt
 	$(call install,$(TOOLS)/api,$<,Schemathesis)
+
+$(TOOLS)/clients/.installed: requirements-clients.txt
+	$(call install,$(TOOLS)/clients,$<,generators of clients)
+	@if command -v npm >/dev/null; then \
+		npm install --silent --no-audit --no-fund --no-save --no-package-lock --prefix $(TOOLS)/clients $(NODE_GENERATORS); \
+	else echo "Without Node and npm, the TypeScript client is not tested."; fi
 
 $(TOOLS)/dynamodb-local/.installed: local/dynamodb_local/pom.xml
 	@command -v java >/dev/null && command -v mvn >/dev/null || { echo "Java 17 and Maven are needed." >&2; exit 1; }
@@ -104,6 +111,10 @@ prove: .venv/.installed ## Run the long proofs: two interruptions of a session, 
 .PHONY: test-api
 test-api: .venv/.installed $(TOOLS)/api/.installed ## Test the running service against docs/openapi.json with Schemathesis (ARGS="--max-examples 100")
 	$(BIN)/python -m local.api_check $(TOOLS)/api $(ARGS)
+
+.PHONY: test-clients
+test-clients: .venv/.installed $(TOOLS)/clients/.installed ## Generate clients from docs/openapi.json, compile them and make calls (TypeScript: Node)
+	$(BIN)/python -m pytest -q tests/examples/test_clients.py
 
 .PHONY: fuzz
 fuzz: .venv/.installed ## Fuzz the running service: no call may answer 5xx or take over 2 s (ARGS="--seconds 1800 --seed 7")
@@ -170,6 +181,7 @@ lock: .venv/.installed ## Write the hashed requirements files from the .in files
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-dev.txt requirements-dev.in
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-api.txt requirements-api.in
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-run.txt requirements-run.in
+	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-clients.txt requirements-clients.in
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-emulator.txt requirements-emulator.in
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-runtime.txt requirements-runtime.in
 

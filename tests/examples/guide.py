@@ -25,7 +25,7 @@ SCRIPT_SECONDS = 120
 
 _BLOCK = re.compile(r"(?ms)^```(\w*)\n(.*?)^```$")
 _EXAMPLE = re.compile(r"\]\((\.\./\.\./examples/[\w./]+\.\w+)\)")
-_LINE = re.compile(r"(?m)^# (?P<what>terminal \d|needs \w+)\n")
+_LINE = re.compile(r"(?m)^# (?P<what>terminal \d|needs [\w-]+)\n")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,41 @@
+// Queue a request and read its response with types that openapi-typescript has generated.
+//
+//   npm install openapi-typescript typescript openapi-fetch
+//   npx openapi-typescript docs/openapi.json --output api.d.ts
+//   npx tsc --strict --module nodenext --target es2022 first_call.mts && node first_call.mjs
+import createClient from "openapi-fetch";
+import type { components, paths } from "./api.js";
+
+declare const process: { env: Record<string, string> };
+type QueuedRequest = components["schemas"]["QueuedRequest"];
+
+const { BASE_URL, API_KEY, CONNECTION_ID } = process.env;
+const client = createClient<paths>({
+  baseUrl: BASE_URL,
+  headers: { Authorization: "Basic " + btoa(`${API_KEY}:`) },
+});
+
+const queued = await client.POST("/api/v1/connections/{connection_id}/queued_requests", {
+  params: { path: { connection_id: CONNECTION_ID! }, header: { "Idempotency-Key": crypto.randomUUID() } },
+  body: { request_json: { request: { name: "CustomerQueryRq", children: [{ name: "MaxReturned", text: 2 }] } } },
+});
+if (!queued.data) throw new Error(queued.error.error.message);
+let record: QueuedRequest = queued.data.data;
+console.log(record.request_name, record.state);
+
+while (record.state !== "response_received" && record.state !== "error") {
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  const answer = await client.GET("/api/v1/queued_requests/{request_id}", {
+    params: { path: { request_id: record.id } },
+  });
+  if (!answer.data) throw new Error(answer.error.error.message);
+  record = answer.data.data;
+}
+
+console.log(record.state);
+const response = record.response_json?.[0]?.QBXMLMsgsRs?.CustomerQueryRs;
+if (typeof response !== "object" || Array.isArray(response)) throw new Error("no CustomerQueryRs");
+if (!Array.isArray(response.CustomerRet)) throw new Error("no customers");
+for (const customer of response.CustomerRet) {
+  if (typeof customer === "object") console.log(customer.ListID, customer.FullName);
+}

@@ -1,0 +1,100 @@
+"""Clients that generators make of the OpenAPI document compile and work, and so does QuBe Sync's own client.
+
+`make test-clients` installs the generators. Without them these tests are skipped.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.examples.guide import ROOT
+
+if TYPE_CHECKING:
+    from tests.e2e.runs import Run
+
+TOOLS = ROOT / ".tools" / "clients"
+PYTHON = TOOLS / "bin" / "python"
+NODE_TOOLS = TOOLS / "node_modules" / ".bin"
+EXAMPLES = ROOT / "examples"
+DOCUMENT = ROOT / "docs" / "openapi.json"
+TIMEOUT_SECONDS = 180
+CUSTOMERS = r"CustomerQueryRq waiting\nresponse_received\n(\w+-\d+ .+\n){2}"
+
+needs_python_generator = pytest.mark.skipif(not PYTHON.exists(), reason="needs make test-clients")
+needs_typescript = pytest.mark.skipif(
+    not NODE_TOOLS.exists() or not shutil.which("node"), reason="needs make test-clients, with Node and npm"
+)
+
+
+def output_of(command: list[str | Path], folder: Path, **variables: str) -> str:
+    """Run a command and return what it prints. It must succeed."""
+    result = subprocess.run(  # noqa: S603 - our own arguments
+        [str(part) for part in command],
+        cwd=folder,
+        env={**os.environ, **variables},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=TIMEOUT_SECONDS,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout
+    return result.stdout
+
+
+def variables_of(run: Run) -> dict[str, str]:
+    names = {"BASE_URL": "base_url", "API_KEY": "api_key", "CONNECTION_ID": "connection_id"}
+    return {name: run.credentials[field] for name, field in names.items()}
+
+
+@needs_python_generator
+def test_a_generated_python_client_is_complete_and_makes_the_first_call(run: Run, tmp_path: Path) -> None:
+    # The generator formats what it writes with ruff.
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    generate = ["generate", "--path", DOCUMENT, "--meta", "none", "--output-path", tmp_path / "qbxml_queue_client"]
+
+    generated = output_of([TOOLS / "bin" / "openapi-python-client", *generate], tmp_path, PATH=path)
+    output_of([PYTHON, "-m", "compileall", "-q", tmp_path], tmp_path)
+    example = EXAMPLES / "generated_clients" / "first_call.py"
+    output = output_of([PYTHON, example], tmp_path, PYTHONPATH=str(tmp_path), **variables_of(run))
+
+    # It warns of every endpoint, parameter and schema that it drops.
+    assert "arning" not in generated, generated
+    assert re.fullmatch(CUSTOMERS, output), output
+
+
+@needs_typescript
+def test_generated_typescript_types_compile_and_make_the_first_call(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "node_modules").symlink_to(TOOLS / "node_modules")
+    shutil.copy(EXAMPLES / "generated_clients" / "first_call.mts", tmp_path)
+
+    output_of([NODE_TOOLS / "openapi-typescript", DOCUMENT, "--output", tmp_path / "api.d.ts"], tmp_path)
+    compiler = ["--strict", "--module", "nodenext", "--target", "es2022", "first_call.mts"]
+    output_of([NODE_TOOLS / "tsc", *compiler], tmp_path)
+    output = output_of(["node", "first_call.mjs"], tmp_path, **variables_of(run))
+
+    types = (tmp_path / "api.d.ts").read_text(encoding="utf-8")
+    assert "Record<string, never>" not in types.partition("export type $defs")[0]
+    assert re.fullmatch(CUSTOMERS, output), output
+
+
+@needs_python_generator
+def test_the_python_client_of_qube_sync_works_unmodified(run: Run, tmp_path: Path) -> None:
+    variables = {
+        "QUBE_URL": f"{run.credentials['base_url']}/api/v1",
+        "QUBE_API_KEY": run.credentials["api_key"],
+        "QUBE_WEBHOOK_SECRET": run.credentials["webhook_secret"],
+        "CONNECTION_ID": run.credentials["connection_id"],
+    }
+
+    output = output_of([PYTHON, EXAMPLES / "from_qube_sync" / "check_client.py"], tmp_path, **variables)
+
+    assert output == "connections: ok\nrequest, webhook, signature: ok\nqueries, lists, deletion: ok\n"
