@@ -59,7 +59,15 @@ def variables_of(run: Run) -> dict[str, str]:
 def test_a_generated_python_client_is_complete_and_makes_the_first_call(run: Run, tmp_path: Path) -> None:
     # The generator formats what it writes with ruff.
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    generate = ["generate", "--path", DOCUMENT, "--meta", "none", "--output-path", tmp_path / "qbxml_queue_client"]
+    generate: list[str | Path] = [
+        "generate",
+        "--path",
+        DOCUMENT,
+        "--meta",
+        "none",
+        "--output-path",
+        tmp_path / "qbxml_queue_client",
+    ]
 
     generated = output_of([TOOLS / "bin" / "openapi-python-client", *generate], tmp_path, PATH=path)
     output_of([PYTHON, "-m", "compileall", "-q", tmp_path], tmp_path)
