@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from simulator.schema.model import mixed_key
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -23,11 +25,6 @@ Fields: TypeAlias = dict[str, Any]
 
 VOID = "IsVoided"
 """The field that marks a void transaction; responses do not have it."""
-
-
-def mixed_key(names: tuple[str, ...]) -> str:
-    """Return the key under which elements that alternate are stored."""
-    return "|".join(names)
 
 
 @dataclass(slots=True)

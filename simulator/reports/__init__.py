@@ -9,8 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from simulator.errors import RequestError
-from simulator.reports import aging, detail, jobs, statements, stock, summary
-from simulator.reports.selection import BALANCE_TYPES, INCOME_TYPES, Selection
+from simulator.reports import aging, detail, jobs, statements, stock, summary, taxes
+from simulator.reports.selection import ACCRUAL, BALANCE_TYPES, INCOME_TYPES, Selection
 from simulator.reports.table import LABEL, Table, amount_column
 from simulator.requests.answers import Answer
 
@@ -170,6 +170,10 @@ REPORTS: dict[str, Report] = {
     "UnbilledCostsByJob": detail.unbilled_costs,
     "UnpaidBillsDetail": partial(detail.open_items, title="Unpaid Bills Detail", sign=-1),
     "CustomTxnDetail": detail.custom,
+    "1099Detail": taxes.form_1099_detail,
+    "IncomeTaxDetail": taxes.income_tax_detail,
+    "IncomeTaxSummary": taxes.income_tax_summary,
+    "JobProgressInvoicesVsEstimates": detail.progress_invoices,
     "ItemEstimatesVsActuals": partial(jobs.estimates_and_actuals, title="Item Estimates vs. Actuals", by="ItemDetail"),
     "ItemProfitability": partial(jobs.profitability, title="Item Profitability", by="ItemDetail"),
     "JobEstimatesVsActualsDetail": partial(
@@ -193,8 +197,8 @@ REPORTS: dict[str, Report] = {
     "PayrollTransactionDetail": _payroll("Payroll Transaction Detail"),
     "PayrollTransactionsByPayee": _payroll("Payroll Transactions by Payee"),
 }
-"""The reports by type. The types that are missing here need what the simulated company does not have: tax lines,
-budgets, forms 1099, several sites, serial and lot numbers, an audit trail."""
+"""The reports by type. The types that are missing here need what the simulated company does not have: budgets, several
+sites, serial and lot numbers, an audit trail."""
 
 _AS_OF = ("BalanceSheet", "TrialBalance", "CustomerBalance", "VendorBalance", "Open", "UnpaidBills")
 """How the report types begin that show a state: without a date they show the state after all transactions."""
@@ -207,9 +211,10 @@ def answer(context: Context) -> Answer:
     report = REPORTS.get(report_type)
     if report is None:
         raise RequestError(3250, f"The simulated QuickBooks has no report of the type {report_type}.")
-    if context.node.findtext("ReportBasis") == "Cash":
-        raise RequestError(3250, "The simulated QuickBooks makes no reports on a cash basis.")
-    table = report(Selection(context, _default_macro(context.name, report_type)))
+    selection = Selection(context, _default_macro(context.name, report_type))
+    table = report(selection)
+    if table.basis == ACCRUAL:
+        table.basis = selection.basis
     return Answer(rows=[("ReportRet", table.fields())])
 
 

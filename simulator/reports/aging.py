@@ -27,7 +27,7 @@ def _open_entries(selection: Selection, account_type: str, sign: int) -> list[En
     accounts = {each.id for each in books["Account"] if each.fields.get("AccountType") == account_type}
     last = selection.period.last
     entries, seen = [], set()
-    for record, posting in selection.postings(Period(ALL_DAYS.first, last)):
+    for record, posting in selection.accrual_postings(Period(ALL_DAYS.first, last)):
         if not posting.is_open or posting.account not in accounts or record.id in seen:
             continue
         seen.add(record.id)

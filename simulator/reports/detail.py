@@ -15,7 +15,7 @@ from simulator.books.rules.common import flat_lines
 from simulator.books.rules.orders import open_lines
 from simulator.reports.columns import key_of
 from simulator.reports.selection import ALL_DAYS, INCOME_TYPES, Period, Selection, transaction_entity
-from simulator.reports.summary import PURCHASE_KINDS
+from simulator.reports.summary import PURCHASE_KINDS, percentage
 from simulator.reports.table import LABEL, Column, Table
 from simulator.schema import schema
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _AMOUNTS = ("Amount", "Debit", "Credit", "OpenBalance", "RunningBalance", "OriginalAmount", "PaidAmount")
 _TYPES = {
     **dict.fromkeys(_AMOUNTS, "AMTTYPE"),
+    "ProgressAmount": "AMTTYPE",
+    "ProgressPercent": "PERCENTTYPE",
     "Quantity": "QUANTYPE",
     "Invoiced": "QUANTYPE",
     "ReceivedQuantity": "QUANTYPE",
@@ -55,11 +57,14 @@ _TITLES = {
     "ItemDesc": "Item Description",
     "ReceivedQuantity": "Received",
     "DeliveryDate": "Deliv Date",
+    "EstimateActive": "Active",
+    "ProgressAmount": "Progress Invoice",
+    "ProgressPercent": "% Progress",
     "PONumber": "P. O. #",
     "SalesRep": "Rep",
     "ModifiedTime": "Entered/Last Modified",
 }
-_SUMMED = {"Amount", "Debit", "Credit", "OpenBalance", "Quantity", "OriginalAmount", "PaidAmount"}
+_SUMMED = {"ProgressAmount", "Amount", "Debit", "Credit", "OpenBalance", "Quantity", "OriginalAmount", "PaidAmount"}
 
 
 @dataclass(slots=True)
@@ -86,6 +91,7 @@ class _Cells:
     def __init__(self, selection: Selection) -> None:
         self.books: Books = selection.books
         self.until = selection.period.last
+        self._splits: dict[tuple[str, bool], str] = {}
 
     def cell(self, kind: str, entry: Entry) -> Cell:
         """Return the value of a column, None for what the books do not record."""
@@ -129,9 +135,12 @@ class _Cells:
     def _SplitAccount(self, entry: Entry) -> Cell:  # noqa: N802
         if entry.posting is None:
             return ""
-        postings = self.books.ledger.postings(entry.record.id)
-        others = {each.account for each in postings if (each.amount > 0) != (entry.amount > 0)}
-        return self._name(others.pop()) if len(others) == 1 else "-SPLIT-"
+        key = entry.record.id, entry.amount > 0
+        if key not in self._splits:
+            postings = self.books.ledger.postings(entry.record.id)
+            others = {each.account for each in postings if (each.amount > 0) != (entry.amount > 0)}
+            self._splits[key] = self._name(others.pop()) if len(others) == 1 else "-SPLIT-"
+        return self._splits[key]
 
     def _Class(self, entry: Entry) -> Cell:  # noqa: N802
         class_id = entry.posting.class_id if entry.posting is not None else reference_id(entry.line, "ClassRef")
@@ -164,6 +173,12 @@ class _Cells:
 
     def _OpenBalance(self, entry: Entry) -> Cell:  # noqa: N802
         return entry.open_amount
+
+    def _ProgressAmount(self, entry: Entry) -> Cell:  # noqa: N802
+        return entry.open_amount
+
+    def _ProgressPercent(self, entry: Entry) -> Cell:  # noqa: N802
+        return percentage(entry.open_amount or ZERO, entry.amount)
 
     def _PaidAmount(self, entry: Entry) -> Cell:  # noqa: N802
         return self.books.ledger.settled(entry.record.id)
@@ -269,9 +284,10 @@ def _sum_cells(chosen: tuple[str, ...], sums: list[Decimal], balance: Decimal | 
     ]
 
 
-def _posting_entries(
+def posting_entries(
     selection: Selection, keep: Callable[[Record, Posting], bool], sign: int = 1, period: Period | None = None
 ) -> list[Entry]:
+    """Return an entry for each posting that passes `keep`; `sign` is -1 where credits count as positive."""
     return [
         Entry(
             record,
@@ -323,13 +339,13 @@ def general_ledger(selection: Selection, title: str, types: tuple[str, ...] = ()
             kind = account_types[account_id]
             if kind not in INCOME_TYPES and (not types or kind in types):
                 before[account.full_name] = amount
-    return write(selection, title, _posting_entries(selection, keep), _LEDGER, name, opening=before)
+    return write(selection, title, posting_entries(selection, keep), _LEDGER, name, opening=before)
 
 
 def journal(selection: Selection) -> Table:
     """Return all postings by transaction."""
     columns = ("TxnNumber", "TxnType", "Date", "RefNumber", "Name", "Memo", "Account", "Debit", "Credit")
-    entries = _posting_entries(selection, lambda _record, posting: bool(posting.amount))
+    entries = posting_entries(selection, lambda _record, posting: bool(posting.amount))
     return write(selection, "Journal", entries, columns, lambda entry: f"{entry.record.number:09d}")
 
 
@@ -353,7 +369,7 @@ def transactions(selection: Selection, title: str, kind: str = "", kinds: set[st
 def open_balance_detail(selection: Selection, title: str, account_type: str, sign: int) -> Table:
     """Return everything that changes what customers or vendors have open, with a running balance."""
     types = _account_types(selection)
-    entries = _posting_entries(selection, lambda _record, posting: types.get(posting.account) == account_type, sign)
+    entries = posting_entries(selection, lambda _record, posting: types.get(posting.account) == account_type, sign)
     columns = ("TxnType", "Date", "RefNumber", "Account", "Amount", "RunningBalance")
     return write(selection, title, entries, columns, _by_posting(selection, "Payee"))
 
@@ -363,7 +379,7 @@ def open_items(selection: Selection, title: str, sign: int) -> Table:
     books, entries = selection.books, list[Entry]()
     account_type = "AccountsReceivable" if sign > 0 else "AccountsPayable"
     types = _account_types(selection)
-    for record, posting in selection.postings(Period(ALL_DAYS.first, selection.period.last)):
+    for record, posting in selection.accrual_postings(Period(ALL_DAYS.first, selection.period.last)):
         if posting.is_open and types.get(posting.account) == account_type:
             left = books.ledger.open_amount(record.id)
             if left and not (entries and entries[-1].record is record):
@@ -396,12 +412,12 @@ def by_key(
         "Amount",
         "RunningBalance",
     )
-    return write(selection, title, _posting_entries(selection, keep, sign), columns, _by_posting(selection, by))
+    return write(selection, title, posting_entries(selection, keep, sign), columns, _by_posting(selection, by))
 
 
 def purchases(selection: Selection, title: str, by: str) -> Table:
     """Return what was bought, line by line, by item or by vendor."""
-    entries = _posting_entries(
+    entries = posting_entries(
         selection, lambda record, posting: bool(posting.item) and record.kind.name in PURCHASE_KINDS
     )
     columns = ("TxnType", "Date", "RefNumber", "Memo", "SourceName", "Item", "Quantity", "UnitPrice", "Amount")
@@ -422,7 +438,7 @@ def forms(selection: Selection, title: str, kinds: set[str], *, pending: bool = 
             if record.kind.name in kinds and record.fields.get("IsPending") == "true"
         ]
         return write(selection, title, entries, _LIST, None)
-    entries = _posting_entries(selection, lambda record, _posting: record.kind.name in kinds)
+    entries = posting_entries(selection, lambda record, _posting: record.kind.name in kinds)
     columns = ("TxnType", "RefNumber", "Date", "Name", "Memo", "Account", "Amount")
     return write(selection, title, entries, columns, lambda entry: f"{entry.record.number:09d}")
 
@@ -457,6 +473,22 @@ def orders(selection: Selection, title: str, kind: str, by: str) -> Table:
     }
     group = _named(selection, finders[by]) if by in finders else None
     return write(selection, title, entries, columns, group)
+
+
+def progress_invoices(selection: Selection) -> Table:
+    """Return how much of each estimate was invoiced."""
+    books, entries = selection.books, list[Entry]()
+    for record in selection.records():
+        if record.kind.name == "Estimate":
+            invoices = {link.source for link in books.ledger.links(record.id) if link.target == record.id}
+            lines = [line for each in invoices for line in flat_lines(books.transactions[each])]
+            own = [line for line in lines if line.get("LinkToTxn", {}).get("TxnID") == record.id]
+            entry = Entry(record, Decimal(record.fields.get("TotalAmount") or "0"))
+            entry.open_amount = sum((Decimal(line.get("Amount") or "0") for line in own), ZERO)
+            entries.append(entry)
+    columns = ("TxnType", "Date", "RefNumber", "EstimateActive", "Amount", "ProgressAmount", "ProgressPercent")
+    group = _named(selection, lambda entry: transaction_entity(entry.record))
+    return write(selection, "Job Progress Invoices vs. Estimates", entries, columns, group)
 
 
 def stock_movements(selection: Selection) -> Table:
@@ -511,6 +543,6 @@ def unbilled_costs(selection: Selection) -> Table:
 def custom(selection: Selection) -> Table:
     """Return all postings in the groups that the request chooses."""
     by = selection.request.findtext("SummarizeRowsBy") or "TotalOnly"
-    entries = _posting_entries(selection, lambda _record, posting: bool(posting.amount))
+    entries = posting_entries(selection, lambda _record, posting: bool(posting.amount))
     group = None if by == "TotalOnly" else _by_posting(selection, by)
     return write(selection, "Custom Transaction Detail Report", entries, _LEDGER, group)

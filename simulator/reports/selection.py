@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -12,16 +12,18 @@ from simulator.books.kinds import GROUPS, ITEMS
 from simulator.books.records import reference_id
 from simulator.date_macros import date_range
 from simulator.errors import RequestError
+from simulator.reports.cash import cash_postings
 from simulator.schema import values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from xml.etree.ElementTree import Element as Node
 
     from simulator.books import Books, Record
     from simulator.books.ledger import Posting
     from simulator.requests.context import Context
 
+ACCRUAL = "Accrual"
 BALANCE_TYPES = (
     "Bank",
     "AccountsReceivable",
@@ -126,6 +128,8 @@ class Selection:
             child.text for child in self.request.findall("ReportTxnTypeFilter/TxnTypeFilter") if child.text != "All"
         }
         self.modified = self._modified()
+        self._is_cash = self.request.findtext("ReportBasis") == "Cash"
+        self.basis = ACCRUAL
 
     def fiscal_year(self) -> Period:
         """Return the fiscal year up to the last day of the report."""
@@ -144,14 +148,45 @@ class Selection:
         rows.sort(key=lambda record: (record.fields.get("TxnDate", ""), record.number))
         return iter(rows)
 
+    def use_cash_basis(self) -> None:
+        """Count income and expenses when they are paid, whatever basis the request names."""
+        self._is_cash = True
+
     def postings(self, period: Period | None = None) -> Iterator[tuple[Record, Posting]]:
-        """Yield the postings of a period that pass all filters; oldest first."""
+        """Yield the postings of a period that pass all filters, on the basis of the report; oldest first.
+
+        On a cash basis a record is a copy with the day on which the posting counts as its TxnDate.
+        """
+        if not self._is_cash:
+            return self.accrual_postings(period)
+        self.basis = "Cash"
+        return self._filtered(self._cash_postings(period or self.period))
+
+    def accrual_postings(self, period: Period | None = None) -> Iterator[tuple[Record, Posting]]:
+        """Yield the postings of a period that pass all filters, whatever the basis of the report; oldest first."""
         postings_of = self.books.ledger.postings
-        is_filtered = not (self.accounts is self.entities is self.items is self.classes is None)
-        for record in self.records(period):
-            for posting in postings_of(record.id):
-                if not is_filtered or self._posting_passes(posting):
-                    yield record, posting
+        return self._filtered(
+            (record, posting) for record in self.records(period) for posting in postings_of(record.id)
+        )
+
+    def _filtered(self, rows: Iterable[tuple[Record, Posting]]) -> Iterator[tuple[Record, Posting]]:
+        if self.accounts is self.entities is self.items is self.classes is None:
+            return iter(rows)
+        return (row for row in rows if self._posting_passes(row[1]))
+
+    def _cash_postings(self, period: Period) -> list[tuple[Record, Posting]]:
+        types = {account.id: account.fields.get("AccountType") for account in self.books["Account"]}
+        income_accounts = {account_id for account_id, kind in types.items() if kind in INCOME_TYPES}
+        rows: list[tuple[Record, Posting]] = []
+        for record in self.records(Period(ALL_DAYS.first, period.last)):
+            copies = {record.fields.get("TxnDate", ""): record}
+            for day, posting in cash_postings(self.books, record, income_accounts):
+                if day in period:
+                    if day not in copies:
+                        copies[day] = replace(record, fields={**record.fields, "TxnDate": day})
+                    rows.append((copies[day], posting))
+        rows.sort(key=lambda row: (row[0].fields.get("TxnDate", ""), row[0].number))
+        return rows
 
     def sums(self, period: Period | None = None) -> dict[str, Decimal]:
         """Return the sum of the postings to each account in a period."""

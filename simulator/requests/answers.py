@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from simulator.books.records import Fields, mixed_key
 from simulator.schema import Aggregate, Element
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from simulator.books import Books
+    from simulator.books import Books, Fields
     from simulator.schema.model import Version
 
 STATUS_OK = "Status OK"
@@ -64,6 +63,10 @@ class Renderer:
         if not isinstance(kind, Aggregate):
             lines.append(f"{start}>{escape(value.get('#text', ''))}</{element.name}>")
             return
+        if not kind.elements:
+            if attributes:
+                lines.append(f"{start} />")
+            return
         if kind.is_reference and len(value) == 1:
             record = self._books.lists.get(value.get("ListID", ""))
             if record is None:
@@ -80,7 +83,7 @@ class Renderer:
         lines.append(f"</{element.name}>")
 
     def _children(self, kind: Aggregate, value: Fields, lines: list[str]) -> None:
-        mixed = {names[0]: mixed_key(names) for names in kind.mixed}
+        mixed = kind.mixed_keys
         alternatives, excluded = kind.alternatives, set[str]()
         for name, child in kind.elements.items():
             if name in value:
@@ -114,9 +117,12 @@ def response_lines(response: Element, request_id: str | None, answer: Answer, re
 
 def opening_tag(name: str, attributes: Mapping[str, str]) -> str:
     """Return `<name a="…"` without its end, for the caller to close."""
-    return f"<{name}" + "".join(
-        f' {key}="{escape(value).replace(chr(34), "&quot;")}"' for key, value in attributes.items()
-    )
+    return "".join([f"<{name}", *[f' {key}="{_quoted(value)}"' for key, value in attributes.items()]])
+
+
+def _quoted(value: str) -> str:
+    text = escape(value)
+    return text.replace('"', "&quot;") if '"' in text else text
 
 
 def escape(text: str) -> str:

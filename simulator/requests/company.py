@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 from simulator.books import KINDS
 from simulator.company_files import facts
 from simulator.errors import RequestError
+from simulator.reports.taxes import FORM_1099
 from simulator.requests.answers import Answer
 from simulator.requests.query import NO_MATCH
 from simulator.requests.reading import Reader
 from simulator.schema.values import is_true
-
-_FORM_1099 = "form_1099"
-"""The key of the mapping of the form 1099 in the preferences of the books."""
 
 if TYPE_CHECKING:
     from simulator.books import Fields
@@ -56,7 +54,7 @@ def form_1099(context: Context) -> Answer:
 def change_form_1099(context: Context) -> Answer:
     """Answer Form1099CategoryAccountMappingModRq. An account belongs to one box; ForceMapping moves it."""
     content, books = context.node[0], context.books
-    mapping = books.preferences.setdefault(_FORM_1099, {"IsFiling1099Misc": "false", "Boxes": {}})
+    mapping = books.preferences.setdefault(FORM_1099, {"IsFiling1099Misc": "false", "Boxes": {}})
     for box in content.findall("CategoryAccountMappingMod"):
         category = box.findtext("MappingCategory", "")
         accounts = []
@@ -76,7 +74,7 @@ def change_form_1099(context: Context) -> Answer:
 
 
 def _form_1099(context: Context, boxes: list[str]) -> Answer:
-    mapping = context.books.preferences.get(_FORM_1099, {"IsFiling1099Misc": "false", "Boxes": {}})
+    mapping = context.books.preferences.get(FORM_1099, {"IsFiling1099Misc": "false", "Boxes": {}})
     rows = [
         {"MappingCategory": category, **box}
         for category, box in mapping["Boxes"].items()

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from simulator.books import GROUPS, rules
-from simulator.books.records import VOID, mixed_key
+from simulator.books.records import VOID
 from simulator.errors import RequestError
 from simulator.requests.answers import Answer
 from simulator.requests.filters import tests_of_range
@@ -15,6 +15,7 @@ from simulator.requests.mod import current
 from simulator.requests.query import answer_rows, included
 from simulator.requests.reading import not_found
 from simulator.schema import Aggregate
+from simulator.schema.model import mixed_key
 
 if TYPE_CHECKING:
     from simulator.books import Books, Fields, Record

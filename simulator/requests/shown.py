@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simulator.books import Fields, Kind, Record, rules
-from simulator.books.records import mixed_key
+from simulator.schema.model import mixed_key
 from simulator.schema.values import is_true
 
 if TYPE_CHECKING:

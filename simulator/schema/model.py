@@ -89,6 +89,11 @@ class Aggregate:
         )
 
     @cached_property
+    def mixed_keys(self) -> dict[str, str]:
+        """The key under which records store elements that alternate, by the name of the first of them."""
+        return {names[0]: mixed_key(names) for names in self.mixed}
+
+    @cached_property
     def alternatives(self) -> dict[str, frozenset[str]]:
         """For each element in a choice: the elements that cannot stand beside it."""
         found: dict[str, frozenset[str]] = {}
@@ -118,6 +123,11 @@ class Aggregate:
 
     def __getitem__(self, name: str) -> Element:
         return self.elements[name]
+
+
+def mixed_key(names: tuple[str, ...]) -> str:
+    """Return the key under which elements that alternate are stored."""
+    return "|".join(names)
 
 
 @dataclass(frozen=True, eq=False)

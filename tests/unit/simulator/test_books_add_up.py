@@ -13,7 +13,7 @@ from simulator.books.ledger import ZERO
 from simulator.company_files.storage import read_books, write_books
 from simulator.requests.shown import shown
 from tests.unit.simulator.bookkeeping import Bookkeeper
-from tests.unit.simulator.test_reports import report, rows
+from tests.unit.simulator.test_reports import ALL, report, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -215,11 +215,13 @@ def test_the_books_add_up_after_any_sequence_of_requests(seed: int) -> None:
             check(clerk.keeper.books)
     check(clerk.keeper.books)
 
-    keeper = clerk.keeper
-    trial = rows(report(keeper, "GeneralSummaryReport", "TrialBalance"))["TOTAL"]
-    sheet = rows(report(keeper, "GeneralSummaryReport", "BalanceSheetStandard"))
-    assert trial[0] == trial[1]
-    assert sheet["TOTAL ASSETS"] == sheet["TOTAL LIABILITIES & EQUITY"]
+    for basis in ("Accrual", "Cash"):
+        for period in (ALL, "<ReportPeriod><ToReportDate>2026-05-01</ToReportDate></ReportPeriod>"):
+            more = f"{period}<ReportBasis>{basis}</ReportBasis>"
+            trial = rows(report(clerk.keeper, "GeneralSummaryReport", "TrialBalance", more))["TOTAL"]
+            sheet = rows(report(clerk.keeper, "GeneralSummaryReport", "BalanceSheetStandard", more))
+            assert trial[0] == trial[1]
+            assert sheet["TOTAL ASSETS"] == sheet["TOTAL LIABILITIES & EQUITY"]
     assert {"0", "3210"} <= clerk.statuses
 
 

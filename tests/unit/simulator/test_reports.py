@@ -256,7 +256,110 @@ def test_every_type_is_computed_or_refused(keeper: Bookkeeper, request_name: str
     assert [order.index(child.tag) for child in table] == sorted(order.index(child.tag) for child in table)
 
 
-def test_a_report_on_a_cash_basis_is_refused(keeper: Bookkeeper) -> None:
-    content = "<GeneralSummaryReportType>TrialBalance</GeneralSummaryReportType><ReportBasis>Cash</ReportBasis>"
+def cash(keeper: Bookkeeper, kind: str, until: str = "") -> dict[str, list[str]]:
+    """Return the rows of a summary report on a cash basis, until a day or for all dates."""
+    period = f"<ReportPeriod><ToReportDate>{until}</ToReportDate></ReportPeriod>" if until else ALL
+    table = report(keeper, "GeneralSummaryReport", kind, f"{period}<ReportBasis>Cash</ReportBasis>")
+    assert table.findtext("ReportBasis") == "Cash"
+    return rows(table)
 
-    assert keeper.ask("GeneralSummaryReportQueryRq", content).get("statusCode") == "3250"
+
+def test_on_a_cash_basis_income_counts_on_the_day_of_its_payment() -> None:
+    keeper = Bookkeeper()
+    invoice = keeper.invoice(TxnDate="2026-03-01")
+    for day, amount in (("2026-04-10", "30.00"), ("2026-05-10", "70.00")):
+        applied = {"TxnID": invoice.findtext("TxnID"), "PaymentAmount": amount}
+        keeper.add("ReceivePayment", CustomerRef="Ada", TxnDate=day, TotalAmount=amount, AppliedToTxnAdd=[applied])
+
+    assert cash(keeper, "ProfitAndLossStandard", "2026-03-31")["Net Income"] == ["0.00"]
+    assert cash(keeper, "ProfitAndLossStandard", "2026-04-30")["Net Income"] == ["30.00"]
+    assert cash(keeper, "ProfitAndLossStandard", "2026-05-31")["Net Income"] == ["100.00"]
+
+
+def test_on_a_cash_basis_an_expense_counts_when_its_bill_is_paid() -> None:
+    keeper = Bookkeeper()
+    bill = keeper.add(
+        "Bill", VendorRef="Supplier", TxnDate="2026-03-01", ExpenseLineAdd=[{"AccountRef": "Rent", "Amount": "90.00"}]
+    )
+    keeper.add(
+        "BillPaymentCheck",
+        PayeeEntityRef="Supplier",
+        TxnDate="2026-04-01",
+        BankAccountRef="Checking",
+        IsToBePrinted=True,
+        AppliedToTxnAdd=[{"TxnID": bill.findtext("TxnID"), "PaymentAmount": "30.00"}],
+    )
+
+    assert cash(keeper, "ProfitAndLossStandard", "2026-03-31")["Net Income"] == ["0.00"]
+    assert cash(keeper, "ProfitAndLossStandard")["Net Income"] == ["-30.00"]
+
+
+def test_on_a_cash_basis_a_credit_memo_takes_back_only_what_it_settles() -> None:
+    keeper = Bookkeeper()
+    invoice = keeper.invoice(TxnDate="2026-03-01")
+    credit = keeper.add(
+        "CreditMemo", CustomerRef="Ada", TxnDate="2026-03-02", CreditMemoLineAdd=[{"ItemRef": "Work", "Rate": "40"}]
+    )
+    setting = {"CreditTxnID": credit.findtext("TxnID"), "AppliedAmount": "25.00"}
+    applied = {"TxnID": invoice.findtext("TxnID"), "PaymentAmount": "10.00", "SetCredit": [setting]}
+    keeper.add(
+        "ReceivePayment", CustomerRef="Ada", TxnDate="2026-04-01", TotalAmount="10.00", AppliedToTxnAdd=[applied]
+    )
+
+    assert cash(keeper, "ProfitAndLossStandard")["Net Income"] == ["10.00"]
+
+
+def test_on_a_cash_basis_stock_and_tax_keep_their_dates(keeper: Bookkeeper) -> None:
+    accrual = rows(report(keeper, "GeneralSummaryReport", "BalanceSheetStandard"))
+    sheet = cash(keeper, "BalanceSheetStandard")
+
+    assert sheet["Inventory Asset"] == accrual["Inventory Asset"]
+    assert sheet["TOTAL ASSETS"] == sheet["TOTAL LIABILITIES & EQUITY"] != accrual["TOTAL ASSETS"]
+
+
+def test_a_report_of_what_is_open_is_the_same_on_a_cash_basis(keeper: Bookkeeper) -> None:
+    accrual = report(keeper, "GeneralDetailReport", "OpenInvoices")
+    table = report(keeper, "GeneralDetailReport", "OpenInvoices", f"{ALL}<ReportBasis>Cash</ReportBasis>")
+
+    assert table.findtext("ReportBasis") == "Accrual"
+    assert rows(table) == rows(accrual)
+
+
+def test_the_income_tax_reports_add_up_by_tax_line(keeper: Bookkeeper) -> None:
+    keeper.add("Account", Name="Fuel", AccountType="Expense", TaxLineID="8")
+    keeper.add("Check", AccountRef="Checking", ExpenseLineAdd=[{"AccountRef": "Fuel", "Amount": "12.00"}])
+    line = keeper.get("Fuel", "Account").findtext("TaxLineInfoRet/TaxLineName") or ""
+
+    summary = rows(report(keeper, "GeneralSummaryReport", "IncomeTaxSummary"))
+    detail = rows(report(keeper, "GeneralDetailReport", "IncomeTaxDetail"))
+
+    assert summary[line] == ["12.00"]
+    assert detail[f"Total {line}"][-1] == "12.00"
+    assert "Tax Line Unassigned (income/expense)" in summary
+
+
+def test_the_1099_report_has_what_was_paid_to_vendors_from_the_accounts_of_its_boxes(keeper: Bookkeeper) -> None:
+    keeper.add("Vendor", Name="Builder", IsVendorEligibleFor1099=True)
+    box = {"MappingCategory": "BOX1", "MappingAccount": [{"AccountRef": "Rent"}]}
+    content = {"Form1099CategoryAccountMappingMod": {"CategoryAccountMappingMod": [box]}}
+    assert keeper.ask("Form1099CategoryAccountMappingModRq", content).get("statusCode") == "0"
+    line = {"AccountRef": "Rent", "Amount": "80.00"}
+    keeper.add("Bill", VendorRef="Builder", ExpenseLineAdd=[line])
+    keeper.add("Check", AccountRef="Checking", PayeeEntityRef="Builder", ExpenseLineAdd=[line | {"Amount": "30.00"}])
+
+    table = report(keeper, "GeneralDetailReport", "1099Detail")
+
+    assert table.findtext("ReportBasis") == "Cash"
+    assert rows(table)["Total Builder"][-1] == "30.00"
+
+
+def test_progress_invoices_are_compared_with_their_estimate() -> None:
+    keeper = Bookkeeper()
+    lines = [{"ItemRef": "Work", "Quantity": "4", "Rate": "50"}]
+    estimate = keeper.add("Estimate", CustomerRef="Ada", EstimateLineAdd=lines)
+    origin = {"TxnID": estimate.findtext("TxnID"), "TxnLineID": estimate.findtext("EstimateLineRet/TxnLineID")}
+    keeper.add("Invoice", CustomerRef="Ada", InvoiceLineAdd=[{"Quantity": "1", "LinkToTxn": origin}])
+
+    table = rows(report(keeper, "GeneralDetailReport", "JobProgressInvoicesVsEstimates"))
+
+    assert table["Total Ada"] == ["200.00", "50.00"]

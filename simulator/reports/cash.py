@@ -1,0 +1,75 @@
+"""The postings of a transaction on a cash basis: income and expenses count when they are paid.
+
+An invoice or bill posts its income and expenses as payments and credits settle it: each settlement takes its share, on
+the day of the later transaction of the two. Postings to balance sheet accounts, such as stock, keep their date and
+amount. The posting to accounts receivable or payable balances what counts on each day, so debits equal credits on every
+day.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from simulator.books.ledger import SETTLES, ZERO
+from simulator.books.rules.common import rounded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simulator.books import Books, Record
+    from simulator.books.ledger import Posting
+
+_SETTLED_KINDS = {"Bill", "Charge", "CreditMemo", "Invoice", "ItemReceipt", "VendorCredit"}
+"""The kinds of transactions that others settle; payments, checks and journal entries count on their own day."""
+
+
+def cash_postings(books: Books, record: Record, income_accounts: set[str]) -> Iterator[tuple[str, Posting]]:
+    """Yield the postings of a transaction with the days on which they count; `income_accounts` wait for payments."""
+    postings, day = books.ledger.postings(record.id), str(record.fields.get("TxnDate", ""))
+    due = abs(books.ledger.due(record.id))
+    if record.kind.name not in _SETTLED_KINDS or not due:
+        yield from ((day, posting) for posting in postings)
+        return
+    balancing = next(posting for posting in postings if posting.is_open)
+    waiting = []
+    kept = ZERO
+    for posting in postings:
+        if posting is balancing:
+            continue
+        if posting.account in income_accounts:
+            waiting.append(posting)
+        else:
+            kept += posting.amount
+            yield day, posting
+    if kept:
+        yield day, replace(balancing, amount=-kept)
+    counted = [ZERO] * len(waiting)
+    paid = ZERO
+    for when, amounts in groupby(_settlements(books, record, day), key=lambda settlement: settlement[0]):
+        paid += sum((amount for _, amount in amounts), ZERO)
+        share = min(paid / due, Decimal(1))
+        moved = ZERO
+        for index, posting in enumerate(waiting):
+            amount = rounded(posting.amount * share) - counted[index]
+            if amount:
+                counted[index] += amount
+                moved += amount
+                quantity = posting.quantity * amount / posting.amount
+                yield when, replace(posting, amount=amount, quantity=quantity)
+        if moved:
+            yield when, replace(balancing, amount=-moved)
+
+
+def _settlements(books: Books, record: Record, day: str) -> list[tuple[str, Decimal]]:
+    """Return the days and amounts with which a transaction was settled, oldest first."""
+    settlements = []
+    for link in books.ledger.links(record.id):
+        other = link.target if link.source == record.id else link.source
+        if link.kind == SETTLES and books.ledger.due(other):
+            others = (books.transactions[each] for each in (other, link.owner) if each)
+            latest = max([day, *(str(each.fields.get("TxnDate", "")) for each in others)])
+            settlements.append((latest, link.amount + link.discount))
+    return sorted(settlements)
