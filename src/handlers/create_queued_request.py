@@ -42,4 +42,5 @@ def create_queued_request(
     key = idempotency_key(handler.event)
     call = [body.model_dump(), parameters.model_dump(), *(["no webhook"] if body.opts_out_of_webhook else [])]
     idempotency = Idempotency.of(key, connection_id, call) if key else None
-    return queue(handler.app_id, connection_id, request, webhook, idempotency)
+    may_iterate = body.iterate == "auto"
+    return queue(handler.app_id, connection_id, request, webhook, idempotency, may_iterate=may_iterate)

@@ -6,7 +6,7 @@ Every function here is pure. The schema is stored as data next to the code.
 from domain.qbxml.request.document import Element, Request
 from domain.qbxml.request.from_json import parse_request_json
 from domain.qbxml.request.from_xml import parse_request_xml, stored_request
-from domain.qbxml.request.iteration import iterated
+from domain.qbxml.request.iteration import PAGE_SIZE, iterated
 from domain.qbxml.request.validation import check_version, default_version
 from domain.qbxml.request.wire_size import check_wire_size
 from domain.qbxml.response.host_facts import HostFacts, host_facts
@@ -15,6 +15,7 @@ from domain.qbxml.response.to_json import response_to_json
 from domain.qbxml.search_text import search_text
 
 __all__ = [
+    "PAGE_SIZE",
     "Element",
     "HostFacts",
     "Request",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from domain.errors import InvalidRequest, Problem
-from domain.qbxml import Element, Request
+from domain.qbxml import PAGE_SIZE, Element, Request
 from domain.qbxml.request import limits
 from domain.qbxml.request.document import DEFAULT_ON_ERROR, DEFAULT_VERSION
 from domain.qbxml.request.normalization import normalized
@@ -24,9 +24,6 @@ INCLUDE = "include[]"
 VERSION = "qbxml_version"
 
 _DUE_DATES = frozenset({"from_due_date", "to_due_date"})
-
-PAGE_SIZE = "100"
-"""The number of objects in a page of an iterated query without `max_returned`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +60,12 @@ COMMON = (
     Parameter("request_id", values.LABEL, "", "Your own label. QuickBooks returns it as `requestID`."),
     Parameter(
         "iterate",
-        values.BOOLEAN,
+        values.ITERATION,
         "",
-        f"Fetch all objects in pages of `max_returned` or {PAGE_SIZE}. Each page is a separate request.",
-        default="false",
+        f"`true`: fetch all objects in pages of `max_returned` or {PAGE_SIZE}. Each page is a separate request. "
+        "`auto`: do so only if there is no `max_returned` and the response was too large for one call (about 4.3 MB of "
+        "QBXML). `never` (or `false`): the request then ends as `response_too_large`.",
+        default="auto",
     ),
     Parameter(
         VERSION,
@@ -77,6 +76,14 @@ COMMON = (
     Parameter("webhook_url", values.TEXT, "", "Receiver of the webhook. The default is the connection's."),
 )
 """The parameters of every query. `max_returned` is in the tables, because its default differs."""
+
+
+class BuiltQuery(NamedTuple):
+    """A request, its webhook URL, and whether it may be sent as an iterated query if its response is too large."""
+
+    request: Request
+    webhook_url: str | None
+    may_iterate: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +115,8 @@ class Query:
         )
         return (*self.own_parameters, include, *COMMON)
 
-    def build(
-        self, parameters: Mapping[str, Sequence[str]], default_version: str = DEFAULT_VERSION
-    ) -> tuple[Request, str | None]:
-        """Return the request and the webhook URL. `parameters` maps each URL parameter to all its values.
+    def build(self, parameters: Mapping[str, Sequence[str]], default_version: str = DEFAULT_VERSION) -> BuiltQuery:
+        """Return the query that is to be queued. `parameters` maps each URL parameter to all its values.
 
         Raises InvalidRequest with a problem for every unknown or invalid parameter, and for every element that is not
         in the QBXML version.
@@ -134,13 +139,14 @@ class Query:
         request = self._request(known, read, version)
         if not limits.edition_of(version) and (too_new := schema_problems(request, VERSION)):
             raise InvalidRequest(too_new)
-        return request, next(iter(read.get("webhook_url", ())), None)
+        may_iterate = read.get("iterate", ["auto"]) == ["auto"]
+        return BuiltQuery(request, next(iter(read.get("webhook_url", ())), None), may_iterate)
 
     def _request(self, known: Mapping[str, Parameter], read: Mapping[str, list[str]], version: str) -> Request:
         iterates = read.get("iterate") == ["true"]
         leaves: list[tuple[str, str]] = []
         for name, parameter in known.items():
-            default = PAGE_SIZE if iterates and name == "max_returned" else parameter.default
+            default = str(PAGE_SIZE) if iterates and name == "max_returned" else parameter.default
             texts = read.get(name, [] if default is None else [default])
             if parameter.path and texts:
                 leaves += [(parameter.path, text) for text in texts]

@@ -55,6 +55,14 @@ def _boolean(value: str) -> str:
     return text
 
 
+def _iteration(value: str) -> str:
+    text = {"auto": "auto", "never": "false"}.get(value.lower())
+    try:
+        return text or _boolean(value)
+    except ValueError:
+        raise ValueError("Write auto, true or never.") from None
+
+
 def _count(value: str) -> str:
     if not _whole_number(value) or int(value) < 1:
         raise ValueError("Write a whole number of at least 1.")
@@ -105,6 +113,8 @@ VERSION = ValueKind(_version)
 LABEL = _limited(limits.MAX_REQUEST_ID)
 LIST_ID = _limited(_MAX_ID)
 BOOLEAN = ValueKind(_boolean, {"type": "boolean"})
+ITERATION = ValueKind(_iteration, {"type": "string", "enum": ["auto", "true", "never", "false"]})
+"""`auto`, `true` or `false`, which `never` also means."""
 COUNT = ValueKind(_count, {"type": "integer", "minimum": 1})
 DAY = ValueKind(_day, {"type": "string", "format": "date"})
 MOMENT = ValueKind(_moment, {"type": "string", "format": "date-time"})

@@ -55,6 +55,9 @@ FIRST_IN_LINE = 0
 priority, because QuickBooks is asked for its response before anything else is sent."""
 IN_TURN = 1
 """Queue priority of all other requests: first in, first out."""
+LAST_IN_LINE = 2
+"""Queue priority of a read whose response was lost in two sessions. It would end the next session before the requests
+behind it are sent."""
 
 
 MAX_MESSAGE_CHARACTERS = 2_000
@@ -134,12 +137,14 @@ class Paging:
 
     `page` counts from 1. On all later pages, `first_page_id` is the id of page 1. `page_size` is the number of objects
     that page 1 requested last or requests next. All later pages request the same number. `page_size` is None if the
-    query does not iterate. `continued` is True if a next page was created.
+    query does not iterate. `may_begin` is True if the query does not iterate as it is stored, but can and may be sent
+    as an iterated query after its response was too large. `continued` is True if a next page was created.
     """
 
     page: int = 1
     first_page_id: str | None = None
     page_size: int | None = None
+    may_begin: bool = False
     continued: bool = False
 
 
@@ -166,9 +171,9 @@ class QueuedRequest:
     """A queued request without its bodies, which are stored and read separately.
 
     `revision` grows by one with every change. A change names the revision on which it is based. `request_label` is the
-    `requestID` that QuickBooks returns. `sessions` counts the sessions that sent the request, and `last_session_id` is
-    the session that claimed it last. `response_size` is in bytes of UTF-8. `response_parts` counts the chunks of a
-    response that is too large for the body item.
+    `requestID` that QuickBooks returns. `sessions` counts the sessions that sent the request, `lost_responses` those
+    that ended without a response to a read, and `last_session_id` is the session that claimed it last. `response_size`
+    is in bytes of UTF-8. `response_parts` counts the chunks of a response that is too large for the body item.
     """
 
     id: str
@@ -186,6 +191,7 @@ class QueuedRequest:
     recovery: Recovery = Recovery()
     queue_priority: int = IN_TURN
     sessions: int = 0
+    lost_responses: int = 0
     last_session_id: str | None = None
     response_size: int = 0
     response_parts: int = 0

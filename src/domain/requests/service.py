@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from domain import qbxml
@@ -15,6 +15,7 @@ from domain.requests import waiting_reason
 from domain.requests.record import (
     ENDED,
     QUEUED,
+    Paging,
     QueuedRequest,
     State,
     StoredRequest,
@@ -90,11 +91,14 @@ class RequestService:
         request: qbxml.Request,
         webhook: Webhook | None,
         idempotency: Idempotency | None = None,
+        *,
+        may_iterate: bool = False,
     ) -> Queued:
         """Queue a request with one commit, which also checks the connection and the idempotency key.
 
         Reads the connection first if this process has not read it in the last minute. Without a `webhook`, the
-        connection's default applies. Raises NotFound, UnsupportedByVersion, RequestTooLarge and IdempotencyKeyReused.
+        connection's default applies. `may_iterate` allows a query that can iterate to be sent in pages if its response
+        is too large. Raises NotFound, UnsupportedByVersion, RequestTooLarge and IdempotencyKeyReused.
         """
         self._check_version(request, self.connection(app_id, connection_id))
 
@@ -105,6 +109,8 @@ class RequestService:
                 self._cache.put(app_id, connection_id, conflict.current)
             connection, now = self.connection(app_id, connection_id), self._clock()
             stored = self._new(connection, request, webhook or Webhook.to(connection.webhook_url), now)
+            if may_iterate and qbxml.iterated(request):
+                stored = replace(stored, record=replace(stored.record, paging=Paging(may_begin=True)))
             changes: list[Change] = [
                 RequireConnection(connection_id, app_id, connection.webhook_url),
                 AddRequest(stored.record, stored.request_xml, searchable_text(stored.record, request)),

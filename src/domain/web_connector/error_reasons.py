@@ -39,7 +39,11 @@ MEANINGS: Mapping[Reason, tuple[str, str]] = {
     ),
     Reason.RESPONSE_TOO_LARGE: (
         "QuickBooks' response is larger than one call can carry.",
-        "Ask for less: iterate with a smaller max_returned, narrow the filter, or name the elements in include[].",
+        (
+            "Ask for less: iterate (iterate=true or auto with a smaller max_returned; in QBXML, iterator with"
+            " MaxReturned), narrow the filter, or name the elements in include[] (IncludeRetElement). If the response"
+            " is small, the log of the Web Connector shows why it did not arrive."
+        ),
     ),
     Reason.ITERATOR_EXPIRED: (
         "QuickBooks no longer knows the iterator of this query.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, model_validator
 
@@ -36,6 +36,13 @@ class NewQueuedRequest(Body):
 
     request_json: Annotated[Any, Field(description="The request as a tree, or in the form of `response_json`.")] = None
     request_xml: Annotated[str | None, Field(description="The request as QBXML, with or without prologue.")] = None
+    iterate: Annotated[
+        Literal["auto", "never"],
+        Field(
+            description="`auto`: send a query in pages of 100 objects if its response is too large for one call. The "
+            "query must be able to iterate, and have no MaxReturned."
+        ),
+    ] = "never"
     webhook_url: Annotated[
         Url | None,
         Field(description="Receiver of the webhook. The connection's default if not given, none if null."),
@@ -78,4 +85,7 @@ class NewQueuedRequest(Body):
         request = from_xml or from_json
         if request is None:
             raise AssertionError("one of the two forms is there")
+        if self.iterate == "auto" and not qbxml.iterated(request):
+            message = f"cannot be auto: {request.name} has no iterator, or it names its objects or limits their number"
+            raise InvalidRequest.of("iterate", message)
         return request

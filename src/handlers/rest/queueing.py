@@ -28,13 +28,15 @@ def queue(
     request: qbxml.Request,
     webhook: Webhook | None,
     idempotency: Idempotency | None = None,
+    *,
+    may_iterate: bool = False,
 ) -> tuple[Data[QueuedRequestView], bool]:
-    """Queue a request. Without a `webhook`, the connection's default applies.
+    """Queue a request (see `RequestService.queue`).
 
     Return its record and whether an earlier call with the same idempotency key queued it.
     """
     service = services().requests
-    queued = service.queue(app_id, connection_id, request, webhook, idempotency)
+    queued = service.queue(app_id, connection_id, request, webhook, idempotency, may_iterate=may_iterate)
     record = queued.stored.record
     own_link, waiting = requests.self_link_in_connection(record), service.cached_waiting_reason(record)
     return {"data": requests.queued_request(queued.stored, own_link=own_link, waiting=waiting)}, queued.repeated

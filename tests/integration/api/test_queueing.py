@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from domain.requests.record import QueuedRequest
 from domain.storage.changes import ChangeConnection
 from tests.support.api_client import ApiClient
 from tests.support.builders import CONNECTION_ID, REQUEST_XML
@@ -254,3 +255,47 @@ def test_a_query_endpoint_queues_its_query_and_is_not_cached(deployment: Deploym
     assert (response.status, data["request_name"]) == (202, name)
     assert response.headers["Cache-Control"] == "no-store"
     assert data["links"]["self"] == f"/api/v1/connections/{CONNECTION_ID}/queued_requests/{data['id']}"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "may_begin"),
+    [
+        ("queued_requests", {"request_json": {"AccountQueryRq": {}}}, False),
+        ("queued_requests", {"request_json": {"BillQueryRq": {}}}, False),
+        ("queued_requests", {"request_json": {"BillQueryRq": {}}, "iterate": "never"}, False),
+        ("queued_requests", {"request_json": {"BillQueryRq": {}}, "iterate": "auto"}, True),
+        ("customers", None, True),
+        ("customers?iterate=never", None, False),
+        ("customers?max_returned=5", None, False),
+        ("sales_orders", None, False),
+    ],
+)
+def test_a_query_begins_to_iterate_only_if_it_can_and_may(
+    deployment: Deployment, path: str, body: dict[str, Any] | None, *, may_begin: bool
+) -> None:
+    path = f"/api/v1/connections/{CONNECTION_ID}/{path}"
+    queued = deployment.api.call("POST", path, body) if body else deployment.api.call("GET", path)
+
+    assert queued.status in {201, 202}, queued.json
+    record = deployment.store.request(queued.json["data"]["id"])
+    assert isinstance(record, QueuedRequest)
+    assert record.paging.may_begin == may_begin
+
+
+@pytest.mark.parametrize(
+    "request_json",
+    [
+        {"AccountQueryRq": {}},
+        {"BillQueryRq": {"MaxReturned": 5}},
+        {"CustomerQueryRq": {"ListID": "80000001-1"}},
+        {"CustomerAddRq": {"CustomerAdd": {"Name": "Ann"}}},
+    ],
+)
+def test_iterate_is_refused_for_a_request_that_cannot_iterate(
+    deployment: Deployment, request_json: dict[str, Any]
+) -> None:
+    refused = deployment.api.call("POST", deployment.requests_url, {"request_json": request_json, "iterate": "auto"})
+
+    assert refused.status == 400
+    (problem,) = refused.json["error"]["details"]["problems"]
+    assert problem["field"] == "iterate"

@@ -18,13 +18,17 @@ if TYPE_CHECKING:
 
 
 def built(query: str, **parameters: str | list[str]) -> Element:
-    request, _ = QUERIES[query].build(
-        {
-            name.replace("include", "include[]") if name == "include" else name: [value]
-            if isinstance(value, str)
-            else value
-            for name, value in parameters.items()
-        }
+    request = (
+        QUERIES[query]
+        .build(
+            {
+                name.replace("include", "include[]") if name == "include" else name: [value]
+                if isinstance(value, str)
+                else value
+                for name, value in parameters.items()
+            }
+        )
+        .request
     )
     return request.element
 
@@ -125,9 +129,9 @@ def test_include_may_be_repeated_or_separated_by_commas(include: list[str]) -> N
 def test_a_query_has_the_default_version_or_the_one_it_names() -> None:
     query = QUERIES["customers"]
 
-    assert query.build({})[0].version == "13.0"
-    assert query.build({}, "11.0")[0].version == "11.0"
-    assert query.build({"qbxml_version": ["16.0"]}, "11.0")[0].version == "16.0"
+    assert query.build({}).request.version == "13.0"
+    assert query.build({}, "11.0").request.version == "11.0"
+    assert query.build({"qbxml_version": ["16.0"]}, "11.0").request.version == "16.0"
 
 
 def test_an_element_that_the_version_does_not_have_is_rejected() -> None:
@@ -155,14 +159,16 @@ def test_a_page_has_100_objects_by_default() -> None:
 
 
 def test_label_and_webhook_url_are_passed_on() -> None:
-    request, webhook_url = QUERIES["customers"].build({"request_id": ["mine"], "webhook_url": ["https://example.com"]})
+    request, webhook_url, _ = QUERIES["customers"].build(
+        {"request_id": ["mine"], "webhook_url": ["https://example.com"]}
+    )
 
     assert request.request_id == "mine"
     assert webhook_url == "https://example.com"
 
 
 def test_label_and_webhook_url_are_optional() -> None:
-    request, webhook_url = QUERIES["customers"].build({})
+    request, webhook_url, _ = QUERIES["customers"].build({})
 
     assert (request.request_id, webhook_url) == (None, None)
 
@@ -269,6 +275,17 @@ def test_any_combination_of_parameters_is_valid_or_rejected(data: st.DataObject)
 
     request = None
     with suppress(InvalidRequest):
-        request, _ = query.build(parameters)
+        request = query.build(parameters).request
 
     assert request is None or parse_request_xml(request.to_xml(), request.version) == request
+
+
+@pytest.mark.parametrize(
+    ("value", "iterates", "may_iterate"),
+    [(None, False, True), ("auto", False, True), ("AUTO", False, True), ("true", True, False), ("1", True, False)]
+    + [(value, False, False) for value in ("never", "false", "0")],
+)
+def test_iterate_decides_when_a_query_is_sent_in_pages(value: str | None, *, iterates: bool, may_iterate: bool) -> None:
+    query = QUERIES["customers"].build({} if value is None else {"iterate": [value]})
+
+    assert (query.request.iterator is not None, query.may_iterate) == (iterates, may_iterate)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from domain.requests.record import ENDED
 from domain.web_connector.protocol import qwc
+from domain.web_connector.protocol.soap import MAX_BODY_BYTES
 from simulator import Company, Script
 from tests.support.web_connector.connector import PASSWORD, Connector
 from tests.support.web_connector.interruptions import RandomIds
@@ -56,3 +57,13 @@ class Service:
     def open_requests(self) -> list[str]:
         """The requests that have not ended."""
         return [f"{record.request_name} {record.state}" for record in self.qbwc.records if record.state not in ENDED]
+
+
+class Gateway(Service):
+    """The service behind API Gateway, which refuses bodies over Lambda's limit before any function runs."""
+
+    def post(self, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
+        """Answer a call, or refuse it."""
+        if len(body) > MAX_BODY_BYTES:
+            return 413, b'{"error": {"code": "request_too_large"}}'
+        return super().post(url, headers, body)

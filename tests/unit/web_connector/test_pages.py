@@ -11,11 +11,9 @@ from domain.requests.record import State, Webhook, WebhookState
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES
 from simulator.faults import Fault
 from tests.support.web_connector.quickbooks import answer, page_of, stored_response
-from tests.unit.simulator.service import Service
+from tests.unit.simulator.service import Gateway, Service
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tests.support.web_connector.connector import Connector
 
 
@@ -195,12 +193,12 @@ def test_a_small_page_is_sent_in_at_least_three_sessions(qbwc: Connector, size: 
 
 
 def test_a_query_without_iterator_keeps_its_size(qbwc: Connector) -> None:
-    """It would be interruption off without a word."""
+    """A smaller MaxReturned would truncate the result."""
     first = qbwc.queue("CustomerQueryRq", "<MaxReturned>20</MaxReturned>")
 
     assert [lose(qbwc) for _ in range(3)] == [20, 20, 20]
 
-    assert error_code(qbwc, first) == "quickbooks_connection_error"
+    assert error_code(qbwc, first) == "response_too_large"
 
 
 def test_an_iterator_without_max_returned_is_sent_unchanged(qbwc: Connector) -> None:
@@ -208,7 +206,7 @@ def test_an_iterator_without_max_returned_is_sent_unchanged(qbwc: Connector) -> 
 
     assert [lose(qbwc) for _ in range(3)] == [None] * 3
 
-    assert error_code(qbwc, first) == "quickbooks_connection_error"
+    assert error_code(qbwc, first) == "response_too_large"
 
 
 def test_a_query_that_continues_an_iterator_keeps_its_size(qbwc: Connector) -> None:
@@ -366,16 +364,6 @@ def test_every_object_arrives_although_the_first_pages_were_oversized() -> None:
     assert [page.paging.page for page in pages(qbwc)] == [1, 2, 3, 4, 5, 6]
     assert {page.state for page in pages(qbwc)} == {State.RESPONSE_RECEIVED}
     assert qbwc.store.counts == qbwc.store.recount()
-
-
-class Gateway(Service):
-    """The service behind API Gateway, which refuses bodies over Lambda's limit before any function runs."""
-
-    def post(self, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
-        """Pass a call on, or refuse it."""
-        if len(body) > MAX_BODY_BYTES:
-            return 413, b'{"error": {"code": "request_too_large"}}'
-        return super().post(url, headers, body)
 
 
 def test_pages_that_a_gateway_refuses_arrive_with_a_smaller_size() -> None:

@@ -5,11 +5,13 @@ The functions decide about one record and have no side effects (docs/decisions/0
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from domain.qbxml.codes.hresults import describe_hresult
-from domain.requests.record import State
+from domain.requests.record import LAST_IN_LINE, State
 from domain.web_connector.error_reasons import Reason, because
+from domain.web_connector.protocol.soap import MAX_BODY_BYTES
 from domain.web_connector.responses.pages import smaller_page
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ first loss. A gateway that refuses large responses may cause later ones. Only th
 MAX_RECOVERY_SESSIONS = 3
 """Maximum number of sessions that ask for the stored response of a write. Asking does no harm, but the owner waits."""
 
+RESPONSE_LIMIT = f"{MAX_BODY_BYTES:,} bytes, about 4.3 MB of QBXML"
 _SESSION_ENDED = "The Web Connector session ended before QuickBooks' response arrived."
 
 _LOOK_FIRST = (
@@ -41,6 +44,9 @@ def after_session_end(record: QueuedRequest, now: datetime) -> QueuedRequest:
         return record.requeued(now)
     lost = because(Reason.RESPONSE_LOST)
     if record.is_read:
+        losses = record.lost_responses + 1
+        priority = LAST_IN_LINE if losses >= MAX_SESSIONS_OF_ONE_SIZE else record.queue_priority
+        record = replace(record, lost_responses=losses, queue_priority=priority)
         return retry_later(record, now, _SESSION_ENDED, lost, lost=True)
     if record.recovering:
         return recover_later(record, now, _SESSION_ENDED, lost)
@@ -61,13 +67,17 @@ def retry_later(
 ) -> QueuedRequest:
     """Queue a request for a later session, or end it after MAX_SESSIONS.
 
-    `lost` means that QuickBooks may have executed it. A smaller page may then succeed.
+    `lost` means that QuickBooks may have executed it. A smaller page may then succeed. A query that does not iterate is
+    too large if its response was lost in every session.
     """
     if record.paging.page > 1:
         return iteration_interrupted(record, now, message, details)
     smaller = smaller_page(record) if lost and record.sessions >= MAX_SESSIONS_OF_ONE_SIZE else None
     if smaller or record.sessions < MAX_SESSIONS:
         return record.requeued(now, page_size=smaller)
+    if record.lost_responses == record.sessions and record.paging.page_size is None:
+        message = f"The response was lost in {record.sessions} sessions. It is probably larger than {RESPONSE_LIMIT}."
+        return too_large(record, now, message, sessions=record.sessions)
     hint = " ".join(filter(None, (details.get("hint"), "This request is not sent again: queue it once more.")))
     return record.failed(
         now,
@@ -75,6 +85,12 @@ def retry_later(
         f"Gave up after {record.sessions} sessions. {message}",
         {**details, "hint": hint, "sessions": record.sessions},
     )
+
+
+def too_large(record: QueuedRequest, now: datetime, message: str, **facts: Any) -> QueuedRequest:
+    """End a read with a response that a call cannot carry."""
+    details = because(Reason.RESPONSE_TOO_LARGE, limit_bytes=MAX_BODY_BYTES, **facts)
+    return record.failed(now, "response_too_large", message, details)
 
 
 def iteration_interrupted(record: QueuedRequest, now: datetime, message: str, details: dict[str, Any]) -> QueuedRequest:

@@ -13,8 +13,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from domain.web_connector.responses.pages import with_page_size
-
 if TYPE_CHECKING:
     from domain import qbxml
     from domain.requests.record import QueuedRequest
@@ -36,7 +34,7 @@ _NAMED = re.compile(r"""\bnewMessageSetID\s*=\s*["']([^"']+)["']""")
 def outgoing(record: QueuedRequest, request: qbxml.Request, message_set_to_forget: str | None) -> str:
     """Return the QBXML to send for `record`. For a write, it tells QuickBooks which message set to forget."""
     if record.is_read:
-        return with_page_size(request, record.paging.page_size).to_wire()
+        return request.to_wire()
     text = request.to_wire(record.message_set_id)
     if message_set_to_forget is None:
         return text

@@ -14,12 +14,15 @@ from domain.qbxml.codes.hresults import PARSE_ERROR
 from domain.qbxml.codes.statuses import INVALID_ID, describe_status
 from domain.requests.record import MAX_FACT_CHARACTERS, QUEUED, State, shortened
 from domain.web_connector.error_reasons import Reason, because
+from domain.web_connector.protocol.soap import MAX_BODY_BYTES
 from domain.web_connector.recovery.lost_response import (
     MAX_SESSIONS,
+    RESPONSE_LIMIT,
     invalid_request,
     iteration_interrupted,
     outcome_unknown,
     recover_later,
+    too_large,
 )
 from domain.web_connector.recovery.message_sets import NEVER_EXECUTED, NOT_STORED, OTHER_CONTENT, is_about_another
 from domain.web_connector.responses.pages import smaller_page
@@ -230,7 +233,7 @@ def _not_understood(record: QueuedRequest, text: str, reason: str, now: datetime
     return Failed(record.failed(now, "outcome_unknown", reason, because(Reason.RESPONSE_NOT_UNDERSTOOD)), text)
 
 
-def of_oversized(record: QueuedRequest, beginning: str, limit_bytes: int, now: datetime) -> Outcome:
+def of_oversized(record: QueuedRequest, beginning: str, now: datetime) -> Outcome:
     """Return the outcome of a response that is too large for a call, for `record`, which is `sent`.
 
     `beginning` is the first part of the response.
@@ -238,13 +241,13 @@ def of_oversized(record: QueuedRequest, beginning: str, limit_bytes: int, now: d
     named = _RESPONSE_BEGINS.search(beginning)
     if is_about_another(record, beginning) or (named and not _answers(record, named[1], named[2])):
         return Ignored()
-    details = because(Reason.RESPONSE_TOO_LARGE, limit_bytes=limit_bytes)
-    message = f"QuickBooks' response has more than {limit_bytes:,} bytes."
+    message = f"QuickBooks' response has more than {RESPONSE_LIMIT}."
     if not record.is_read:
+        details = because(Reason.RESPONSE_TOO_LARGE, limit_bytes=MAX_BODY_BYTES)
         return Failed(outcome_unknown(record, now, f"{message} It cannot be stored.", details))
     smaller = smaller_page(record)
     if smaller is None:
-        return Failed(record.failed(now, "response_too_large", message, details))
+        return Failed(too_large(record, now, message))
     # Ask again at once, in the same session. The session counts once.
     again = record.requeued(now, page_size=smaller).moved(State.TICKETED, now, sessions=record.sessions - 1)
     return SendAgain(again.as_change_of(record))

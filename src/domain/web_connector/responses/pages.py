@@ -1,7 +1,7 @@
 """The pages of an iterated query: the record of each page, and the number of objects that it requests.
 
-The stored request stays as its author wrote it. The request that is sent differs only in `MaxReturned`
-(docs/decisions/0014).
+The stored request stays as its author wrote it. The request that is sent can have another `MaxReturned`, or an iterator
+that its author allowed (docs/decisions/0014).
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from domain import qbxml
 from domain.requests.record import FIRST_IN_LINE, Paging, QueuedRequest, State, Webhook, timestamp
 from domain.requests.search_text import searchable_text
 from domain.storage.changes import AddRequest
@@ -16,7 +17,6 @@ from domain.storage.changes import AddRequest
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from domain import qbxml
     from domain.ports import IdSource
 
 SIZE = "MaxReturned"
@@ -30,8 +30,15 @@ def page_size(record: QueuedRequest, request: qbxml.Request) -> int | None:
     return record.paging.page_size or _max_returned(request)
 
 
-def with_page_size(request: qbxml.Request, size: int | None) -> qbxml.Request:
-    """Return the request for pages of `size` objects, or the unchanged request if `size` is None."""
+def iterating(record: QueuedRequest, request: qbxml.Request) -> qbxml.Request:
+    """Return the stored request of `record`, with an iterator if it began to iterate after a response was too large."""
+    size = record.paging.page_size
+    return (request.iterator is None and size and qbxml.iterated(request, size)) or request
+
+
+def as_sent(record: QueuedRequest, stored: qbxml.Request) -> qbxml.Request:
+    """Return the request to send for `record`: its stored request with the current page size."""
+    request, size = iterating(record, stored), record.paging.page_size
     if size is None or size == _max_returned(request):
         return request
     element = request.element
@@ -40,17 +47,26 @@ def with_page_size(request: qbxml.Request, size: int | None) -> qbxml.Request:
 
 
 def smaller_page(record: QueuedRequest) -> int | None:
-    """Return half the size of the first page of an iterated query, or None if it cannot be halved."""
+    """Return the page size for another attempt, or None if the query cannot ask for less.
+
+    It is half the size of the first page, or the first size of a query that may begin to iterate.
+    """
     paging = record.paging
-    if paging.page > 1 or paging.page_size is None or paging.page_size <= 1:
+    if paging.page > 1:
         return None
-    return paging.page_size // 2
+    if paging.page_size is None:
+        return qbxml.PAGE_SIZE if paging.may_begin else None
+    return paging.page_size // 2 or None
 
 
 def next_page(
     record: QueuedRequest, request: qbxml.Request, iterator_id: str, new_id: IdSource, now: datetime
 ) -> AddRequest | None:
-    """Return the record of the next page, claimed by the same session, or None if the query does not iterate."""
+    """Return the record of the next page, claimed by the same session, or None if the query does not iterate.
+
+    `request` is the stored request of `record`.
+    """
+    request = iterating(record, request)
     if request.iterator not in {"Start", "Continue"}:
         return None
     request = request.next_page(iterator_id, record.request_label)

@@ -13,7 +13,7 @@ from domain.storage.changes import ChangeConnection, ChangeRequest, ChangeSessio
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.recovery.message_sets import outgoing, status_check
 from domain.web_connector.responses.outcome import not_writable
-from domain.web_connector.responses.pages import page_size
+from domain.web_connector.responses.pages import as_sent, page_size
 from domain.web_connector.session import lingering
 from domain.web_connector.session.company_file_check import CompanyFileCheck
 from domain.web_connector.session.end import end_of_session, without_response
@@ -112,6 +112,7 @@ class HandingOut:
             search_text = searchable_text(record, request)
             if record.recovering:
                 return status_check(record), search_text, None
+            request = as_sent(record, request)
             return outgoing(record, request, message_set_to_forget), search_text, page_size(record, request)
         except Exception as error:
             # An error in one request must not block the requests behind it.

@@ -9,7 +9,6 @@ from domain import qbxml
 from domain.requests.record import MAX_FACT_CHARACTERS, State, shortened
 from domain.storage.changes import ChangeRequest, ChangeSession
 from domain.web_connector.protocol.methods import Reply
-from domain.web_connector.protocol.soap import MAX_BODY_BYTES
 from domain.web_connector.responses.outcome import (
     Changed,
     Completed,
@@ -67,7 +66,7 @@ class Receiving:
             return Reply(session.progress, session.connection_id)
         exception = is_exception(call["hresult"])
         if oversized:
-            outcome = of_oversized(record, call["response"], MAX_BODY_BYTES, now)
+            outcome = of_oversized(record, call["response"], now)
         elif exception:
             outcome = of_exception(session, record, call, now)
         else:

@@ -1,0 +1,175 @@
+"""Responses that are too large for a call, of queries that do not iterate."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from domain.qbxml import PAGE_SIZE
+from domain.requests.record import LAST_IN_LINE, Paging, State
+from domain.web_connector.protocol.soap import MAX_BODY_BYTES
+from simulator.faults import Fault
+from tests.support.web_connector.quickbooks import answer, page_of, stored_response
+from tests.unit.simulator.service import Gateway, Service
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from domain.requests.record import RequestError
+    from tests.support.web_connector.connector import Connector
+
+MAY_BEGIN = Paging(may_begin=True)
+
+
+def lose(qbwc: Connector) -> str:
+    """Take a request and lose its response. Return the request."""
+    request = qbwc.begin()
+    qbwc.close()
+    return request
+
+
+def error_of(qbwc: Connector, request_id: str) -> RequestError:
+    """Return the error of a request that ended in one."""
+    error = qbwc.record(request_id).error
+    assert error is not None
+    return error
+
+
+def test_a_read_whose_response_never_came_in_three_sessions_is_too_large(qbwc: Connector) -> None:
+    read = qbwc.queue()
+
+    for _ in range(3):
+        lose(qbwc)
+
+    error = error_of(qbwc, read)
+    assert error.code == error.details["reason"] == "response_too_large"
+    assert (error.details["limit_bytes"], error.details["sessions"]) == (MAX_BODY_BYTES, 3)
+    assert "6,291,456 bytes, about 4.3 MB of QBXML" in error.message
+    assert all(word in error.details["hint"] for word in ("iterate", "MaxReturned", "log of the Web Connector"))
+    assert qbwc.authenticate() == "none"
+
+
+def test_a_read_that_also_met_an_exception_is_not_called_too_large(qbwc: Connector) -> None:
+    read = qbwc.queue()
+    lose(qbwc)
+    qbwc.begin()
+    qbwc.receive(hresult="0x80040402")
+    qbwc.close()
+    lose(qbwc)
+
+    assert error_of(qbwc, read).code == "quickbooks_connection_error"
+
+
+def test_a_query_that_may_iterate_is_sent_in_pages_after_two_losses(qbwc: Connector) -> None:
+    first = qbwc.queue(content="<ActiveStatus>All</ActiveStatus>", paging=MAY_BEGIN)
+
+    assert not any("iterator" in lose(qbwc) for _ in range(2))
+    request = qbwc.begin()
+    assert ' iterator="Start"><MaxReturned>100</MaxReturned><ActiveStatus>All</ActiveStatus>' in request
+    qbwc.receive(page_of(request, 30))
+    request = qbwc.send()
+    assert ' iterator="Continue"' in request
+    assert "<MaxReturned>100</MaxReturned><ActiveStatus>All</ActiveStatus>" in request
+    assert qbwc.receive(page_of(request, 0)) == 100
+
+    pages = sorted(qbwc.records, key=lambda record: record.paging.page)
+    assert [(page.query_id, page.last_page, page.state) for page in pages] == [
+        (first, False, State.RESPONSE_RECEIVED),
+        (first, True, State.RESPONSE_RECEIVED),
+    ]
+    assert "iterator" not in qbwc.store.bodies[first].request_xml
+
+
+def test_pages_that_are_too_large_are_halved(qbwc: Connector) -> None:
+    qbwc.queue(paging=MAY_BEGIN)
+
+    sizes = [re.findall("<MaxReturned>([0-9]+)", lose(qbwc)) for _ in range(5)]
+
+    assert sizes == [[], [], ["100"], ["50"], ["25"]]
+
+
+def test_a_query_that_may_iterate_is_sent_in_pages_at_once_if_the_service_sees_the_size(qbwc: Connector) -> None:
+    first = qbwc.queue(paging=MAY_BEGIN)
+
+    assert 1 <= qbwc.receive_oversized(answer(qbwc.begin(), content="{padding}")) <= 99
+
+    request = qbwc.send()
+    assert f' iterator="Start"><MaxReturned>{PAGE_SIZE}</MaxReturned>' in request
+    assert qbwc.receive(page_of(request, 0)) == 100
+    assert (qbwc.record(first).state, qbwc.record(first).sessions) == (State.RESPONSE_RECEIVED, 1)
+
+
+def test_the_requests_behind_a_large_read_are_sent_after_two_sessions(qbwc: Connector) -> None:
+    large = qbwc.queue()
+    behind = [qbwc.queue(), qbwc.write()]
+    lose(qbwc)
+    lose(qbwc)
+    assert qbwc.record(large).queue_priority == LAST_IN_LINE
+
+    request = qbwc.begin()
+    assert behind[0] in request
+    qbwc.receive(answer(request))
+    qbwc.receive(stored_response(qbwc.send()))
+    assert large in qbwc.send()
+    qbwc.close()
+
+    assert error_of(qbwc, large).code == "response_too_large"
+    assert {qbwc.record(one).state for one in behind} == {State.RESPONSE_RECEIVED}
+
+
+@pytest.mark.parametrize("service", [Gateway, Service])
+def test_a_write_whose_response_is_too_large_is_never_sent_again(service: Callable[[], Service]) -> None:
+    """Behind a gateway its response is lost; the service itself sees an oversized call."""
+    played = service()
+    qbwc, company = played.qbwc, played.company
+    write = qbwc.write()
+    simulator = qbwc.simulator(company, transport=played, faults=[Fault.parse("process:*:oversized:7")])
+
+    for _ in range(5):
+        simulator.run_once()
+        qbwc.clock.advance(minutes=15)
+
+    assert [executed.name for executed in company.writes] == ["CustomerAddRq"]
+    assert error_of(qbwc, write).code == "outcome_unknown"
+
+
+@pytest.mark.parametrize("megabytes", [3, 5])
+def test_a_response_that_fits_is_stored(megabytes: int) -> None:
+    service = Gateway()
+    qbwc = service.qbwc
+    read = qbwc.queue()
+
+    qbwc.simulator(
+        service.company, transport=service, faults=[Fault.parse(f"process:1:oversized:{megabytes}")]
+    ).run_once()
+
+    assert qbwc.record(read).state is State.RESPONSE_RECEIVED
+    assert qbwc.record(read).response_size > 1_000_000 * megabytes - 10
+
+
+@pytest.mark.parametrize("service", [Gateway, Service])
+def test_every_object_arrives_although_the_response_was_too_large(service: Callable[[], Service]) -> None:
+    """The company has six customers; their whole list fits into no call."""
+    played = service()
+    qbwc = played.qbwc
+    qbwc.queue(content="<ActiveStatus>All</ActiveStatus>", paging=MAY_BEGIN)
+    other = qbwc.queue("HostQueryRq")
+    faults = [Fault.parse(f"process:{number}:oversized:7") for number in (1, 2)]
+    simulator = qbwc.simulator(played.company, transport=played, faults=faults)
+
+    for _ in range(4):
+        simulator.run_once()
+        qbwc.clock.advance(minutes=1)
+
+    pages = [record for record in qbwc.records if record.id != other]
+    names = [name for page in pages for name in re.findall("<ListID>(.*?)</ListID>", customers(qbwc, page.id))]
+    assert len(names) == len(set(names)) == 6
+    assert {record.state for record in qbwc.records} == {State.RESPONSE_RECEIVED}
+    assert qbwc.store.counts == qbwc.store.recount()
+
+
+def customers(qbwc: Connector, request_id: str) -> str:
+    """Return the ListIDs of the customers in a response, one on a line."""
+    return "\n".join(re.findall("<CustomerRet>\\s*(<ListID>.*?</ListID>)", qbwc.response(request_id) or ""))
