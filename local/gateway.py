@@ -322,11 +322,11 @@ class Gateway:
         text = templates.get("application/json", DEFAULT_TEMPLATE)
         for name, value in variables.items():
             text = text.replace(name, value)
-        headers = [("Content-Type", "application/json"), ("x-amzn-RequestId", request_id)]
+        headers = {"Content-Type": "application/json", "x-amzn-RequestId": request_id}
         for parameters in (inherited.get("ResponseParameters", {}), declared.get("ResponseParameters", {})):
             # A static value stands in single quotes.
-            headers += [(name, str(value).strip("'")) for name, value in parameters.get("Headers", {}).items()]
-        return Response(status, headers, text.encode())
+            headers |= {name: str(value).strip("'") for name, value in parameters.get("Headers", {}).items()}
+        return Response(status, [*headers.items()], text.encode())
 
 
 def _routes(template: Template, default_authorizer: str | None) -> Iterable[Route]:

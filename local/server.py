@@ -6,6 +6,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
+from handlers.http import SECURITY_HEADERS
 from local.gateway import MAX_BODY_BYTES, Request, Response
 
 if TYPE_CHECKING:
@@ -52,6 +53,14 @@ class _Handler(BaseHTTPRequestHandler):
         """Name no software."""
         return "local"
 
+    def send_error(self, code: int, *_: Any) -> None:
+        """Answer a request that is not HTTP, and close the connection."""
+        self.request_version = self.protocol_version  # the standard library writes no headers to an older client
+        self.send_response(code)
+        for name, value in {**SECURITY_HEADERS, "Connection": "close", "Content-Length": "0"}.items():
+            self.send_header(name, value)
+        self.end_headers()
+
     def log_message(self, *_: Any) -> None:
         """Keep the terminal for people."""
 
@@ -76,7 +85,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
                 return self._chunks()
-            length = int(self.headers.get("Content-Length", "0"))
+            length = _size(self.headers.get("Content-Length", "0"), 10)
         except ValueError:
             self.send_error(400)
             return None
@@ -91,7 +100,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _chunks(self) -> bytes:
         chunks: list[bytes] = []
         size = 0
-        while length := int(self.rfile.readline().partition(b";")[0], 16):
+        while length := _size(self.rfile.readline().partition(b";")[0], 16):
             chunk = self.rfile.read(length)
             self.rfile.readline()
             if size <= MAX_BODY_BYTES:
@@ -100,6 +109,14 @@ class _Handler(BaseHTTPRequestHandler):
         while self.rfile.readline().strip():
             pass  # trailers
         return b"".join(chunks)
+
+
+def _size(text: str | bytes, base: int) -> int:
+    """Return a number of bytes. Raises ValueError if it is not one."""
+    size = int(text, base)
+    if size < 0:
+        raise ValueError
+    return size
 
 
 class _Listener(ThreadingHTTPServer):

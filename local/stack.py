@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import boto3
 from moto import mock_aws
 
+from handlers.http import SECURITY_HEADERS
 from local.database import create_tables
 from local.emulated_dynamodb import emulated_dynamodb
 from local.functions import Functions
@@ -112,7 +113,8 @@ def for_hosts(hosts: Collection[str], answer: Callable[[Request], Response]) -> 
     def checked(request: Request) -> Response:
         if (request.header("Host") or "").rpartition(":")[0] in hosts or request.header("Host") in hosts:
             return answer(request)
-        return Response(421, [("Content-Type", "text/plain")], b"This host name is not served here.\n")
+        headers = [*SECURITY_HEADERS.items(), ("Content-Type", "text/plain")]
+        return Response(421, headers, b"This host name is not served here.\n")
 
     return checked
 
@@ -122,7 +124,8 @@ def held_until(ready: threading.Event, answer: Callable[[Request], Response]) ->
 
     def held(request: Request) -> Response:
         if (request.method, request.path) == ("GET", "/qbwc") and not ready.is_set():
-            return Response(503, [("Content-Type", "text/plain"), ("Retry-After", "1")], b"Starting.\n")
+            headers = [*SECURITY_HEADERS.items(), ("Content-Type", "text/plain"), ("Retry-After", "1")]
+            return Response(503, headers, b"Starting.\n")
         return answer(request)
 
     return held

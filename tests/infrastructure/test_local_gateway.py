@@ -326,4 +326,7 @@ def test_only_requests_for_its_own_hosts_are_answered(host: str | None, status: 
 
     headers = [("Host", host)] if host else []
 
-    assert answer(Request("GET", "/things/open", headers, b"", "127.0.0.1")).status == status
+    response = answer(Request("GET", "/things/open", headers, b"", "127.0.0.1"))
+
+    assert response.status == status
+    assert status == 200 or dict(response.headers)["X-Content-Type-Options"] == "nosniff"

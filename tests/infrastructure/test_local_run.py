@@ -66,6 +66,31 @@ def test_a_client_that_waits_for_100_continue_is_told_at_once_to_send_the_body()
     assert final.startswith(b"HTTP/1.1 200")
 
 
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        b"GARBAGE\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: five\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: " + b"x" * 70_000 + b"\r\n\r\n",
+    ],
+)
+def test_a_request_that_is_not_http_is_refused_with_the_security_headers(request_text: bytes) -> None:
+    server = Server(0)
+    server.start(lambda _: Response(200, [], b""))
+    address = urlsplit(server.base_url)
+
+    with ExitStack() as connection:
+        connection.callback(server.stop)
+        client = connection.enter_context(socket.create_connection((address.hostname, address.port), timeout=5))
+        client.sendall(request_text)
+        head = client.recv(4096).decode()
+
+    assert head.startswith(("HTTP/1.1 400", "HTTP/1.1 431"))
+    assert "X-Content-Type-Options: nosniff" in head
+
+
 @pytest.mark.parametrize("url", ["http://queue.example.com", "queue.example.com", "https://queue.example.com/path"])
 def test_a_base_url_that_the_web_connector_would_refuse_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match="BASE_URL must be like https"):
