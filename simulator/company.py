@@ -22,7 +22,7 @@ from defusedxml.common import DefusedXmlException
 from simulator.clock import MachineClock, zone_named
 from simulator.company_files import storage
 from simulator.company_files.facts import Product
-from simulator.company_files.generator import generate
+from simulator.company_files.generator import LARGE_CUSTOMERS, LARGE_SALES_ORDERS, empty, generate
 from simulator.errors import OTHER_FILE_OPEN, UNSUPPORTED_VERSION, HresultError
 from simulator.message_sets import KEPT_WELL, Keeping, MessageSets, fingerprint
 from simulator.requests import dispatch
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from simulator.errors import RequestError
     from simulator.schema.model import Version
 
+US_PRODUCT = Product()
 DEFAULT_PATH = "C:\\Company Files\\Simulated Company.QBW"
 FILE_FORMAT = 3
 FIRST_ERROR_STATUS = 1000
@@ -88,7 +89,7 @@ class Company:
     name: str = "Simulated Company"
     path: str = DEFAULT_PATH
     time_zone: str = "-05:00"
-    product: Product = field(default_factory=Product)
+    product: Product = US_PRODUCT
     first_fiscal_month: int = 1
     open_error: str | None = None
     private_fields: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -110,16 +111,37 @@ class Company:
         now: Callable[[], float] = time.time,
         time_zone: str = "-05:00",
         standard_offset_in_summer: bool = False,
+        product: Product = US_PRODUCT,
         **fields: Any,
     ) -> Company:
-        """Make a company from a seed: as many sales orders as customers unless told.
+        """Make a small wholesale company from a seed, with its transactions of 2025.
 
-        `now` gives Unix seconds. `time_zone` is an offset ("-05:00") or an IANA name; with
-        `standard_offset_in_summer` times are written as older products do it (see `MachineClock`).
+        `customers` counts jobs too. There are as many sales orders as customers unless `sales_orders` says otherwise;
+        all other transactions are in proportion. `now` gives Unix seconds. `time_zone` is an offset ("-05:00") or an
+        IANA name; with `standard_offset_in_summer` times are written as older products do it (see `MachineClock`).
         """
         clock = MachineClock(now, zone_named(time_zone), standard_offset_in_summer)
-        books = generate(seed, customers, customers if sales_orders is None else sales_orders, clock)
-        return cls(books, clock, time_zone=time_zone, **fields)
+        orders = customers if sales_orders is None else sales_orders
+        books = generate(seed, customers, orders, clock, product.country)
+        return cls(books, clock, time_zone=time_zone, product=product, **fields)
+
+    @classmethod
+    def empty(
+        cls,
+        *,
+        now: Callable[[], float] = time.time,
+        time_zone: str = "-05:00",
+        product: Product = US_PRODUCT,
+        **fields: Any,
+    ) -> Company:
+        """Make a new company: accounts, terms, taxes and payment methods, but no customers, items or transactions."""
+        clock = MachineClock(now, zone_named(time_zone))
+        return cls(empty(clock, product.country), clock, time_zone=time_zone, product=product, **fields)
+
+    @classmethod
+    def large(cls, *, seed: int = 1, **fields: Any) -> Company:
+        """Make a wholesale company with 50,000 transactions. It takes about ten seconds."""
+        return cls.generated(seed=seed, customers=LARGE_CUSTOMERS, sales_orders=LARGE_SALES_ORDERS, **fields)
 
     @classmethod
     def load(cls, path: str | Path, *, now: Callable[[], float] = time.time) -> Company:

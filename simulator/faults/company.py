@@ -184,7 +184,7 @@ class FaultyCompany:
         """Return the company that somebody opened instead, with the mark of another connection or with none."""
         if self.elsewhere is None:
             self.elsewhere = Company.generated(
-                seed=2, customers=3, name="Another Company", path=OTHER_PATH, now=self._company.clock.now
+                seed=2, customers=3, sales_orders=0, name="Another Company", path=OTHER_PATH, now=self._company.clock.now
             )
         mark = OTHER_FILE_ID if file_id is None else file_id
         self.elsewhere.private_fields = (

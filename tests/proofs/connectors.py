@@ -91,7 +91,7 @@ class Tenant:
     def __post_init__(self) -> None:
         """Add the connection."""
         self.store.commit(AddConnection(self.connection))
-        self.company = Company.generated(customers=3)
+        self.company = Company.generated(customers=3, sales_orders=0)
         text = qwc.render(self.connection, base_url="https://queue.example.com")
         self.simulator = Simulator(text, PASSWORD, self.company, transport=Transport(self.store))
 

@@ -81,7 +81,7 @@ class Drain:
         if lag:
             self.store.lag = IndexLag(self.qbwc.clock, most_seconds=LAG_SECONDS, queue=self._queue_lags)
         self.qbwc.connect(name="Acme", linger_seconds=linger_seconds)
-        self.company = Company.generated(customers=5, now=self.qbwc.clock.now.timestamp)
+        self.company = Company.generated(customers=5, sales_orders=0, now=self.qbwc.clock.now.timestamp)
         self._arriving = list(arriving)
         fill(self.qbwc)
         self.points.open = True

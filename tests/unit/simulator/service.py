@@ -23,7 +23,7 @@ class Service:
     def __init__(self) -> None:
         self.qbwc = Connector(new_id=RandomIds())
         self.connection = self.qbwc.connect(name="Acme")
-        self.company = Company.generated(customers=6, now=self._unix_seconds)
+        self.company = Company.generated(customers=6, sales_orders=0, now=self._unix_seconds)
 
     def _unix_seconds(self) -> float:
         return self.qbwc.clock.now.timestamp()

@@ -436,7 +436,7 @@ def test_a_write_executed_in_one_company_file_is_never_executed_in_another() -> 
     simulator.run_once()
     reset(qbwc)
 
-    other = Company.generated(seed=2, customers=3, now=qbwc.clock.now.timestamp)
+    other = Company.generated(seed=2, customers=3, sales_orders=0, now=qbwc.clock.now.timestamp)
     other.private_fields = {f"{{{qbwc.connection.owner_id}}}": {"FileID": OTHER}}
     simulator.connector.company = other
     for _ in range(5):

@@ -292,7 +292,7 @@ def run(qbwc: Connector, at_pause: Callable[[int], object]) -> tuple[Any, int]:
         at_pause(waits)
         qbwc.clock.advance(seconds=seconds)
 
-    return qbwc.simulator(Company.generated(customers=5), sleep=sleep).run_once(), waits
+    return qbwc.simulator(Company.generated(customers=5, sales_orders=0), sleep=sleep).run_once(), waits
 
 
 def test_a_request_queued_while_a_session_lingers_is_executed_within_one_step(qbwc: Connector) -> None:

@@ -34,7 +34,7 @@ class Machine:
         self.end = NOON
         self.logins: list[tuple[datetime, SessionResult]] = []
         self._simulator = qbwc.simulator(
-            Company.generated(customers=2),
+            Company.generated(customers=2, sales_orders=0),
             on_session=lambda result: self.logins.append((self.qbwc.clock.now, result)),
         )
 

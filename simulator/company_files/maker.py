@@ -1,0 +1,84 @@
+"""Adds records to new books as requests do: the rules of each kind complete, check and post them."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
+from typing import TYPE_CHECKING
+
+from simulator.books import KINDS, Books, Draft, Fields, Record, rules
+from simulator.clock import MachineClock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+FOUNDED = datetime(2024, 1, 2, 9, tzinfo=UTC)
+"""The company file was created then. The date is fixed, so a seed gives the same company every day."""
+
+MINUTE = timedelta(minutes=1)
+OPENING_TIME = time(8)
+
+
+@cache
+def _sharing_names(kind: str) -> tuple[str, ...]:
+    """Return the kinds that share names with a kind: all items, all customers and vendors."""
+    return tuple(name for name, each in KINDS.items() if each.namespace == KINDS[kind].namespace)
+
+
+class Maker:
+    """Writes books while its own clock moves from the day on which the company was founded towards today.
+
+    The books get the clock of the machine when they are finished.
+    """
+
+    def __init__(self, clock: MachineClock) -> None:
+        self._machine = clock
+        self.now = FOUNDED
+        self.books = Books(MachineClock(lambda: self.now.timestamp(), clock.zone, clock.standard_offset_in_summer))
+
+    def finish(self) -> Books:
+        """Return the books with the clock of the machine."""
+        self.books.clock = self._machine
+        return self.books
+
+    def open_day(self, day: date) -> None:
+        """Set the clock to the morning of a day."""
+        self.now = datetime.combine(day, OPENING_TIME, self._machine.zone)
+
+    def add(self, kind_name: str, fields: Fields, **extra: object) -> Record:
+        """Add a record. `extra` holds what a request says and responses do not show, such as LinkToTxnID."""
+        kind = KINDS[kind_name]
+        draft = Draft(kind, fields, dict(extra), set(fields))
+        special = rules.of(kind)
+        special.complete(self.books, draft)
+        special.check(self.books, draft)
+        record = self.books.add(kind, draft.fields)
+        special.after_add(self.books, record, draft)
+        self.now += MINUTE
+        return record
+
+    def change(self, record: Record, **fields: object) -> None:
+        """Change fields of a record, as a Mod does."""
+        self.books.change(record, {**record.fields, **fields})
+        self.now += MINUTE
+
+    def add_named(self, kind: str, full_names: Iterable[str], **fields: object) -> None:
+        """Add list objects that need nothing but a name; `Hardware:Hinges` is below `Hardware`."""
+        for full_name in full_names:
+            self.add(kind, {**self.named(kind, full_name), **fields})
+
+    def named(self, kind: str, full_name: str) -> Fields:
+        """Return the Name and ParentRef of a full name."""
+        parent, _, name = full_name.rpartition(":")
+        return {"Name": name, **({"ParentRef": self.reference(kind, parent)} if parent else {})}
+
+    def reference(self, kind: str, full_name: str) -> Fields:
+        """Return a reference to a list object. Raises `KeyError` when there is none."""
+        record = self.books.named(full_name, _sharing_names(kind))
+        if record is None:
+            raise KeyError(full_name)
+        return record.reference()
+
+    def account(self, full_name: str) -> Fields:
+        """Return a reference to an account."""
+        return self.reference("Account", full_name)
