@@ -131,17 +131,39 @@ class Company:
         *,
         now: Callable[[], float] = time.time,
         time_zone: str = "-05:00",
+        standard_offset_in_summer: bool = False,
         product: Product = US_PRODUCT,
         **fields: Any,
     ) -> Company:
         """Make a new company: accounts, terms, taxes and payment methods, but no customers, items or transactions."""
-        clock = MachineClock(now, zone_named(time_zone))
+        clock = MachineClock(now, zone_named(time_zone), standard_offset_in_summer)
         return cls(empty(clock, product.country), clock, time_zone=time_zone, product=product, **fields)
 
     @classmethod
     def large(cls, *, seed: int = 1, **fields: Any) -> Company:
         """Make a wholesale company with 50,000 transactions. It takes about ten seconds."""
         return cls.generated(seed=seed, customers=LARGE_CUSTOMERS, sales_orders=LARGE_SALES_ORDERS, **fields)
+
+    @classmethod
+    def opened(cls, source: str, *, seed: int = 1, customers: int = 300, product: Product = US_PRODUCT) -> Company:
+        """Open a company: `wholesale`, `empty`, `large`, or a JSON file; a file that does not exist yet is new.
+
+        `seed`, `customers` and `product` are those of a new company. Raises `ValueError` for a file that is not a
+        company, and for one whose country or qbXML version is not that of `product`.
+        """
+        if source == "empty":
+            return cls.empty(product=product)
+        if source == "large":
+            return cls.large(seed=seed, product=product)
+        if source == "wholesale" or not Path(source).exists():
+            return cls.generated(seed=seed, customers=customers, product=product)
+        company = cls.load(source)
+        if product not in (US_PRODUCT, company.product):
+            raise ValueError(
+                f"{source} is a company of the country {company.product.country} for qbXML"
+                f" {company.product.highest_version}. Leave out the options for another one, or name another file."
+            )
+        return company
 
     @classmethod
     def load(cls, path: str | Path, *, now: Callable[[], float] = time.time) -> Company:

@@ -14,6 +14,9 @@ SUPPORTED_VERSIONS = (
 ).split()  # fmt: skip
 """The qbXML versions that there are, oldest first."""
 
+OFFERED_VERSIONS = SUPPORTED_VERSIONS[SUPPORTED_VERSIONS.index("2.0") : SUPPORTED_VERSIONS.index("16.0") + 1]
+"""The highest qbXML versions that a company file can have here."""
+
 _EDITIONS = {"CA": "QBCA", "UK": "QBUK", "AU": "QBAU"}
 _PREFIXES = ("CA", "UK")
 _PREFIXED_VERSIONS = ("2.0", "3.0")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from datetime import date, timedelta
 from decimal import Decimal
+from functools import partial
 from heapq import heappop, heappush
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,9 @@ _MONTHLY_CHECKS = (
     (6, "Telephone", "145.00"),
     (12, "Insurance", "260.00"),
 )
+_CARD_DAYS = {4, 11, 18, 26}
+_MIDDLE_OF_MONTH, _TAX_DAY, _UPDATE_DAY, _PAYDAY = 15, 20, 22, 27
+_AFTER_A_QUARTER = {1, 4, 7, 10}
 _CARD_CHARGES = ("Vehicle Costs:Fuel", "Office Supplies", "Postage", "Travel and Meals")
 
 
@@ -103,27 +107,26 @@ class Year:
         return FIRST_DAY + timedelta(days=self._random.randrange(1, 364))
 
     def _plan_routine(self, day: date) -> None:
-        for number, account, amount in _MONTHLY_CHECKS:
-            if day.day == number:
-                self._at(day, lambda account=account, amount=amount: self._check(account, amount))  # type: ignore[misc]
-        if day.weekday() == FRIDAY:
-            self._at(day, self._deposit)
-            self._at(day, self._pay_bills)
+        """Plan what happens on a day of the month, of the week, or after a quarter."""
+        actions: list[Callable[[], object]] = [
+            partial(self._check, account, amount) for number, account, amount in _MONTHLY_CHECKS if number == day.day
+        ]
         if day.weekday() == 0:
-            self._at(day, self._reorder)
-        if day.day in {4, 11, 18, 26}:
-            self._at(day, self._charge_card)
-        if day.day == 15:  # noqa: PLR2004 - mid-month
-            for action in (self._build, self._statement_charge, self._track_time, self._drive):
-                self._at(day, action)
-        if day.day == 22:  # noqa: PLR2004 - once a month
-            self._at(day, self._update_lists)
-        if day.day == 27:  # noqa: PLR2004 - payday
-            for action in (self._pay_wages, self._depreciate, self._save, self._pay_card):
-                self._at(day, action)
-        if day.day == 20 and day.month in {1, 4, 7, 10}:  # noqa: PLR2004 - tax is due after each quarter
-            self._at(day, self._pay_sales_tax)
-            self._at(day, self._count_stock)
+            actions.append(self._reorder)
+        if day.weekday() == FRIDAY:
+            actions += (self._deposit, self._pay_bills)
+        if day.day in _CARD_DAYS:
+            actions.append(self._charge_card)
+        if day.day == _MIDDLE_OF_MONTH:
+            actions += (self._build, self._statement_charge, self._track_time, self._drive)
+        if day.day == _UPDATE_DAY:
+            actions.append(self._update_lists)
+        if day.day == _PAYDAY:
+            actions += (self._pay_wages, self._depreciate, self._save, self._pay_card)
+        if day.month in _AFTER_A_QUARTER and day.day == _TAX_DAY:
+            actions += (self._pay_sales_tax, self._count_stock)
+        for action in actions:
+            self._at(day, action)
 
     # Helpers
 
@@ -160,7 +163,7 @@ class Year:
                 lines.append(["InvoiceLineGroupRet", group])
             if random.random() < DISCOUNTED:
                 for name in ("Subtotal", "Trade discount"):
-                    lines.append([f"{kind}LineRet", {"ItemRef": self._maker.reference("ItemSubtotal", name)}])
+                    lines += [[f"{kind}LineRet", {"ItemRef": self._maker.reference("ItemSubtotal", name)}]]
             if random.random() < GROUPED:
                 lines.append([f"{kind}LineRet", {"ItemRef": self._maker.reference("ItemOtherCharge", "Freight")}])
         return lines
@@ -203,9 +206,8 @@ class Year:
         share = self._random.random()
         if share < UNPAID:
             return
-        early = "SuggestedDiscountDate" if share > 0.9 else "DueDate"  # noqa: PLR2004 - a few pay early
-        day = date.fromisoformat(invoice.fields.get(early, invoice.fields["DueDate"]))
-        delay = self._random.randint(-3, 20)
+        day = date.fromisoformat(invoice.fields["DueDate"])
+        delay = self._random.randint(-25, 20)
         part = share < UNPAID + PAID_IN_PART
         self._at(max(day + timedelta(days=delay), self._today), lambda: self._receive(customer, invoice, part=part))
 
@@ -367,9 +369,10 @@ class Year:
             self._add("BuildAssembly", {"ItemInventoryAssemblyRef": assembly, "QuantityToBuild": str(quantity)})
 
     def _count_stock(self) -> None:
+        counted = self._random.sample(self._lists.goods, 3)
         lines = [
-            {"ItemRef": item.reference(), "QuantityAdjustment": {"QuantityDifference": str(-self._random.randint(1, 2))}}
-            for item in self._random.sample(self._lists.goods, 3)
+            {"ItemRef": item.reference(), "QuantityAdjustment": {"QuantityDifference": difference}}
+            for item, difference in zip(counted, ("-1", "-2", "-1"), strict=True)
         ]
         self._add(
             "InventoryAdjustment",

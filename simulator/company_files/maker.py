@@ -34,7 +34,10 @@ class Maker:
     def __init__(self, clock: MachineClock) -> None:
         self._machine = clock
         self.now = FOUNDED
-        self.books = Books(MachineClock(lambda: self.now.timestamp(), clock.zone, clock.standard_offset_in_summer))
+        self.books = Books(MachineClock(self._seconds, clock.zone, clock.standard_offset_in_summer))
+
+    def _seconds(self) -> float:
+        return self.now.timestamp()
 
     def finish(self) -> Books:
         """Return the books with the clock of the machine."""

@@ -93,7 +93,6 @@ _NAMED = {
     "CustomerType": ("Commercial", "Residential", "Trade"),
     "VendorType": ("Supplier", "Service provider", "Tax agency"),
     "ShipMethod": ("Courier", "Freight", "Pick-up"),
-    "PaymentMethod": ("Cash", "Check", "Visa", "Bank transfer"),
     "JobType": ("New work", "Repair"),
     "CustomerMsg": ("Thank you for your business.", "Please remit to the address above."),
 }
@@ -121,12 +120,13 @@ def add_standard_lists(maker: Maker, place: Place) -> None:
             },
         )
     for terms in _TERMS:
-        maker.add("StandardTerms", dict(terms))
-    maker.add("DateDrivenTerms", dict(_DATE_DRIVEN_TERMS))
+        maker.add("StandardTerms", {**terms})
+    maker.add("DateDrivenTerms", {**_DATE_DRIVEN_TERMS})
     for kind, names in _NAMED.items():
         for name in names:
-            method = {"PaymentMethodType": _PAYMENT_METHODS[name]} if kind == "PaymentMethod" else {}
-            maker.add(kind, {"Name": name, **method})
+            maker.add(kind, {"Name": name})
+    for name, method_type in _PAYMENT_METHODS.items():
+        maker.add("PaymentMethod", {"Name": name, "PaymentMethodType": method_type})
     for name, template_type in _TEMPLATES.items():
         maker.add("Template", {"Name": name, "TemplateType": template_type})
     _add_taxes(maker, place)
@@ -137,8 +137,8 @@ def _add_taxes(maker: Maker, place: Place) -> None:
     for agency in dict.fromkeys(tax.agency for tax in (*place.taxes, place.no_tax)):
         maker.add("Vendor", {"Name": agency, "VendorTypeRef": maker.reference("VendorType", "Tax agency")})
     for tax in (*place.taxes, place.no_tax):
-        agency = maker.reference("Vendor", tax.agency)
-        maker.add("ItemSalesTax", {"Name": tax.name, "TaxRate": tax.rate, "TaxVendorRef": agency})
+        vendor = maker.reference("Vendor", tax.agency)
+        maker.add("ItemSalesTax", {"Name": tax.name, "TaxRate": tax.rate, "TaxVendorRef": vendor})
     if place.tax_group:
         members = [maker.reference("ItemSalesTax", tax.name) for tax in place.taxes]
         maker.add("ItemSalesTaxGroup", {"Name": place.tax_group, "ItemSalesTaxRef": members})

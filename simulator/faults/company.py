@@ -183,9 +183,7 @@ class FaultyCompany:
     def _another_company(self, file_id: str | None) -> Company:
         """Return the company that somebody opened instead, with the mark of another connection or with none."""
         if self.elsewhere is None:
-            self.elsewhere = Company.generated(
-                seed=2, customers=3, sales_orders=0, name="Another Company", path=OTHER_PATH, now=self._company.clock.now
-            )
+            self.elsewhere = Company.empty(name="Another Company", path=OTHER_PATH, now=self._company.clock.now)
         mark = OTHER_FILE_ID if file_id is None else file_id
         self.elsewhere.private_fields = (
             {owner: {"FileID": mark} for owner in self._company.private_fields} if mark else {}

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
 import defusedxml.ElementTree
 
 from simulator import Company
+from simulator.company_files.snapshots import restore, take
 from simulator.errors import TransportError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from simulator.company_files.facts import Product
 
 NOW = 1_790_000_000
 """2026-09-21T13:33:20Z: a Monday."""
@@ -53,12 +57,20 @@ def qwc(**changes: str | None) -> str:
 def a_company(**fields: Any) -> Company:
     """Create a small company with a stopped clock and GUIDs that count up."""
     numbers = iter(range(1, 10_000))
-    return Company.generated(**{
-        "customers": 40,
+    sizes = {name: fields.pop(name) for name in ("customers", "sales_orders", "seed") if name in fields}
+    company = Company.empty(**{
         "now": lambda: NOW,
         "new_guid": lambda: f"{{00000000-0000-0000-0000-{next(numbers):012d}}}",
         **fields,
     })  # fmt: skip
+    company.books = restore(_books(company.time_zone, company.product, **{"customers": 40, **sizes}), company.clock)
+    return company
+
+
+@cache
+def _books(time_zone: str, product: Product, **sizes: Any) -> bytes:
+    """Return the books of a generated company. Restoring them is faster than generating them for each test."""
+    return take(Company.generated(time_zone=time_zone, product=product, now=lambda: NOW, **sizes).books)
 
 
 def document(body: str, *, version: str = "13.0", on_error: str = "continueOnError", sets: str = "") -> str:
