@@ -7,7 +7,6 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from simulator.books.rules.common import address_block
 from simulator.company_files.words import FIRST_NAMES, JOBS, LAST_NAMES, STREETS, TRADES
 from simulator.schema.values import money
 
@@ -328,7 +327,6 @@ class Wholesale:
             "FirstName": first,
             "LastName": last,
             "BillAddress": address,
-            "BillAddressBlock": address_block(address),
             "Phone": f"555-{number % 10_000:04d}",
             "Email": f"customer{number}@example.com",
             "CustomerTypeRef": maker.reference("CustomerType", "Trade" if is_exempt else "Commercial"),

@@ -113,5 +113,19 @@ PLACES = {
         ("Z", "Zero rate"),
         0.05,
     ),
+    "AU": Place(
+        "AU",
+        (
+            ("Bayfield", "NSW", "2001"),
+            ("Saint Merrow", "VIC", "3002"),
+            ("Kirkholm", "QLD", "4003"),
+        ),
+        (Tax("GST", "10", "Taxation Office"),),
+        "",
+        Tax("GST-free", "0", "Taxation Office"),
+        ("GST", "Goods and services tax"),
+        ("FRE", "GST-free"),
+        0.05,
+    ),
 }
 """By country, as HostRet names it."""
