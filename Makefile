@@ -148,7 +148,7 @@ test-runtime: .venv/.installed $(TOOLS)/sam/.installed $(TOOLS)/emulator/.instal
 lint: .venv/.installed ## Check style and the template
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/cfn-lint template.yaml
+	$(BIN)/cfn-lint template.yaml examples/deployer.yaml
 
 .PHONY: types
 types: .venv/.installed ## Check types

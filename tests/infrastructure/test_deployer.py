@@ -1,0 +1,195 @@
+"""`examples/deployer.yaml` allows what deploying the template needs, and little else."""
+
+from __future__ import annotations
+
+import json
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from samtranslator.translator.transform import transform
+
+from local.template import Template
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parents[2]
+DEPLOYER = Template.load(
+    ROOT / "examples" / "deployer.yaml",
+    {"HostedZoneId": "Z1", "TableKeyArn": "arn:aws:kms:us-east-1:123456789012:key/1"},
+)
+TEMPLATE = Template.load(ROOT / "template.yaml")
+ACCOUNT = "us-east-1:123456789012"
+REST_API = "arn:aws:apigateway:us-east-1::/restapis/abc"
+DOMAIN_NAME = "arn:aws:apigateway:us-east-1::/domainnames/queue.example.com"
+FUNCTION = f"arn:aws:lambda:{ACCOUNT}:function:qbxml-queue-Function-1"
+LOG_GROUP = f"arn:aws:logs:{ACCOUNT}:log-group:qbxml-queue-Logs-1"
+
+NEEDED: dict[str, tuple[str, str]] = {
+    "AWS::ApiGateway::BasePathMapping": (f"{DOMAIN_NAME}/basepathmappings", "apigateway: POST GET PATCH DELETE"),
+    "AWS::ApiGateway::Deployment": (f"{REST_API}/deployments", "apigateway: POST GET PATCH DELETE"),
+    "AWS::ApiGateway::DomainName": (
+        DOMAIN_NAME,
+        "apigateway: POST GET PATCH DELETE PUT AddCertificateToDomain RemoveCertificateFromDomain",
+    ),
+    "AWS::ApiGateway::RestApi": (REST_API, "apigateway: POST GET PUT PATCH DELETE"),
+    "AWS::ApiGateway::Stage": (f"{REST_API}/stages/live", "apigateway: POST GET PUT PATCH DELETE"),
+    "AWS::CloudWatch::Alarm": (
+        f"arn:aws:cloudwatch:{ACCOUNT}:alarm:qbxml-queue-Alarm-1",
+        "cloudwatch: PutMetricAlarm DeleteAlarms DescribeAlarms ListTagsForResource TagResource UntagResource",
+    ),
+    "AWS::DynamoDB::Table": (
+        f"arn:aws:dynamodb:{ACCOUNT}:table/qbxml-queue-Table-1",
+        (
+            "dynamodb: CreateTable UpdateTable DeleteTable DescribeTable DescribeTimeToLive UpdateTimeToLive "
+            "DescribeContinuousBackups UpdateContinuousBackups ListTagsOfResource TagResource"
+        ),
+    ),
+    "AWS::Events::Rule": (
+        f"arn:aws:events:{ACCOUNT}:rule/qbxml-queue-Rule-1",
+        "events: PutRule DeleteRule DescribeRule PutTargets RemoveTargets ListTargetsByRule",
+    ),
+    "AWS::IAM::ManagedPolicy": (
+        "arn:aws:iam::123456789012:policy/qbxml-queue-Policy-1",
+        (
+            "iam: CreatePolicy DeletePolicy GetPolicy GetPolicyVersion CreatePolicyVersion DeletePolicyVersion "
+            "ListPolicyVersions ListEntitiesForPolicy"
+        ),
+    ),
+    "AWS::IAM::Role": (
+        "arn:aws:iam::123456789012:role/qbxml-queue-Role-1",
+        (
+            "iam: CreateRole DeleteRole GetRole UpdateAssumeRolePolicy PutRolePolicy GetRolePolicy DeleteRolePolicy "
+            "AttachRolePolicy DetachRolePolicy ListRolePolicies ListAttachedRolePolicies PassRole"
+        ),
+    ),
+    "AWS::Lambda::EventSourceMapping": (
+        f"arn:aws:lambda:{ACCOUNT}:event-source-mapping:1",
+        "lambda: CreateEventSourceMapping UpdateEventSourceMapping DeleteEventSourceMapping GetEventSourceMapping",
+    ),
+    "AWS::Lambda::Function": (
+        FUNCTION,
+        (
+            "lambda: CreateFunction DeleteFunction GetFunction UpdateFunctionCode UpdateFunctionConfiguration "
+            "PutFunctionConcurrency DeleteFunctionConcurrency TagResource ListTags InvokeFunction"
+        ),
+    ),
+    "AWS::Lambda::Permission": (FUNCTION, "lambda: AddPermission RemovePermission GetPolicy"),
+    "AWS::Logs::LogGroup": (
+        LOG_GROUP,
+        "logs: CreateLogGroup DeleteLogGroup PutRetentionPolicy DescribeLogGroups TagResource ListTagsForResource",
+    ),
+    "AWS::Logs::MetricFilter": (LOG_GROUP, "logs: PutMetricFilter DeleteMetricFilter DescribeMetricFilters"),
+    "AWS::Route53::RecordSetGroup": (
+        "arn:aws:route53:::hostedzone/Z1",
+        "route53: ChangeResourceRecordSets GetHostedZone ListResourceRecordSets",
+    ),
+    "AWS::SNS::Topic": (
+        f"arn:aws:sns:{ACCOUNT}:qbxml-queue-AlarmTopic-1",
+        (
+            "sns: CreateTopic DeleteTopic GetTopicAttributes SetTopicAttributes Subscribe Unsubscribe "
+            "ListSubscriptionsByTopic ListTagsForResource TagResource"
+        ),
+    ),
+    "AWS::SQS::Queue": (
+        f"arn:aws:sqs:{ACCOUNT}:qbxml-queue-Queue-1",
+        "sqs: CreateQueue DeleteQueue GetQueueAttributes SetQueueAttributes GetQueueUrl TagQueue ListQueueTags",
+    ),
+    "AWS::WAFv2::WebACLAssociation": (
+        f"{REST_API}/stages/live",
+        "wafv2: AssociateWebACL DisassociateWebACL GetWebACLForResource",
+    ),
+}
+"""Each resource type of the template: the name of one resource, and the calls with which CloudFormation manages it."""
+
+WITHOUT_RESOURCE = {
+    "cloudformation:GetTemplateSummary",
+    "cloudformation:ValidateTemplate",
+    "cloudwatch:DescribeAlarms",
+    "lambda:CreateEventSourceMapping",
+    "lambda:DeleteEventSourceMapping",
+    "lambda:GetEventSourceMapping",
+    "lambda:UpdateEventSourceMapping",
+    "logs:DescribeLogGroups",
+}
+"""Actions that IAM cannot limit to a resource, or that a condition limits."""
+
+
+class NoManagedPolicies:
+    """Stands for AWS's list of managed policies: the template names none of them."""
+
+    def load(self) -> dict[str, str]:
+        return {}
+
+
+def listed(value: str | list[str]) -> list[str]:
+    return [value] if isinstance(value, str) else value
+
+
+def policies() -> dict[str, dict[str, Any]]:
+    """Return the policies by logical ID."""
+    resources = DEPLOYER.resources("AWS::IAM::ManagedPolicy")
+    return {name: policy["PolicyDocument"] for name, policy in resources.items()}
+
+
+def statements() -> list[dict[str, Any]]:
+    return [statement for policy in policies().values() for statement in policy["Statement"]]
+
+
+def needed_calls() -> Iterator[tuple[str, str]]:
+    """Yield the resource and the action of each needed call."""
+    for resource, actions in NEEDED.values():
+        service, _, names = actions.partition(": ")
+        for name in names.split():
+            yield resource, f"{service}:{name}"
+
+
+def is_allowed(action: str, resource: str) -> bool:
+    """Return whether a statement allows this call."""
+    return any(
+        action in listed(statement["Action"])
+        and any(fnmatchcase(resource, one) for one in listed(statement["Resource"]))
+        for statement in statements()
+    )
+
+
+@pytest.fixture(scope="module")
+def resource_types() -> set[str]:
+    """Return the types of all resources that SAM makes of the template."""
+    document = json.loads(json.dumps(TEMPLATE.document))
+    document["Globals"]["Function"]["CodeUri"] = "s3://bucket/key"
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        made = transform(document, TEMPLATE.parameters, NoManagedPolicies())
+    return {resource["Type"] for resource in made["Resources"].values()}
+
+
+def test_every_resource_type_of_the_template_can_be_created_updated_and_deleted(resource_types: set[str]) -> None:
+    assert resource_types == NEEDED.keys()
+    denied = [(action, resource) for resource, action in needed_calls() if not is_allowed(action, resource)]
+    assert denied == []
+
+
+def test_only_services_of_the_template_and_of_deploying_are_allowed() -> None:
+    services = {action.partition(":")[0] for one in statements() for action in listed(one["Action"])}
+    of_template = {actions.partition(":")[0] for _, actions in NEEDED.values()}
+
+    assert services - of_template == {"cloudformation", "s3", "kms"}
+
+
+def test_no_action_is_a_wildcard_and_others_stacks_are_out_of_reach() -> None:
+    for statement in statements():
+        actions = listed(statement["Action"])
+        assert not any("*" in action for action in actions), statement["Sid"]
+        if listed(statement["Resource"]) == ["*"]:
+            assert set(actions) <= WITHOUT_RESOURCE, statement["Sid"]
+    for resource, action in needed_calls():
+        if "qbxml-queue-" in resource and action not in WITHOUT_RESOURCE:
+            assert not is_allowed(action, resource.replace("qbxml-queue-", "payroll-")), action
+
+
+def test_each_policy_fits_into_iams_limit() -> None:
+    for name, policy in policies().items():
+        assert len(json.dumps(policy, separators=(",", ":"))) <= 6_144, name
