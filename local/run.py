@@ -142,7 +142,10 @@ def main(arguments: Sequence[str]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopping.set())
     try:
-        with running(options, Terminal.of(os.environ, quiet=options.quiet)) as credentials:
+        what = "the service and a simulated QuickBooks" if options.quickbooks else "the service"
+        print(f"Starting {what} …", flush=True)
+        terminal = Terminal.of(os.environ, quiet=options.quiet, soap=not options.quickbooks)
+        with running(options, terminal) as credentials:
             _greet(credentials, options)
             stopping.wait()
             print("\nStopping.", flush=True)
@@ -174,7 +177,7 @@ def running(options: Options, terminal: Terminal) -> Iterator[Credentials]:
                 public_url=options.base_url,
                 allow_loopback_webhooks=options.allow_loopback_webhooks,
                 log_level="INFO",
-                on_call=terminal.call,
+                on_call=lambda *call: terminal.call(*call) if ready.is_set() else None,
             )
         )
         logger = logging.getLogger(os.environ["POWERTOOLS_SERVICE_NAME"])
@@ -223,7 +226,7 @@ def _receiving(credentials: Credentials, terminal: Terminal) -> Iterator[str]:
     port = urlsplit(credentials.webhook_url or "").port or 0
 
     def show(webhook: Webhook) -> None:
-        terminal.received(webhook.body["type"], webhook.body["id"], webhook.verified)
+        terminal.received(webhook.body["id"], webhook.verified)
 
     with ExitStack() as receiver:
         try:
@@ -242,6 +245,7 @@ def _simulated_quickbooks(
 ) -> Iterator[None]:
     """Run a simulated QuickBooks while the block runs. Its company is saved to `company_file` if there is one."""
     company = company_of_last_run(company_file, terminal)
+    company.on_request = terminal.quickbooks
 
     def show_and_keep(result: SessionResult) -> None:
         if company_file and (result.requests or result.error is not None):
@@ -260,7 +264,7 @@ def _simulated_quickbooks(
         while not stopping.is_set():
             run.run_once()
             for fault in run.plan.happened[shown:]:
-                terminal.note(f"Fault       {fault}")
+                terminal.fault(str(fault))
                 shown += 1
             stopping.wait(POLL_SECONDS)
 

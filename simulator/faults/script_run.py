@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simulator.faults.plan import FaultPlan
+from simulator.requests.events import OWN_QUESTIONS
 from simulator.web_connector.machines import Machine, Turns
 from simulator.web_connector.scheduler import Simulator, StopEvent, keep_running
 
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
     from simulator.faults.script import Script
     from simulator.web_connector.connector import SessionResult
     from simulator.web_connector.transport import Transport
-
-_OWN_QUESTIONS = {("HostQueryRq", "0"), ("CompanyQueryRq", "1"), ("PreferencesQueryRq", "2")}
-"""What the Web Connector asks a company by itself in each session: name and requestID."""
-
 
 _IDLE_CALLS = {"serverVersion", "clientVersion", "authenticate", "closeConnection"}
 
@@ -109,7 +106,7 @@ class ScriptRun:
             for other in others
             if other is not None
             for execution in other.executed
-            if (execution.name, execution.request_id) not in _OWN_QUESTIONS
+            if (execution.name, execution.request_id) not in OWN_QUESTIONS
         ]
 
     def report(self) -> dict[str, Any]:

@@ -36,6 +36,9 @@ _REASONS = {
 }
 """A few words for the statuses that are common; the others are shown with QuickBooks' own message."""
 
+OWN_QUESTIONS = {("HostQueryRq", "0"), ("CompanyQueryRq", "1"), ("PreferencesQueryRq", "2")}
+"""Name and requestID of the queries that the Web Connector itself makes when it opens a company."""
+
 _LABELS = ("RefNumber", "FullName", "Name", "Initial", "DataExtName", "TxnID", "ListID")
 
 
@@ -43,22 +46,35 @@ _LABELS = ("RefNumber", "FullName", "Name", "Initial", "DataExtName", "TxnID", "
 class RequestEvent:
     """One request that was answered.
 
-    `label` is the number or name of its record (`INV-1042`), '' without one. `status` and `message` are those of the
-    response; `summary` says the result in a few words: "OK", "12 records", "invalid reference".
+    `request_id` is its requestID. `label` is the number or name of its record (`INV-1042`), or '' if it has none.
+    `status` and `message` are those of the response; `summary` says the result in a few words: "OK", "12 records",
+    "invalid reference".
     """
 
     name: str
+    request_id: str | None
     label: str
     status: int
     message: str
     seconds: float
     summary: str
 
+    @property
+    def is_own_question(self) -> bool:
+        """Whether the Web Connector made this query by itself when it opened the company."""
+        return (self.name, self.request_id) in OWN_QUESTIONS
+
 
 def event_of(request: Node, answer: Answer, seconds: float) -> RequestEvent:
     """Describe a request and its answer."""
     return RequestEvent(
-        request.tag, _label(request, answer), answer.code, answer.message, seconds, _summary(request, answer)
+        name=request.tag,
+        request_id=request.get("requestID"),
+        label=_label(request, answer),
+        status=answer.code,
+        message=answer.message,
+        seconds=seconds,
+        summary=_summary(request, answer),
     )
 
 

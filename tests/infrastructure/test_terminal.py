@@ -11,7 +11,9 @@ import pytest
 from local.gateway import Request, Response
 from local.run import Options
 from local.terminal import Terminal
+from simulator.requests.events import RequestEvent
 
+UUID = "59f1c1a2-0000-4000-8000-000000000000"
 RETRY = {"outcome": "retry", "reason": "HTTP 503.", "next_attempt_at": "2026-03-14T12:00:05.000000Z"}
 GAVE_UP = {"outcome": "gave_up", "reason": "HTTP 410."}
 
@@ -24,13 +26,24 @@ class Tty(io.StringIO):
 
 
 def printed(terminal: Terminal, **facts: Any) -> bool:
-    """Log a webhook attempt; return whether the line goes on to the log."""
+    """Log a webhook attempt; return whether it still goes to the log."""
     record = logging.makeLogRecord(
-        {"msg": "delivery.attempted", "levelno": logging.INFO, "request_id": "r1", "host": "shop.example"}
+        {"msg": "delivery.attempted", "levelno": logging.INFO, "request_id": UUID, "host": "shop.example"}
         | {"attempt": 1, "status": 204, "duration_ms": 12}
         | facts
     )
     return bool(terminal.filter(record))
+
+
+def fields(stream: io.StringIO) -> list[list[str]]:
+    """Return the columns of each line without their padding."""
+    lines = [line.split(None, 1) for line in stream.getvalue().splitlines()]
+    return [[source, *(part.strip() for part in rest.split(" · "))] for source, rest in lines]
+
+
+def quickbooks_event(status: int, summary: str, *, name: str = "InvoiceAddRq", request_id: str = "7") -> RequestEvent:
+    """Return the event of an answered request."""
+    return RequestEvent(name, request_id, "order-17", status, "There is no customer Nobody.", 0.0412, summary)
 
 
 def test_a_call_of_the_api_is_one_line_with_its_status_and_time() -> None:
@@ -38,7 +51,76 @@ def test_a_call_of_the_api_is_one_line_with_its_status_and_time() -> None:
 
     Terminal(stream).call(Request("GET", "/api/v1/connections?page=2", [], b""), Response(200, [], b""), 0.0123)
 
-    assert stream.getvalue() == "REST        GET /api/v1/connections?page=2 · 200 · 12 ms\n"
+    assert fields(stream) == [["REST", "GET /api/v1/connections?page=2", "200", "12 ms"]]
+
+
+def test_outcomes_stand_below_each_other() -> None:
+    stream = io.StringIO()
+    terminal = Terminal(stream)
+
+    terminal.call(Request("POST", f"/api/v1/connections/{UUID}/queued_requests", [], b""), Response(201, [], b""), 0.01)
+    terminal.quickbooks(quickbooks_event(0, "OK"))
+    printed(terminal, outcome="succeeded")
+
+    assert len({line.index(" · ") for line in stream.getvalue().splitlines()}) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "summary", "outcome"), [(0, "OK", "OK"), (3140, "invalid reference", "3140 invalid reference")]
+)
+def test_a_request_of_quickbooks_is_one_line_with_its_outcome_and_time(status: int, summary: str, outcome: str) -> None:
+    stream = io.StringIO()
+
+    Terminal(stream).quickbooks(quickbooks_event(status, summary))
+
+    assert fields(stream) == [["QuickBooks", "InvoiceAddRq order-17", outcome, "41 ms"]]
+
+
+def test_queries_that_the_web_connector_makes_by_itself_are_not_shown() -> None:
+    stream = io.StringIO()
+
+    Terminal(stream).quickbooks(quickbooks_event(0, "OK", name="HostQueryRq", request_id="0"))
+
+    assert not stream.getvalue()
+
+
+def test_a_session_of_several_requests_ends_with_the_number_that_failed() -> None:
+    stream = io.StringIO()
+    terminal = Terminal(stream)
+
+    for status in (0, 1, 3140):
+        terminal.quickbooks(quickbooks_event(status, "x"))
+    terminal.session(3, "Finished", is_error=False)
+    terminal.session(1, "Finished", is_error=False)
+
+    assert fields(stream)[3:] == [["QuickBooks", "session ended", "3 requests, 1 failed"]]
+
+
+def test_a_webhook_for_the_receiver_of_make_run_says_that_its_signatures_are_verified() -> None:
+    stream = io.StringIO()
+    terminal = Terminal(stream)
+
+    terminal.received(UUID, {"qube", "standard"})
+    printed(terminal, outcome="succeeded")
+
+    assert fields(stream) == [["Webhook", "59f1c1a2… → shop.example", "204, signatures verified", "12 ms"]]
+
+
+def test_a_webhook_that_another_function_sends_later_is_shown() -> None:
+    stream = io.StringIO()
+
+    printed(Terminal(stream), msg="delivery.handed_over", reason="The host is slow.")
+
+    assert fields(stream) == [["Webhook", "59f1c1a2… → shop.example", "sent later: The host is slow"]]
+
+
+def test_calls_of_a_real_web_connector_are_shown_on_request() -> None:
+    stream = io.StringIO()
+    headers = [("SOAPAction", '"http://developer.intuit.com/authenticate"')]
+
+    Terminal(stream, soap=True).call(Request("POST", "/qbwc", headers, b""), Response(200, [], b""), 1.25)
+
+    assert fields(stream) == [["SOAP", "authenticate", "200", "1.2 s"]]
 
 
 def test_a_call_of_the_web_connector_is_not_shown() -> None:
@@ -50,25 +132,33 @@ def test_a_call_of_the_web_connector_is_not_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("facts", "line"),
+    ("facts", "subject", "outcome"),
     [
-        ({"outcome": "succeeded"}, "Webhook     r1 → shop.example, attempt 1 · 204 · 12 ms\n"),
-        (RETRY, "Webhook     r1 → shop.example, attempt 1 · HTTP 503; next attempt at 12:00:05 UTC · 12 ms\n"),
-        (
-            {"outcome": "gave_up", "reason": "HTTP 410."},
-            "Webhook     r1 → shop.example, attempt 1 · HTTP 410; given up · 12 ms\n",
-        ),
+        ({"outcome": "succeeded"}, "59f1c1a2… → shop.example", "204"),
+        (RETRY, "59f1c1a2… → shop.example", "HTTP 503, next attempt at 12:00:05 UTC"),
+        (GAVE_UP | {"attempt": 3}, "59f1c1a2… → shop.example, attempt 3", "HTTP 410, no further attempt"),
     ],
 )
-def test_a_webhook_attempt_is_one_line_in_place_of_its_log_line(facts: dict[str, Any], line: str) -> None:
+def test_a_webhook_attempt_is_one_line_in_place_of_its_log_line(
+    facts: dict[str, Any], subject: str, outcome: str
+) -> None:
     stream = io.StringIO()
 
     assert not printed(Terminal(stream), **facts)
 
-    assert stream.getvalue() == line
+    assert fields(stream) == [["Webhook", subject, outcome, "12 ms"]]
 
 
-def test_warnings_go_on_to_the_log() -> None:
+def test_a_warning_of_the_service_is_one_line_in_place_of_its_log_line() -> None:
+    stream = io.StringIO()
+    record = logging.makeLogRecord({"msg": "api_key.refused", "levelno": logging.WARNING, "reason": "unknown"})
+
+    assert not Terminal(stream).filter(record)
+
+    assert fields(stream) == [["Warning", "api_key.refused", "reason unknown"]]
+
+
+def test_errors_go_to_the_log() -> None:
     assert printed(Terminal(io.StringIO()), msg="webhook.not_processed", levelno=logging.ERROR)
 
 
@@ -79,15 +169,15 @@ def test_the_same_error_of_a_session_is_shown_once() -> None:
     for _ in range(3):
         terminal.session(0, "QBWC1039: no", is_error=True)
 
-    assert stream.getvalue() == "QuickBooks  QBWC1039: no\n"
+    assert fields(stream) == [["QuickBooks", "session", "QBWC1039: no"]]
 
 
 def test_control_characters_of_a_caller_do_not_reach_the_terminal() -> None:
     stream = io.StringIO()
 
-    Terminal(stream).call(Request("GET", "/api/\x1b[2J", [], b""), Response(404, [], b""), 0)
+    Terminal(stream).call(Request("GET", "/api/\x1b[2J\u202e", [], b""), Response(404, [], b""), 0)
 
-    assert "\x1b" not in stream.getvalue()
+    assert not {"\x1b", "\u202e"} & set(stream.getvalue())
 
 
 @pytest.mark.parametrize(
@@ -107,7 +197,8 @@ def test_the_quiet_mode_shows_notes_only() -> None:
     terminal = Terminal(stream, quiet=Options.of({"QUIET": "on"}).quiet)
 
     terminal.call(Request("GET", "/api/", [], b""), Response(200, [], b""), 0)
-    terminal.session(1, "Finished", is_error=False)
+    terminal.quickbooks(quickbooks_event(0, "OK"))
+    terminal.session(2, "Finished", is_error=False)
     printed(terminal, outcome="succeeded")
     terminal.note("Port 3000 is in use.")
 
