@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 GREEN, YELLOW, RED, DIM = "32", "33", "31", "2"
 
-SOURCE_COLORS = {"REST": "36", "QuickBooks": "35", "SOAP": "35", "Webhook": "34", "Warning": YELLOW}
+SOURCE_COLORS = {"REST": "36", "QuickBooks": "35", "SOAP": "35", "Webhook": "34", "Fault": YELLOW, "Warning": YELLOW}
 
 SOURCE_WIDTH = max(map(len, SOURCE_COLORS))
 
@@ -101,7 +101,7 @@ class Terminal(logging.Filter):
 
     def fault(self, text: str) -> None:
         """Show a fault that a script injected."""
-        self._line("QuickBooks", "fault", text, YELLOW)
+        self._line("Fault", text)
 
     def received(self, request_id: str, verified: Collection[str]) -> None:
         """Keep which signatures the webhook receiver of `make run` verified, for the line of the attempt."""
@@ -144,14 +144,17 @@ class Terminal(logging.Filter):
         if not self._quiet:
             self._line(source, subject, outcome, color, seconds)
 
-    def _line(self, source: str, subject: str, outcome: str, color: str, seconds: float | None = None) -> None:
+    def _line(
+        self, source: str, subject: str, outcome: str = "", color: str = "", seconds: float | None = None
+    ) -> None:
         subject, outcome = (_UUID.sub(r"\1…", _printable(text)) for text in (subject, outcome))
-        columns = [
-            f"{self._painted(source.ljust(SOURCE_WIDTH), SOURCE_COLORS[source])}  {subject.ljust(SUBJECT_WIDTH)}",
-            self._painted(outcome, color),
-            *([] if seconds is None else [self._painted(_duration(seconds), DIM)]),
-        ]
-        self._write(self._painted(" · ", DIM).join(columns))
+        columns = [subject]
+        if outcome:
+            columns = [subject.ljust(SUBJECT_WIDTH), self._painted(outcome, color)]
+        if seconds is not None:
+            columns.append(self._painted(_duration(seconds), DIM))
+        source = self._painted(source.ljust(SOURCE_WIDTH), SOURCE_COLORS[source])
+        self._write(f"{source}  {self._painted(' · ', DIM).join(columns)}")
 
     def _painted(self, text: str, color: str) -> str:
         return f"\x1b[{color}m{text}\x1b[0m" if self._color else text

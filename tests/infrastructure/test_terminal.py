@@ -203,3 +203,11 @@ def test_the_quiet_mode_shows_notes_only() -> None:
     terminal.note("Port 3000 is in use.")
 
     assert stream.getvalue() == "Port 3000 is in use.\n"
+
+
+def test_an_injected_fault_is_a_line() -> None:
+    stream = io.StringIO()
+
+    Terminal(stream).fault("the answer is lost")
+
+    assert stream.getvalue() == "Fault       the answer is lost\n"
