@@ -6,13 +6,15 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
-from handlers.http import SECURITY_HEADERS
 from local.gateway import MAX_BODY_BYTES, Request, Response
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 HOST = "127.0.0.1"
+
+SECURITY_HEADERS = {"Strict-Transport-Security": "max-age=31536000", "X-Content-Type-Options": "nosniff"}
+"""The headers of responses that do not come from the gateway. Its functions and the template set theirs."""
 
 DRAINED_BYTES = 4 * MAX_BODY_BYTES
 """A body that is too large is read up to this size, so that the sender can read the response."""

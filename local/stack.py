@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 import boto3
 from moto import mock_aws
 
-from handlers.http import SECURITY_HEADERS
 from local.database import create_tables
 from local.emulated_dynamodb import emulated_dynamodb
 from local.functions import Functions
@@ -22,7 +21,7 @@ from local.kept_state import DEFINITION, KeptState
 from local.lambda_api import with_lambda_api
 from local.programs import ROOT
 from local.pumps import pumps_of
-from local.server import Server
+from local.server import SECURITY_HEADERS, Server
 from local.template import PSEUDO_PARAMETERS, Template
 from local.time_to_live import TimeToLivePump
 
