@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from tools.qbxml_schema import sample_document
 from tools.qbxml_schema.compiler import Compiler
-from tools.qbxml_schema.merge import merged
+from tools.qbxml_schema.merge import FIRST_VERSION, merged
 from tools.qbxml_schema.notes import add_notes
-from tools.qbxml_schema.xsd import Aggregate, ElementParticle, Group, Schema
+from tools.qbxml_schema.xsd import Aggregate, ElementParticle, Group, Schema, elements
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 
 def main(command_line: Sequence[str] | None = None) -> None:
@@ -41,9 +41,13 @@ def main(command_line: Sequence[str] | None = None) -> None:
     for request in schema.members("QBXMLMsgsRq"):
         names.append(request.name)
         _store(arguments.output / "requests" / f"{request.name}.json", compiled_request(request, facts))
+    returned_since: dict[str, dict[str, str]] = {}
     for response in schema.members("QBXMLMsgsRs"):
         element = merged(response, [facts[response.name]])
         _store(arguments.output / "responses" / f"{response.name}.json", _returned(element))
+        if response.name.endswith("QueryRs"):
+            returned_since |= {each.name: _since_of_children(each) for each in _children(element)}
+    _store(arguments.output / "returned_since.json", {name: since for name, since in returned_since.items() if since})
     _store(arguments.output / "index.json", sorted(names))
 
 
@@ -62,6 +66,15 @@ def compiled_request(request: ElementParticle, facts: dict[str, sample_document.
         "content": compiler.content(element.holds),
         "types": compiler.types,
     }
+
+
+def _children(element: ElementParticle) -> Iterator[ElementParticle]:
+    return elements(element.holds.content) if isinstance(element.holds, Aggregate) else iter(())
+
+
+def _since_of_children(element: ElementParticle) -> dict[str, str]:
+    """Return the version of each child that was added after the first version."""
+    return {each.name: each.facts.since for each in _children(element) if each.facts.since != FIRST_VERSION}
 
 
 def _returned(element: ElementParticle) -> Any:

@@ -14,6 +14,7 @@ from domain.qbxml.request.document import DEFAULT_ON_ERROR, DEFAULT_VERSION
 from domain.qbxml.request.normalization import normalized
 from domain.qbxml.request.problems import did_you_mean, quoted, similar_names
 from domain.qbxml.request.schema_check import schema_problems
+from domain.qbxml.schema.content_models import version_number
 from domain.qbxml.schema.facts import return_elements
 from domain.queries import values
 
@@ -137,10 +138,21 @@ class Query:
             raise InvalidRequest(problems[: limits.MAX_PROBLEMS])
         version = next(iter(read.get(VERSION, ())), default_version)
         request = self._request(known, read, version)
-        if not limits.edition_of(version) and (too_new := schema_problems(request, VERSION)):
-            raise InvalidRequest(too_new)
+        too_new = [*self._too_new_elements(read.get(INCLUDE, ()), version), *schema_problems(request, VERSION)]
+        if too_new and not limits.edition_of(version):
+            raise InvalidRequest(too_new[: limits.MAX_PROBLEMS])
         may_iterate = read.get("iterate", ["auto"]) == ["auto"]
         return BuiltQuery(request, next(iter(read.get("webhook_url", ())), None), may_iterate)
+
+    def _too_new_elements(self, names: Iterable[str], version: str) -> Iterable[Problem]:
+        """Yield a problem for each included element that a later version than that of the query added."""
+        since_of = return_elements(self.request_name)[self.returns] if self.returns else {}
+        for name in names:
+            if version_number(since := since_of[name]) > version_number(version):
+                suggestion = f"Use {VERSION}={since} if QuickBooks supports it."
+                yield Problem(
+                    INCLUDE, f"{name} requires QBXML {since}; this query uses {version}.", suggestion=suggestion
+                )
 
     def _request(self, known: Mapping[str, Parameter], read: Mapping[str, list[str]], version: str) -> Request:
         iterates = read.get("iterate") == ["true"]

@@ -77,14 +77,14 @@ def test_the_tree_may_include_the_envelope() -> None:
 
 
 def test_the_shorter_form_is_that_of_a_response() -> None:
-    line = {"Desc": "a", "Amount": {"@useMacro": "x", "#text": 9.5}}
+    line = {"Desc": "a", "Amount": {"@defMacro": "x", "#text": 9.5}}
     request = parse_request_json(
         {"version": "16.0", "InvoiceAddRq": {"@requestID": 7, "InvoiceAdd": {"InvoiceLineAdd": [line, {"Desc": None}]}}}
     )
 
     assert request.version == "16.0"
     assert request.to_xml() == request_xml(
-        '<InvoiceAddRq requestID="7"><InvoiceAdd><InvoiceLineAdd><Desc>a</Desc><Amount useMacro="x">9.50</Amount>'
+        '<InvoiceAddRq requestID="7"><InvoiceAdd><InvoiceLineAdd><Desc>a</Desc><Amount defMacro="x">9.50</Amount>'
         "</InvoiceLineAdd><InvoiceLineAdd><Desc></Desc></InvoiceLineAdd></InvoiceAdd></InvoiceAddRq>"
     )
 
@@ -355,3 +355,24 @@ def test_any_json_is_accepted_or_raises_invalid_request(tree: object) -> None:
 def test_numbers_with_too_many_digits_are_rejected() -> None:
     assert problem_of(with_child({"name": "A", "text": Decimal("1e999999")})).path == "/request/children/0/text"
     assert problem_of({"version": 10**400, "request": {"name": "HostQueryRq"}}).path == "/version"
+
+
+@pytest.mark.parametrize("validate", [True, False])
+def test_every_macro_must_be_defined_in_the_request(*, validate: bool) -> None:
+    applied = [{"TxnID": {"@useMacro": f"TxnID:{name}"}, "PaymentAmount": "1.00"} for name in "ab"]
+    payment = {"CustomerRef": {"ListID": "1"}, "AppliedToTxnAdd": applied}
+
+    with pytest.raises(InvalidRequest) as raised:
+        parse_request_json({"ReceivePaymentAddRq": {"ReceivePaymentAdd": payment}}, validate=validate)
+
+    assert [problem.path for problem in raised.value.problems] == [
+        f"/ReceivePaymentAddRq/ReceivePaymentAdd/AppliedToTxnAdd/{index}/TxnID/@useMacro" for index in (0, 1)
+    ]
+
+
+@pytest.mark.parametrize("digits", [19, 5_000])
+def test_max_returned_has_at_most_18_digits_even_without_validation(digits: int) -> None:
+    with pytest.raises(InvalidRequest) as raised:
+        parse_request_json({"CustomerQueryRq": {"MaxReturned": "9" * digits}}, validate=False)
+
+    assert raised.value.problems[0].path == "/CustomerQueryRq/MaxReturned"

@@ -324,3 +324,32 @@ def test_any_text_is_accepted_or_raises_invalid_request(text: str) -> None:
     for given_text in (text, inside, f'<?qbxml version="13.0"?>{text}', f'{text}<?qbxml version="13.0"?><A/>{text}'):
         with suppress(InvalidRequest):
             qbxml.parse_request_xml(given_text)
+
+
+@pytest.mark.parametrize("attributes", ["", ' iterator="Start"'])
+def test_max_returned_has_at_most_18_digits_even_without_validation(attributes: str) -> None:
+    """The service changes it for smaller pages, and Python refuses to read a number of 5,000 digits."""
+    for digits in (19, 5_000):
+        text = request_xml(f"<CustomerQueryRq{attributes}><MaxReturned>{'9' * digits}</MaxReturned></CustomerQueryRq>")
+        with pytest.raises(InvalidRequest) as raised:
+            parse_request_xml(text, validate=False)
+        assert raised.value.problems[0].path == "CustomerQueryRq/MaxReturned"
+
+
+USES_MACROS = (
+    "<ReceivePaymentAddRq><ReceivePaymentAdd><CustomerRef><ListID>1</ListID></CustomerRef>"
+    '<AppliedToTxnAdd><TxnID useMacro="TxnID:a"/><PaymentAmount>1.00</PaymentAmount></AppliedToTxnAdd>'
+    '<AppliedToTxnAdd><TxnID useMacro="TxnID:b"/><PaymentAmount>1.00</PaymentAmount></AppliedToTxnAdd>'
+    "</ReceivePaymentAdd></ReceivePaymentAddRq>"
+)
+
+
+@pytest.mark.parametrize("validate", [True, False])
+@pytest.mark.parametrize("version", ["13.0", "16.0", "CA3.0"])
+def test_every_macro_must_be_defined_in_the_request(version: str, *, validate: bool) -> None:
+    with pytest.raises(InvalidRequest) as raised:
+        parse_request_xml(request_xml(USES_MACROS), version, validate=validate)
+
+    assert [problem.path for problem in raised.value.problems if "macro" in problem.message] == [
+        f"ReceivePaymentAddRq/ReceivePaymentAdd/AppliedToTxnAdd{step}/TxnID/@useMacro" for step in ("", "")
+    ]

@@ -128,6 +128,10 @@ def test_a_response_says_what_repeats_and_what_is_boolean(compiled: Path) -> Non
     assert read(compiled / "responses" / "ToyQueryRs.json") == {"ToyRet": [{"ListID": 0, "IsActive": 1}]}
 
 
+def test_the_versions_of_returned_elements_are_listed(compiled: Path) -> None:
+    assert read(compiled / "returned_since.json") == {}
+
+
 def test_the_index_lists_the_requests(compiled: Path) -> None:
     assert read(compiled / "index.json") == ["ToyQueryRq"]
 

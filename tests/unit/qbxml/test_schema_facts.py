@@ -85,5 +85,5 @@ def test_return_elements_are_the_children_of_the_returned_object() -> None:
     returned = facts.return_elements("CustomerQueryRq")
 
     assert list(returned) == ["CustomerRet"]
-    assert returned["CustomerRet"][:3] == ("ListID", "TimeCreated", "TimeModified")
-    assert "DataExtRet" in returned["CustomerRet"]
+    assert list(returned["CustomerRet"])[:3] == ["ListID", "TimeCreated", "TimeModified"]
+    assert (returned["CustomerRet"]["ListID"], returned["CustomerRet"]["DataExtRet"]) == ("1.0", "2.0")

@@ -289,3 +289,23 @@ def test_iterate_decides_when_a_query_is_sent_in_pages(value: str | None, *, ite
     query = QUERIES["customers"].build({} if value is None else {"iterate": [value]})
 
     assert (query.request.iterator is not None, query.may_iterate) == (iterates, may_iterate)
+
+
+@pytest.mark.parametrize(
+    ("query", "version", "name", "since"),
+    [
+        ("sales_orders", "13.0", "ShippingDetails", "16.0"),
+        ("sales_orders", "15.0", "SOChannel", "16.0"),
+        ("customers", "11.0", "JobTitle", "12.0"),
+    ],
+)
+def test_an_element_of_a_later_version_cannot_be_included(query: str, version: str, name: str, since: str) -> None:
+    problem = problems_of(query, include=["TimeModified", name], qbxml_version=version)["include[]"]
+
+    assert problem.message == f"{name} requires QBXML {since}; this query uses {version}."
+    assert problem.suggestion == f"Use qbxml_version={since} if QuickBooks supports it."
+    assert problems_free(query, include=name, qbxml_version=since)
+
+
+def problems_free(query: str, **parameters: str | list[str]) -> bool:
+    return bool(built(query, **parameters).children)

@@ -10,6 +10,9 @@ MAX_DEPTH = 20
 MAX_REQUEST_ID = 50
 """The maximum characters in a `requestID`. QuickBooks returns status 1060 for a longer one."""
 
+MAX_DIGITS = 18
+"""The maximum digits of a whole number. A signed number of 64 bits always has as many."""
+
 MAX_WIRE_BYTES = 5 * 1024 * 1024
 """The maximum bytes of a request in the reply to the Web Connector. A Lambda function returns at most 6 MB."""
 

@@ -50,7 +50,7 @@ def schema_problems(request: Request, field: str, *, outside_us: bool = False) -
     model = request_model(request.name)
     if model is not None and element_is_valid(request.element, model, version_number(request.version)):
         return []
-    return [*all_problems(request, field, outside_us=outside_us), *_macro_problems(request, field)]
+    return [*all_problems(request, field, outside_us=outside_us), *macro_problems(request, field)]
 
 
 def all_problems(request: Request, field: str, *, outside_us: bool = False) -> list[Problem]:
@@ -76,7 +76,7 @@ def iterator_problems(request: Request, field: str) -> list[Problem]:
     return []
 
 
-def _macro_problems(request: Request, field: str) -> Iterable[Problem]:
+def macro_problems(request: Request, field: str) -> Iterable[Problem]:
     """Yield a problem for each macro that the request uses but does not define. No other request can define it."""
     elements = list(_with_paths(request.element, request.name))
     defined = {element.attributes["defMacro"] for element, _ in elements if "defMacro" in element.attributes}

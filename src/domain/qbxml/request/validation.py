@@ -9,7 +9,7 @@ from domain.qbxml.request import limits
 from domain.qbxml.request.characters import character_problems, transliterated
 from domain.qbxml.request.document import DEFAULT_VERSION
 from domain.qbxml.request.problems import attribute_pointer, problem
-from domain.qbxml.request.schema_check import iterator_problems, schema_problems
+from domain.qbxml.request.schema_check import iterator_problems, macro_problems, schema_problems
 from domain.qbxml.schema.content_models import version_number
 
 if TYPE_CHECKING:
@@ -31,8 +31,9 @@ def validated(
 ) -> Request:
     """Return the request, transliterated if `transliterate` is true. Raise InvalidRequest with every problem.
 
-    `country` is the country of QuickBooks, or None if unknown. Only the label and the characters are checked if
-    `validate` is false or the version has a prefix, such as `CA3.0`: those old editions have a different schema.
+    `country` is the country of QuickBooks, or None if unknown. Only the label, `MaxReturned`, macros and the characters
+    are checked if `validate` is false or the version has a prefix, such as `CA3.0`: those old editions have a different
+    schema.
     `is_valid` means that the schema check has already passed. `is_ascii` means that all characters are ASCII.
     `problems` are earlier problems, which are reported first.
     """
@@ -47,6 +48,9 @@ def validated(
         if not is_valid:
             problems.extend(schema_problems(request, field, outside_us=country not in {None, "US"}))
         problems.extend(iterator_problems(request, field))
+    else:
+        problems.extend(_max_returned_problems(request, field))
+        problems.extend(macro_problems(request, field))
     if not is_ascii:
         problems.extend(character_problems(request, field))
     if problems:
@@ -84,3 +88,11 @@ def _label_problems(request: Request, field: str) -> Iterable[Problem]:
         if isinstance(location, str):
             location = f"{location}{attribute_pointer(location, 'requestID')}"
         yield problem(field, message, location, f"{request.name}/@requestID")
+
+
+def _max_returned_problems(request: Request, field: str) -> Iterable[Problem]:
+    """Yield a problem if the service could not read `MaxReturned`, which it changes for smaller pages."""
+    limit = request.element.child("MaxReturned")
+    if limit is not None and (length := len(limit.text or "")) > limits.MAX_DIGITS:
+        message = f"MaxReturned has {length} characters; at most {limits.MAX_DIGITS} are allowed."
+        yield problem(field, message, limit.location, f"{request.name}/MaxReturned")

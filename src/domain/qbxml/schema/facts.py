@@ -14,6 +14,9 @@
 `data/responses/<name>.json`: the children of a response element, in order, as `{name: value}`. A value is 0 for text,
 1 for a boolean, or an object with children. It is wrapped in an array if the element can repeat.
 
+`data/returned_since.json`: `{object: {child: version}}` for the children that were added after 1.0 to the objects that
+queries return.
+
 `data/index.json`: the names of all request types. `tools/qbxml_schema` writes these files.
 """
 
@@ -50,10 +53,16 @@ def response_facts(name: str) -> Mapping[str, Returned]:
     return _cached(f"responses/{name}.json") if is_known else {}
 
 
-def return_elements(request_name: str) -> Mapping[str, Sequence[str]]:
-    """Return the children of each kind of object in a response, in order: the names allowed in `IncludeRetElement`."""
-    facts = response_facts(f"{request_name.removesuffix('Rq')}Rs")
-    return {name: tuple(_children(value)) for name, value in facts.items()}
+def return_elements(request_name: str) -> Mapping[str, Mapping[str, str]]:
+    """Return the children of each kind of object in a response, in order, with the version that added each of them.
+
+    Their names are allowed in `IncludeRetElement`.
+    """
+    since = _cached("returned_since.json")
+    return {
+        kind: {name: since.get(kind, {}).get(name, "1.0") for name in _children(value)}
+        for kind, value in response_facts(f"{request_name.removesuffix('Rq')}Rs").items()
+    }
 
 
 def _children(value: Returned) -> Mapping[str, Returned]:

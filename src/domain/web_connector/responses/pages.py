@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from domain import qbxml
+from domain.qbxml.request.limits import MAX_DIGITS
 from domain.requests.record import FIRST_IN_LINE, Paging, QueuedRequest, State, Webhook, timestamp
 from domain.requests.search_text import searchable_text
 from domain.storage.changes import AddRequest
@@ -92,4 +93,4 @@ def next_page(
 def _max_returned(request: qbxml.Request) -> int | None:
     element = request.element.child(SIZE)
     text = ((element and element.text) or "").strip()
-    return int(text) if text.isdecimal() and text.isascii() else None
+    return int(text) if len(text) <= MAX_DIGITS and text.isdecimal() and text.isascii() else None
