@@ -22,8 +22,12 @@ from local import deploy
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = {
+COMMANDS: dict[str, tuple[str | None, str]] = {
     "create-app": ("name", "create an app with an API key; shows the key and the webhook secret once"),
+    "list-apps": (None, "list all apps with their limits"),
+    "show-app": ("app_id", "show an app with its limits and API keys"),
+    "list-connections": ("app_id", "list the connections of an app"),
+    "set-limits": ("app_id", "change the limits of an app"),
     "create-key": ("app_id", "create another API key; shows it once"),
     "list-keys": ("app_id", "list the API keys of an app"),
     "revoke-key": ("key_hash", "revoke an API key by the hash that list-keys shows"),
@@ -95,7 +99,11 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="operation", required=True, metavar="COMMAND")
     for name, (argument, description) in COMMANDS.items():
         command = commands.add_parser(name, help=description, description=description)
-        command.add_argument(argument)
+        if argument:
+            command.add_argument(argument)
+        if name == "set-limits":
+            for limit in ("creates-per-second", "waiting", "redeliveries-per-minute"):
+                command.add_argument(f"--{limit}", default=argparse.SUPPRESS, metavar="NUMBER")
         if name == "create-key":
             command.add_argument("--scope", choices=["full", "read_only"], default="full", help="default: full")
         if name == "recount-connection":

@@ -51,6 +51,7 @@ class ServiceError(Exception):
     """An error that the caller can understand. `message` is a sentence for people; `details` is JSON or None."""
 
     code: ClassVar[str]
+    retry_after_seconds: int | None = None
 
     def __init__(self, message: str, details: dict[str, Any] | None = None) -> None:
         super().__init__(message)
@@ -150,6 +151,16 @@ class TooManyRequests(ServiceError):
 
     def __init__(self, message: str, retry_after_seconds: int = 1) -> None:
         super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class QuotaExceeded(ServiceError):
+    """The app has reached one of its limits, `details.limit`. Try again after `Retry-After` seconds."""
+
+    code = "quota_exceeded"
+
+    def __init__(self, message: str, details: dict[str, Any], retry_after_seconds: int) -> None:
+        super().__init__(message, details)
         self.retry_after_seconds = retry_after_seconds
 
 

@@ -19,6 +19,7 @@ from handlers.settings import Settings
 
 if TYPE_CHECKING:
     from domain.apps.administration import Administration
+    from domain.apps.quotas import Quotas
     from domain.connections.onboarding import Onboarding
     from domain.connections.removal import ConnectionRemoval
     from domain.connections.service import ConnectionService
@@ -127,6 +128,13 @@ class Services:
         from domain.requests.service import RequestService
 
         return RequestService(self.store, self.clock, self.new_id)
+
+    @cached_property
+    def quotas(self) -> Quotas:
+        """The limits of the apps."""
+        from domain.apps.quotas import Quotas
+
+        return Quotas(self.store, self.clock)
 
     @cached_property
     def lists(self) -> Lists:

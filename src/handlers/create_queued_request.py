@@ -4,7 +4,7 @@ from typing import Annotated
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 
-from domain.errors import IdempotencyKeyReused, UnsupportedByVersion
+from domain.errors import IdempotencyKeyReused, QuotaExceeded, UnsupportedByVersion
 from domain.requests.record import Webhook
 from domain.requests.service import Idempotency
 from handlers.bootstrap import services
@@ -22,7 +22,7 @@ handler = Endpoint("Queued requests", changes=True)
     "/api/v1/connections/<connection_id>/queued_requests",
     status=201,
     repeated_status=200,
-    errors=(IdempotencyKeyReused, UnsupportedByVersion),
+    errors=(IdempotencyKeyReused, QuotaExceeded, UnsupportedByVersion),
 )
 def create_queued_request(
     connection_id: ConnectionId,
@@ -43,4 +43,4 @@ def create_queued_request(
     call = [body.model_dump(), parameters.model_dump(), *(["no webhook"] if body.opts_out_of_webhook else [])]
     idempotency = Idempotency.of(key, connection_id, call) if key else None
     may_iterate = body.iterate == "auto"
-    return queue(handler.app_id, connection_id, request, webhook, idempotency, may_iterate=may_iterate)
+    return queue(handler.caller, connection_id, request, webhook, idempotency, may_iterate=may_iterate)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +13,70 @@ from handlers.bootstrap import services
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from domain.apps.record import ApiKey
+    from domain.apps.record import ApiKey, App
+
+MAX_LIMIT = 10_000_000
+
+MAX_LISTED_CONNECTIONS = 10_000
+"""They take 2 to 4 MB of the 6 MB that a function can return. `total` tells whether there are more."""
 
 
 def create_app(*, name: str) -> dict[str, Any]:
     """Create an app and return its first webhook secret."""
     created = services().administration.create_app(name)
     return {"app_id": created.app.id, "name": created.app.name, "webhook_secret": created.webhook_secret}
+
+
+def list_apps() -> dict[str, Any]:
+    """List all apps, oldest first, with their limits."""
+    return {"apps": [_app(app) for app in services().administration.apps()]}
+
+
+def show_app(*, app_id: str) -> dict[str, Any]:
+    """Show an app: its limits, its API keys and the number of its active webhook secrets and connections."""
+    app = services().administration.app(app_id)
+    return {
+        **_app(app),
+        "active_webhook_secrets": len(app.webhook_secrets),
+        "connections": len(services().store.connection_ids_of(app_id)),
+        **list_keys(app_id=app_id),
+    }
+
+
+def list_connections(*, app_id: str) -> dict[str, Any]:
+    """List the connections of an app, oldest first."""
+    services().administration.app(app_id)
+    connections, total = services().store.connections_of(app_id, 0, MAX_LISTED_CONNECTIONS)
+    return {
+        "total": total,
+        "connections": [
+            {
+                "connection_id": one.id,
+                "name": one.name,
+                "status": one.status,
+                "last_connected_at": one.last_connected_at,
+                "inserted_at": one.inserted_at,
+            }
+            for one in connections
+        ],
+    }
+
+
+def set_limits(
+    *,
+    app_id: str,
+    creates_per_second: str | None = None,
+    waiting: str | None = None,
+    redeliveries_per_minute: str | None = None,
+) -> dict[str, Any]:
+    """Change the given limits of an app. API Gateway uses the former ones until its cached credentials expire."""
+    given = {
+        "creates_per_second": creates_per_second,
+        "waiting": waiting,
+        "redeliveries_per_minute": redeliveries_per_minute,
+    }
+    limits = {name: _limit(name, text) for name, text in given.items() if text is not None}
+    return _app(services().administration.set_limits(app_id, **limits))
 
 
 def create_key(*, app_id: str, scope: str = Scope.FULL.value) -> dict[str, Any]:
@@ -73,6 +131,10 @@ COMMANDS: dict[str, Callable[..., dict[str, Any]]] = {
     command.__name__: command
     for command in (
         create_app,
+        list_apps,
+        show_app,
+        list_connections,
+        set_limits,
         create_key,
         list_keys,
         revoke_key,
@@ -97,6 +159,16 @@ def command_named(name: object, arguments: dict[str, Any]) -> Callable[..., dict
         if not isinstance(arguments.get(argument, ""), str):
             raise InvalidRequest.of(argument, "must be a string")
     return command
+
+
+def _limit(name: str, text: str) -> int:
+    if not (len(text) <= len(str(MAX_LIMIT)) and text.isascii() and text.isdigit() and int(text) <= MAX_LIMIT):
+        raise InvalidRequest.of(name, f"must be a whole number from 0 to {MAX_LIMIT:,}")
+    return int(text)
+
+
+def _app(app: App) -> dict[str, Any]:
+    return {"app_id": app.id, "name": app.name, "inserted_at": app.inserted_at, "limits": asdict(app.limits)}
 
 
 def _key(key: ApiKey) -> dict[str, Any]:

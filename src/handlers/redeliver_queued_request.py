@@ -1,12 +1,12 @@
 """POST /queued_requests/{request_id}/redeliver, also below its connection: send its webhook again."""
 
-from domain.errors import Gone, InvalidState
+from domain.errors import Gone, InvalidState, QuotaExceeded
 from handlers.bootstrap import services
 from handlers.rest import REQUEST, REQUEST_OF_CONNECTION, ConnectionId, Data, Endpoint, RequestId
 from handlers.views.requests import QueuedRequestView, queued_request
 
 handler = Endpoint("Queued requests", changes=True)
-ERRORS = (Gone, InvalidState)
+ERRORS = (Gone, InvalidState, QuotaExceeded)
 
 
 @handler.route("POST", f"{REQUEST}/redeliver", status=202, errors=ERRORS)
@@ -15,4 +15,5 @@ def redeliver_queued_request(
     request_id: RequestId, connection_id: ConnectionId | None = None
 ) -> Data[QueuedRequestView]:
     """Send the webhook of an ended request again."""
+    services().quotas.check_redelivery(handler.app_id, handler.caller.limits)
     return {"data": queued_request(services().requests.redeliver(handler.app_id, request_id, connection_id))}

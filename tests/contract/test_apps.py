@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from domain.apps.record import ApiKey, App, Scope
 from domain.errors import Conflict
 from domain.requests.record import QueuedRequest, State, StoredRequest, Tombstone, timestamp
 from domain.storage.changes import (
+    AddConnection,
     ChangeRequest,
     ClaimIdempotencyKey,
     IdempotencyClaim,
@@ -18,9 +20,9 @@ from domain.storage.changes import (
     PutApp,
     RemoveRequest,
 )
-from domain.storage.ports import Delivery
+from domain.storage.ports import Delivery, Usage
 from tests.contract.stores import LATER, add
-from tests.support.builders import APP_ID, NOON, OTHER_APP_ID, REQUEST_XML, a_record
+from tests.support.builders import APP_ID, NOON, OTHER_APP_ID, REQUEST_XML, a_connection, a_record
 
 if TYPE_CHECKING:
     from tests.contract.stores import AnyStore
@@ -99,3 +101,42 @@ def test_a_delivery_of_a_deleted_record_is_its_tombstone(store: AnyStore) -> Non
     assert isinstance(found, Tombstone)
     missing = "b0000000-0000-4000-8000-000000000001"
     assert store.delivery(missing, APP_ID, response_parts=0, max_response_bytes=10) is None
+
+
+def test_all_apps_are_listed_oldest_first_without_their_keys(store: AnyStore) -> None:
+    apps = [App(app_id, "Shop", timestamp(moment)) for app_id, moment in ((APP_ID, LATER), (OTHER_APP_ID, NOON))]
+    key = ApiKey("ab" * 32, APP_ID, Scope.FULL, "sk_abcd", timestamp(NOON))
+    store.commit(*(PutApp(None, app) for app in apps), PutApiKey(None, key))
+
+    assert list(store.apps_by_age()) == [apps[1], apps[0]]
+
+
+def test_the_connections_of_an_app_are_listed_oldest_first(store: AnyStore) -> None:
+    connections = [
+        a_connection(id=f"c0000000-0000-4000-8000-00000000000{number}", inserted_at=timestamp(moment), app_id=app_id)
+        for number, (moment, app_id) in enumerate([(LATER, APP_ID), (NOON, APP_ID), (NOON, OTHER_APP_ID)])
+    ]
+    store.commit(*map(AddConnection, connections))
+
+    assert store.connection_ids_of(APP_ID) == [connections[1].id, connections[0].id]
+
+
+def test_usage_adds_up_for_each_app_and_counter(store: AnyStore) -> None:
+    for app_id, counter in ((APP_ID, "creates#1"), (APP_ID, "creates#2"), (OTHER_APP_ID, "creates#1")):
+        assert store.add_usage(app_id, counter, 3, expires_at=2000) == Usage(3)
+
+    assert store.add_usage(APP_ID, "creates#1", 4, expires_at=2000) == Usage(7)
+
+
+def test_usage_is_replaced(store: AnyStore) -> None:
+    store.add_usage(APP_ID, "waiting", 10)
+    store.set_usage(APP_ID, "waiting", Usage(3, counted_at=1000))
+
+    assert store.add_usage(APP_ID, "waiting", 1) == Usage(4, counted_at=1000)
+
+
+def test_no_use_is_lost_when_many_are_added_at_once(store: AnyStore) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        totals = list(threads.map(lambda _: store.add_usage(APP_ID, "waiting", 2).total, range(40)))
+
+    assert sorted(totals) == list(range(2, 82, 2))

@@ -142,6 +142,23 @@ def test_create_is_one_call_once_the_connection_is_known(bench: Bench) -> None:
     assert bench.calls.taken() == 1
 
 
+def test_a_create_over_http_takes_its_allowances_in_portions(bench: Bench) -> None:
+    """A portion is a tenth of the creates per second and a hundredth of the requests that may wait."""
+    url = f"/api/v1/connections/{CONNECTION_ID}/queued_requests"
+    limits = {"creates_per_second": "100", "waiting": "100000"}
+    caller = {"app_id": APP_ID, "scope": "full", **limits}
+    event = api_event("POST", url, body=json.dumps({"request_xml": REQUEST_XML}), authorizer=caller)
+    calls = []
+
+    with using(services_with(bench.store, bench.clock)):
+        for _ in range(100):
+            bench.calls.taken()
+            assert load("handlers.create_queued_request.handler")(event, None)["statusCode"] == 201
+            calls.append(bench.calls.taken())
+
+    assert calls == [4, *[1] * 9, *[2, *[1] * 9] * 9]
+
+
 def an_ended_request(bench: Bench, response_xml: str) -> str:
     """Store a request that has ended; return its id."""
     sent = a_record(state=State.SENT)

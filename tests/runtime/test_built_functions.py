@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
+from dataclasses import asdict, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ import boto3
 import pytest
 
 from adapters.dynamodb import DynamoDBStore
-from domain.apps.record import ApiKey, App, Scope, api_key_hash
+from domain.apps.record import ApiKey, App, Limits, Scope, api_key_hash
 from domain.connections.passwords import hash_password
 from domain.connections.record import OnboardingLink
 from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, timestamp
@@ -83,6 +83,7 @@ def make_resources(prefix: str) -> tuple[dict[str, str], DynamoDBStore]:
         "APPS_TABLE": tables.apps,
         "IDEMPOTENCY_KEYS_TABLE": tables.idempotency_keys,
         "QUEUE_TABLE": tables.queue,
+        "USAGES_TABLE": tables.usages,
         "WEBHOOK_RETRY_QUEUE_URL": sqs.create_queue(QueueName=f"{prefix}-retries")["QueueUrl"],
         "AWS_ENDPOINT_URL": ENDPOINT,
     }
@@ -131,7 +132,7 @@ def test_a_built_function_does_its_work_under_lambdas_runtime(
             assert result == {"batchItemFailures": []}, log
             assert "retention.forgotten" in log
         case "authorizer":
-            assert result["context"] == {"app_id": APP_ID, "scope": "full"}, log
+            assert result["context"] == {"app_id": APP_ID, "scope": "full", **asdict(Limits())}, log
         case "operate":
             assert result["name"] == "Shop", log
         case "sweep":

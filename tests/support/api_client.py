@@ -193,8 +193,7 @@ class ApiClient:
         policy = load("handlers.authorizer.handler")(
             {"type": "TOKEN", "authorizationToken": token, "methodArn": arn}, None
         )
-        context: dict[str, str] = policy["context"]
-        return context
+        return {name: str(value) for name, value in policy["context"].items()}
 
 
 def _checked(route: Route, answer: Answer) -> Answer:

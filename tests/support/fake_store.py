@@ -31,7 +31,7 @@ from domain.storage.changes import (
     RequireConnection,
 )
 from domain.storage.counts import INSERTED, CountKey, DayCounts, Pair, count_changes
-from domain.storage.ports import Delivery, IndexDays, IndexEntry, RequestDetail, no_deadline
+from domain.storage.ports import Delivery, IndexDays, IndexEntry, RequestDetail, Usage, no_deadline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -78,7 +78,7 @@ class FakeBatch:
 
 
 class FakeStore:
-    """Implements Store, Requests, Deliveries, Connections, Sessions, Apps, Listing and Recounts."""
+    """Implements Store, Requests, Deliveries, Connections, Sessions, Apps, Usages, Listing and Recounts."""
 
     def __init__(self, retention_days: int = 0, lag: IndexLag | None = None) -> None:
         self.retention_days = retention_days
@@ -91,6 +91,7 @@ class FakeStore:
         self.api_keys: dict[str, ApiKey] = {}
         self.claims: dict[tuple[str, str], IdempotencyClaim] = {}
         self.counts: Counter[CountKey] = Counter()
+        self.usages: dict[tuple[str, str], Usage] = {}
         self._lock = threading.RLock()
 
     # --- Store
@@ -324,6 +325,10 @@ class FakeStore:
         page = [self.connections[found.id] for found in mine[offset : offset + limit]]
         return [found for found in page if not found.deleted_at], len(mine)
 
+    def connection_ids_of(self, app_id: str) -> Sequence[str]:
+        """Return the ids of an app's connections."""
+        return [connection.id for connection in self.connections_of(app_id, 0, len(self.connections))[0]]
+
     def deleted_connections(self, limit: int) -> Sequence[Connection]:
         """Return deleted connections with records to remove."""
         shown = self.lag.shown("connections", "to_purge") if self.lag else self.connections.values()
@@ -373,6 +378,10 @@ class FakeStore:
         """Return an app."""
         return self.apps.get(app_id)
 
+    def apps_by_age(self) -> Sequence[App]:
+        """Return every app, oldest first."""
+        return sorted(self.apps.values(), key=lambda app: (app.inserted_at, app.id))
+
     def api_key(self, key_hash: str) -> ApiKey | None:
         """Return the key with this hash."""
         return self.api_keys.get(key_hash)
@@ -381,6 +390,19 @@ class FakeStore:
         """Return an app's keys, oldest first."""
         mine = [key for key in self.api_keys.values() if key.app_id == app_id]
         return sorted(mine, key=lambda key: (key.inserted_at, key.hash))
+
+    # --- Usages
+
+    def add_usage(self, app_id: str, counter: str, number: int, expires_at: int | None = None) -> Usage:  # noqa: ARG002
+        """Add to a counter. It stays after it has expired."""
+        with self._lock:
+            usage = self.usages.get((app_id, counter), Usage(0))
+            self.usages[app_id, counter] = replace(usage, total=usage.total + number)
+            return self.usages[app_id, counter]
+
+    def set_usage(self, app_id: str, counter: str, usage: Usage) -> None:
+        """Replace a counter."""
+        self.usages[app_id, counter] = usage
 
     # --- Listing
 

@@ -30,6 +30,13 @@ class Apps(Database):
         item = self._get(self._tables.apps, keys.id_key(app_id))
         return APPS.entity(item) if item and keys.KEY_OF not in item else None
 
+    def apps_by_age(self) -> Sequence[App]:
+        """Return every app, oldest first. Reads the index, then one batch for each 100 apps."""
+        query = key_query(self._tables.apps, keys.APPS_PARTITION, index=keys.ALL_APPS_INDEX)
+        ids = [keys.id_key(entry[keys.ID]["S"]) for entry in self._query(query)]
+        apps = map(APPS.entity, self._batch_get({self._tables.apps: ids})[self._tables.apps])
+        return sorted(apps, key=lambda app: (app.inserted_at, app.id))
+
     def api_key(self, key_hash: str) -> ApiKey | None:
         """Return the key with this hash, with one read."""
         item = self._get(self._tables.apps, keys.id_key(key_hash))
@@ -42,7 +49,8 @@ class Apps(Database):
 
     def _put_app(self, change: PutApp) -> Operation:
         revision = change.before.revision if change.before else None
-        return put_revision(self._tables.apps, APPS.item(change.after), revision, change, APPS.entity)
+        item = APPS.item(change.after) | keys.APP_MARK
+        return put_revision(self._tables.apps, item, revision, change, APPS.entity)
 
     def _put_api_key(self, change: PutApiKey) -> Operation:
         revision = change.before.revision if change.before else None

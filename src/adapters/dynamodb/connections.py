@@ -27,11 +27,15 @@ class Connections(Database):
         item = self._get(self._tables.connections, keys.id_key(connection_id))
         return CONNECTIONS.entity(item) if item else None
 
-    def connections_of(self, app_id: str, offset: int, limit: int) -> tuple[Sequence[Connection], int]:
-        """Return one page of an app's connections and their number. Reads the index, then one batch."""
+    def connection_ids_of(self, app_id: str) -> Sequence[str]:
+        """Return the ids of an app's connections, oldest first. Reads the index."""
         query = key_query(self._tables.connections, {keys.APP_ID: app_id}, index=keys.CONNECTIONS_BY_APP_INDEX)
         entries = self._query(query | {"FilterExpression": f"attribute_not_exists({keys.DELETED_AT})"})
-        ids = [entry[keys.ID]["S"] for entry in entries]
+        return [entry[keys.ID]["S"] for entry in entries]
+
+    def connections_of(self, app_id: str, offset: int, limit: int) -> tuple[Sequence[Connection], int]:
+        """Return one page of an app's connections and their number. Reads the index, then one batch."""
+        ids = self.connection_ids_of(app_id)
         return self._connections_by_id(ids[offset : offset + limit]), len(ids)
 
     def deleted_connections(self, limit: int) -> Sequence[Connection]:

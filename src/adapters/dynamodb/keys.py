@@ -45,6 +45,7 @@ class TableNames:
     apps = _TableName()
     idempotency_keys = _TableName()
     queue = _TableName()
+    usages = _TableName()
 
 
 LISTING_INDEXES = {
@@ -61,6 +62,7 @@ CONNECTIONS_BY_APP_INDEX = "by_app"
 CONNECTIONS_TO_PURGE_INDEX = "to_purge"
 LIVE_SESSIONS_INDEX = "live"
 KEYS_OF_APP_INDEX = "keys_of_app"
+ALL_APPS_INDEX = "all_apps"
 
 ID = "id"
 APP_ID = "app_id"
@@ -120,7 +122,13 @@ LIVE_MARK: Item = {"live": {"S": "live"}}
 # Apps and IdempotencyKeys
 KEY_OF = "key_of"
 """The app of an API key. An app has no such attribute."""
+APPS_PARTITION = {"kind": "app"}
+"""The one partition of the sparse index of apps. API keys are not in it."""
+APP_MARK: Item = {"kind": {"S": "app"}}
 KEY = "key"
+
+# Usages
+COUNTER = "counter"
 
 
 def expiry(expires_at: int | None) -> Item:
@@ -167,6 +175,11 @@ def search_index_key(connection_id: str, inserted_at: str, request_id: str) -> I
 def day_key(connection_id: str, day: str) -> Item:
     """Return the key of a row of counts."""
     return {CONNECTION_ID: {"S": connection_id}, DAY: {"S": day}}
+
+
+def usage_key(app_id: str, counter: str) -> Item:
+    """Return the key of a counter of an app."""
+    return {APP_ID: {"S": app_id}, COUNTER: {"S": counter}}
 
 
 def idempotency_key(app_id: str, key: str) -> Item:

@@ -16,6 +16,7 @@ from adapters.dynamodb.request_changes import RequestChanges
 from adapters.dynamodb.requests import Requests
 from adapters.dynamodb.sessions import Sessions
 from adapters.dynamodb.transactions import Operation, Transactions, put
+from adapters.dynamodb.usages import Usages
 from domain.storage.changes import (
     AddConnection,
     AddRequest,
@@ -45,6 +46,7 @@ class DynamoDBStore(
     Connections,
     Sessions,
     Apps,
+    Usages,
     Counts,
     ListingIndexes,
     Packing,

@@ -69,9 +69,24 @@ class Administration:
         self._store.commit(PutApp(None, app))
         return NewApp(app, secret)
 
+    def apps(self) -> Sequence[App]:
+        """Return every app, oldest first."""
+        return self._store.apps_by_age()
+
+    def app(self, app_id: str) -> App:
+        """Return an app."""
+        app = self._store.app(app_id)
+        if app is None:
+            raise not_found("app")
+        return app
+
+    def set_limits(self, app_id: str, **limits: int) -> App:
+        """Change the given limits of an app and return the app."""
+        return self._change(app_id, lambda app: replace(app, limits=replace(app.limits, **limits)))
+
     def create_key(self, app_id: str, scope: Scope = Scope.FULL) -> NewKey:
         """Store a new API key of an app."""
-        self._app(app_id)
+        self.app(app_id)
         text = KEY_PREFIX + base64.urlsafe_b64encode(self._secrets(KEY_BYTES)).decode().rstrip("=")
         key = ApiKey(api_key_hash(text), app_id, scope, text[:LABEL_LENGTH], timestamp(self._clock()))
         self._store.commit(PutApiKey(None, key))
@@ -79,7 +94,7 @@ class Administration:
 
     def keys(self, app_id: str) -> Sequence[ApiKey]:
         """Return an app's keys, oldest first. The result includes revoked keys."""
-        self._app(app_id)
+        self.app(app_id)
         return self._store.api_keys_of(app_id)
 
     def revoke_key(self, key_hash: str) -> ApiKey:
@@ -100,26 +115,25 @@ class Administration:
     def rotate_webhook_secret(self, app_id: str) -> str:
         """Give an app a new webhook secret and return it. The previous secret stays active."""
         secret = self._new_secret()
-        self._change_secrets(app_id, lambda active: (secret, *active)[:MAX_ACTIVE_SECRETS])
+
+        def rotated(app: App) -> App:
+            return replace(app, webhook_secrets=(secret, *app.webhook_secrets)[:MAX_ACTIVE_SECRETS])
+
+        self._change(app_id, rotated)
         return secret
 
     def retire_old_webhook_secrets(self, app_id: str) -> None:
         """End a rotation: only the newest secret stays active."""
-        self._change_secrets(app_id, lambda active: active[:1])
+        self._change(app_id, lambda app: replace(app, webhook_secrets=app.webhook_secrets[:1]))
 
-    def _change_secrets(self, app_id: str, change: Callable[[tuple[str, ...]], tuple[str, ...]]) -> None:
-        def attempt(_: Conflict | None) -> None:
-            before = self._app(app_id)
-            after = replace(before, webhook_secrets=change(before.webhook_secrets), revision=before.revision + 1)
+    def _change(self, app_id: str, change: Callable[[App], App]) -> App:
+        def attempt(_: Conflict | None) -> App:
+            before = self.app(app_id)
+            after = replace(change(before), revision=before.revision + 1)
             self._store.commit(PutApp(before, after))
+            return after
 
-        commit_with_retry(attempt, _CONTENDED)
-
-    def _app(self, app_id: str) -> App:
-        app = self._store.app(app_id)
-        if app is None:
-            raise not_found("app")
-        return app
+        return commit_with_retry(attempt, _CONTENDED)
 
     def _new_secret(self) -> str:
         return SECRET_PREFIX + base64.b64encode(self._secrets(SECRET_BYTES)).decode()

@@ -15,6 +15,15 @@ class Scope(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits of an app (docs/security.md, Limits). `waiting` is the number of requests that may wait."""
+
+    creates_per_second: int = 100
+    waiting: int = 100_000
+    redeliveries_per_minute: int = 300
+
+
+@dataclass(frozen=True, slots=True)
 class App:
     """An API consumer. `webhook_secrets` are the active secrets, newest first. There are two during a rotation."""
 
@@ -22,6 +31,7 @@ class App:
     name: str
     inserted_at: str
     webhook_secrets: tuple[str, ...] = ()
+    limits: Limits = Limits()
     revision: int = 1
 
 

@@ -117,6 +117,9 @@ class Connections(Protocol):
     def connection(self, connection_id: str) -> Connection | None:
         """Return a connection, even if it was deleted (`deleted_at`)."""
 
+    def connection_ids_of(self, app_id: str) -> Sequence[str]:
+        """Return the ids of an app's connections, oldest first."""
+
     def connections_of(self, app_id: str, offset: int, limit: int) -> tuple[Sequence[Connection], int]:
         """Return one page of an app's connections, oldest first, and their total number."""
 
@@ -150,11 +153,32 @@ class Apps(Protocol):
     def app(self, app_id: str) -> App | None:
         """Return an app."""
 
+    def apps_by_age(self) -> Sequence[App]:
+        """Return every app, oldest first. Reads an index."""
+
     def api_key(self, key_hash: str) -> ApiKey | None:
         """Return the key with this hash, revoked or not."""
 
     def api_keys_of(self, app_id: str) -> Sequence[ApiKey]:
         """Return an app's keys, oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """A counter of an app. `counted_at` is when its total was last counted, in Unix seconds, or 0."""
+
+    total: int
+    counted_at: int = 0
+
+
+class Usages(Protocol):
+    """Counters of the calls of apps (`domain.apps.quotas`)."""
+
+    def add_usage(self, app_id: str, counter: str, number: int, expires_at: int | None = None) -> Usage:
+        """Add to a counter and return it. After `expires_at` (Unix seconds), the counter may be removed."""
+
+    def set_usage(self, app_id: str, counter: str, usage: Usage) -> None:
+        """Replace a counter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,5 +265,5 @@ class Recounts(Protocol):
         """Add `changes` to the counts. Raises TooManyRequests if other commits changed them during every retry."""
 
 
-class Database(Store, Requests, Deliveries, Connections, Sessions, Apps, Listing, Packing, Recounts, Protocol):
+class Database(Store, Requests, Deliveries, Connections, Sessions, Apps, Usages, Listing, Packing, Recounts, Protocol):
     """Every port of the database, for use cases that need several."""

@@ -104,7 +104,7 @@ class Endpoint:
                 if isinstance(result, Response):
                     return result
                 body, repeated = result if repeated_status else (result, False)
-                if request_checks.caller(self.event).scope is Scope.READ_ONLY:
+                if self.caller.scope is Scope.READ_ONLY:
                     body = for_read_only_key(body)
                 return render(self.event, body, repeated_status if repeated and repeated_status else status)
 
@@ -145,9 +145,14 @@ class Endpoint:
         return event
 
     @property
+    def caller(self) -> request_checks.Caller:
+        """The caller, as the authorizer identified it."""
+        return request_checks.caller(self.event)
+
+    @property
     def app_id(self) -> str:
         """The app that calls."""
-        return request_checks.caller(self.event).app_id
+        return self.caller.app_id
 
     def __call__(self, event: Mapping[str, Any], context: Any) -> dict[str, Any]:
         """Handle one call, and log one line about it."""

@@ -10,7 +10,7 @@ from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
 
 from domain import errors
-from domain.errors import InvalidRequest, NotFound, Problem, ServiceError, TooManyRequests
+from domain.errors import InvalidRequest, NotFound, Problem, ServiceError
 from handlers.http import NO_STORE
 from handlers.rest.names import unknown_name
 from handlers.rest.responses import CONTENT_TYPE
@@ -32,6 +32,7 @@ STATUSES: Mapping[type[ServiceError], int] = {
     errors.RequestTooLarge: 413,
     errors.UnsupportedMediaType: 415,
     errors.TooManyRequests: 429,
+    errors.QuotaExceeded: 429,
 }
 """The HTTP status of every error."""
 
@@ -60,7 +61,7 @@ def expected(error: Exception, known_fields: Sequence[str]) -> ServiceError | No
 def error_response(error: ServiceError) -> Response[str]:
     """Return the response to an error that the caller caused."""
     headers = dict(NO_STORE)
-    if isinstance(error, TooManyRequests):
+    if error.retry_after_seconds is not None:
         headers["Retry-After"] = str(error.retry_after_seconds)
     return _response(STATUSES[type(error)], error.code, error.message, error.details, headers)
 

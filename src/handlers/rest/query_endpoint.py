@@ -1,6 +1,6 @@
 """The endpoints of convenience queries, which differ only in their entry in `domain.queries.tables`."""
 
-from domain.errors import UnsupportedByVersion
+from domain.errors import QuotaExceeded, UnsupportedByVersion
 from domain.qbxml import default_version
 from domain.queries import QUERIES
 from handlers.bootstrap import services
@@ -20,7 +20,7 @@ def query_endpoint(name: str) -> Endpoint:
         parameters = request_checks.query_parameters(endpoint.event)
         request, webhook_url, may_iterate = QUERIES[name].build(parameters, default_version(supported))
         webhook = None if webhook_url is None else webhook_to(webhook_url)
-        data, _ = queue(endpoint.app_id, connection_id, request, webhook, may_iterate=may_iterate)
+        data, _ = queue(endpoint.caller, connection_id, request, webhook, may_iterate=may_iterate)
         return data
 
     query.__doc__ = f"""Queue a query for {name.replace("_", " ")}.
@@ -32,6 +32,6 @@ def query_endpoint(name: str) -> Endpoint:
         f"/api/v1/connections/<connection_id>/{name}",
         status=202,
         operation_id=f"query_{name}",
-        errors=(UnsupportedByVersion,),
+        errors=(QuotaExceeded, UnsupportedByVersion),
     )(query)
     return endpoint

@@ -12,6 +12,7 @@ from handlers.views import requests
 if TYPE_CHECKING:
     from domain import qbxml
     from domain.requests.service import Idempotency
+    from handlers.rest.request_checks import Caller
     from handlers.views.requests import QueuedRequestView
     from handlers.views.schema import Data
 
@@ -23,7 +24,7 @@ def webhook_to(url: str) -> Webhook:
 
 
 def queue(
-    app_id: str,
+    caller: Caller,
     connection_id: str,
     request: qbxml.Request,
     webhook: Webhook | None,
@@ -33,10 +34,11 @@ def queue(
 ) -> tuple[Data[QueuedRequestView], bool]:
     """Queue a request (see `RequestService.queue`).
 
-    Return its record and whether an earlier call with the same idempotency key queued it.
+    Return its record and whether an earlier call with the same idempotency key queued it. Raises QuotaExceeded.
     """
+    services().quotas.check_create(caller.app_id, caller.limits)
     service = services().requests
-    queued = service.queue(app_id, connection_id, request, webhook, idempotency, may_iterate=may_iterate)
+    queued = service.queue(caller.app_id, connection_id, request, webhook, idempotency, may_iterate=may_iterate)
     record = queued.stored.record
     own_link, waiting = requests.self_link_in_connection(record), service.cached_waiting_reason(record)
     return {"data": requests.queued_request(queued.stored, own_link=own_link, waiting=waiting)}, queued.repeated

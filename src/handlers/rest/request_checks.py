@@ -5,10 +5,10 @@ from __future__ import annotations
 import base64
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from domain.apps.record import Scope
+from domain.apps.record import Limits, Scope
 from domain.errors import (
     Forbidden,
     InvalidRequest,
@@ -34,10 +34,11 @@ Event = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The app that calls, and the scope of its API key."""
+    """The app that calls, the scope of its API key, and its limits."""
 
     app_id: str
     scope: Scope
+    limits: Limits
 
 
 def caller(event: Event) -> Caller:
@@ -45,7 +46,8 @@ def caller(event: Event) -> Caller:
     authorized = event["requestContext"].get("authorizer") or {}
     if "app_id" not in authorized:
         raise Unauthorized("Send your API key as the Basic user name with an empty password.")
-    return Caller(authorized["app_id"], Scope(authorized["scope"]))
+    limits = {field.name: int(authorized[field.name]) for field in fields(Limits) if field.name in authorized}
+    return Caller(authorized["app_id"], Scope(authorized["scope"]), Limits(**limits))
 
 
 def require_full_scope(event: Event) -> None:

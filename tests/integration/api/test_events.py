@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.apps.record import ApiKey, App, Scope, api_key_hash
+from domain.apps.record import ApiKey, App, Limits, Scope, api_key_hash
 from domain.connections.record import OnboardingLink
 from domain.requests.record import State, Tombstone, Webhook, timestamp
 from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, PutApiKey, PutApp
@@ -131,7 +131,7 @@ def test_a_function_does_its_work_with_its_event(receiver: Receiver, handler: st
             assert isinstance(Services.current.store.request(REQUEST_ID), Tombstone)
         case "authorizer":
             assert result
-            assert result["context"] == {"app_id": APP_ID, "scope": "full"}
+            assert result["context"] == {"app_id": APP_ID, "scope": "full", **asdict(Limits())}
         case "operate":
             assert result
             assert result["name"] == "Shop"

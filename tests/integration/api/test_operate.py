@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from domain.apps.record import Limits
 from domain.errors import Unauthorized
 from domain.requests.record import State, WebhookState
 from domain.storage.counts import INSERTED, CountKey
@@ -131,7 +133,7 @@ def test_the_policy_covers_every_path_so_that_it_can_be_cached(deployment: Deplo
                 }
             ],
         },
-        "context": {"app_id": deployment.app_id, "scope": "full"},
+        "context": {"app_id": deployment.app_id, "scope": "full", **asdict(Limits())},
     }
 
 

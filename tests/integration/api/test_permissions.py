@@ -17,7 +17,7 @@ from adapters.dynamodb import DynamoDBStore, TableNames
 from domain.apps.record import ApiKey, App, Scope, api_key_hash
 from domain.connections.service import ConnectionService
 from domain.maintenance.search_packing import Packer
-from domain.requests.record import State, Webhook, timestamp
+from domain.requests.record import State, Webhook, WebhookState, timestamp
 from domain.storage.changes import (
     AddConnection,
     AddRequest,
@@ -174,6 +174,8 @@ def fill(store: DynamoDBStore, function: str) -> None:
             store.commit(ChangeRequest(record, record := record.moved(state, NOON)))
         after = record.moved(State.RESPONSE_RECEIVED, NOON, webhook=replace(record.webhook, tries=ENDED[function]))
         store.commit(ChangeRequest(record, after, response_xml=RESPONSE_XML))
+        if function == "redeliver_queued_request":
+            store.commit(ChangeRequest(after, after.with_webhook(NOON, state=WebhookState.SUCCEEDED)))
     if function == "pack_search_texts":
         # One day to copy, one to take out of the index, one of which nothing is left.
         later, earlier, removed = (
@@ -205,8 +207,9 @@ def fill(store: DynamoDBStore, function: str) -> None:
             AddSession(a_session(in_flight=InFlight(sent))),
             ChangeConnection(connection, connection.changed(timestamp(NOON), session_id=silent.id)),
         )
-    if function in {"pause_connection", "set_connection_password"}:
-        used = connection.changed(timestamp(NOON), session_id=silent.id)
+    if function in {"pause_connection", "resume_connection", "set_connection_password", "onboard_customer"}:
+        paused_at = timestamp(NOON) if function == "resume_connection" else None
+        used = connection.changed(timestamp(NOON), session_id=silent.id, paused_at=paused_at)
         store.commit(AddSession(silent), ChangeConnection(connection, used))
     if function == "web_connector":
         managed = ConnectionService(store, clock=FixedClock(), new_id=SequentialIds(), secrets=counting_bytes)
