@@ -242,9 +242,8 @@ class Database:
     def _write(self, kind: str, request: Request) -> Response:
         write = _Write.of(kind, self._table(request), request)
         write.apply()
-        if request.get("ReturnValues") == "ALL_OLD" and write.old is not None:
-            return {"Attributes": write.old}
-        return {}
+        returned = {"ALL_OLD": write.old, "ALL_NEW": write.new}.get(request.get("ReturnValues", "NONE"))
+        return {} if returned is None else {"Attributes": copied(returned)}
 
     # --- Streams
 

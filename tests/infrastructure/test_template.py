@@ -210,7 +210,7 @@ KEY = "arn:aws:kms:us-east-1:123456789012:key/1"
 def test_a_key_of_the_operator_encrypts_every_table() -> None:
     tables = deployed({"TableKeyArn": KEY}).resources("AWS::DynamoDB::Table")
 
-    assert len(tables) == 8
+    assert len(tables) == 9
     for name, table in tables.items():
         expected = {"SSEEnabled": True, "SSEType": "KMS", "KMSMasterKeyId": KEY}
         assert table["SSESpecification"] == expected, name
