@@ -301,9 +301,9 @@ A_DIALOG = {"hresult": "0x80040414", "message": "A modal dialog box is showing."
     "steps",
     [
         [("connectionError", A_DIALOG, 3), ("connectionError", A_DIALOG, 1), ("getLastError", {}, 1)],
-        [("sendRequestXML", WRONG_FILE, 2), ("sendRequestXML", {}, 1), ("closeConnection", {}, 1)],
+        [("sendRequestXML", WRONG_FILE, 3), ("sendRequestXML", {}, 1), ("closeConnection", {}, 1)],
         [
-            ("sendRequestXML", {"strHCPResponse": hcp()}, 3),
+            ("sendRequestXML", {"strHCPResponse": hcp()}, 4),  # one for new facts about QuickBooks
             ("receiveResponseXML", A_DIALOG, 3),
             ("receiveResponseXML", A_DIALOG, 1),
             ("closeConnection", {}, 3),

@@ -15,6 +15,8 @@ BUDGET = 3
 
 
 def test_every_call_of_a_session_stays_within_its_budget(qbwc: Connector) -> None:
+    qbwc.queue()
+    qbwc.drain()  # The connection then has the facts about QuickBooks.
     for _ in range(3):
         qbwc.queue()
     qbwc.authenticate()
@@ -32,6 +34,15 @@ def test_every_call_of_a_session_stays_within_its_budget(qbwc: Connector) -> Non
     spent["authenticate: nothing queued"] = qbwc.store.calls.total()
 
     assert {name: calls for name, calls in spent.items() if calls > BUDGET} == {}
+
+
+def test_new_facts_about_quickbooks_cost_one_more_call(qbwc: Connector) -> None:
+    qbwc.queue()
+    qbwc.authenticate()
+
+    qbwc.send(hcp())
+
+    assert qbwc.store.calls.total() == BUDGET + 1
 
 
 def test_every_call_of_an_iterated_query_stays_within_its_budget(qbwc: Connector) -> None:
@@ -64,7 +75,9 @@ def test_a_takeover_costs_one_more_call(qbwc: Connector) -> None:
     assert qbwc.store.calls.total() == BUDGET + 1
 
 
-def test_a_refused_login_costs_one_read(qbwc: Connector) -> None:
+def test_a_refused_login_costs_one_read_and_at_most_one_write_a_minute(qbwc: Connector) -> None:
     qbwc.authenticate("wrong")
+    assert qbwc.store.calls == {"connection": 1, "commit": 1}
 
+    qbwc.authenticate("wrong")
     assert qbwc.store.calls == {"connection": 1}

@@ -251,7 +251,7 @@ def test_a_read_without_response_fails_after_three_sessions(qbwc: Connector) -> 
     record = qbwc.record(request_id)
     assert record.state is State.ERROR
     assert record.error is not None
-    assert record.error.code == "quickbooks_connection_error"
+    assert record.error.code == "response_too_large"
     assert record.error.details["sessions"] == 3
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.requests.record import State
+from domain.requests.record import Paging, State
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.quickbooks import answer, hcp, page_of, stored_response
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def test_the_response_is_stored_exactly_and_can_be_searched_for(qbwc: Connector) -> None:
@@ -242,3 +246,46 @@ def test_the_time_to_read_a_response_grows_with_its_length(qbwc: Connector, rece
     qbwc.begin()
 
     receive(qbwc, piece * (1_000_000 // len(piece)) + "{padding}")
+
+
+def damage(qbwc: Connector, **fields: Any) -> None:
+    """Change the record in flight, as no version of the service would store it."""
+    session = qbwc.session
+    assert session.in_flight
+    in_flight = replace(session.in_flight, record=replace(session.in_flight.record, **fields))
+    qbwc.store.sessions[session.id] = replace(session, in_flight=in_flight)
+
+
+@pytest.mark.parametrize("queue", [Connector.queue, Connector.write])
+def test_an_unexpected_error_ends_the_request_and_the_session_continues(
+    qbwc: Connector, queue: Callable[[Connector], str]
+) -> None:
+    request_id, behind = queue(qbwc), qbwc.queue()
+    response = answer(qbwc.begin())
+    damage(qbwc, request_label=None)
+
+    assert 1 <= qbwc.receive(response) <= 99
+
+    error = qbwc.record(request_id).error
+    assert error is not None
+    assert (error.code, error.details["reason"]) == ("outcome_unknown", "response_not_understood")
+    assert "unexpected AttributeError" in error.message
+    assert qbwc.response(request_id) == response
+    request = qbwc.send()
+    assert behind in request
+    assert qbwc.receive(answer(request)) == 100
+    assert qbwc.store.counts == qbwc.store.recount()
+
+
+def test_an_unexpected_error_in_the_next_page_ends_the_page_and_keeps_its_response(qbwc: Connector) -> None:
+    first, behind = qbwc.queue(paging=Paging(page_size=5)), qbwc.queue()
+    response = page_of(qbwc.begin(), 10)
+    damage(qbwc, qbxml_version=None, paging=Paging(page_size=5))
+
+    qbwc.receive(response)
+
+    error = qbwc.record(first).error
+    assert error is not None
+    assert error.details["reason"] == "response_not_understood"
+    assert qbwc.response(first) == response
+    assert behind in qbwc.send()

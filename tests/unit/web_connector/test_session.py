@@ -6,10 +6,11 @@ import re
 
 import pytest
 
-from domain.requests.record import State
+from domain.requests.record import State, timestamp
+from domain.storage.changes import ChangeConnection
 from domain.web_connector.session.record import session_id
 from tests.support.builders import CONNECTION_ID
-from tests.support.web_connector.connector import PASSWORD, Connector
+from tests.support.web_connector.connector import PASSWORD, PASSWORD_HASH, Connector
 from tests.support.web_connector.quickbooks import answer, hcp, page_of
 
 
@@ -186,3 +187,27 @@ def test_the_log_contains_no_ticket_password_or_body(qbwc: Connector) -> None:
     assert not re.search(f"{qbwc.ticket}|{PASSWORD}|QBXML>|Acme", text)
     assert CONNECTION_ID in text
     assert "'progress': 100" in text
+
+
+def test_a_session_does_not_contain_the_password_hash(qbwc: Connector) -> None:
+    qbwc.queue()
+    before = qbwc.connection.password_hash
+    qbwc.authenticate()
+    assert PASSWORD_HASH not in repr(qbwc.store.sessions)
+
+    qbwc.send(hcp())  # stores new facts about QuickBooks
+
+    assert qbwc.connection.qbxml_version == "16.0"
+    assert qbwc.connection.password_hash == before == PASSWORD_HASH
+
+
+def test_a_connection_that_changes_before_the_first_request_keeps_the_change(qbwc: Connector) -> None:
+    qbwc.queue()
+    qbwc.authenticate()
+    changed = qbwc.connection.changed(timestamp(qbwc.clock.now), name="Renamed", password_hash="another")
+    qbwc.store.commit(ChangeConnection(qbwc.connection, changed))
+
+    assert qbwc.send(hcp()) != ""
+
+    assert (qbwc.connection.name, qbwc.connection.password_hash) == ("Renamed", "another")
+    assert qbwc.connection.qbxml_version == "16.0"

@@ -233,6 +233,12 @@ def _not_understood(record: QueuedRequest, text: str, reason: str, now: datetime
     return Failed(record.failed(now, "outcome_unknown", reason, because(Reason.RESPONSE_NOT_UNDERSTOOD)), text)
 
 
+def not_interpreted(record: QueuedRequest, text: str | None, error: Exception, now: datetime) -> Failed:
+    """End a request after an unexpected error of the service, which would otherwise repeat with each delivery."""
+    message = f"The service could not interpret QuickBooks' response: unexpected {type(error).__name__}."
+    return Failed(record.failed(now, "outcome_unknown", message, because(Reason.RESPONSE_NOT_UNDERSTOOD)), text)
+
+
 def of_oversized(record: QueuedRequest, beginning: str, now: datetime) -> Outcome:
     """Return the outcome of a response that is too large for a call, for `record`, which is `sent`.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from domain import qbxml
@@ -23,6 +24,9 @@ def search_text_of(in_flight: InFlight, response_xml: str | None, after: QueuedR
     lines = [after.error.code, after.error.message] if after.error else []
     if response_xml is not None:
         no_request = qbxml.Request(after.qbxml_version, "", qbxml.Element(after.request_name))
-        lines += qbxml.search_text(no_request, response_xml).split("\n")
+        with suppress(
+            Exception
+        ):  # A response must be stored even if an error of the service keeps it from being found.
+            lines += qbxml.search_text(no_request, response_xml).split("\n")
     folded_lines = [folded(line) for line in lines] + in_flight.search_text.split("\n")
     return "\n".join(dict.fromkeys(folded_lines))[:MAX_TEXT_BYTES]

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from domain import qbxml
 from domain.connections.record import COMPANY_FILE_MISMATCH
 from domain.requests.record import MAX_FACT_CHARACTERS, shortened, timestamp
-from domain.storage.changes import ChangeConnection
 from domain.web_connector.error_reasons import Reason, because
 
 if TYPE_CHECKING:
@@ -79,15 +78,15 @@ class CompanyFileCheck:
             message += f" The connection's file was last seen at {self._marked_path}."
         return f"{message} Open the right file and update again."
 
-    def learned(self, now: datetime) -> ChangeConnection:
-        """Return the connection with the facts of this call. Clears its last error, because QuickBooks was reached."""
+    def learned(self) -> dict[str, Any]:
+        """Return the fields of the connection that change. Clears its last error, because QuickBooks was reached."""
         facts = self._quickbooks() | {"last_error": None}
         if self.mark is not None:
             facts |= {"file_id_seen": self.mark, "company_file_seen": self._path or None}
         if self.mark is not None and not self.connection.file_pinned:
             # Later .qwc files must contain the mark that QuickBooks keeps. Otherwise QBWC1039 is reported.
             facts |= {"file_id": self.mark, "file_pinned": True}
-        return ChangeConnection(self.connection, self.connection.changed(timestamp(now), **facts))
+        return {name: value for name, value in facts.items() if getattr(self.connection, name) != value}
 
     def mismatch(self, now: datetime) -> dict[str, Any]:
         """Return the connection's changed fields: the error for its owner, and the facts about QuickBooks."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from domain import qbxml
 from domain.errors import InvalidRequest, NotFound
-from domain.requests.record import State
+from domain.requests.record import State, timestamp
 from domain.requests.search_text import searchable_text
 from domain.storage.changes import ChangeConnection, ChangeRequest, ChangeSession
 from domain.web_connector.protocol.methods import Reply
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from domain.connections.record import Connection
-    from domain.errors import Conflict
     from domain.requests.record import QueuedRequest
     from domain.storage.changes import Change
     from domain.storage.ports import Database
@@ -43,12 +42,11 @@ class HandingOut:
         self._store = store
         self._claims = claims
 
-    def hand_out(self, session: Session, call: Call, now: datetime, conflict: Conflict | None) -> Reply | None:
+    def hand_out(self, session: Session, call: Call, now: datetime) -> Reply | None:
         """Reply with the QBXML of the request in flight, or return None if it ended and the next one is in flight.
 
         The reply is '' if there is no request or none may be sent; `getLastError` then returns the reason. A lingering
-        session claims a request that was queued meanwhile, or replies `NoOp` if there is none. `conflict` is the
-        conflict of the previous attempt. Raises Conflict.
+        session claims a request that was queued meanwhile, or replies `NoOp` if there is none. Raises Conflict.
         """
         stored = session.in_flight.record if session.in_flight else self._queued_meanwhile(session, now)
         if stored is None:
@@ -62,12 +60,14 @@ class HandingOut:
             return self._refuse(session, RESPONSE_MISSING.format(record.request_name, record.id), now)
         after: Session = session
         changes: list[Change] = []
-        if connection := self._unchecked_connection(session, conflict):
-            check = CompanyFileCheck(call, connection, must_be_marked=session.company_file.is_fallback)
+        if session.connection:
+            check = self._company_file_check(session, session.connection, call)
             if check.is_other_company_file:
                 return self._end(session, check, now)
             after = _checked(session, check)
-            changes.append(check.learned(now))
+            if check.connection is not session.connection and (facts := check.learned()):
+                connection = check.connection.changed(timestamp(now), **facts)
+                changes.append(ChangeConnection(check.connection, connection))
         try:
             text, search_text, size = self._outgoing(record, after.message_set_to_forget)
         except _NotWritable as error:
@@ -91,11 +91,14 @@ class HandingOut:
             return None
         return self._claims.next_request(session.connection_id, session.id)
 
-    def _unchecked_connection(self, session: Session, conflict: Conflict | None) -> Connection | None:
-        """Return the connection if the company file check has not been made yet."""
-        if session.connection and conflict and isinstance(conflict.change, ChangeConnection):
-            return self._store.connection(session.connection_id)
-        return session.connection
+    def _company_file_check(self, session: Session, connection: Connection, call: Call) -> CompanyFileCheck:
+        """Return the check against the session's copy of the connection, or the stored one if it has to change."""
+        must_be_marked = session.company_file.is_fallback
+        check = CompanyFileCheck(call, connection, must_be_marked=must_be_marked)
+        if check.learned() or check.is_other_company_file:
+            stored = self._store.connection(connection.id) or connection
+            return CompanyFileCheck(call, stored, must_be_marked=must_be_marked)
+        return check
 
     def _outgoing(self, record: QueuedRequest, message_set_to_forget: str | None) -> tuple[str, str, int | None]:
         """Return the QBXML to send for `record`, its search text, and its page size.

@@ -133,7 +133,7 @@ class Login:
                     connection_id=connection.id,
                     last_call_at=moment,
                     in_flight=InFlight(claimed),
-                    connection=after,
+                    connection=replace(after, password_hash=None),
                     message_set_to_forget=to_forget,
                     backoff=free.backoff,
                     limits=Limits(

@@ -17,6 +17,7 @@ from domain.web_connector.responses.outcome import (
     Requeued,
     SendAgain,
     can_be_forgotten,
+    not_interpreted,
     of_oversized,
     of_response,
 )
@@ -65,20 +66,32 @@ class Receiving:
         if record.state is not State.SENT:
             return Reply(session.progress, session.connection_id)
         exception = is_exception(call["hresult"])
-        if oversized:
-            outcome = of_oversized(record, call["response"], now)
-        elif exception:
-            outcome = of_exception(session, record, call, now)
-        else:
-            outcome = of_response(session, record, call["response"], now)
+        try:
+            if oversized:
+                outcome = of_oversized(record, call["response"], now)
+            elif exception:
+                outcome = of_exception(session, record, call, now)
+            else:
+                outcome = of_response(session, record, call["response"], now)
+        except Exception as error:  # noqa: BLE001 - an error in one request must not block the requests behind it
+            outcome = not_interpreted(record, call["response"] or None, error, now)
         if isinstance(outcome, Ignored):
             return Reply(session.progress, session.connection_id)
-        after = _after(session, record, outcome, now, exception=exception)
-        progress = self._commit(session, after, session.in_flight, outcome, now)
+        changed, page = self._with_next_page(record, outcome, now)
+        after = _after(session, record, changed, now, exception=exception)
+        progress = self._commit(session, after, session.in_flight, changed, page, now)
         return Reply(progress, session.connection_id, record.id)
 
-    def _commit(self, session: Session, after: Session, in_flight: InFlight, outcome: Changed, now: datetime) -> int:
-        """Commit the outcome together with the session's next request. Return the progress."""
+    def _commit(  # noqa: PLR0917 - the facts of one call
+        self,
+        session: Session,
+        after: Session,
+        in_flight: InFlight,
+        outcome: Changed,
+        page: AddRequest | None,
+        now: datetime,
+    ) -> int:
+        """Commit the outcome together with the session's next request, or the next `page`. Return the progress."""
         record = in_flight.record
         search_text = search_text_of(in_flight, outcome.response_xml, outcome.after)
         changed = ChangeRequest(record, outcome.after, outcome.response_xml, search_text)
@@ -92,10 +105,7 @@ class Receiving:
             following = InFlight(outcome.after, parse_error=outcome.parse_error)
             self._store.commit(session_change(progress, following), changed)
             return progress
-        page = self._next_page(record, outcome, now)
         if page:
-            paging = replace(outcome.after.paging, continued=True)
-            changed = replace(changed, after=replace(outcome.after, paging=paging))
             # Do not read the queue. A page must not cost more calls than any other response.
             self._store.commit(session_change(progress, InFlight(page.record)), changed, page)
             return progress
@@ -115,11 +125,22 @@ class Receiving:
         self._claims.commit_and_claim(session.connection_id, session.id, now, changes, changed)
         return progress
 
-    def _next_page(self, record: QueuedRequest, outcome: Changed, now: datetime) -> AddRequest | None:
+    def _with_next_page(
+        self, record: QueuedRequest, outcome: Changed, now: datetime
+    ) -> tuple[Changed, AddRequest | None]:
+        """Return the outcome, and the next page if QuickBooks has more objects."""
         if not isinstance(outcome, Completed) or not outcome.iterator_id or not outcome.iterator_remaining:
-            return None
-        request = qbxml.stored_request(self._store.request_xml(record.id), record.qbxml_version)
-        return next_page(record, request, outcome.iterator_id, self._new_id, now)
+            return outcome, None
+        request_xml = self._store.request_xml(record.id)
+        try:
+            request = qbxml.stored_request(request_xml, record.qbxml_version)
+            page = next_page(record, request, outcome.iterator_id, self._new_id, now)
+        except Exception as error:  # noqa: BLE001 - as above
+            return not_interpreted(record, outcome.response_xml, error, now), None
+        if page is None:
+            return outcome, None
+        paging = replace(outcome.after.paging, continued=True)
+        return replace(outcome, after=replace(outcome.after, paging=paging)), page
 
 
 def _after(session: Session, record: QueuedRequest, outcome: Changed, now: datetime, *, exception: bool) -> Session:

@@ -89,10 +89,10 @@ class Limits:
 class Session:
     """One Web Connector session.
 
-    `connection` is the connection as `authenticate` stored it. It is kept until the company file check in the first
-    `sendRequestXML`, which saves a read. `exception_reported` tells whether QuickBooks has reported a processor
-    exception in this session, and `failures` counts those since the last response. `backoff` begins and
-    `connection_error` becomes the connection's `last_error` if the session ends here.
+    `connection` is the connection as `authenticate` stored it, without the password hash. It is kept until the company
+    file check in the first `sendRequestXML`, which usually saves a read. `exception_reported` tells whether
+    QuickBooks has reported a processor exception in this session, and `failures` counts those since the last response.
+    `backoff` begins and `connection_error` becomes the connection's `last_error` if the session ends here.
     `message_set_to_forget` is the ID of a message set. This service has stored its response, so QuickBooks can delete
     its copy. `getLastError` returns `last_error`. `is_revoked` means that the password was changed, so the ticket is no
     longer valid. The next login or the sweep then releases the request in flight.

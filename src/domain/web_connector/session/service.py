@@ -72,7 +72,8 @@ class SessionService:
     def send_request_xml(self, call: Call) -> Reply:
         """Hand out the request in flight.
 
-        Makes three calls to the store. While the session lingers, it makes two without work and four with work.
+        Makes three calls to the store, and a fourth if QuickBooks reports new facts about itself. While the session
+        lingers, it makes two without work and four with work.
         """
         for _ in range(MAX_UNWRITABLE):
             reply = self._in_session(call, "", self._handing_out.hand_out)
@@ -85,11 +86,11 @@ class SessionService:
 
         Replies 1-99 while the session continues, 100 if nothing is left, and -1 if the session has ended.
         """
-        return self._in_session(call, SESSION_OVER, self._receive)
+        return self._in_session(call, SESSION_OVER, self._receiving.receive)
 
     def receive_oversized(self, call: Call) -> Reply:
         """Record that the response is too large for a call. Only the beginning of the call was read."""
-        return self._in_session(call, SESSION_OVER, partial(self._receive, oversized=True))
+        return self._in_session(call, SESSION_OVER, partial(self._receiving.receive, oversized=True))
 
     def connection_error(self, call: Call) -> Reply:
         """Record that QuickBooks could not be reached. The open file is tried once; otherwise the session ends.
@@ -133,27 +134,22 @@ class SessionService:
         self,
         call: Call,
         without_session: Result,
-        step: Callable[[Session, Call, datetime, Conflict | None], R],
+        step: Callable[[Session, Call, datetime], R],
     ) -> R | Reply:
         """Return the reply of `step` for the live session of the call. Repeats `step` after a conflict.
 
         Raises TooManyRequests.
         """
 
-        def attempt(conflict: Conflict | None) -> R | Reply:
+        def attempt(_: Conflict | None) -> R | Reply:
             session = self._store.session(session_id(call["ticket"])) if call["ticket"] else None
             if session is None or session.ended or session.is_revoked:
                 return Reply(without_session)
-            return step(session, call, self._clock(), conflict)
+            return step(session, call, self._clock())
 
         return commit_with_retry(attempt, CONTENDED)
 
-    def _receive(
-        self, session: Session, call: Call, now: datetime, _conflict: Conflict | None, *, oversized: bool = False
-    ) -> Reply:
-        return self._receiving.receive(session, call, now, oversized=oversized)
-
-    def _connection_error(self, session: Session, call: Call, now: datetime, _conflict: Conflict | None) -> Reply:
+    def _connection_error(self, session: Session, call: Call, now: datetime) -> Reply:
         error = connection_error(call["hresult"], call["message"], now)
         message = f"{error['hresult']}: {error['message']}"
         if may_use_open_file(session, error["hresult"]):
@@ -164,7 +160,7 @@ class SessionService:
         self._store.commit(*end_of_session(session, connection, now, message, last_error=error))
         return Reply(DONE, session.connection_id)
 
-    def _close(self, session: Session, _call: Call, now: datetime, _conflict: Conflict | None) -> Reply:
+    def _close(self, session: Session, _call: Call, now: datetime) -> Reply:
         connection = self._store.connection(session.connection_id)
         self._store.commit(*end_of_session(session, connection, now))
         return Reply(CLOSED, session.connection_id)
