@@ -164,9 +164,19 @@ class VendorRules(ListRules):
         return {"Balance": money(-entity_balance(books, record.id))}
 
 
+_NAME_PARTS = ("FirstName", "MiddleName", "LastName")
+
+
 @rules_for("Employee")
 class EmployeeRules(ListRules):
     """Employees."""
+
+    def complete(self, books: Books, draft: Draft) -> None:
+        """Build the name from its parts, because no edition takes it from the request."""
+        super().complete(books, draft)
+        if "Name" not in draft.fields or draft.given & set(_NAME_PARTS):
+            parts = (draft.fields.get(part, "") for part in _NAME_PARTS)
+            draft.fields["Name"] = " ".join(filter(None, parts))
 
     def derived(self, books: Books, record: Record) -> Fields:
         """Return the payroll information with the switch of qbXML 16.0 for time data."""
