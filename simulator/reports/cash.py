@@ -53,12 +53,14 @@ def cash_postings(books: Books, record: Record, income_accounts: set[str]) -> It
         share = min(paid / due, Decimal(1))
         moved = ZERO
         for index, posting in enumerate(waiting):
-            amount = rounded(posting.amount * share) - counted[index]
+            total = posting.amount if share == 1 else rounded(posting.amount * share)
+            amount = total - counted[index]
             if amount:
-                counted[index] += amount
+                counted[index] = total
                 moved += amount
-                quantity = posting.quantity * amount / posting.amount
-                yield when, replace(posting, amount=amount, quantity=quantity)
+                quantity = posting.quantity and posting.quantity * amount / posting.amount
+                is_whole = amount == posting.amount
+                yield when, posting if is_whole else replace(posting, amount=amount, quantity=quantity)
         if moved:
             yield when, replace(balancing, amount=-moved)
 

@@ -181,7 +181,7 @@ class Selection:
         for record in self.records(Period(ALL_DAYS.first, period.last)):
             copies = {record.fields.get("TxnDate", ""): record}
             for day, posting in cash_postings(self.books, record, income_accounts):
-                if day in period:
+                if period.first <= day <= period.last:
                     if day not in copies:
                         copies[day] = replace(record, fields={**record.fields, "TxnDate": day})
                     rows.append((copies[day], posting))
