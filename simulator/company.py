@@ -26,9 +26,9 @@ from simulator.company_files.generator import LARGE_CUSTOMERS, LARGE_SALES_ORDER
 from simulator.errors import OTHER_FILE_OPEN, UNSUPPORTED_VERSION, HresultError
 from simulator.message_sets import KEPT_WELL, Keeping, MessageSets, fingerprint
 from simulator.requests import dispatch
-from simulator.requests.answers import Answer, Renderer, opening_tag, response_lines
 from simulator.requests.context import Context, OpenIterator
 from simulator.requests.events import RequestEvent, event_of
+from simulator.requests.responses import Renderer, Response, opening_tag, response_lines
 from simulator.schema import schema
 from simulator.schema.checking import check_message_set, parse_error
 from simulator.schema.model import version
@@ -321,36 +321,36 @@ class CompanySession:
         macros: dict[str, str] = {}
         renderer = Renderer(self._company.books, requested, self._company.product.edition)
         for request in message_set:
-            response = schema().responses[f"{request.tag.removesuffix('Rq')}Rs"]
+            model = schema().responses[f"{request.tag.removesuffix('Rq')}Rs"]
             if stopped:
-                answer = Answer(3231, "Error", "The request has not been processed.")
+                response = Response(3231, "Error", "The request has not been processed.")
             else:
                 started = time.perf_counter()
-                answer = (
-                    self._answer(request, macros) if refusal is None else Answer(refusal.code, "Error", refusal.message)
-                )
+                response = self._respond(request, macros, refusal)
                 if self._company.on_request is not None:
-                    self._company.on_request(event_of(request, answer, time.perf_counter() - started))
+                    self._company.on_request(event_of(request, response, time.perf_counter() - started))
                 self._company.executed.append(
                     Execution(
                         self._application,
                         request.tag,
                         request.get("requestID"),
                         message_set.get("newMessageSetID") or None,
-                        answer.code,
+                        response.code,
                         "" if request.tag.endswith("QueryRq") else fingerprint(request),
                     )
                 )
-            stopped = stopped or (answer.severity == "Error" and message_set.get("onError") != "continueOnError")
+            stopped = stopped or (response.severity == "Error" and message_set.get("onError") != "continueOnError")
             bare = message_set.get("responseData") == "includeNone"
             if bare:
-                answer = replace(answer, rows=[])
-            lines += response_lines(response, request.get("requestID"), answer, renderer)
+                response = replace(response, rows=[])
+            lines += response_lines(model, request.get("requestID"), response, renderer)
         return lines
 
-    def _answer(self, request: Element, macros: dict[str, str]) -> Answer:
+    def _respond(self, request: Element, macros: dict[str, str], refusal: RequestError | None) -> Response:
+        if refusal is not None:
+            return Response.error(refusal.code, refusal.message)
         company = self._company
         model = schema().requests[request.tag]
-        return dispatch.answer(
+        return dispatch.respond(
             Context(request, model, company.books, company, company.new_guid, self._iterators, macros)
         )

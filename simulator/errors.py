@@ -84,8 +84,8 @@ class ConnectorClosed(SimulatorError):
 
 def describe(hresult: str) -> str:
     """Return QuickBooks' text of an HRESULT ("0x…", any case)."""
-    known = {key.lower(): text for key, text in HRESULTS.items()}
-    return known.get(hresult.lower(), "QuickBooks reported an error.")
+    texts = {key.lower(): text for key, text in HRESULTS.items()}
+    return texts.get(hresult.lower(), "QuickBooks reported an error.")
 
 
 class RequestError(SimulatorError):

@@ -1,4 +1,4 @@
-"""Records, and drafts of them: what an Add or Mod wants to store."""
+"""Records, and drafts of them: what an Add or Mod is about to store."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ class Record:
 def lines_of(kind: Kind, fields: Fields) -> Iterator[tuple[str, Fields]]:
     """Yield the lines of a record's fields, with their element names."""
     mixed = {name: mixed_key(names) for names in kind.fields.mixed for name in names}
-    done: set[str] = set()
+    keys: set[str] = set()
     for name in kind.line_names:
         key = mixed.get(name, name)
-        if key in done or key not in fields:
+        if key in keys or key not in fields:
             continue
-        done.add(key)
+        keys.add(key)
         value = fields[key]
         if key != name:
             yield from ((line_name, line) for line_name, line in value)
@@ -77,16 +77,16 @@ def lines_of(kind: Kind, fields: Fields) -> Iterator[tuple[str, Fields]]:
 
 @dataclass(slots=True)
 class Draft:
-    """A record as an Add or Mod wants it, for the rules to check and complete.
+    """The fields of an Add or Mod, for the rules to check and complete.
 
     `extra` holds the values that are not stored under their own name, by their name in the request (`OpenBalance`).
-    `given` are the names in `fields` that the request set; `before` is the record that a Mod changes.
+    `fields_set` are the names in `fields` that the request set; `before` is the record that a Mod changes.
     """
 
     kind: Kind
     fields: Fields
     extra: Fields = field(default_factory=dict)
-    given: set[str] = field(default_factory=set)
+    fields_set: set[str] = field(default_factory=set)
     before: Record | None = None
 
     def lines(self) -> Iterator[tuple[str, Fields]]:

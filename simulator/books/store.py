@@ -123,7 +123,7 @@ class Books:
         start = f"{list_id.partition('-')[0]}-"
         return list_id not in self.lists and any(each.startswith(start) for each in self.lists)
 
-    def name_taken(self, kind: Kind, full_name: str) -> Record | None:
+    def owner_of_name(self, kind: Kind, full_name: str) -> Record | None:
         """Return the record that has this name already, among all kinds that share names with `kind`."""
         return self._names.get((kind.namespace, full_name.lower()))
 
@@ -137,8 +137,8 @@ class Books:
 
     def children(self, record: Record) -> list[Record]:
         """Return the records directly below this one, in their list's order."""
-        found = [self.lists[each] for each in self.users(record.id) if each in self.lists]
-        return sorted((each for each in found if each.fields.get("ParentRef") == record.reference()), key=_order)
+        users = [self.lists[each] for each in self.users(record.id) if each in self.lists]
+        return sorted((each for each in users if each.fields.get("ParentRef") == record.reference()), key=_order)
 
     @contextmanager
     def atomic(self) -> Iterator[None]:

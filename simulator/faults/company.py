@@ -116,11 +116,11 @@ def kinds_of(text: str) -> set[str]:
     return kinds
 
 
-def _with_forbidden_character(answer: str) -> str:
+def _with_forbidden_character(response: str) -> str:
     """Put a reference to a character that XML forbids into the first value of a response, or into its message."""
-    if _LEAF.search(answer):
-        return _LEAF.sub(rf"\1{_FORBIDDEN}\3", answer, count=1)
-    return answer.replace('statusMessage="', f'statusMessage="{_FORBIDDEN}', 1)
+    if _LEAF.search(response):
+        return _LEAF.sub(rf"\1{_FORBIDDEN}\3", response, count=1)
+    return response.replace('statusMessage="', f'statusMessage="{_FORBIDDEN}', 1)
 
 
 class FaultyCompany:
@@ -211,8 +211,8 @@ class FaultySession:
     def process_request(self, text: str) -> str:
         """Answer, or fail. Raises `HresultError`, and `ConnectorClosed` when QuickBooks does not answer."""
         if not self._plan.faults or _OWN_QUESTION in text:
-            answer = self._session.process_request(text)
-            return _with_forbidden_character(answer) if self.has_odd_facts else answer
+            response = self._session.process_request(text)
+            return _with_forbidden_character(response) if self.has_odd_facts else response
         kinds = kinds_of(text)
         fault = self._plan.due("process", machine=self._machine, kinds=kinds)
         try:
@@ -242,9 +242,9 @@ class FaultySession:
         )
 
     def _slow(self, fault: Fault, text: str) -> str:
-        answer = self._session.process_request(text)
+        response = self._session.process_request(text)
         self._plan.sleep(fault.seconds)
-        return answer
+        return response
 
     def _hang(self, fault: Fault, text: str) -> str:
         if fault.after_execution:
@@ -261,13 +261,13 @@ class FaultySession:
         raise ConnectorClosed(NO_ANSWER)
 
     def _oversized(self, fault: Fault, text: str) -> str:
-        answer = self._session.process_request(text)
-        padding = "x" * max(int(fault.megabytes * _MEGABYTE) - len(answer), 0)
-        return answer.replace("</QBXMLMsgsRs>", f"<!-- {padding} -->\n</QBXMLMsgsRs>")
+        response = self._session.process_request(text)
+        padding = "x" * max(int(fault.megabytes * _MEGABYTE) - len(response), 0)
+        return response.replace("</QBXMLMsgsRs>", f"<!-- {padding} -->\n</QBXMLMsgsRs>")
 
     def _unreadable(self, _fault: Fault, text: str) -> str:
-        answer = self._session.process_request(text)
-        return answer[: len(answer) // 2]
+        response = self._session.process_request(text)
+        return response[: len(response) // 2]
 
     def _forbidden_characters(self, _fault: Fault, text: str) -> str:
         return _with_forbidden_character(self._session.process_request(text))

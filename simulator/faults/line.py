@@ -89,7 +89,7 @@ class FaultyTransport:
             self._machine.nap(lambda: self.plan.is_over(fault))
         if fault.action in {"delay", "sleep"}:
             self.plan.sleep(fault.seconds)
-        answer = self._inner.post(url, headers, body)
+        response = self._inner.post(url, headers, body)
         if fault.action == "duplicate":
             return self._inner.post(url, headers, body)
         if fault.action == "late-duplicate":
@@ -100,14 +100,14 @@ class FaultyTransport:
             raise TransportError("The operation has timed out (injected)")
         if fault.action == "lose-response":
             raise TransportError("the response was lost (injected)")
-        return answer
+        return response
 
     def _with_stale_ticket(self, fault: Fault, body: bytes) -> bytes:
         """Put the ticket of the session before into a call; the first session has none to put."""
         if len(self._tickets) < 2:  # noqa: PLR2004 - this session's and the one before
             return body
         self.plan.came_true(fault)
-        return _TICKET.sub(lambda found: found[0].replace(self._tickets[-1], self._tickets[-2]), body)
+        return _TICKET.sub(lambda match: match[0].replace(self._tickets[-1], self._tickets[-2]), body)
 
     def _learn_ticket(self, body: bytes) -> None:
         """Remember the ticket of this session and of the one before."""

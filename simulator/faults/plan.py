@@ -59,17 +59,18 @@ class FaultPlan:
     def due(self, place: str, *, machine: int = 1, kinds: Collection[str] = ()) -> Fault | None:
         """Count what is about to happen at `place`; return the first fault that is due.
 
-        `kinds` says of a ProcessRequest what it is. Whoever makes the fault come true says so with `came_true`.
+        `kinds` are the kinds of requests in a ProcessRequest. The caller reports with `came_true` that the fault
+        happened.
         """
         with self._lock:
-            found = None
+            fault_due = None
             for fault, begin, end in zip(self.faults, self._begins, self._ends, strict=True):
                 if not begin.event.counts(place, machine, kinds):
                     continue
                 begin.passed += 1
-                if found is None and _is_due(fault, begin, end):
-                    found = fault
-            return found
+                if fault_due is None and _is_due(fault, begin, end):
+                    fault_due = fault
+            return fault_due
 
     def came_true(self, fault: Fault) -> None:
         """Note that a fault happened."""

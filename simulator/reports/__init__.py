@@ -12,7 +12,7 @@ from simulator.errors import RequestError
 from simulator.reports import aging, detail, jobs, statements, stock, summary, taxes
 from simulator.reports.selection import ACCRUAL, BALANCE_TYPES, INCOME_TYPES, Selection
 from simulator.reports.table import LABEL, Table, amount_column
-from simulator.requests.answers import Answer
+from simulator.requests.responses import Response
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -204,7 +204,7 @@ _AS_OF = ("BalanceSheet", "TrialBalance", "CustomerBalance", "VendorBalance", "O
 """How the report types begin that show a state: without a date they show the state after all transactions."""
 
 
-def answer(context: Context) -> Answer:
+def respond(context: Context) -> Response:
     """Answer a report request. Raises `RequestError` 3250 for what the simulated company cannot report."""
     name = context.name.replace("QueryRq", "Type")
     report_type = context.node.findtext(name, "")
@@ -215,7 +215,7 @@ def answer(context: Context) -> Answer:
     table = report(selection)
     if table.basis == ACCRUAL:
         table.basis = selection.basis
-    return Answer(rows=[("ReportRet", table.fields())])
+    return Response(rows=[("ReportRet", table.fields())])
 
 
 def _default_macro(request: str, report_type: str) -> str:
@@ -224,7 +224,7 @@ def _default_macro(request: str, report_type: str) -> str:
     return "All" if report_type.startswith(_AS_OF) else "ThisMonthToDate"
 
 
-HANDLERS: dict[str, Callable[[Context], Answer]] = dict.fromkeys(
+HANDLERS: dict[str, Callable[[Context], Response]] = dict.fromkeys(
     (
         "AgingReportQueryRq",
         "BudgetSummaryReportQueryRq",
@@ -237,5 +237,5 @@ HANDLERS: dict[str, Callable[[Context], Answer]] = dict.fromkeys(
         "PayrollSummaryReportQueryRq",
         "TimeReportQueryRq",
     ),
-    answer,
+    respond,
 )

@@ -35,34 +35,34 @@ def cash_postings(books: Books, record: Record, income_accounts: set[str]) -> It
         return
     balancing = next(posting for posting in postings if posting.is_open)
     waiting = []
-    kept = ZERO
+    balance = ZERO
     for posting in postings:
         if posting is balancing:
             continue
         if posting.account in income_accounts:
             waiting.append(posting)
         else:
-            kept += posting.amount
+            balance += posting.amount
             yield day, posting
-    if kept:
-        yield day, replace(balancing, amount=-kept)
-    counted = [ZERO] * len(waiting)
+    if balance:
+        yield day, replace(balancing, amount=-balance)
+    totals = [ZERO] * len(waiting)
     paid = ZERO
     for when, amounts in groupby(_settlements(books, record, day), key=lambda settlement: settlement[0]):
         paid += sum((amount for _, amount in amounts), ZERO)
         share = min(paid / due, Decimal(1))
-        moved = ZERO
+        recognized = ZERO
         for index, posting in enumerate(waiting):
             total = posting.amount if share == 1 else rounded(posting.amount * share)
-            amount = total - counted[index]
+            amount = total - totals[index]
             if amount:
-                counted[index] = total
-                moved += amount
+                totals[index] = total
+                recognized += amount
                 quantity = posting.quantity and posting.quantity * amount / posting.amount
                 is_whole = amount == posting.amount
                 yield when, posting if is_whole else replace(posting, amount=amount, quantity=quantity)
-        if moved:
-            yield when, replace(balancing, amount=-moved)
+        if recognized:
+            yield when, replace(balancing, amount=-recognized)
 
 
 def _settlements(books: Books, record: Record, day: str) -> list[tuple[str, Decimal]]:

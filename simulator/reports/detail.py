@@ -97,8 +97,8 @@ class _Cells:
         """Return the value of a column, None for what the books do not record."""
         finder = getattr(self, f"_{kind}", None)
         if finder is not None:
-            found: Cell = finder(entry)
-            return found
+            value: Cell = finder(entry)
+            return value
         fields = entry.record.fields
         if kind in _ON_FORM:
             return str(fields.get(_ON_FORM[kind], ""))

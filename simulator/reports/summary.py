@@ -213,13 +213,13 @@ def by_entity(
     basis: str = "Accrual",
 ) -> Table:
     """Return sums of income or expense by customer, vendor or sales rep."""
-    own_types, wanted = account_types(selection.books), set(types)
+    own_types, counted_types = account_types(selection.books), set(types)
     find = key or key_of(kind, selection.books)
 
     def row_of(record: Record, posting: Posting) -> str | None:
         if forms is not None and record.kind.name not in forms:
             return None
-        return find(record, posting) if own_types.get(posting.account) in wanted else None
+        return find(record, posting) if own_types.get(posting.account) in counted_types else None
 
     division = divide(selection, row_of)
     sums = {row: [sign * value for value in values] for row, values in division.sums.items()}

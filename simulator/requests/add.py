@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from simulator.books import KINDS, rules
 from simulator.requests import macros
-from simulator.requests.answers import Answer
 from simulator.requests.reading import Reader
+from simulator.requests.responses import Response
 from simulator.requests.shown import shown, shown_fields
 
 if TYPE_CHECKING:
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from simulator.requests.context import Context
 
 
-def add(context: Context) -> Answer:
+def add(context: Context) -> Response:
     """Add a record and return it. Raises `RequestError` for what QuickBooks refuses; nothing is stored then."""
     content = context.node[0]
     macros.check_definitions(content, context.macros)
     record = add_record(context, context.name.removesuffix("AddRq"))
     macros.define(content, record, context.macros)
-    return answer_with(context, record)
+    return record_response(context, record)
 
 
 def add_record(context: Context, kind_name: str) -> Record:
@@ -37,7 +37,7 @@ def add_record(context: Context, kind_name: str) -> Record:
     return record
 
 
-def answer_with(context: Context, record: Record) -> Answer:
+def record_response(context: Context, record: Record) -> Response:
     """Return the answer to an Add or Mod: the record with its lines, as far as the request asks for it."""
     fields = shown_fields(record.kind, shown(context.books, record), context.node, with_lines=True)
-    return Answer(rows=[(record.kind.record.name, fields)])
+    return Response(rows=[(record.kind.record.name, fields)])

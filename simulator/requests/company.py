@@ -8,9 +8,9 @@ from simulator.books import KINDS
 from simulator.company_files import facts
 from simulator.errors import RequestError
 from simulator.reports.taxes import FORM_1099
-from simulator.requests.answers import Answer
 from simulator.requests.query import NO_MATCH
 from simulator.requests.reading import Reader
+from simulator.requests.responses import Response
 from simulator.schema.values import is_true
 
 if TYPE_CHECKING:
@@ -18,40 +18,40 @@ if TYPE_CHECKING:
     from simulator.requests.context import Context
 
 
-def host(context: Context) -> Answer:
+def host(context: Context) -> Response:
     """Answer HostQueryRq."""
     sizes = is_true(context.node.findtext("IncludeListMetaData/IncludeMaxCapacity"))
-    return _answer(context, "HostRet", facts.host(context.facts.product, list_sizes=sizes))
+    return _with_fields(context, "HostRet", facts.host(context.facts.product, list_sizes=sizes))
 
 
-def company(context: Context) -> Answer:
+def company(context: Context) -> Response:
     """Answer CompanyQueryRq."""
-    return _answer(context, "CompanyRet", facts.company(context.facts))
+    return _with_fields(context, "CompanyRet", facts.company(context.facts))
 
 
-def preferences(context: Context) -> Answer:
+def preferences(context: Context) -> Response:
     """Answer PreferencesQueryRq."""
-    return _answer(context, "PreferencesRet", facts.preferences(context.facts))
+    return _with_fields(context, "PreferencesRet", facts.preferences(context.facts))
 
 
-def activity(context: Context) -> Answer:
+def activity(context: Context) -> Response:
     """Answer CompanyActivityQueryRq: this company file was never restored or condensed."""
-    return _answer(context, "CompanyActivityRet", {})
+    return _with_fields(context, "CompanyActivityRet", {})
 
 
-def tax_lines(_context: Context) -> Answer:
+def tax_lines(_context: Context) -> Response:
     """Answer AccountTaxLineInfoQueryRq: the lines of the income tax form that accounts can name."""
     lines = [{"TaxLineID": str(number), "TaxLineName": name} for number, name in facts.TAX_LINES.items()]
-    return Answer(rows=[("AccountTaxLineInfoRet", line) for line in lines])
+    return Response(rows=[("AccountTaxLineInfoRet", line) for line in lines])
 
 
-def form_1099(context: Context) -> Answer:
+def form_1099(context: Context) -> Response:
     """Answer Form1099CategoryAccountMappingQueryRq: which accounts belong to which box of the form 1099."""
     boxes = [child.text or "" for child in context.node.findall("MappingCategory")]
     return _form_1099(context, boxes)
 
 
-def change_form_1099(context: Context) -> Answer:
+def change_form_1099(context: Context) -> Response:
     """Answer Form1099CategoryAccountMappingModRq. An account belongs to one box; ForceMapping moves it."""
     content, books = context.node[0], context.books
     mapping = books.preferences.setdefault(FORM_1099, {"IsFiling1099Misc": "false", "Boxes": {}})
@@ -73,7 +73,7 @@ def change_form_1099(context: Context) -> Answer:
     return _form_1099(context, [])
 
 
-def _form_1099(context: Context, boxes: list[str]) -> Answer:
+def _form_1099(context: Context, boxes: list[str]) -> Response:
     mapping = context.books.preferences.get(FORM_1099, {"IsFiling1099Misc": "false", "Boxes": {}})
     rows = [
         {"MappingCategory": category, **box}
@@ -81,25 +81,25 @@ def _form_1099(context: Context, boxes: list[str]) -> Answer:
         if not boxes or category in boxes
     ]
     fields = {"IsFiling1099Misc": mapping["IsFiling1099Misc"], "CategoryAccountMapping": rows}
-    return Answer(rows=[("Form1099CategoryAccountMappingRet", fields)])
+    return Response(rows=[("Form1099CategoryAccountMappingRet", fields)])
 
 
-def nothing_recorded(_context: Context) -> Answer:
+def nothing_recorded(_context: Context) -> Response:
     """Answer a query for what this company file does not have: lost data events, sales tax returns, payroll periods."""
-    return Answer(1, message=NO_MATCH)
+    return Response(1, message=NO_MATCH)
 
 
-def done(_context: Context) -> Answer:
+def done(_context: Context) -> Response:
     """Answer a request that has nothing to do: there is no lost data event to forget."""
-    return Answer()
+    return Response()
 
 
-def needs_user_interface(context: Context) -> Answer:
+def needs_user_interface(context: Context) -> Response:
     """Refuse a request that opens a form in QuickBooks: the simulated one has no user interface."""
     raise RequestError(3250, f"This feature is not enabled or not available: {context.name} needs the user interface.")
 
 
-def _answer(context: Context, name: str, fields: Fields) -> Answer:
+def _with_fields(context: Context, name: str, fields: Fields) -> Response:
     included = {child.text for child in context.node.findall("IncludeRetElement")}
     owners = {child.text for child in context.node.findall("OwnerID")}
     selected = {
@@ -107,4 +107,4 @@ def _answer(context: Context, name: str, fields: Fields) -> Answer:
         for key, value in fields.items()
         if not included or key in included
     }
-    return Answer(rows=[(name, selected)])
+    return Response(rows=[(name, selected)])

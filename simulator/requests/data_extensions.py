@@ -12,9 +12,9 @@ from simulator.books import GROUPS
 from simulator.books.custom_fields import carriers_of, check_assigned, definition_of, required_definition, value_of
 from simulator.books.records import lines_of
 from simulator.errors import RequestError
-from simulator.requests.answers import Answer
-from simulator.requests.query import answer_rows, included
+from simulator.requests.query import included, rows_response
 from simulator.requests.reading import not_found
+from simulator.requests.responses import Response
 from simulator.schema.values import is_true
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from simulator.requests.context import Context
 
 
-def add_definition(context: Context) -> Answer:
+def add_definition(context: Context) -> Response:
     """Answer DataExtDefAddRq. Raises `RequestError` 3180 when the owner has the definition already."""
     content, books = context.node[0], context.books
     owner, name = content.findtext("OwnerID", ""), content.findtext("DataExtName", "").strip()
@@ -42,10 +42,10 @@ def add_definition(context: Context) -> Answer:
         **_settings(content),
     }
     books.custom_fields.append(definition)
-    return Answer(rows=[("DataExtDefRet", included(context.node, definition))])
+    return Response(rows=[("DataExtDefRet", included(context.node, definition))])
 
 
-def change_definition(context: Context) -> Answer:
+def change_definition(context: Context) -> Response:
     """Answer DataExtDefModRq: another name, more or fewer kinds of objects."""
     content, books = context.node[0], context.books
     definition = _required_definition(books, content)
@@ -62,16 +62,16 @@ def change_definition(context: Context) -> Answer:
     if new_name:
         definition["DataExtName"] = new_name
         _replace_values(books, definition["OwnerID"], former_name, new_name)
-    return Answer(rows=[("DataExtDefRet", included(context.node, definition))])
+    return Response(rows=[("DataExtDefRet", included(context.node, definition))])
 
 
-def delete_definition(context: Context) -> Answer:
+def delete_definition(context: Context) -> Response:
     """Answer DataExtDefDelRq: the definition goes with all values."""
     books = context.books
     definition = _required_definition(books, context.node)
     books.custom_fields.remove(definition)
     _replace_values(books, definition["OwnerID"], definition["DataExtName"], None)
-    return Answer(
+    return Response(
         rows=[
             (
                 "DataExtDefDelRet",
@@ -85,7 +85,7 @@ def delete_definition(context: Context) -> Answer:
     )
 
 
-def query_definitions(context: Context) -> Answer:
+def query_definitions(context: Context) -> Response:
     """Answer DataExtDefQueryRq: all definitions, those of some owners, or those for some kinds of objects."""
     request = context.node
     owners = {child.text for child in request.findall("OwnerID")}
@@ -95,18 +95,18 @@ def query_definitions(context: Context) -> Answer:
         for each in context.books.custom_fields
         if (not owners or each["OwnerID"] in owners) and (not objects or objects.intersection(each["AssignToObject"]))
     ]
-    return answer_rows(context, matching, lambda each: ("DataExtDefRet", included(request, each)))
+    return rows_response(context, matching, lambda each: ("DataExtDefRet", included(request, each)))
 
 
-def set_value(context: Context) -> Answer:
+def set_value(context: Context) -> Response:
     """Answer DataExtAddRq and DataExtModRq: both set a value, whether there was one or not."""
     content = context.node[0]
     definition, text = _required_definition(context.books, content), content.findtext("DataExtValue", "")
     _store(context, content, definition, text)
-    return Answer(rows=[("DataExtRet", value_of(definition, text, tuple(definition["AssignToObject"])))])
+    return Response(rows=[("DataExtRet", value_of(definition, text, tuple(definition["AssignToObject"])))])
 
 
-def delete_value(context: Context) -> Answer:
+def delete_value(context: Context) -> Response:
     """Answer DataExtDelRq. Raises `RequestError` 3120 when the object has no value."""
     content, books = context.node[0], context.books
     _store(context, content, _required_definition(books, content), None)
@@ -115,7 +115,7 @@ def delete_value(context: Context) -> Answer:
     if reference is not None:
         fields["ListObjRef"] = _list_object(books, content).reference()
     fields["TimeDeleted"] = books.clock.text(books.clock.seconds())
-    return Answer(rows=[("DataExtDelRet", fields)])
+    return Response(rows=[("DataExtDelRet", fields)])
 
 
 def _store(context: Context, content: Node, definition: Fields, text: str | None) -> None:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from simulator.books import GROUPS, rules
 from simulator.books.records import VOID
 from simulator.errors import RequestError
-from simulator.requests.answers import Answer
 from simulator.requests.filters import tests_of_range
 from simulator.requests.mod import current
-from simulator.requests.query import answer_rows, included
+from simulator.requests.query import included, rows_response
 from simulator.requests.reading import not_found
+from simulator.requests.responses import Response
 from simulator.schema import Aggregate
 from simulator.schema.model import mixed_key
 
@@ -27,7 +27,7 @@ _DAYS_KEPT = 90
 """For how many days QuickBooks tells what was deleted."""
 
 
-def delete_list_object(context: Context) -> Answer:
+def delete_list_object(context: Context) -> Response:
     """Answer ListDelRq. Raises `RequestError` 3120, or 3160 for an object that is in use."""
     kind, list_id = context.node.findtext("ListDelType", ""), context.node.findtext("ListID", "")
     record = context.books.list_object(list_id, GROUPS.get(kind, ()))
@@ -41,7 +41,7 @@ def delete_list_object(context: Context) -> Answer:
         )
     rules.of(record.kind).check_delete(context.books, record)
     context.books.remove(record)
-    return Answer(
+    return Response(
         rows=[
             ("ListDelType", kind),
             ("ListID", list_id),
@@ -51,12 +51,12 @@ def delete_list_object(context: Context) -> Answer:
     )
 
 
-def delete_transaction(context: Context) -> Answer:
+def delete_transaction(context: Context) -> Response:
     """Answer TxnDelRq. Raises `RequestError` 3120."""
     kind, record = context.node.findtext("TxnDelType", ""), _transaction(context, "TxnDelType")
     rules.of(record.kind).check_delete(context.books, record)
     context.books.remove(record)
-    return Answer(
+    return Response(
         rows=[
             ("TxnDelType", kind),
             ("TxnID", record.id),
@@ -66,7 +66,7 @@ def delete_transaction(context: Context) -> Answer:
     )
 
 
-def void(context: Context) -> Answer:
+def void(context: Context) -> Response:
     """Answer TxnVoidRq: the transaction stays, its amounts become zero. Raises `RequestError` 3120."""
     kind, record, books = context.node.findtext("TxnVoidType", ""), _transaction(context, "TxnVoidType"), context.books
     rules.of(record.kind).check_delete(books, record)
@@ -75,7 +75,7 @@ def void(context: Context) -> Answer:
         _set_to_zero(fields, record.kind.fields)
         memo = f"VOID: {fields.get('Memo', '')}".strip()[:_MAX_MEMO]
         books.change(record, {**fields, VOID: "true", "Memo": memo})
-    return Answer(
+    return Response(
         rows=[
             ("TxnVoidType", kind),
             ("TxnID", record.id),
@@ -86,7 +86,7 @@ def void(context: Context) -> Answer:
     )
 
 
-def merge(context: Context) -> Answer:
+def merge(context: Context) -> Response:
     """Answer ListMergeRq: everything that refers to one list object refers to the other one, and the first goes."""
     request, books = context.node, context.books
     kind = request.findtext("ListMergeType", "")
@@ -105,7 +105,7 @@ def merge(context: Context) -> Answer:
         books.change(user, _redirected(user.fields, source.id, target.id))
     books.remove(source)
     books.change(target, target.fields)
-    return Answer(
+    return Response(
         rows=[
             ("ListMergeType", kind),
             ("MergedFrom", {"ListID": source.id, "TimeDeleted": _now(books), "FullName": source.full_name}),
@@ -123,7 +123,7 @@ def merge(context: Context) -> Answer:
     )
 
 
-def deleted(context: Context) -> Answer:
+def deleted(context: Context) -> Response:
     """Answer ListDeletedQueryRq and TxnDeletedQueryRq: the deletions of the last 90 days, oldest first."""
     request, books = context.node, context.books
     part = context.name.removesuffix("DeletedQueryRq")
@@ -146,7 +146,7 @@ def deleted(context: Context) -> Answer:
         }
         return f"{part}DeletedRet", included(request, fields)
 
-    return answer_rows(context, matching, row)
+    return rows_response(context, matching, row)
 
 
 def _transaction(context: Context, type_name: str) -> Record:

@@ -10,10 +10,10 @@ from simulator.books.kinds import ITEMS, TRANSACTIONS
 from simulator.books.ledger import ZERO
 from simulator.books.records import reference_id
 from simulator.errors import RequestError
-from simulator.requests.answers import Answer
 from simulator.requests.filters import ITEM_TYPES, UnknownReference, ids_of, tests
-from simulator.requests.query import answer_rows, included, listed_records, not_found
+from simulator.requests.query import included, listed_records, not_found, rows_response
 from simulator.requests.reading import Reader
+from simulator.requests.responses import Response
 from simulator.requests.shown import shown
 from simulator.schema import schema
 from simulator.schema.values import money, number_text
@@ -28,7 +28,7 @@ _TOTALS = ("TotalAmount", "AmountDue", "Amount", "CreditAmount", "Subtotal")
 _COMPONENTS = "ItemInventoryAssemblyLine"
 
 
-def transactions(context: Context) -> Answer:
+def transactions(context: Context) -> Response:
     """Answer TransactionQueryRq: one row for each transaction, or for each of its lines, or both."""
     request, books = context.node, context.books
     kinds = _queried_kinds()
@@ -54,7 +54,7 @@ def transactions(context: Context) -> Answer:
     def row(each: tuple[Record, Posting | None]) -> tuple[str, Fields]:
         return "TransactionRet", included(request, _transaction_row(books, *each))
 
-    return answer_rows(context, rows, row, missing)
+    return rows_response(context, rows, row, missing)
 
 
 def _queried_kinds() -> tuple[str, ...]:
@@ -90,7 +90,7 @@ def _transaction_row(books: Books, record: Record, line: Posting | None) -> Fiel
     return {**row, "EntityRef": entity} if entity else row
 
 
-def bills_to_pay(context: Context) -> Answer:
+def bills_to_pay(context: Context) -> Response:
     """Answer BillToPayQueryRq: the open bills of a vendor, and the credits to pay them with."""
     request, books = context.node, context.books
     reader = Reader(books, KINDS["BillPaymentCheck"])
@@ -117,10 +117,10 @@ def bills_to_pay(context: Context) -> Answer:
                 }
                 row |= {"TxnID": record.id, "TxnType": kind, amount_field: money(amount)}
                 rows.append(("BillToPayRet", included(request, {holder: row})))
-    return answer_rows(context, rows, lambda each: each)
+    return rows_response(context, rows, lambda each: each)
 
 
-def payments_to_deposit(context: Context) -> Answer:
+def payments_to_deposit(context: Context) -> Response:
     """Answer ReceivePaymentToDepositQueryRq: what is in undeposited funds and no deposit holds yet."""
     request, books = context.node, context.books
     funds = {each.id for each in books["Account"] if _is_undeposited_funds(each)}
@@ -134,14 +134,14 @@ def payments_to_deposit(context: Context) -> Answer:
                 row: Fields = {name: fields[name] for name in ("CustomerRef", "TxnDate", "RefNumber") if name in fields}
                 row |= {"TxnID": record.id, "TxnType": kind, "Amount": shown(books, record).get("TotalAmount", "0.00")}
                 rows.append(("ReceivePaymentToDepositRet", included(request, row)))
-    return answer_rows(context, rows, lambda each: each)
+    return rows_response(context, rows, lambda each: each)
 
 
 def _is_undeposited_funds(account: Record) -> bool:
     return account.fields.get("SpecialAccountType") == "UndepositedFunds" or account.full_name == "Undeposited Funds"
 
 
-def sales_tax_payable(context: Context) -> Answer:
+def sales_tax_payable(context: Context) -> Response:
     """Answer SalesTaxPayableQueryRq: what is owed to each tax agency, by tax item."""
     request, books = context.node, context.books
     until = request.findtext("AsOfDate") or books.clock.today().isoformat()
@@ -166,28 +166,28 @@ def sales_tax_payable(context: Context) -> Answer:
         if agency:
             row["PayeeEntityRef"] = {"ListID": agency}
         rows.append(("SalesTaxPayableRet", included(request, row)))
-    return answer_rows(context, rows, lambda each: each)
+    return rows_response(context, rows, lambda each: each)
 
 
-def assemblies_that_can_be_built(context: Context) -> Answer:
+def assemblies_that_can_be_built(context: Context) -> Response:
     """Answer ItemAssembliesCanBuildQueryRq: as many as the components on hand allow."""
     request, books = context.node, context.books
     reference = Reader(books, KINDS["BuildAssembly"]).reference_in(request, "ItemInventoryAssemblyRef")
-    needed = [
+    quantities = [
         (reference_id(line, "ItemInventoryRef"), Decimal(line.get("Quantity") or "1"))
         for line in books.lists[reference["ListID"]].fields.get(_COMPONENTS, ())
     ]
-    counts = [_on_hand(books, item) / quantity for item, quantity in needed if quantity > 0 and item in books.lists]
+    counts = [_on_hand(books, item) / quantity for item, quantity in quantities if quantity > 0 and item in books.lists]
     possible = max(min(counts, default=ZERO), ZERO).to_integral_value(ROUND_FLOOR)
     row = {
         "ItemInventoryAssemblyRef": reference,
         "TxnDate": request.findtext("TxnDate", ""),
         "QuantityCanBuild": number_text(possible, 0),
     }
-    return Answer(rows=[("ItemAssembliesCanBuildRet", row)])
+    return Response(rows=[("ItemAssembliesCanBuildRet", row)])
 
 
-def item_sites(context: Context) -> Answer:
+def item_sites(context: Context) -> Response:
     """Answer ItemSitesQueryRq: the stock of each inventory item. All stock is at one site, which has no name."""
     request, books = context.node, context.books
     if request.find("ItemSiteFilter/SiteFilter") is not None and not len(books["InventorySite"]):
@@ -213,7 +213,7 @@ def item_sites(context: Context) -> Answer:
     def row(item: Record) -> tuple[str, Fields]:
         return "ItemSitesRet", included(request, _site_row(books, item))
 
-    return answer_rows(context, items, row)
+    return rows_response(context, items, row)
 
 
 def _site_row(books: Books, item: Record) -> Fields:
@@ -235,7 +235,7 @@ def _on_hand(books: Books, item_id: str) -> Decimal:
     return Decimal(fields.get("QuantityOnHand") or "0")
 
 
-def bar_codes(context: Context) -> Answer:
+def bar_codes(context: Context) -> Response:
     """Answer BarCodeQueryRq: the items with these bar codes, or all that have one."""
     request, books = context.node, context.books
     values = {child.text for child in request.findall("BarCodeValue")}
@@ -248,4 +248,4 @@ def bar_codes(context: Context) -> Answer:
     def row(item: Record) -> tuple[str, Fields]:
         return "BarCodeRet", {"ListType": item.kind.name, "ListID": item.id, "FullName": item.full_name}
 
-    return answer_rows(context, matching, row)
+    return rows_response(context, matching, row)

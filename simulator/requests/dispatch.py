@@ -10,10 +10,10 @@ from simulator.books import KINDS
 from simulator.errors import RequestError
 from simulator.requests import company, data_extensions, delete, derived, mod, special
 from simulator.requests.add import add
-from simulator.requests.answers import Answer
 from simulator.requests.editions import supported
 from simulator.requests.macros import expanded
 from simulator.requests.query import QUERIES, next_page, query
+from simulator.requests.responses import Response
 from simulator.schema import schema
 from simulator.schema.values import check_values
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from simulator.requests.context import Context
 
-    Handler: TypeAlias = Callable[[Context], Answer]
+    Handler: TypeAlias = Callable[[Context], Response]
 
 MAX_REQUEST_ID = 50
 
@@ -76,10 +76,10 @@ def _handlers() -> dict[str, Handler]:
 
 
 HANDLERS = _handlers()
-"""The handlers by request name. A handler returns an `Answer` or raises `RequestError`; nothing is changed then."""
+"""The handlers by request name. A handler returns a `Response` or raises `RequestError`; nothing is changed then."""
 
 
-def answer(context: Context) -> Answer:
+def respond(context: Context) -> Response:
     """Answer one request that the schema accepts."""
     try:
         _check(context)
@@ -91,7 +91,7 @@ def answer(context: Context) -> Answer:
         with context.books.atomic():
             result = HANDLERS[context.name](context)
     except RequestError as error:
-        return Answer.error(error.code, error.message)
+        return Response.error(error.code, error.message)
     if unsupported and result.code == 0:
         message = f'The field "{unsupported[0]}" is not supported by this implementation.'
         return replace(result, code=530, severity="Warn", message=message)

@@ -18,19 +18,19 @@ def supported(node: Node, model: Element, edition: str) -> tuple[Node, list[str]
     """
     if not isinstance(model.type, Aggregate):
         return node, []
-    kept: list[Node] = []
-    dropped: list[str] = []
+    children: list[Node] = []
+    missing: list[str] = []
     for child in node:
         child_model = model.type.elements[child.tag]
         if edition in child_model.absent:
-            dropped.append(child.tag)
+            missing.append(child.tag)
             continue
         part, below = supported(child, child_model, edition)
-        kept.append(part)
-        dropped += below
-    if not dropped:
+        children.append(part)
+        missing += below
+    if not missing:
         return node, []
     copy = Node(node.tag, node.attrib)
     copy.text, copy.tail = node.text, node.tail
-    copy.extend(kept)
-    return copy, dropped
+    copy.extend(children)
+    return copy, missing

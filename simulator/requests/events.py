@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element as Node
 
-    from simulator.requests.answers import Answer
+    from simulator.requests.responses import Response
 
 _REASONS = {
     1: "no match",
@@ -65,23 +65,23 @@ class RequestEvent:
         return (self.name, self.request_id) in OWN_QUESTIONS
 
 
-def event_of(request: Node, answer: Answer, seconds: float) -> RequestEvent:
-    """Describe a request and its answer."""
+def event_of(request: Node, response: Response, seconds: float) -> RequestEvent:
+    """Describe a request and its response."""
     return RequestEvent(
         name=request.tag,
         request_id=request.get("requestID"),
-        label=_label(request, answer),
-        status=answer.code,
-        message=answer.message,
+        label=_label(request, response),
+        status=response.code,
+        message=response.message,
         seconds=seconds,
-        summary=_summary(request, answer),
+        summary=_summary(request, response),
     )
 
 
-def _label(request: Node, answer: Answer) -> str:
+def _label(request: Node, response: Response) -> str:
     if request.tag.endswith("QueryRq"):
         return ""
-    texts = dict(answer.rows)
+    texts = dict(response.rows)
     for fields in [texts, *(each for each in texts.values() if isinstance(each, dict))]:
         for name in _LABELS:
             if isinstance(fields.get(name), str) and fields[name]:
@@ -89,9 +89,9 @@ def _label(request: Node, answer: Answer) -> str:
     return next((text for name in _LABELS for text in [request.findtext(f".//{name}")] if text), "")
 
 
-def _summary(request: Node, answer: Answer) -> str:
-    if answer.code:
-        return _REASONS.get(answer.code, answer.message)
-    if request.tag.endswith("QueryRq") and answer.rows:
-        return f"{len(answer.rows)} record{'' if len(answer.rows) == 1 else 's'}"
+def _summary(request: Node, response: Response) -> str:
+    if response.code:
+        return _REASONS.get(response.code, response.message)
+    if request.tag.endswith("QueryRq") and response.rows:
+        return f"{len(response.rows)} record{'' if len(response.rows) == 1 else 's'}"
     return "OK"

@@ -191,13 +191,13 @@ def _active(_books: Books, status: str) -> Test | None:
 
 
 def _done(_books: Books, status: str) -> Test | None:
-    wanted = "true" if status == "DoneOnly" else "false"
-    return None if status == "All" else lambda record: record.fields.get("IsDone", "false") == wanted
+    value = "true" if status == "DoneOnly" else "false"
+    return None if status == "All" else lambda record: record.fields.get("IsDone", "false") == value
 
 
 def _pending(_books: Books, status: str) -> Test | None:
-    wanted = "true" if status == "PendingOnly" else "false"
-    return None if status == "All" else lambda record: record.fields.get("IsPending", "false") == wanted
+    value = "true" if status == "PendingOnly" else "false"
+    return None if status == "All" else lambda record: record.fields.get("IsPending", "false") == value
 
 
 def _paid(books: Books, status: str) -> Test | None:
@@ -209,8 +209,8 @@ def _closed(books: Books, status: str) -> Test | None:
 
 
 def _posting(books: Books, status: str) -> Test | None:
-    wanted = status == "Posting"
-    return None if status == "Either" else lambda record: bool(books.ledger.postings(record.id)) == wanted
+    must_post = status == "Posting"
+    return None if status == "Either" else lambda record: bool(books.ledger.postings(record.id)) == must_post
 
 
 def is_closed(books: Books, record: Record) -> bool:

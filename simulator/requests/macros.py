@@ -33,9 +33,9 @@ def expanded(request: Node, macros: dict[str, str]) -> Node:
 def check_definitions(content: Node, macros: dict[str, str]) -> None:
     """Check that an Add defines no macro that its message set has already. Raises `RequestError`."""
     names = [name for node in content.iter() if (name := node.get("defMacro"))]
-    taken = next((name for name in names if name in macros or names.count(name) > 1), None)
-    if taken is not None:
-        raise RequestError(_DEFINED_TWICE, f'The macro "{taken}" is already defined in this message set.')
+    duplicate = next((name for name in names if name in macros or names.count(name) > 1), None)
+    if duplicate is not None:
+        raise RequestError(_DEFINED_TWICE, f'The macro "{duplicate}" is already defined in this message set.')
 
 
 def define(content: Node, record: Record, macros: dict[str, str]) -> None:

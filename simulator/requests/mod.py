@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from simulator.books import KINDS, rules
 from simulator.books.records import lines_of
 from simulator.errors import RequestError
-from simulator.requests.add import answer_with
-from simulator.requests.answers import Answer
+from simulator.requests.add import record_response
 from simulator.requests.reading import Reader, not_found
+from simulator.requests.responses import Response
 
 if TYPE_CHECKING:
     from simulator.books import Books, Record
     from simulator.requests.context import Context
 
 
-def mod(context: Context) -> Answer:
+def mod(context: Context) -> Response:
     """Change a record and return it. Raises `RequestError`; the record is as before then."""
     kind, books, content = KINDS[context.name.removesuffix("ModRq")], context.books, context.node[0]
     record = current(books, kind.name, content.findtext(kind.id_field, ""), content.findtext("EditSequence", ""))
@@ -26,7 +26,7 @@ def mod(context: Context) -> Answer:
     special.complete(books, draft)
     special.check(books, draft)
     books.change(record, draft.fields)
-    return answer_with(context, record)
+    return record_response(context, record)
 
 
 def current(books: Books, kind: str, record_id: str, edit_sequence: str) -> Record:
@@ -39,7 +39,7 @@ def current(books: Books, kind: str, record_id: str, edit_sequence: str) -> Reco
     return record
 
 
-def set_cleared_status(context: Context) -> Answer:
+def set_cleared_status(context: Context) -> Response:
     """Answer ClearedStatusModRq: note in a transaction, or in one line of it, what the bank has confirmed."""
     content, books = context.node[0], context.books
     txn_id, line_id = content.findtext("TxnID", ""), content.findtext("TxnLineID")
@@ -55,4 +55,4 @@ def set_cleared_status(context: Context) -> Answer:
         holder = line
     holder["ClearedStatus"] = content.findtext("ClearedStatus", "")
     books.change(record, fields)
-    return Answer()
+    return Response()

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from simulator.books import GROUPS, KINDS
 from simulator.errors import RequestError
-from simulator.requests.answers import Answer
 from simulator.requests.context import OpenIterator
 from simulator.requests.filters import UnknownReference, tests
+from simulator.requests.responses import Response
 from simulator.requests.shown import shown, shown_fields
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ NO_MATCH = "A query request did not find a matching object in QuickBooks"
 _LISTED = {"ListID", "FullName", "Name", "TxnID", "RefNumber", "RefNumberCaseSensitive"}
 
 
-def query(context: Context) -> Answer:
+def query(context: Context) -> Response:
     """Answer a query on a kind or a group of kinds. Raises `RequestError` for what QuickBooks refuses."""
     request, books = context.node, context.books
     group = context.name.removesuffix("QueryRq")
@@ -48,12 +48,12 @@ def query(context: Context) -> Answer:
     def row(record: Record) -> tuple[str, Fields]:
         return record.kind.record.name, shown_fields(record.kind, shown(books, record), request)
 
-    return answer_rows(context, records, row, missing)
+    return rows_response(context, records, row, missing)
 
 
-def answer_rows(
+def rows_response(
     context: Context, items: Sequence[Any], row: Callable[[Any], tuple[str, Fields]], missing: Sequence[str] = ()
-) -> Answer:
+) -> Response:
     """Answer a query with its result: all of it, its first MaxReturned rows, the first page of an iterator or a count.
 
     `row` turns an item into the name and the fields of an element; it is called only for the rows that are returned.
@@ -63,9 +63,9 @@ def answer_rows(
     counted = request.get("metaData", "NoMetaData") != "NoMetaData"
     count = {"retCount": str(len(items))} if counted else {}
     if request.get("metaData") == "MetaDataOnly":
-        return Answer(attributes=count)
+        return Response(attributes=count)
     if not items and not missing:
-        return Answer(1, message=NO_MATCH, attributes=count)
+        return Response(1, message=NO_MATCH, attributes=count)
     if request.get("iterator") == "Start":
         _require_max_returned(request)
         iterator_id = context.new_guid()
@@ -73,7 +73,7 @@ def answer_rows(
         return _page(context, iterator_id, count)
     maximum = request.findtext("MaxReturned")
     rows = [row(each) for each in (items[: int(maximum)] if maximum else items)]
-    return not_found(missing, rows, count) if missing else Answer(attributes=count, rows=rows)
+    return not_found(missing, rows, count) if missing else Response(attributes=count, rows=rows)
 
 
 def included(request: Node, fields: Fields) -> Fields:
@@ -82,16 +82,16 @@ def included(request: Node, fields: Fields) -> Fields:
     return {name: value for name, value in fields.items() if name in names} if names else fields
 
 
-def not_found(missing: Sequence[str], rows: list[tuple[str, Fields]], count: dict[str, str] | None = None) -> Answer:
+def not_found(missing: Sequence[str], rows: list[tuple[str, Fields]], count: dict[str, str] | None = None) -> Response:
     """Return the answer to a query that names something that QuickBooks does not have."""
     message = (
         "The query request has not been fully completed. "
         f'There was a required element ("{missing[0]}") that could not be found in QuickBooks.'
     )
-    return Answer(500, "Warn", message, count or {}, rows)
+    return Response(500, "Warn", message, count or {}, rows)
 
 
-def next_page(context: Context) -> Answer:
+def next_page(context: Context) -> Response:
     """Answer iterator="Continue" and "Stop". Raises `RequestError` 3000 for an iterator that is not open."""
     iterator_id = context.node.get("iteratorID", "")
     iterator = context.iterators.get(iterator_id)
@@ -99,18 +99,18 @@ def next_page(context: Context) -> Answer:
         raise RequestError(3000, f'The given object ID "{iterator_id}" in the field "iteratorID" is invalid.')
     if context.node.get("iterator") == "Stop":
         del context.iterators[iterator_id]
-        return Answer()
+        return Response()
     _require_max_returned(context.node)
     return _page(context, iterator_id, {})
 
 
-def _page(context: Context, iterator_id: str, count: dict[str, str]) -> Answer:
+def _page(context: Context, iterator_id: str, count: dict[str, str]) -> Response:
     iterator = context.iterators[iterator_id]
     items = iterator.page(int(context.node.findtext("MaxReturned", "1")))
     if not iterator.remaining:
         del context.iterators[iterator_id]
     attributes = {**count, "iteratorRemainingCount": str(iterator.remaining), "iteratorID": iterator_id}
-    return Answer(attributes=attributes, rows=[iterator.row(each) for each in items])
+    return Response(attributes=attributes, rows=[iterator.row(each) for each in items])
 
 
 def _require_max_returned(request: Node) -> None:

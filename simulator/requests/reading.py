@@ -64,7 +64,7 @@ class Reader:
             draft.fields.pop(name, None)
         children = [child for child in node if before is None or child.tag not in _IDENTITY]
         self._merge(children, model, self._kind.fields, draft.fields, draft.extra)
-        draft.given = {stored for child in children if (stored := stored_name(child.tag, self._kind.fields))}
+        draft.fields_set = {stored for child in children if (stored := stored_name(child.tag, self._kind.fields))}
         return draft
 
     def reference(self, node: Node, *, top: bool = True) -> Fields:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from simulator.books import KINDS, Draft, rules
 from simulator.errors import RequestError
-from simulator.requests.add import answer_with
+from simulator.requests.add import record_response
 from simulator.requests.reading import Reader
 
 if TYPE_CHECKING:
     from simulator.books import Fields
-    from simulator.requests.answers import Answer
     from simulator.requests.context import Context
+    from simulator.requests.responses import Response
 
 _ACCOUNTS = {
     "AccountsPayable": ("Accounts Payable", "AccountsPayable"),
@@ -44,21 +44,21 @@ _ITEMS = {
 }
 
 
-def add_account(context: Context) -> Answer:
+def add_account(context: Context) -> Response:
     """Answer SpecialAccountAddRq. Raises `RequestError` 3100 when the company has the account already."""
     special = context.node[0].findtext("SpecialAccountType", "")
     name, account_type = _ACCOUNTS[special]
     return _add(context, "Account", special, {"Name": name, "AccountType": account_type})
 
 
-def add_item(context: Context) -> Answer:
+def add_item(context: Context) -> Response:
     """Answer SpecialItemAddRq. Raises `RequestError` 3100 when the company has the item already."""
     special = context.node[0].findtext("SpecialItemType", "")
     kind, name = _ITEMS[special]
     return _add(context, kind, special, {"Name": name})
 
 
-def _add(context: Context, kind_name: str, special: str, fields: Fields) -> Answer:
+def _add(context: Context, kind_name: str, special: str, fields: Fields) -> Response:
     books, kind, content = context.books, KINDS[kind_name], context.node[0]
     type_field = "SpecialAccountType" if kind_name == "Account" else "SpecialItemType"
     if any(each.fields.get(type_field) == special for each in books[kind_name]):
@@ -68,4 +68,4 @@ def _add(context: Context, kind_name: str, special: str, fields: Fields) -> Answ
     special_rules = rules.of(kind)
     special_rules.complete(books, draft)
     special_rules.check(books, draft)
-    return answer_with(context, books.add(kind, draft.fields))
+    return record_response(context, books.add(kind, draft.fields))

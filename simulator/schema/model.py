@@ -96,7 +96,7 @@ class Aggregate:
     @cached_property
     def alternatives(self) -> dict[str, frozenset[str]]:
         """For each element in a choice: the elements that cannot stand beside it."""
-        found: dict[str, frozenset[str]] = {}
+        excluded: dict[str, frozenset[str]] = {}
         pending = [self.group]
         while pending:
             group = pending.pop()
@@ -110,8 +110,8 @@ class Aggregate:
             everything = set().union(*names)
             for own in names:
                 for name in own:
-                    found[name] = found.get(name, frozenset()) | (everything - own)
-        return found
+                    excluded[name] = excluded.get(name, frozenset()) | (everything - own)
+        return excluded
 
     @cached_property
     def is_reference(self) -> bool:

@@ -132,17 +132,17 @@ def moment(name: str, text: str, zone: tzinfo) -> datetime | None:
         offset = timedelta(hours=int(offset_hours), minutes=int(offset_minutes))
         zone = timezone(-offset if sign == "-" else offset)
     try:
-        found = datetime(
+        result = datetime(
             int(year), int(month), int(number), int(hour or 0), int(minute or 0), int(second or 0), tzinfo=zone
         )
     except ValueError:
         raise error from None
     if hour is None and name.startswith("To"):
-        found = found.replace(hour=23, minute=59, second=59)
+        result = result.replace(hour=23, minute=59, second=59)
     # A zone in which 1970-01-01 begins before the epoch still means the first day that QuickBooks knows.
-    if found.year < 1970 or found > _LAST_MODIFIED_DATE:  # noqa: PLR2004 - the epoch
+    if result.year < 1970 or result > _LAST_MODIFIED_DATE:  # noqa: PLR2004 - the epoch
         raise error
-    return found
+    return result
 
 
 def day(name: str, text: str) -> date | None:

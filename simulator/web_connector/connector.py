@@ -138,14 +138,14 @@ class WebConnector:
         if status not in {200, 202}:
             raise QbwcError(_SUPPORT_STATUS, f"AppSupport answers {status}, not 200 or 202.")
         with self.company.lock:
-            known = self.company.private_fields.setdefault(self.qwc.owner_id, {})
-            if known.setdefault("FileID", self.qwc.file_id) != self.qwc.file_id:
+            fields = self.company.private_fields.setdefault(self.qwc.owner_id, {})
+            if fields.setdefault("FileID", self.qwc.file_id) != self.qwc.file_id:
                 raise QbwcError(
                     _OTHER_FILE_ID,
                     "Unique OwnerID/FileID pair value required: the company has another FileID of this OwnerID.",
                 )
             # The real value ends with .NET ticks; any number that tells two locks apart does.
-            known.setdefault("AppLock", f"LOCKED:{self._machine}:{self.company.clock.seconds() * 10_000_000}")
+            fields.setdefault("AppLock", f"LOCKED:{self._machine}:{self.company.clock.seconds() * 10_000_000}")
 
     def run_session(self) -> SessionResult:
         """Run one session from the certificate check to its end; failures are in the result, never raised."""
@@ -300,9 +300,9 @@ class _Session:
             connector.progress(0, message)
             return SessionResult(f"QBWC{_REFUSED_CLIENT_VERSION}: {message}", _REFUSED_CLIENT_VERSION)
         if kind == "O:":
-            needed = f"The service expects Web Connector {message}; this is {connector.client_version}."
-            connector.progress(0, needed)
-            return SessionResult(needed, _REFUSED_CLIENT_VERSION)
+            reason = f"The service expects Web Connector {message}; this is {connector.client_version}."
+            connector.progress(0, reason)
+            return SessionResult(reason, _REFUSED_CLIENT_VERSION)
         raise QbwcError(_BAD_CLIENT_VERSION_ANSWER, f"clientVersion answered with a syntax that is not known: {text!r}")
 
     def _authenticate(self) -> tuple[str, int, int | None]:

@@ -113,8 +113,8 @@ def _is_address(url: SplitResult) -> bool:
 
 def _check_options(values: dict[str, str]) -> None:
     if values["QBType"] != "QBFS":
-        known = values["QBType"] == "QBPOS"
-        reason = "The simulator has no Point of Sale" if known else "QBType must be QBFS or QBPOS"
+        is_point_of_sale = values["QBType"] == "QBPOS"
+        reason = "The simulator has no Point of Sale" if is_point_of_sale else "QBType must be QBFS or QBPOS"
         raise QbwcError(BAD_QB_TYPE, f"{reason}: {values['QBType']!r}.")
     if values.get("Style", "Document") != "Document":
         raise QbwcError(BAD_FILE, f"The simulator speaks Style Document only, not {values['Style']!r}.")

@@ -216,8 +216,8 @@ class TransactionRules(Rules):
     def complete_due_date(self, books: Books, draft: Draft) -> None:
         """Compute the due date from the terms unless the request names one."""
         fields = draft.fields
-        changed = draft.before is None or not draft.given.isdisjoint({"TermsRef", "TxnDate"})
-        if "DueDate" not in fields or (changed and draft.before is not None and "DueDate" not in draft.given):
+        changed = draft.before is None or not draft.fields_set.isdisjoint({"TermsRef", "TxnDate"})
+        if "DueDate" not in fields or (changed and draft.before is not None and "DueDate" not in draft.fields_set):
             fields["DueDate"] = due_date(books, draft.reference("TermsRef"), fields["TxnDate"])
 
     def check_closing_date(self, books: Books, draft: Draft) -> None:

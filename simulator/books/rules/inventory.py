@@ -46,11 +46,11 @@ class InventoryAdjustmentRules(TransactionRules):
     def _complete_line(self, books: Books, draft: Draft, line: Fields, item: Record) -> None:
         on_hand, value = self._before(books, draft, item)
         by_quantity, by_value = line.pop("QuantityAdjustment", {}), line.pop("ValueAdjustment", {})
-        wanted = by_quantity or by_value
-        if "NewQuantity" in wanted:
-            line["QuantityDifference"] = number_text(decimal(wanted, "NewQuantity") - on_hand, 0)
-        elif "QuantityDifference" in wanted:
-            line["QuantityDifference"] = wanted["QuantityDifference"]
+        adjustment = by_quantity or by_value
+        if "NewQuantity" in adjustment:
+            line["QuantityDifference"] = number_text(decimal(adjustment, "NewQuantity") - on_hand, 0)
+        elif "QuantityDifference" in adjustment:
+            line["QuantityDifference"] = adjustment["QuantityDifference"]
         line.setdefault("QuantityDifference", "0")
         computed = line.pop("ComputedValue", None)
         if "NewValue" in by_value:

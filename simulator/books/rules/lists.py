@@ -57,10 +57,10 @@ class ListRules(Rules):
         if not request:
             return
         value = request.get("BarCodeValue", "")
-        taken = value and any(
+        is_in_use = value and any(
             each.fields.get("BarCodeValue") == value for each in books.of("Item") if each is not draft.before
         )
-        if taken and request.get("AssignEvenIfUsed") != "true":
+        if is_in_use and request.get("AssignEvenIfUsed") != "true":
             raise RequestError(3210, f'The "BarCodeValue" field has an invalid value "{value}": it is in use.')
         draft.fields["BarCodeValue"] = value
 
@@ -83,8 +83,8 @@ class ListRules(Rules):
             raise RequestError(
                 3210, f'The "ParentRef" field has an invalid value: "{full_name}" has more than five levels.'
             )
-        taken = books.name_taken(draft.kind, full_name)
-        if taken is not None and taken is not draft.before:
+        owner = books.owner_of_name(draft.kind, full_name)
+        if owner is not None and owner is not draft.before:
             raise RequestError(3100, f'The name "{full_name}" of the list element is already in use.')
 
 
@@ -174,7 +174,7 @@ class EmployeeRules(ListRules):
     def complete(self, books: Books, draft: Draft) -> None:
         """Build the name from its parts, because no edition takes it from the request."""
         super().complete(books, draft)
-        if "Name" not in draft.fields or draft.given & set(_NAME_PARTS):
+        if "Name" not in draft.fields or draft.fields_set & set(_NAME_PARTS):
             parts = (draft.fields.get(part, "") for part in _NAME_PARTS)
             draft.fields["Name"] = " ".join(filter(None, parts))
 

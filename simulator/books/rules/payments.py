@@ -153,7 +153,7 @@ class ReceivePaymentRules(SettlingRules):
         super().complete(books, draft)
         fields = draft.fields
         check_account_type(books, fields, "ARAccountRef", ("AccountsReceivable",))
-        if draft.extra.get("IsAutoApply") == "true" and "AppliedToTxnRet" not in draft.given:
+        if draft.extra.get("IsAutoApply") == "true" and "AppliedToTxnRet" not in draft.fields_set:
             fields["AppliedToTxnRet"] = self._oldest_first(books, draft, decimal(fields, "TotalAmount"))
         paid, _ = self.complete_applied(books, draft)
         fields.setdefault("TotalAmount", money(paid))

@@ -331,7 +331,7 @@ class CheckRules(PurchaseRules):
         super().complete(books, draft)
         fields = draft.fields
         fields.setdefault("IsToBePrinted", "false")
-        if fields["IsToBePrinted"] == "true" and draft.before is None and "RefNumber" not in draft.given:
+        if fields["IsToBePrinted"] == "true" and draft.before is None and "RefNumber" not in draft.fields_set:
             fields.pop("RefNumber", None)
         if "ApplyCheckToTxnAdd" in draft.extra:
             fields["ApplyCheckToTxnAdd"] = draft.extra["ApplyCheckToTxnAdd"]

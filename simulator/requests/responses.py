@@ -1,4 +1,4 @@
-"""Answers to requests, and their text in QuickBooks' own form: one tag per line, no indentation."""
+"""Responses to requests, and their text in QuickBooks' own form: one tag per line, no indentation."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ STATUS_OK = "Status OK"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """The answer to one request: a status, more attributes of its Rs element, and its content by element name."""
+class Response:
+    """The response to one request: a status, more attributes of its Rs element, and its content by element name."""
 
     code: int = 0
     severity: str = "Info"
@@ -27,8 +27,8 @@ class Answer:
     rows: list[tuple[str, Any]] = field(default_factory=list)
 
     @classmethod
-    def error(cls, code: int, message: str) -> Answer:
-        """Return an answer of severity Error."""
+    def error(cls, code: int, message: str) -> Response:
+        """Return a response of severity Error."""
         return cls(code, "Error", message)
 
 
@@ -96,22 +96,22 @@ class Renderer:
                     self.render(kind.elements[each_name], each, lines)
 
 
-def response_lines(response: Element, request_id: str | None, answer: Answer, renderer: Renderer) -> list[str]:
+def response_lines(model: Element, request_id: str | None, response: Response, renderer: Renderer) -> list[str]:
     """Return the lines of one Rs element."""
     attributes = {} if request_id is None else {"requestID": request_id}
     attributes |= {
-        "statusCode": str(answer.code),
-        "statusSeverity": answer.severity,
-        "statusMessage": answer.message,
-        **answer.attributes,
+        "statusCode": str(response.code),
+        "statusSeverity": response.severity,
+        "statusMessage": response.message,
+        **response.attributes,
     }
-    start = opening_tag(response.name, attributes)
-    if not answer.rows or not isinstance(response.type, Aggregate):
+    start = opening_tag(model.name, attributes)
+    if not response.rows or not isinstance(model.type, Aggregate):
         return [f"{start} />"]
     lines = [f"{start}>"]
-    for name, value in answer.rows:
-        renderer.render(response.type[name], value, lines)
-    lines.append(f"</{response.name}>")
+    for name, value in response.rows:
+        renderer.render(model.type[name], value, lines)
+    lines.append(f"</{model.name}>")
     return lines
 
 
