@@ -28,6 +28,7 @@ FUNCTION = f"arn:aws:lambda:{ACCOUNT}:function:qbxml-queue-Function-1"
 LOG_GROUP = f"arn:aws:logs:{ACCOUNT}:log-group:qbxml-queue-Logs-1"
 
 NEEDED: dict[str, tuple[str, str]] = {
+    "AWS::ApiGateway::Account": ("arn:aws:apigateway:us-east-1::/account", "apigateway: GET PATCH"),
     "AWS::ApiGateway::BasePathMapping": (f"{DOMAIN_NAME}/basepathmappings", "apigateway: POST GET PATCH DELETE"),
     "AWS::ApiGateway::Deployment": (f"{REST_API}/deployments", "apigateway: POST GET PATCH DELETE"),
     "AWS::ApiGateway::DomainName": (

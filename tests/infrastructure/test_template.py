@@ -238,3 +238,29 @@ def test_every_role_that_uses_tables_may_use_their_key_through_dynamodb_only() -
 def test_an_unknown_parameter_is_refused() -> None:
     with pytest.raises(TemplateError, match="no parameter Nothing"):
         Template.load(ROOT / "template.yaml", {"Nothing": "x"})
+
+
+def test_the_access_log_names_each_call_without_what_can_hold_a_credential() -> None:
+    access_log = TEMPLATE.api()["AccessLogSetting"]
+
+    assert set(re.findall(r"\$context[.\w]+", access_log["Format"])) == {
+        "$context.requestId",
+        "$context.requestTimeEpoch",
+        "$context.httpMethod",
+        "$context.resourcePath",
+        "$context.status",
+        "$context.responseLatency",
+        "$context.authorizer.app_id",
+        "$context.identity.sourceIp",
+        "$context.error.responseType",
+    }
+    assert json.loads(access_log["Format"])["message"] == "api.access"
+    assert TEMPLATE.resources("AWS::Logs::LogGroup")["AccessLogs"]["RetentionInDays"] == 30
+
+
+def test_without_an_access_log_the_account_stays_as_it_is() -> None:
+    without = deployed({"AccessLog": "false"})
+
+    assert "AccessLogSetting" not in without.api()
+    assert without.resources("AWS::ApiGateway::Account") == {}
+    assert "ApiGatewayLogRole" not in without.resources("AWS::IAM::Role")
