@@ -1,4 +1,4 @@
-"""`python -m simulator`: a Web Connector with QuickBooks behind it, against any service URL."""
+"""`qbxml-simulator`, or `python -m simulator`: a Web Connector with QuickBooks behind it, against any service URL."""
 
 from __future__ import annotations
 
@@ -8,19 +8,23 @@ import signal
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from simulator.company import Company
+from simulator.company import GENERATED, Company
+from simulator.company_files.facts import OFFERED_VERSIONS, Product
+from simulator.company_files.words import PLACES
 from simulator.errors import QbwcError
 from simulator.faults import Fault
 from simulator.faults.forms import FORMS
 from simulator.faults.script import Expectations, Script
+from simulator.inspection import serving
+from simulator.terminal import JSON, QUIET, TEXT, Terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from simulator.faults.script_run import ScriptRun
     from simulator.web_connector.connector import SessionResult
@@ -47,7 +51,7 @@ actions of --fault, by place:
 {_ACTIONS}
 
 example:
-  python -m simulator --qwc my.qwc --password-file secret.txt --once -v
+  qbxml-simulator --qwc my.qwc --password-file secret.txt --once -v
 """
 
 
@@ -59,23 +63,43 @@ def main(
 ) -> int:
     """Run the command line; returns the exit code. `transport` takes the place of HTTP in tests, `sleep` of waits."""
     options = _parser().parse_args(arguments)
+    terminal = Terminal.of(os.environ, sys.stdout, options.form)
     try:
         script = _script(options)
-        run = _start(script, options, transport, sleep)
+        company = _company(options)
+        company.on_request = terminal.request
+        run = _start(script, options, company, terminal, transport, sleep)
+        with _inspection(run, options, terminal):
+            return _run(run, options, terminal)
     except (OSError, ValueError, QbwcError) as error:
         print(f"simulator: {error}", file=sys.stderr)
         return EXIT_USAGE
-    sessions = 1 if options.once else script.sessions
+
+
+def _run(run: ScriptRun, options: argparse.Namespace, terminal: Terminal) -> int:
+    """Run the sessions, judge them, and return the exit code."""
+    sessions = 1 if options.once else run.script.sessions
     if sessions is None:
-        _run_until_stopped(run, options.every)
+        _run_until_stopped(run, options.every, terminal)
         failed = False
     else:
         try:
             failed = _run_sessions(run, sessions, options.every)
         except KeyboardInterrupt:
-            print("Stopped.")
+            terminal.note("Stopped.")
             return EXIT_INTERRUPTED
     return _judge(run, options.report, failed=failed)
+
+
+@contextmanager
+def _inspection(run: ScriptRun, options: argparse.Namespace, terminal: Terminal) -> Iterator[None]:
+    """Serve the inspection API while the block runs, if the command line asks for it."""
+    if options.inspect is None:
+        yield
+        return
+    with serving(run.company, port=options.inspect, more_problems=run.problems) as url:
+        terminal.note(f"The books are at {url}")
+        yield
 
 
 def _script(options: argparse.Namespace) -> Script:
@@ -92,19 +116,23 @@ def _script(options: argparse.Namespace) -> Script:
     )
 
 
-def _start(
-    script: Script, options: argparse.Namespace, transport: Transport | None, sleep: Callable[[float], object]
+def _start(  # noqa: PLR0917 - main alone calls it
+    script: Script,
+    options: argparse.Namespace,
+    company: Company,
+    terminal: Terminal,
+    transport: Transport | None,
+    sleep: Callable[[float], object],
 ) -> ScriptRun:
-    company = _company(options)
     run = script.start(
         Path(options.qwc).read_text(encoding="utf-8-sig"),
         _password(options.password_file),
         company,
         transport=transport,
         sleep=sleep,
-        on_progress=_Progress(),
-        on_call=_log if options.verbose else None,
-        on_session=_after_session(company, options.company),
+        on_progress=_Progress(terminal) if options.verbose else _nothing,
+        on_call=(lambda method, text: terminal.detail(f"{method}: {text}")) if options.verbose else None,
+        on_session=_after_session(company, options.company, terminal),
     )
     scheduled = options.every or run.simulators[0].connector.qwc.every_seconds
     if not (options.once or script.sessions or scheduled):
@@ -112,7 +140,11 @@ def _start(
     return run
 
 
-def _run_until_stopped(run: ScriptRun, every: float | None) -> None:
+def _nothing(_percent: int, _text: str) -> None:
+    """Show no progress."""
+
+
+def _run_until_stopped(run: ScriptRun, every: float | None, terminal: Terminal) -> None:
     stop = threading.Event()
     # A schedule ends between two calls, not in the middle of one.
     before = signal.signal(signal.SIGINT, lambda _number, _frame: stop.set())
@@ -120,7 +152,7 @@ def _run_until_stopped(run: ScriptRun, every: float | None) -> None:
         run.run(stop, every)
     finally:
         signal.signal(signal.SIGINT, before)
-    print("Stopped.")
+    terminal.note("Stopped.")
 
 
 def _run_sessions(run: ScriptRun, sessions: int, every: float | None) -> bool:
@@ -147,7 +179,7 @@ def _judge(run: ScriptRun, report: str | None, *, failed: bool) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m simulator",
+        prog="qbxml-simulator",
         description="A QuickBooks Web Connector and a QuickBooks company in software, for testing an integration.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -160,7 +192,26 @@ def _parser() -> argparse.ArgumentParser:
         help=f"file whose first line is the password; env (default): the variable {PASSWORD_VARIABLE}",
     )
     parser.add_argument(
-        "--company", metavar="FILE", help="company as JSON: read if it exists, written after each session"
+        "--company",
+        default="wholesale",
+        metavar="wholesale|empty|large|FILE",
+        help="the company: generated (default: wholesale), or a JSON file that is read and written after each session",
+    )
+    parser.add_argument(
+        "--country", choices=sorted(PLACES), default="US", help="country of a new company (default: US)"
+    )
+    parser.add_argument(
+        "--qbxml-version",
+        choices=OFFERED_VERSIONS,
+        default=OFFERED_VERSIONS[-1],
+        metavar="VERSION",
+        help="highest qbXML version of a new company, 2.0 to 16.0 (default: 16.0)",
+    )
+    parser.add_argument(
+        "--inspect",
+        type=int,
+        metavar="PORT",
+        help="show the books at http://127.0.0.1:PORT/ as a page and as JSON; 0 chooses a free port",
     )
     parser.add_argument(
         "--every",
@@ -191,6 +242,12 @@ def _parser() -> argparse.ArgumentParser:
         help="""what must be so at the end: '{"executed": {"CustomerAddRq": 3}, "faults_happened": "all"}'""",
     )
     parser.add_argument("--report", metavar="FILE", help="write what happened as JSON")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--quiet", dest="form", action="store_const", const=QUIET, help="print problems only")
+    form.add_argument(
+        "--json", dest="form", action="store_const", const=JSON, help="print one JSON object on each line"
+    )
+    parser.set_defaults(form=TEXT)
     parser.add_argument("-v", "--verbose", action="store_true", help="print every call and its answer")
     return parser
 
@@ -236,41 +293,33 @@ def _password(source: str) -> str:
 
 
 def _company(options: argparse.Namespace) -> Company:
-    if options.company and Path(options.company).exists():
-        return Company.load(options.company)
     if options.customers < 1:
         raise ValueError("--customers must be at least 1")
-    return Company.generated(seed=options.seed, customers=options.customers)
+    product = Product(country=options.country, highest_version=options.qbxml_version)
+    return Company.opened(options.company, seed=options.seed, customers=options.customers, product=product)
 
 
-def _after_session(company: Company, company_file: str | None) -> Callable[[SessionResult], None]:
+def _after_session(company: Company, source: str, terminal: Terminal) -> Callable[[SessionResult], None]:
     def finish(result: SessionResult) -> None:
-        if company_file:
-            company.save(company_file)
-        print(f"{_now()}  {result.status} ({result.requests} requests)", flush=True)
+        if source not in GENERATED:
+            company.save(source)
+        terminal.session(result)
 
     return finish
 
 
 class _Progress:
-    """The Status column: prints a line when it changes."""
+    """The Status column: shows a line when it changes."""
 
-    def __init__(self) -> None:
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
         self._last = ""
 
     def __call__(self, percent: int, text: str) -> None:
         line = f"[{percent:3d}%] {text}"
         if line != self._last:
-            print(f"{_now()}  {line}", flush=True)
+            self._terminal.detail(line)
         self._last = line
-
-
-def _log(method: str, text: str) -> None:
-    print(f"{_now()}  {method}: {text}", flush=True)
-
-
-def _now() -> str:
-    return datetime.now(UTC).astimezone().strftime("%H:%M:%S")
 
 
 if __name__ == "__main__":

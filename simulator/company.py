@@ -12,6 +12,7 @@ import re
 import threading
 import time
 import uuid
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ import defusedxml.ElementTree
 from defusedxml.common import DefusedXmlException
 
 from simulator.clock import MachineClock, zone_named
-from simulator.company_files import storage
+from simulator.company_files import snapshots, storage
 from simulator.company_files.facts import Product
 from simulator.company_files.generator import LARGE_CUSTOMERS, LARGE_SALES_ORDERS, empty, generate
 from simulator.errors import OTHER_FILE_OPEN, UNSUPPORTED_VERSION, HresultError
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 
 US_PRODUCT = Product()
 DEFAULT_PATH = "C:\\Company Files\\Simulated Company.QBW"
+GENERATED = ("wholesale", "empty", "large")
+"""The companies that are made in memory, by the word for each."""
 FILE_FORMAT = 3
 FIRST_ERROR_STATUS = 1000
 
@@ -72,6 +75,17 @@ class Execution:
     def is_write(self) -> bool:
         """Tell whether the request could have changed the company."""
         return not self.name.endswith("QueryRq")
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A copy of what a company holds in memory, for `Company.restore`."""
+
+    books: bytes
+    private_fields: dict[str, dict[str, str]]
+    details: Fields
+    message_sets: dict[str, Any]
+    executed: tuple[Execution, ...]
 
 
 @dataclass(slots=True)
@@ -151,19 +165,19 @@ class Company:
         `seed`, `customers` and `product` are those of a new company. Raises `ValueError` for a file that is not a
         company, and for one whose country or qbXML version is not that of `product`.
         """
+        if source not in GENERATED and Path(source).exists():
+            company = cls.load(source)
+            if product not in (US_PRODUCT, company.product):
+                raise ValueError(
+                    f"{source} is a company of the country {company.product.country} for qbXML"
+                    f" {company.product.highest_version}. Leave out the options for another one, or name another file."
+                )
+            return company
         if source == "empty":
             return cls.empty(product=product)
         if source == "large":
             return cls.large(seed=seed, product=product)
-        if source == "wholesale" or not Path(source).exists():
-            return cls.generated(seed=seed, customers=customers, product=product)
-        company = cls.load(source)
-        if product not in (US_PRODUCT, company.product):
-            raise ValueError(
-                f"{source} is a company of the country {company.product.country} for qbXML"
-                f" {company.product.highest_version}. Leave out the options for another one, or name another file."
-            )
-        return company
+        return cls.generated(seed=seed, customers=customers, product=product)
 
     @classmethod
     def load(cls, path: str | Path, *, now: Callable[[], float] = time.time) -> Company:
@@ -227,6 +241,26 @@ class Company:
         partial.write_text(json.dumps(document, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
         partial.replace(target)
 
+    def snapshot(self) -> Snapshot:
+        """Return a copy of the books, stored message sets and executed requests."""
+        with self.lock:
+            return Snapshot(
+                snapshots.take(self.books),
+                deepcopy(self.private_fields),
+                deepcopy(self.details),
+                deepcopy(self.message_sets.to_json()),
+                tuple(self.executed),
+            )
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Put everything back to a snapshot. Sessions go on; their open iterators end."""
+        with self.lock:
+            self.books = snapshots.restore(snapshot.books, self.clock)
+            self.private_fields = deepcopy(snapshot.private_fields)
+            self.details = deepcopy(snapshot.details)
+            self.message_sets.stored = MessageSets.from_json(deepcopy(snapshot.message_sets)).stored
+            self.executed[:] = snapshot.executed
+
     def begin_session(self, application: str, path: str = "") -> CompanySession:
         """Open the company for an application. '' means the file that is open in QuickBooks.
 
@@ -257,6 +291,7 @@ class CompanySession:
         self._company = company
         self._application = application
         self._iterators: dict[str, OpenIterator] = {}
+        self._books = company.books
         self._ended = False
 
     def end(self) -> None:
@@ -350,6 +385,9 @@ class CompanySession:
         if refusal is not None:
             return Response.error(refusal.code, refusal.message)
         company = self._company
+        if self._books is not company.books:  # the company was restored from a snapshot
+            self._books = company.books
+            self._iterators.clear()
         model = schema().requests[request.tag]
         return dispatch.respond(
             Context(request, model, company.books, company, company.new_guid, self._iterators, macros)

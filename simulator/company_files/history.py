@@ -32,6 +32,7 @@ FIRST_DAY, LAST_DAY = date(YEAR, 1, 1), date(YEAR, 12, 31)
 FRIDAY = 4
 SATURDAY = 5
 MAX_DEPOSIT_LINES = 40
+USUAL_SALES_ORDERS = 300
 CHECKING, UNDEPOSITED, CARD = "Checking", "Undeposited Funds", "Company Card"
 
 # Shares of what happens, out of 1.
@@ -143,6 +144,10 @@ class Year:
     def _some(self, low: int, high: int) -> str:
         """Return a random amount between two numbers of dollars."""
         return f"{self._random.randint(low * 100, high * 100) / 100:.2f}"
+
+    def _in_proportion(self, amount: str) -> str:
+        """Return what a cost of the company with 300 sales orders is in this one."""
+        return money((Decimal(amount) * max(self._sales_orders, 1) / USUAL_SALES_ORDERS).quantize(Decimal("0.01")))
 
     def _buyer(self) -> Record:
         return self._random.choice(self._buyers)
@@ -403,12 +408,14 @@ class Year:
         self._add("JournalEntry", {"RefNumber": self._number("J", 0), "JournalDebitLine|JournalCreditLine": lines})
 
     def _pay_wages(self) -> None:
+        wages, taxes, paid = (self._in_proportion(amount) for amount in ("15200.00", "1162.80", "12100.00"))
+        withheld = money(Decimal(wages) + Decimal(taxes) - Decimal(paid))
         self._journal(
             "Payroll",
-            [("Payroll:Wages", "15200.00"), ("Payroll:Taxes", "1162.80")],
-            [(CHECKING, "12100.00"), ("Payroll Liabilities:Withholding", "4262.80")],
+            [("Payroll:Wages", wages), ("Payroll:Taxes", taxes)],
+            [(CHECKING, paid), ("Payroll Liabilities:Withholding", withheld)],
         )
-        self._check("Payroll Liabilities:Withholding", "4262.80")
+        self._check("Payroll Liabilities:Withholding", withheld)
 
     def _depreciate(self) -> None:
         self._journal("Depreciation", [("Depreciation", "241.67")], [("Accumulated Depreciation", "241.67")])

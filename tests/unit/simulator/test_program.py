@@ -137,8 +137,8 @@ def test_once_runs_one_session_and_prints_its_result(files: Path, capsys: pytest
     assert run(files, "--once", "--customers", "5") == 0
 
     shown = capsys.readouterr().out
-    assert "[100%] Finished" in shown
-    assert "Finished (1 requests)" in shown
+    assert "CustomerQueryRq · 1 record · " in shown
+    assert "Finished (1 request)" in shown
 
 
 def test_verbose_shows_calls_but_no_password(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -206,7 +206,7 @@ def test_the_command_line_adds_faults_to_those_of_the_script(files: Path, script
 
 def test_so_many_sessions_are_run(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(files, "--sessions", "3") == 0
-    assert capsys.readouterr().out.count("Finished (1 requests)") == 3
+    assert capsys.readouterr().out.count("Finished (1 request)") == 3
 
 
 def test_ctrl_c_is_exit_code_130(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -275,7 +275,7 @@ def test_wrong_arguments_are_exit_code_2(arguments: list[str], capsys: pytest.Ca
         main(arguments)
 
     assert caught.value.code == 2
-    assert "usage: python -m simulator" in capsys.readouterr().err
+    assert "usage: qbxml-simulator" in capsys.readouterr().err
 
 
 def test_the_password_can_come_from_the_environment(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
