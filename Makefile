@@ -67,7 +67,7 @@ $(TOOLS)/dynamodb-local/.installed: local/dynamodb_local/pom.xml
 	@touch $@
 
 .PHONY: run
-run: .venv/.run ## Run the whole service here with a simulated QuickBooks (PORT=3000, QUICKBOOKS=off, BASE_URL=https://…)
+run: .venv/.run ## Run the whole service here with a simulated QuickBooks (PORT=3000, QUICKBOOKS=off, COMPANY=empty, BASE_URL=https://…)
 	@exec $(BIN)/python -m local.run
 
 .PHONY: simulate

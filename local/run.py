@@ -3,6 +3,7 @@
 Options by environment:
   PORT=3000                       the port on 127.0.0.1
   QUICKBOOKS=off                  bring your own Web Connector
+  COMPANY=wholesale               the simulated company: wholesale, empty, large, or a JSON file that is read and saved
   QUICKBOOKS_SCRIPT=FILE          faults of the simulated QuickBooks (simulator/README.md)
   BASE_URL=https://…              the public URL of a tunnel to this service, for a Web Connector on Windows
   ALLOW_LOOPBACK_WEBHOOKS=off     refuse webhooks to loopback, as a deployed stack does
@@ -31,8 +32,9 @@ from local.database import DatabaseUnusable
 from local.kept_credentials import COMPANY_FILE, DoNotFit, folder_of, of_earlier_run, put_aside
 from local.receiver import receiving
 from local.terminal import Terminal
-from simulator.company import Company
+from simulator.company import GENERATED, Company
 from simulator.faults.script import Script
+from simulator.inspection import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
     from simulator.web_connector.connector import SessionResult
 
 DEFAULT_PORT = 3000
+
+DEFAULT_COMPANY = GENERATED[0]
 
 MAX_PORT = 65535
 
@@ -66,6 +70,7 @@ class Options:
     dynamodb_endpoint: str | None = None
     base_url: str | None = None
     quickbooks: bool = True
+    company: str = DEFAULT_COMPANY
     script: Script = field(default_factory=Script)
     allow_loopback_webhooks: bool = True
     state: Path = Path(".local")
@@ -82,6 +87,7 @@ class Options:
             dynamodb_endpoint=_endpoint(environment),
             base_url=_base_url(environment),
             quickbooks=_switch(environment, "QUICKBOOKS"),
+            company=environment.get("COMPANY") or DEFAULT_COMPANY,
             script=_script(script) if script else Script(),
             allow_loopback_webhooks=_switch(environment, "ALLOW_LOOPBACK_WEBHOOKS"),
             state=Path(environment.get("STATE_DIR") or ".") / ".local",
@@ -149,7 +155,7 @@ def main(arguments: Sequence[str]) -> int:
             _greet(credentials, options)
             stopping.wait()
             print("\nStopping.", flush=True)
-    except DatabaseUnusable as error:
+    except (DatabaseUnusable, CompanyUnusable) as error:
         print(f"make run: {error}", file=sys.stderr)
         return 1
     except OSError as error:
@@ -192,13 +198,14 @@ def running(options: Options, terminal: Terminal) -> Iterator[Credentials]:
             first_steps.write_credentials(credentials, kept)
         ready.set()  # callers that wait for it read the credentials next
         if options.quickbooks:
-            company_file = kept / COMPANY_FILE if kept else None
+            company, company_file = _company(options, kept, terminal)
             qwc = Path(credentials.qwc_path).read_text(encoding="utf-8")
             if options.base_url:
                 qwc = qwc.replace(options.base_url, service.named_url)  # no need to go through the tunnel
-            things.enter_context(
-                _simulated_quickbooks(qwc, credentials.qbwc_password, options.script, company_file, terminal)
+            quickbooks = _simulated_quickbooks(
+                qwc, credentials.qbwc_password, options.script, terminal, company=company, company_file=company_file
             )
+            things.enter_context(quickbooks)
         yield credentials
 
 
@@ -241,10 +248,9 @@ def _receiving(credentials: Credentials, terminal: Terminal) -> Iterator[str]:
 
 @contextmanager
 def _simulated_quickbooks(
-    qwc: str, password: str, script: Script, company_file: Path | None, terminal: Terminal
+    qwc: str, password: str, script: Script, terminal: Terminal, *, company: Company, company_file: Path | None
 ) -> Iterator[None]:
     """Run a simulated QuickBooks while the block runs. Its company is saved to `company_file` if there is one."""
-    company = company_of_last_run(company_file, terminal)
     company.on_request = terminal.quickbooks
 
     def show_and_keep(result: SessionResult) -> None:
@@ -271,7 +277,9 @@ def _simulated_quickbooks(
     thread = threading.Thread(target=keep_polling, name="web connector", daemon=True)
     thread.start()
     try:
-        yield
+        with serving(company, more_problems=run.problems) as url:
+            terminal.note(f"The books of the simulated QuickBooks are at {url}")
+            yield
     finally:
         stopping.set()
         thread.join(stack.STOP_SECONDS)
@@ -279,10 +287,25 @@ def _simulated_quickbooks(
             terminal.note(f"The script expected something else: {problem}")
 
 
-def company_of_last_run(company_file: Path | None, terminal: Terminal) -> Company:
+class CompanyUnusable(Exception):
+    """COMPANY names a file that is not a company. The message says why."""
+
+
+def _company(options: Options, kept: Path | None, terminal: Terminal) -> tuple[Company, Path | None]:
+    """Return the company, and the file that it is saved to: the one of COMPANY, or that of a database that is kept."""
+    if options.company not in GENERATED:
+        try:
+            return Company.opened(options.company), Path(options.company)
+        except (OSError, ValueError) as error:
+            raise CompanyUnusable(str(error)) from error
+    company_file = kept / COMPANY_FILE if kept else None
+    return company_of_last_run(company_file, terminal, options.company), company_file
+
+
+def company_of_last_run(company_file: Path | None, terminal: Terminal, new: str = DEFAULT_COMPANY) -> Company:
     """Load the company of the last run, or make a new one and put a file aside that cannot be used."""
     if company_file is None or not company_file.exists():
-        return Company.generated()
+        return Company.opened(new)
     try:
         return Company.load(company_file)
     except ValueError as error:
@@ -290,7 +313,7 @@ def company_of_last_run(company_file: Path | None, terminal: Terminal) -> Compan
         company_file.replace(previous)
         terminal.note(f"The simulated company of the last run cannot be used: {error}")
         terminal.note(f"QuickBooks begins with a new company. The old file is {previous}.")
-        return Company.generated()
+        return Company.opened(new)
 
 
 def _greet(credentials: Credentials, options: Options) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import subprocess
+import sys
 import threading
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
@@ -113,6 +116,28 @@ def test_a_missing_or_wrong_script_is_refused_by_name(tmp_path: Path) -> None:
 def test_a_script_without_a_simulated_quickbooks_is_refused() -> None:
     with pytest.raises(ValueError, match="QUICKBOOKS is off"):
         Options.of({"QUICKBOOKS_SCRIPT": "x.json", "QUICKBOOKS": "off"})
+
+
+def test_the_company_is_the_wholesale_one_unless_another_is_named() -> None:
+    assert Options.of({}).company == "wholesale"
+    assert Options.of({"COMPANY": "books.json"}).company == "books.json"
+
+
+def test_a_file_that_is_not_a_company_ends_the_run_and_stays_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "books.json"
+    file.write_text("{}", encoding="utf-8")
+
+    ended = subprocess.run(  # noqa: S603 - this very Python
+        [sys.executable, "-m", "local.run"],
+        env={**os.environ, "PORT": "0", "STATE_DIR": str(tmp_path), "COMPANY": str(file)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ended.returncode == 1
+    assert "is not a company file of the simulator" in ended.stderr
+    assert file.read_text(encoding="utf-8") == "{}"
 
 
 def test_the_stack_is_ready_only_after_the_credentials_are_written() -> None:

@@ -20,9 +20,7 @@ PROJECT = tomllib.loads((FOLDER / "pyproject.toml").read_text(encoding="utf-8"))
 def built_wheel(target: Path) -> Path:
     """Build the wheel without a network: setuptools of this environment builds it."""
     source = target / "source"
-    listed = subprocess.run(
-        [sys.executable, "-c", "import setuptools.build_meta"], check=False, capture_output=True
-    )
+    listed = subprocess.run([sys.executable, "-c", "import setuptools.build_meta"], check=False, capture_output=True)
     if listed.returncode:
         pytest.skip("needs setuptools")
     # A copy: setuptools writes its build folder beside the sources.
