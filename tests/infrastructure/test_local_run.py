@@ -127,7 +127,7 @@ def test_a_file_that_is_not_a_company_ends_the_run_and_stays_as_it_is(tmp_path: 
     file = tmp_path / "books.json"
     file.write_text("{}", encoding="utf-8")
 
-    ended = subprocess.run(  # noqa: S603 - this very Python
+    ended = subprocess.run(
         [sys.executable, "-m", "local.run"],
         env={**os.environ, "PORT": "0", "STATE_DIR": str(tmp_path), "COMPANY": str(file)},
         capture_output=True,
