@@ -6,6 +6,7 @@ REST API.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from aws_lambda_powertools import Logger
@@ -15,8 +16,22 @@ from handlers.operator_commands import command_named
 
 logger = Logger()
 
-LOGGED_ARGUMENTS = frozenset({"app_id", "connection_id", "key_hash", "scope", "mend"})
-"""No argument is a secret, but an operator can mistake one for another."""
+LOGGED_ARGUMENTS = frozenset(
+    {
+        "app_id",
+        "connection_id",
+        "key_hash",
+        "scope",
+        "mend",
+        "creates_per_second",
+        "waiting",
+        "redeliveries_per_minute",
+    }
+)
+"""The arguments that are logged if they have the form of an id, a hash, a number or an option. No argument is a secret,
+but an operator can pass an API key by mistake."""
+
+_is_loggable = re.compile(r"[0-9a-f-]{1,64}|full|read_only|yes|no").fullmatch
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
@@ -32,5 +47,6 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
         result = "failed"
         raise
     finally:
-        logged = {name: value for name, value in arguments.items() if name in LOGGED_ARGUMENTS}
+        logged = {name: arguments[name] for name in LOGGED_ARGUMENTS & arguments.keys()}
+        logged = {name: value for name, value in logged.items() if _is_loggable(str(value))}
         logger.info("operator.command", extra={"command": command, "result": result, **logged})

@@ -113,7 +113,7 @@ VERSION = ValueKind(_version)
 LABEL = _limited(limits.MAX_REQUEST_ID)
 LIST_ID = _limited(_MAX_ID)
 BOOLEAN = ValueKind(_boolean, {"type": "boolean"})
-ITERATION = ValueKind(_iteration, {"type": "string", "enum": ["auto", "true", "never", "false"]})
+ITERATION = ValueKind(_iteration, {"type": "string", "enum": ["auto", "true", "1", "never", "false", "0"]})
 """`auto`, `true` or `false`, which `never` also means."""
 COUNT = ValueKind(_count, {"type": "integer", "minimum": 1})
 DAY = ValueKind(_day, {"type": "string", "format": "date"})

@@ -120,9 +120,3 @@ def test_a_limit_is_a_whole_number(deployment: Deployment, text: str) -> None:
     event = {"operation": "set_limits", "app_id": deployment.app_id, "waiting": text}
 
     assert operate.handler(event, None)["error"]["message"] == "waiting: must be a whole number from 0 to 10,000,000"
-
-
-def test_the_limits_of_an_unknown_app_cannot_be_set(deployment: Deployment) -> None:
-    del deployment
-
-    assert operate.handler({"operation": "set_limits", "app_id": "nobody"}, None)["error"]["code"] == "not_found"

@@ -90,7 +90,16 @@ def test_a_wrong_command_is_refused_with_the_reason(event: dict[str, Any], field
 
 @pytest.mark.usefixtures("deployment")
 @pytest.mark.parametrize(
-    "operation", ["create_key", "list_keys", "rotate_webhook_secret", "retire_old_webhook_secrets"]
+    "operation",
+    [
+        "create_key",
+        "list_connections",
+        "list_keys",
+        "retire_old_webhook_secrets",
+        "rotate_webhook_secret",
+        "set_limits",
+        "show_app",
+    ],
 )
 def test_an_unknown_app_is_not_found(operation: str) -> None:
     assert do(operation, app_id="nobody")["error"]["code"] == "not_found"
@@ -165,6 +174,8 @@ def test_every_command_is_logged_without_secrets(caplog: pytest.LogCaptureFixtur
     app = do("create_app", name="Warehouse")
     key = do("create_key", app_id=app["app_id"])
     do("revoke_key", key_hash=key["api_key"])
+    do("revoke_key", key_hash=key["key_hash"])
+    do("set_limits", app_id=app["app_id"], waiting="10")
     do("unknown", app_id=app["app_id"])
 
     commands = [vars(record) for record in caplog.records if record.message == "operator.command"]
@@ -172,7 +183,55 @@ def test_every_command_is_logged_without_secrets(caplog: pytest.LogCaptureFixtur
         ("create_app", "done"),
         ("create_key", "done"),
         ("revoke_key", "not_found"),
+        ("revoke_key", "done"),
+        ("set_limits", "done"),
         ("unknown", "invalid_request"),
     ]
     assert commands[1]["app_id"] == app["app_id"]
+    assert commands[3]["key_hash"] == key["key_hash"]
+    assert commands[4]["waiting"] == "10"
     assert app["webhook_secret"] not in str(commands)
+    assert key["api_key"] not in str(commands)
+
+
+def test_apps_are_listed_with_their_limits_and_without_secrets(deployment: Deployment) -> None:
+    listed = do("list_apps")["apps"]
+
+    assert [app["name"] for app in listed] == ["Shop", "Somebody else"]
+    assert listed[0] == {
+        "app_id": deployment.app_id,
+        "name": "Shop",
+        "inserted_at": "2026-03-14T12:00:00.000000Z",
+        "limits": {"creates_per_second": 100, "waiting": 100_000, "redeliveries_per_minute": 300},
+    }
+
+
+def test_an_app_is_shown_with_its_keys_and_the_number_of_its_connections(deployment: Deployment) -> None:
+    do("rotate_webhook_secret", app_id=deployment.app_id)
+
+    shown = do("show_app", app_id=deployment.app_id)
+
+    assert shown == {
+        **do("list_apps")["apps"][0],
+        "active_webhook_secrets": 2,
+        "connections": 1,
+        "keys": do("list_keys", app_id=deployment.app_id)["keys"],
+    }
+    assert "whsec_" not in str(shown)
+
+
+def test_only_the_connections_of_the_app_are_listed(deployment: Deployment) -> None:
+    deployment.stranger.call("POST", "/api/v1/connections")
+
+    assert do("list_connections", app_id=deployment.app_id) == {
+        "total": 1,
+        "connections": [
+            {
+                "connection_id": CONNECTION_ID,
+                "name": None,
+                "status": "never_connected",
+                "last_connected_at": None,
+                "inserted_at": "2026-03-14T12:00:00.000000Z",
+            }
+        ],
+    }
