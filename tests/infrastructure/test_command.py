@@ -28,7 +28,7 @@ def test_the_operator_accepts_the_arguments_of_a_command(name: str) -> None:
 
     arguments = arguments_of(name, *["text"] * len(needed))
 
-    assert command_named(name.replace("-", "_"), arguments)
+    assert command_named(name.replace("-", "_"), arguments) is COMMANDS[name.replace("-", "_")]
 
 
 def test_only_the_limits_that_are_given_are_sent() -> None:
