@@ -33,13 +33,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from domain.connections.record import Connection
+    from domain.requests.record import ListedRequest
 
 T = TypeVar("T")
 
 OWNERS = (APP_ID, APP_ID, OTHER_APP_ID)
 HOOK = "https://example.com/hook"
 MAX_SESSIONS = 40
-LARGEST = 10_000_000
+LARGEST = 100_000_000
 
 
 class File(Enum):
@@ -285,11 +286,12 @@ class System:
     def records(self) -> list[QueuedRequest]:
         """Return all records."""
         ids = self.new_id.given
-        stored: dict[str, Any] = {}
+        stored: list[ListedRequest] = []
         for start in range(0, len(ids), 50):
-            stored |= self.store.stored_requests(ids[start : start + 50], max_response_bytes=LARGEST)
-        self.responses: Mapping[str, str | None] = {one: each.response_xml for one, each in stored.items()}
-        return [each.record for each in stored.values()]
+            batch = self.store.request_batch(ids[start : start + 50])
+            stored += batch.with_bodies(list(batch.records), max_response_bytes=LARGEST, max_total_bytes=LARGEST)
+        self.responses: Mapping[str, str | None] = {one.record.id: one.response_xml for one in stored}
+        return [one.record for one in stored]
 
     def check(self) -> None:
         """Check the rules that hold at any time."""

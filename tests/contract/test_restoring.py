@@ -1,0 +1,124 @@
+"""Tables that are restored to an earlier time cause no write to be executed twice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from domain.requests.record import ENDED, QueuedRequest, State
+from local.after_restore import prepare
+from tests.support.web_connector.system import System
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from adapters.dynamodb import DynamoDBStore, TableNames
+
+TABLES = ("queued_requests", "queue", "payloads", "counts", "connections", "apps", "idempotency_keys", "sessions")
+
+
+class Backups:
+    """Copies of all tables of a store."""
+
+    def __init__(self, store: DynamoDBStore) -> None:
+        self.client: Any = store._client  # noqa: SLF001 - restoring goes past the store
+        self.tables: TableNames = store._tables  # noqa: SLF001
+
+    def take(self) -> dict[str, list[dict[str, Any]]]:
+        return {name: list(self._items(self.tables.name_of(name))) for name in TABLES}
+
+    def restore(self, backup: dict[str, list[dict[str, Any]]]) -> None:
+        for name, items in backup.items():
+            table = self.tables.name_of(name)
+            keys = [key["AttributeName"] for key in self.client.describe_table(TableName=table)["Table"]["KeySchema"]]
+            for item in self._items(table):
+                self.client.delete_item(TableName=table, Key={key: item[key] for key in keys})
+            for item in items:
+                self.client.put_item(TableName=table, Item=item)
+
+    def _items(self, table: str) -> Iterator[dict[str, Any]]:
+        for page in self.client.get_paginator("scan").paginate(TableName=table):
+            yield from page["Items"]
+
+
+def exchange(system: System, ticket: str, request: str) -> None:
+    """Let QuickBooks execute a request and deliver the response."""
+    system.receive(ticket, system.books[system.connections[0].id].answer(request))
+
+
+def test_writes_that_were_executed_after_the_backup_are_never_sent_again(emulated: DynamoDBStore) -> None:
+    system, backups = System(emulated), Backups(emulated)
+    for label in ("in flight", "second", "third"):
+        system.queue(0, "write", label)
+    system.queue(0, "read", "read")
+    ticket, _ = system.log_in(0) or ("", "")
+    first = system.send(ticket, 0)
+    backup = backups.take()
+    exchange(system, ticket, first)
+    exchange(system, ticket, system.send(ticket, 0))
+    exchange(system, ticket, system.send(ticket, 0))
+    backups.restore(backup)
+
+    counts = prepare(backups.client, backups.tables, system.clock())
+    system.tickets.clear()
+    system.sent.clear()
+    system.to_quiet()
+
+    assert counts == {"sessions removed": 1, "connections freed": 1, "writes to ask QuickBooks about": 3}
+    system.check_end()
+    ends = {record.request_label: (record.state, record.error.code if record.error else None) for record in of(system)}
+    assert ends == {
+        # QuickBooks was told to forget the responses to all writes but the last.
+        "in flight": (State.ERROR, "outcome_unknown"),
+        "second": (State.ERROR, "outcome_unknown"),
+        "third": (State.RESPONSE_RECEIVED, None),
+        "read": (State.RESPONSE_RECEIVED, None),
+    }
+
+
+def test_without_the_preparation_a_write_is_executed_twice(emulated: DynamoDBStore) -> None:
+    """The danger is real: this is what the preparation prevents."""
+    system, backups = System(emulated), Backups(emulated)
+    system.queue(0, "write", "first")
+    system.queue(0, "write", "second")
+    backup = backups.take()
+    ticket, _ = system.log_in(0) or ("", "")
+    exchange(system, ticket, system.send(ticket, 0))
+    exchange(system, ticket, system.send(ticket, 0))
+    backups.restore(backup)
+
+    system.tickets.clear()
+    system.sent.clear()
+    with pytest.raises(AssertionError, match="sent before"):
+        drain(system)
+
+
+def drain(system: System) -> None:
+    """Run all sessions, and fail if a write is executed twice."""
+    system.to_quiet()
+    executions = [number for books in system.books.values() for number in books.executions.values()]
+    assert max(executions) == 1, f"a write that was sent before was executed again: {executions}"
+
+
+def test_preparing_twice_changes_nothing_more(emulated: DynamoDBStore) -> None:
+    system, backups = System(emulated), Backups(emulated)
+    system.queue(0, "write", "one")
+    system.queue(0, "iterate", "pages")
+    ticket, _ = system.log_in(0) or ("", "")
+    system.send(ticket, 0)
+
+    first = prepare(backups.client, backups.tables, system.clock())
+    before = [record.revision for record in of(system)]
+    again = prepare(backups.client, backups.tables, system.clock())
+
+    assert first["writes to ask QuickBooks about"] == 1
+    assert not any(again.values())
+    assert [record.revision for record in of(system)] == before
+
+
+def of(system: System) -> list[QueuedRequest]:
+    records = system.records()
+    assert all(isinstance(record, QueuedRequest) for record in records)
+    assert {record.state for record in records} <= ENDED | {State.RETRYABLE, State.WAITING}
+    return records
