@@ -83,6 +83,10 @@ dynamodb: .venv/.run $(TOOLS)/dynamodb-local/.installed ## Run a database that k
 command: .venv/.run ## Run an operator command: make command DO="create-app Shop" (STACK=qbxml-queue for a deployed stack)
 	@exec $(BIN)/python -m local.command $(if $(STACK),--stack $(STACK)) $(if $(REGION),--region $(REGION)) $(if $(PROFILE),--profile $(PROFILE)) $(or $(DO),--help)
 
+.PHONY: restore
+restore: .venv/.run ## Put tables that point-in-time recovery restored into use (STACK=qbxml-queue; docs/operations.md, Restore)
+	@exec $(BIN)/python -m local.restore $(if $(STACK),--stack $(STACK)) $(if $(REGION),--region $(REGION)) $(if $(PROFILE),--profile $(PROFILE))
+
 .PHONY: test
 test: .venv/.installed ## Run all tests that need nothing but Python
 	$(BIN)/python -m pytest -q --numprocesses auto --dist loadfile
@@ -125,8 +129,8 @@ build: .venv/.run ## Build for AWS, from any machine (RUNTIME=python3.13, ARCHIT
 	@$(BIN)/python -m local.build $(if $(RUNTIME),--runtime $(RUNTIME)) $(if $(ARCHITECTURE),--architecture $(ARCHITECTURE))
 
 .PHONY: deploy
-deploy: deploy-check build $(TOOLS)/sam/.installed ## Build and deploy to AWS (STACK=qbxml-queue, REGION=…, PROFILE=…, PARAMS="Name=value …")
-	@$(BIN)/python -m local.deploy $(TOOLS)/sam $(if $(STACK),--stack $(STACK)) $(if $(REGION),--region $(REGION)) $(if $(PROFILE),--profile $(PROFILE)) $(PARAMS)
+deploy: deploy-check build $(TOOLS)/sam/.installed ## Build and deploy to AWS (STACK=qbxml-queue, REGION=…, PROFILE=…, PARAMS="Name=value …", YES=on)
+	@$(BIN)/python -m local.deploy $(TOOLS)/sam $(if $(YES),--yes) $(if $(STACK),--stack $(STACK)) $(if $(REGION),--region $(REGION)) $(if $(PROFILE),--profile $(PROFILE)) $(PARAMS)
 
 .PHONY: deploy-check
 deploy-check: .venv/.run

@@ -1,6 +1,6 @@
 """Deploy the built artifact to AWS and say what to do next.
 
-Usage: `make deploy [STACK=qbxml-queue] [REGION=eu-central-1] [PROFILE=name] [PARAMS="LogLevel=DEBUG …"]`.
+Usage: `make deploy [STACK=qbxml-queue] [REGION=eu-central-1] [PROFILE=name] [PARAMS="LogLevel=DEBUG …"] [YES=on]`.
 `make build` comes first and is part of it. Credentials are those of the AWS CLI: a profile, environment variables
 or single sign-on.
 """
@@ -73,6 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         built_for = build.target_of(build.FOLDER)
         where = ["--region", region, *(["--profile", options.profile] if options.profile else [])]
         command = sam_deploy(options.sam, build.FOLDER, options.stack, [*built_for.parameters, *options.parameters])
+        if options.yes:
+            command.append("--no-confirm-changeset")
         status = subprocess.run([*command, *where], cwd=ROOT, check=False).returncode  # noqa: S603 - our own arguments
         if status:
             print(f"make deploy: SAM ended with status {status}. Its message above says why.", file=sys.stderr)
@@ -138,6 +140,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--stack", default=STACK_NAME, help="default: %(default)s")
     parser.add_argument("--region", default=os.environ.get("AWS_REGION"))
     parser.add_argument("--profile", default=os.environ.get("AWS_PROFILE"))
+    parser.add_argument("--yes", action="store_true", help="do not ask before changing anything")
     parser.add_argument("--check", action="store_true", help="check credentials and region, and deploy nothing")
     parser.add_argument("parameters", nargs="*", metavar="NAME=VALUE", help="parameters of template.yaml")
     return parser

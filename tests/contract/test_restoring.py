@@ -4,42 +4,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import boto3
 import pytest
 
 from domain.requests.record import ENDED, QueuedRequest, State
-from local.after_restore import prepare
+from local.restore import RESTORED, TABLES, copy_table, prepare
+from local.tables import make_tables
+from tests.contract.conftest import CREDENTIALS
 from tests.support.web_connector.system import System
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from adapters.dynamodb import DynamoDBStore, TableNames
-
-TABLES = ("queued_requests", "queue", "payloads", "counts", "connections", "apps", "idempotency_keys", "sessions")
 
 
 class Backups:
-    """Copies of all tables of a store."""
+    """Point-in-time recovery of a store: all tables of one moment, restored under other names."""
 
     def __init__(self, store: DynamoDBStore) -> None:
         self.client: Any = store._client  # noqa: SLF001 - restoring goes past the store
         self.tables: TableNames = store._tables  # noqa: SLF001
 
-    def take(self) -> dict[str, list[dict[str, Any]]]:
-        return {name: list(self._items(self.tables.name_of(name))) for name in TABLES}
-
-    def restore(self, backup: dict[str, list[dict[str, Any]]]) -> None:
-        for name, items in backup.items():
+    def take(self) -> None:
+        make_tables(self.client, RESTORED)
+        for name in TABLES:
             table = self.tables.name_of(name)
-            keys = [key["AttributeName"] for key in self.client.describe_table(TableName=table)["Table"]["KeySchema"]]
-            for item in self._items(table):
-                self.client.delete_item(TableName=table, Key={key: item[key] for key in keys})
-            for item in items:
-                self.client.put_item(TableName=table, Item=item)
+            for item in self.client.scan(TableName=table)["Items"]:
+                self.client.put_item(TableName=RESTORED + table, Item=item)
 
-    def _items(self, table: str) -> Iterator[dict[str, Any]]:
-        for page in self.client.get_paginator("scan").paginate(TableName=table):
-            yield from page["Items"]
+    def restore(self) -> None:
+        dynamodb = boto3.resource("dynamodb", **CREDENTIALS)
+        for table in map(self.tables.name_of, TABLES):
+            copy_table(dynamodb, RESTORED + table, table)
+            assert copy_table(dynamodb, RESTORED + table, table) == (0, 0)
 
 
 def exchange(system: System, ticket: str, request: str) -> None:
@@ -54,11 +50,11 @@ def test_writes_that_were_executed_after_the_backup_are_never_sent_again(emulate
     system.queue(0, "read", "read")
     ticket, _ = system.log_in(0) or ("", "")
     first = system.send(ticket, 0)
-    backup = backups.take()
+    backups.take()
     exchange(system, ticket, first)
     exchange(system, ticket, system.send(ticket, 0))
     exchange(system, ticket, system.send(ticket, 0))
-    backups.restore(backup)
+    backups.restore()
 
     counts = prepare(backups.client, backups.tables, system.clock())
     system.tickets.clear()
@@ -82,11 +78,11 @@ def test_without_the_preparation_a_write_is_executed_twice(emulated: DynamoDBSto
     system, backups = System(emulated), Backups(emulated)
     system.queue(0, "write", "first")
     system.queue(0, "write", "second")
-    backup = backups.take()
+    backups.take()
     ticket, _ = system.log_in(0) or ("", "")
     exchange(system, ticket, system.send(ticket, 0))
     exchange(system, ticket, system.send(ticket, 0))
-    backups.restore(backup)
+    backups.restore()
 
     system.tickets.clear()
     system.sent.clear()

@@ -1,0 +1,157 @@
+"""Put restored tables into use, so that no write is executed twice. `make restore STACK=qbxml-queue`.
+
+Point-in-time recovery restores a table under another name. This program copies the tables `restored-…` of one moment
+into the tables of the stack, which keep their stream, time to live and own recovery, and prepares them:
+
+QuickBooks may since have executed every write that had not ended at that moment, and the service may have told
+QuickBooks to forget the response. Therefore each of these writes is put into recovery without a company file mark: it
+ends with the response that QuickBooks still stores, or as `outcome_unknown`, and is never sent again
+(docs/decisions/0005-recovery-of-lost-responses.md). Reads are sent again. All sessions are removed.
+
+Stop the functions first: docs/operations.md, Restore. The program can be run again if it was interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import sys
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError
+
+from adapters.dynamodb import DynamoDBStore, TableNames
+from adapters.dynamodb.keys import ID, SESSION_ID, STATE
+from domain.requests.record import FIRST_IN_LINE, IN_FLIGHT, QUEUED, QueuedRequest, Recovery, State, timestamp
+from domain.storage.changes import ChangeConnection, ChangeRequest
+from domain.web_connector.recovery.lost_response import after_session_end
+from local import deploy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+UNFINISHED = sorted(QUEUED | IN_FLIGHT)
+RESTORED = "restored-"
+"""Prefix of the names of restored tables."""
+
+TABLES = ("queued_requests", "queue", "payloads", "counts", "connections", "apps")
+"""The tables with point-in-time recovery. Sessions are removed. Idempotency keys are kept: a call that is repeated with
+the key of a request that is gone returns 404 and queues nothing."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prepare the tables of a stack and print what was done; return the exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        tables = _tables(deploy.client("cloudformation", options.region, options.profile), options.stack)
+        session = boto3.Session(region_name=options.region, profile_name=options.profile)
+        for name in TABLES:
+            table = tables.name_of(name)
+            written, deleted = copy_table(session.resource("dynamodb"), RESTORED + table, table)
+            print(f"{table}: {written} items written, {deleted} deleted", flush=True)
+        counts = prepare(session.client("dynamodb"), tables, datetime.now(UTC))
+    except (deploy.DeployError, BotoCoreError, ClientError) as error:
+        print(f"make restore: {error}", file=sys.stderr)
+        return 1
+    for what, number in counts.items():
+        print(f"{number:6} {what}")
+    return 0
+
+
+def copy_table(dynamodb: Any, source: str, target: str) -> tuple[int, int]:
+    """Make `target` equal to `source`. Return how many items were written and deleted.
+
+    Items that are equal are left alone, so the stream reports only what changed.
+    """
+    schema = dynamodb.Table(target).key_schema
+    if dynamodb.Table(source).key_schema != schema:
+        raise deploy.DeployError(f"{source} has other keys than {target}")
+    names = [key["AttributeName"] for key in schema]
+    stored = {tuple(item[name] for name in names): _digest(item) for item in _scan(dynamodb.Table(target))}
+    written = 0
+    with dynamodb.Table(target).batch_writer() as writer:
+        for item in _scan(dynamodb.Table(source)):
+            if stored.pop(tuple(item[name] for name in names), None) != _digest(item):
+                writer.put_item(Item=item)
+                written += 1
+        for key in stored:  # what was stored since
+            writer.delete_item(Key=dict(zip(names, key, strict=True)))
+    return written, len(stored)
+
+
+def _digest(item: dict[str, Any]) -> bytes:
+    return hashlib.blake2b(repr(sorted(item.items())).encode(), digest_size=16).digest()
+
+
+def _scan(table: Any) -> Iterator[dict[str, Any]]:
+    page = table.scan(ConsistentRead=True)
+    yield from page["Items"]
+    while "LastEvaluatedKey" in page:
+        page = table.scan(ConsistentRead=True, ExclusiveStartKey=page["LastEvaluatedKey"])
+        yield from page["Items"]
+
+
+def prepare(client: Any, tables: TableNames, now: datetime) -> Mapping[str, int]:
+    """Remove all sessions and release the requests that had not ended. Return what was done, with numbers."""
+    store = DynamoDBStore(client, tables, retention_days=lambda: 0)
+    counts = Counter({"sessions removed": 0, "connections freed": 0, "writes to ask QuickBooks about": 0})
+    for session in _items(client, tables.sessions):
+        client.delete_item(TableName=tables.sessions, Key={SESSION_ID: session[SESSION_ID]})
+        counts["sessions removed"] += 1
+    for item in _items(client, tables.connections):
+        connection = store.connection(item[ID]["S"])
+        if connection and connection.session_id:
+            store.commit(ChangeConnection(connection, connection.changed(timestamp(now), session_id=None)))
+            counts["connections freed"] += 1
+    for item in _items(client, tables.queued_requests):
+        if item.get(STATE, {}).get("S") not in UNFINISHED:
+            continue
+        record = store.request(item[ID]["S"])
+        if isinstance(record, QueuedRequest) and (after := released(record, now)) is not record:
+            store.commit(ChangeRequest(record, after))
+            counts["reads to send again" if record.is_read else "writes to ask QuickBooks about"] += 1
+    return counts
+
+
+def released(record: QueuedRequest, now: datetime) -> QueuedRequest:
+    """Return an unfinished request as it continues after a restore, or itself if nothing changes."""
+    if record.is_read:
+        return after_session_end(record, now) if record.state in IN_FLIGHT else record
+    recovery = Recovery(response_lost=True, active=True, message_set_id=record.message_set_id)
+    if record.state is State.RETRYABLE and record.recovery == recovery:
+        return record
+    # Not a transition of the table: what happened to the request since is not known here.
+    sessions = max(record.sessions, 1)
+    changed = record.changed(now, state=State.RETRYABLE, sessions=sessions, queue_priority=FIRST_IN_LINE)
+    return replace(changed, recovery=recovery)
+
+
+def _items(client: Any, table: str) -> Iterator[dict[str, Any]]:
+    for page in client.get_paginator("scan").paginate(TableName=table, ConsistentRead=True):
+        yield from page["Items"]
+
+
+def _tables(cloudformation: Any, stack: str) -> TableNames:
+    pages = cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack)
+    resources = [resource for page in pages for resource in page["StackResourceSummaries"]]
+    names = {resource["LogicalResourceId"]: resource["PhysicalResourceId"] for resource in resources}
+    return TableNames(lambda name: names[f"{name.title().replace('_', '')}Table"])
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m local.restore", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--stack", default=deploy.STACK_NAME, help="default: %(default)s")
+    parser.add_argument("--region", default=os.environ.get("AWS_REGION"))
+    parser.add_argument("--profile", default=os.environ.get("AWS_PROFILE"))
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,43 @@
+"""The workflow of the examples: actions are pinned, permissions are few, and its commands exist."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import yaml
+
+from tests.examples.guide import ROOT
+
+WORKFLOW = yaml.safe_load((ROOT / "examples" / "github_actions" / "deploy.yml").read_text(encoding="utf-8"))
+TARGETS = set(re.findall(r"(?m)^([a-z][\w-]*):", (ROOT / "Makefile").read_text(encoding="utf-8")))
+
+
+def steps() -> list[dict[str, Any]]:
+    return [step for job in WORKFLOW["jobs"].values() for step in job["steps"]]
+
+
+def test_every_action_is_pinned_to_a_commit() -> None:
+    actions = [step["uses"] for step in steps() if "uses" in step]
+
+    assert len(actions) == 8
+    assert all(re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", action) for action in actions)
+
+
+def test_every_command_is_a_target_of_the_makefile() -> None:
+    for command in [step["run"] for step in steps() if "run" in step]:
+        make, *arguments = command.split()
+        assert make == "make"
+        assert {argument for argument in arguments if "=" not in argument} <= TARGETS
+
+
+def test_only_the_jobs_that_deploy_get_a_token_and_production_comes_after_test() -> None:
+    jobs = WORKFLOW["jobs"]
+
+    assert WORKFLOW["permissions"] == {"contents": "read"}
+    assert [name for name, job in jobs.items() if "id-token" in job.get("permissions", {})] == [
+        "deploy-test",
+        "deploy-production",
+    ]
+    assert (jobs["deploy-test"]["needs"], jobs["deploy-production"]["needs"]) == ("check", "deploy-test")
+    assert all("environment" in jobs[name] for name in ("deploy-test", "deploy-production"))
