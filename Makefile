@@ -85,7 +85,7 @@ command: .venv/.run ## Run an operator command: make command DO="create-app Shop
 
 .PHONY: restore
 restore: .venv/.run ## Put tables that point-in-time recovery restored into use (STACK=qbxml-queue; docs/operations.md, Restore)
-	@exec $(BIN)/python -m local.restore $(if $(STACK),--stack $(STACK)) $(if $(REGION),--region $(REGION)) $(if $(PROFILE),--profile $(PROFILE))
+	@PYTHONPATH=src exec $(BIN)/python -m local.restore $(if $(STACK),--stack $(STACK)) $(if $(REGION),--region $(REGION)) $(if $(PROFILE),--profile $(PROFILE))
 
 .PHONY: test
 test: .venv/.installed ## Run all tests that need nothing but Python

@@ -48,8 +48,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Prepare the tables of a stack and print what was done; return the exit status."""
     options = _parser().parse_args(arguments)
     try:
-        tables = _tables(deploy.client("cloudformation", options.region, options.profile), options.stack)
         session = boto3.Session(region_name=options.region, profile_name=options.profile)
+        resources = _resources(session.client("cloudformation"), options.stack)
+        names = {logical: physical for logical, physical, _ in resources}
+        tables = TableNames(lambda name: names[f"{name.title().replace('_', '')}Table"])
+        functions = [physical for _, physical, kind in resources if kind == "AWS::Lambda::Function"]
+        check(session.client("lambda"), functions, session.client("dynamodb"), tables)
         for name in TABLES:
             table = tables.name_of(name)
             written, deleted = copy_table(session.resource("dynamodb"), RESTORED + table, table)
@@ -61,6 +65,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for what, number in counts.items():
         print(f"{number:6} {what}")
     return 0
+
+
+def check(functions_client: Any, functions: Sequence[str], dynamodb: Any, tables: TableNames) -> None:
+    """Check that no function of the stack can run and that all restored tables are ready. Raises DeployError."""
+    for function in functions:
+        reserved = functions_client.get_function_concurrency(FunctionName=function)
+        if reserved.get("ReservedConcurrentExecutions") != 0:
+            raise deploy.DeployError(f"{function} can run. Stop all functions first: docs/operations.md, Restore")
+    for name in map(tables.name_of, TABLES):
+        try:
+            status = dynamodb.describe_table(TableName=RESTORED + name)["Table"]["TableStatus"]
+        except dynamodb.exceptions.ResourceNotFoundException as error:
+            raise deploy.DeployError(
+                f"{RESTORED}{name} does not exist. Restore {name} under this name first."
+            ) from error
+        if status != "ACTIVE":
+            raise deploy.DeployError(f"{RESTORED}{name} is {status}. Wait until it is restored.")
 
 
 def copy_table(dynamodb: Any, source: str, target: str) -> tuple[int, int]:
@@ -136,11 +157,12 @@ def _items(client: Any, table: str) -> Iterator[dict[str, Any]]:
         yield from page["Items"]
 
 
-def _tables(cloudformation: Any, stack: str) -> TableNames:
+def _resources(cloudformation: Any, stack: str) -> list[tuple[str, str, str]]:
+    """Return the logical ID, the physical ID and the type of each resource of a stack."""
     pages = cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack)
-    resources = [resource for page in pages for resource in page["StackResourceSummaries"]]
-    names = {resource["LogicalResourceId"]: resource["PhysicalResourceId"] for resource in resources}
-    return TableNames(lambda name: names[f"{name.title().replace('_', '')}Table"])
+    fields = ("LogicalResourceId", "PhysicalResourceId", "ResourceType")
+    found = [tuple(one[field] for field in fields) for page in pages for one in page["StackResourceSummaries"]]
+    return [(logical, physical, kind) for logical, physical, kind in found]
 
 
 def _parser() -> argparse.ArgumentParser:
