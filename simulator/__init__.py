@@ -1,7 +1,7 @@
-"""A QuickBooks Web Connector and a QuickBooks company in software: the other side of the service, on its own.
+"""A QuickBooks Web Connector and a QuickBooks company in software: the customer's side of the service.
 
-It needs the standard library, defusedxml and urllib3, and shares no code with the service, so that it finds its
-mistakes. From a program:
+It needs the standard library, defusedxml and urllib3, and shares no code with the service, so it can find the
+service's mistakes. In a program:
 
     from simulator import Company, Simulator
 
@@ -15,7 +15,7 @@ From a terminal: `python -m simulator --help`.
 * `WebConnector`: the protocol, one session at a time, with time, sleep and transport passed in.
 * `Company`: the company file and its request processor.
 * `Transport`: the Protocol between the Web Connector and HTTP.
-* `Script`: faults of line, QuickBooks and users with what must be so at the end, as JSON; `script.start(…)` runs it.
+* `Script`: faults of the line, of QuickBooks and of users, with expectations, as JSON; `script.start(…)` runs it.
 """
 
 from __future__ import annotations

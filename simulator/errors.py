@@ -1,8 +1,8 @@
-"""What can go wrong on the customer's side, in QuickBooks' and the Web Connector's own codes.
+"""The errors of the simulator, with the codes of QuickBooks and of the Web Connector.
 
 SimulatorError
 ├── QbwcError        a numbered Web Connector error: "QBWC1039: …"
-├── HresultError     QuickBooks' request processor threw: an HRESULT and a text
+├── HresultError     QuickBooks' request processor failed: an HRESULT and a text
 ├── RequestError     QuickBooks refuses one request: a status code and a message
 ├── TransportError   the HTTP call failed
 └── ConnectorClosed  the Web Connector was stopped: it makes no further call
@@ -52,7 +52,7 @@ UNSUPPORTED_VERSION = "0x80040423"
 
 
 class SimulatorError(Exception):
-    """Base of everything the simulator raises on purpose."""
+    """Base of the exceptions that the simulator raises on purpose."""
 
 
 class QbwcError(SimulatorError):
@@ -65,7 +65,7 @@ class QbwcError(SimulatorError):
 
 
 class HresultError(SimulatorError):
-    """QuickBooks threw: `hresult` is "0x…", `message` its text, `detail` the reason the real one would not tell."""
+    """QuickBooks failed: `hresult` is "0x…", `message` its text, `detail` a reason that the simulator adds."""
 
     def __init__(self, hresult: str, message: str | None = None, detail: str = "") -> None:
         self.hresult = hresult
@@ -75,11 +75,11 @@ class HresultError(SimulatorError):
 
 
 class TransportError(SimulatorError):
-    """The HTTP call gave no answer: refused, timed out, cut off, or not the expected kind of content."""
+    """The HTTP call had no usable response: refused, timed out, cut off, or of another content type."""
 
 
 class ConnectorClosed(SimulatorError):
-    """Somebody stopped the Web Connector in the middle of a session."""
+    """The user stopped the Web Connector in the middle of a session."""
 
 
 def describe(hresult: str) -> str:

@@ -8,7 +8,7 @@
 | - | x | x is cleared, what the message set holds executed; nothing stored: 600, nothing executed |
 | - | CLR-ALL-MSG-SETS | everything of the application is cleared, whether there was something or not |
 | y | x | x is cleared if it is stored, then as y alone |
-| - | - | executed, nothing stored, no attributes in the answer |
+| - | - | executed, nothing stored, no attributes in the response |
 
 A response is stored whatever its status: an Add that was refused is refused again from the store, not tried again.
 A message set that cannot be parsed is not stored. More than 24 characters: 9004, nothing executed.
@@ -37,9 +37,10 @@ NOT_STORED = 9005
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """How the response to a message set is kept: well, or what a fault makes of it.
+    """How the response to a message set is stored, unless a fault prevents it.
 
-    Not `possible`: executed, answered with 9005, nothing kept. Not `readable`: kept, but 9002 to whoever asks.
+    Without `possible` the message set is executed and answered with 9005, and nothing is stored. Without `readable` the
+    response is stored, but a status check returns 9002.
     """
 
     possible: bool = True
@@ -67,8 +68,8 @@ class MessageSets:
     ) -> tuple[str | None, int, list[str]]:
         """Return (newMessageSetID to answer, messageSetStatusCode, lines inside QBXMLMsgsRs).
 
-        The id is None when the request took no part in recovery. `execute` runs the requests; it is called at
-        most once, and not at all for checks, clearings and repetitions.
+        The id is None without error recovery. `execute` runs the requests; it is called at most once, and never for
+        status checks, clearing and repeated message sets.
         """
         new, old = message_set.get("newMessageSetID", ""), message_set.get("oldMessageSetID", "")
         mine = self.stored.setdefault(application, {})
@@ -87,12 +88,12 @@ class MessageSets:
         return new, 0 if keeping.possible or not new else NOT_STORED, lines
 
     def forget(self, application: str) -> None:
-        """Forget everything of an application, as QuickBooks does when its company file is rebuilt."""
+        """Delete all stored responses of an application, as QuickBooks does when its company file is rebuilt."""
         self.stored.pop(application, None)
 
     @staticmethod
     def _clear(mine: dict[str, tuple[str, list[str] | None]], old: str) -> bool:
-        """Forget what `old` names; tell whether there was such a thing to forget."""
+        """Delete the response that `old` names; tell whether there was one."""
         if old == CLEAR_ALL:
             mine.clear()
             return True
@@ -125,12 +126,12 @@ class MessageSets:
 
 
 def fingerprint(request: Element) -> str:
-    """Return what tells a request from others that ask for the same thing with other values."""
+    """Return a digest of a request's content and requestID."""
     return hashlib.sha256(json.dumps(_content(request)).encode()).hexdigest()
 
 
 def _checksum(message_set: Element) -> str:
-    """Return a checksum of the requests, blind to whitespace between elements."""
+    """Return a checksum of the requests that ignores whitespace between elements."""
     return hashlib.sha256(json.dumps([_content(child) for child in message_set]).encode()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""What can fail (`forms`), when it does (`plan`), on the line (`line`) and in QuickBooks (`company`), and scripts."""
+"""Faults on purpose: their forms, the plan that says when they are due, the line, QuickBooks, and scripts."""
 
 from __future__ import annotations
 

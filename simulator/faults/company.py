@@ -1,7 +1,7 @@
-"""A QuickBooks that fails: a company in front of which faults happen, as a plan says.
+"""A company in QuickBooks that fails as a plan of faults says.
 
-`FaultyCompany` stands where a `Company` stands for a Web Connector. What the Web Connector asks by itself at the
-beginning of a session (host, company, preferences) is left alone: faults are about the service's requests.
+A Web Connector uses a `FaultyCompany` like a `Company`. Faults happen to the service's requests only, not to the three
+queries that the Web Connector makes by itself when a session begins (host, company, preferences).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ LOCK_MESSAGES = {
         "This list has been modified by another user."
     ),
 }
-"""What QuickBooks says when somebody else works on the same thing: passing troubles, all three."""
+"""The messages of QuickBooks while another user works on the same object: all three pass."""
 
 _OWN_QUESTION = '<HostQueryRq requestID="0" />\n<CompanyQueryRq requestID="1">'
 _REQUESTS = re.compile(r"<([A-Za-z0-9]+Rq)[\s/>]")
@@ -52,7 +52,7 @@ _MEGABYTE = 1_000_000
 
 
 class Session(Protocol):
-    """What the Web Connector needs of a session with QuickBooks."""
+    """The part of a session with QuickBooks that the Web Connector uses."""
 
     def process_request(self, text: str) -> str:
         """Answer a QBXML document. Raises `HresultError`."""
@@ -64,7 +64,7 @@ class Session(Protocol):
 
 
 class Books(Protocol):
-    """What the Web Connector needs of QuickBooks: a `Company`, or one in front of which faults happen."""
+    """The part of QuickBooks that the Web Connector uses: a `Company` or a `FaultyCompany`."""
 
     @property
     def lock(self) -> threading.RLock:
@@ -97,10 +97,11 @@ class Books(Protocol):
 
 
 def kinds_of(text: str) -> set[str]:
-    """Return what a QBXML document is, for `request` of a fault.
+    """Return the kinds of a QBXML document that the key `request` of a fault can name.
 
-    The names of its requests; `reads` with a query in it, `pages` with the next page of an iterator, `writes` with
-    anything else; without a request `checks` (asks for a kept response) or `clears` (lets QuickBooks forget it).
+    These are the names of its requests; `reads` if it has a query, `pages` if it has the next page of an iterator,
+    `writes` if it has any other request. Without a request it is `checks` (asks for a stored response) or `clears`
+    (deletes a stored response).
     """
     names = set(_REQUESTS.findall(text)) - {"QBXMLMsgsRq"}
     ids = dict(_SET_IDS.findall(text))
@@ -124,7 +125,7 @@ def _with_forbidden_character(response: str) -> str:
 
 
 class FaultyCompany:
-    """A company behind a QuickBooks that fails. `elsewhere` is the other company that wrong-file opens."""
+    """A company whose QuickBooks fails. `elsewhere` is the other company that the fault wrong-file opens."""
 
     def __init__(self, company: Company, plan: FaultPlan, machine: int = 1) -> None:
         self.elsewhere: Company | None = None
@@ -159,7 +160,7 @@ class FaultyCompany:
         return self._open.path
 
     def begin_session(self, application: str, path: str = "") -> FaultySession:
-        """Open the company that is there to be opened. Raises `HresultError`."""
+        """Open the company, or the one that a fault puts in its place. Raises `HresultError`."""
         fault = self._plan.due("session", machine=self._machine)
         try:
             self._open = self._company
@@ -181,7 +182,7 @@ class FaultyCompany:
             self._plan.passed("session", machine=self._machine)
 
     def _another_company(self, file_id: str | None) -> Company:
-        """Return the company that somebody opened instead, with the mark of another connection or with none."""
+        """Return the other company that is open, with the FileID of another connection or without one."""
         if self.elsewhere is None:
             self.elsewhere = Company.empty(name="Another Company", path=OTHER_PATH, now=self._company.clock.now)
         mark = OTHER_FILE_ID if file_id is None else file_id
@@ -192,7 +193,7 @@ class FaultyCompany:
 
 
 class FaultySession:
-    """A session in which faults happen to requests; `has_odd_facts` spoils what the Web Connector asks by itself."""
+    """A session in which faults happen to requests; `has_odd_facts` spoils the Web Connector's own queries."""
 
     def __init__(
         self, company: Company, session: CompanySession, application: str, plan: FaultPlan, machine: int
@@ -209,7 +210,10 @@ class FaultySession:
         self._session.end()
 
     def process_request(self, text: str) -> str:
-        """Answer, or fail. Raises `HresultError`, and `ConnectorClosed` when QuickBooks does not answer."""
+        """Answer a QBXML document, or fail as the plan says.
+
+        Raises `HresultError`, and `ConnectorClosed` when QuickBooks does not answer.
+        """
         if not self._plan.faults or _OWN_QUESTION in text:
             response = self._session.process_request(text)
             return _with_forbidden_character(response) if self.has_odd_facts else response

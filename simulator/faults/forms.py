@@ -1,9 +1,8 @@
-"""What can go wrong and how it is written: one table for the command line, for scripts and for Python.
+"""The faults and how they are written, in one table for the command line, scripts and Python.
 
-A fault happens at a place: a SOAP method (`receiveResponseXML`), `process` (QuickBooks is handed a request of the
-service) or `session` (the Web Connector opens the company). `FORMS` says which action fits where and what it takes.
-A key that is not in the table is refused, with the nearest one that is: so a script written for other actions than
-these never runs as something else.
+A fault happens at a place: a SOAP method (`receiveResponseXML`), `process` (QuickBooks gets a request of the service)
+or `session` (the Web Connector opens the company). `FORMS` lists the actions of each kind of place and their keys. An
+unknown key is refused with the nearest known one, so a script for other actions never runs as something else.
 """
 
 # ruff: noqa: SIM905 - a list of words is read as a line of text, not as a page of literals
@@ -29,12 +28,12 @@ _WITHOUT_TICKET = {"serverVersion", "clientVersion", "authenticate"}
 PLACES = ("process", "session", *METHODS)
 
 KINDS = ("reads", "writes", "pages", "checks", "clears")
-"""What `request` can be beside a request's name; see `simulator.faults.company.kinds_of`."""
+"""The values of `request` besides the names of requests; see `simulator.faults.company.kinds_of`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """An action: what it does, the keys that it takes with their defaults, and the one that stands for VALUE."""
+    """An action: its description, its keys with their defaults, and the key that VALUE sets."""
 
     about: str
     keys: Mapping[str, Any]
@@ -110,21 +109,21 @@ OPEN_ERRORS = {
     "no-company-open": "0x80040417",
     "no-permission": "0x8004041A",
 }
-"""Words for the commonest HRESULTs of opening; they can stand for one."""
+"""Words that can replace the most common HRESULTs of opening a company."""
 
 LATE = frozenset({"late-duplicate", "sleep", "execute-late"})
-"""The actions whose `until` is when they come to their end; any other lasts until then."""
+"""The actions whose `until` says when they finish; other actions last until that event."""
 
 _COMMON = ("on", "do", "nth", "call", "times", "request", "machine", "until", "name", "about")
 EVENT_KEYS = ("on", "nth", "call", "request", "machine")
-"""The keys of an event, which a step has too: they say when it begins."""
+"""The keys of an event. In a step they say when the fault begins."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """The `nth` time (from 1; None: every time) that something happens `on` a place.
+    """The `nth` time that something happens `on` a place, from 1; every time if None.
 
-    With `request` only ProcessRequests of that name or kind count, with `machine` only what that machine does.
+    `request` limits it to ProcessRequests of that name or kind, `machine` to the events of that machine.
     """
 
     on: str
@@ -133,7 +132,7 @@ class Event:
     machine: int | None = None
 
     def counts(self, place: str, machine: int, kinds: Collection[str]) -> bool:
-        """Tell whether something that happens is counted."""
+        """Tell whether this event counts something that happens."""
         return (
             self.on == place
             and self.machine in {None, machine}
@@ -143,10 +142,10 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What happens at which place. `call` counts from 1; None means every time.
+    """A fault at a place. `call` counts from 1; None means every time.
 
-    It lasts for `times` times, or until the event `until` has happened. The other fields are those of its action:
-    `parse` and `of` check them and fill in what is left out.
+    It happens `times` times, or until the event `until`. The other fields belong to its action; `parse` and `of` check
+    them and fill in the defaults.
     """
 
     method: str
@@ -167,7 +166,7 @@ class Fault:
 
     @classmethod
     def parse(cls, text: str) -> Fault:
-        """Read `PLACE[/REQUEST]:NTH:ACTION[:VALUE][:KEY=VALUE…]`. Raises `ValueError` with what is wrong."""
+        """Read `PLACE[/REQUEST]:NTH:ACTION[:VALUE][:KEY=VALUE…]`. Raises `ValueError` with the reason."""
         parts = text.split(":")
         if len(parts) < 3:  # noqa: PLR2004 - the three that must be there
             raise ValueError(f"a fault is METHOD:CALL:ACTION[:VALUE][:KEY=VALUE], not {text!r}")
@@ -228,7 +227,7 @@ class Fault:
 
     @property
     def event(self) -> Event:
-        """What has to happen for it to begin."""
+        """The event that begins the fault."""
         return Event(self.method, self.call, self.request, self.machine)
 
     def __str__(self) -> str:
@@ -238,7 +237,7 @@ class Fault:
 
 
 def refuse_unknown(what: str, given: Iterable[str], known: Collection[str]) -> None:
-    """Raise `ValueError` for the first name that is not known, with the nearest that is."""
+    """Raise `ValueError` for the first unknown name, with the nearest known one."""
     for name in given:
         if name not in known:
             raise ValueError(f"{what} has no {name!r}; {_nearest(name, known)}")
@@ -309,14 +308,14 @@ def _count(text: str) -> int | str:
 
 
 def _typed(key: str, text: str) -> Any:
-    """Read a value of the command line; `Fault.of` says what is wrong with it."""
+    """Read a value of the command line; `Fault.of` checks it."""
     if key in {"seconds", "megabytes", "code", "times", "machine"} and re.fullmatch(r"\d+(\.\d+)?", text):
         return float(text) if "." in text else int(text)
     return {"true": True, "false": False}.get(text, text) if key == "after_execution" else text
 
 
 def _nearest(name: object, known: Iterable[str]) -> str:
-    """Say what could have been meant."""
+    """Return a hint with the nearest known name, '' without one."""
     names = list(known)
     close = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
     if close:

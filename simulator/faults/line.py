@@ -1,8 +1,8 @@
-"""A bad line and impatient users: a transport that loses, repeats, delays and cuts off chosen calls.
+"""A bad line and impatient users: a transport that loses, repeats, delays and cuts off calls.
 
 A fault is written `METHOD:CALL:ACTION[:VALUE][:KEY=VALUE…]`, for example `receiveResponseXML:2:lose-response`. CALL
-counts the calls of that method over the life of the transport from 1, or is `*` for every call. All actions are in
-`simulator.faults.forms`; those at `process` and `session` are the business of `simulator.faults.company`.
+counts the calls of that method over the life of the transport from 1, or is `*` for every call.
+`simulator.faults.forms` lists all actions; `simulator.faults.company` handles those at `process` and `session`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _TICKET = re.compile(rb"<(ticket|wcTicket)>([^<]*)</\1>")
 class FaultyTransport:
     """Wraps a transport: the line between one machine's Web Connector and the service.
 
-    `faults` is a plan that it shares with others, or the faults of a plan of its own.
+    `faults` is a plan that several transports share, or a list of faults for a plan of this transport alone.
     """
 
     def __init__(
@@ -49,16 +49,16 @@ class FaultyTransport:
 
     @property
     def happened(self) -> list[Fault]:
-        """The faults that came true, in order; those of all who share the plan."""
+        """The faults of the plan that happened, in order."""
         return self.plan.happened
 
     def get(self, url: str) -> int:
-        """Pass on: faults are about SOAP calls. With the check of the certificate a session begins."""
+        """Pass a GET on: faults happen to SOAP calls only. A session begins with this check of the certificate."""
         self._stopping = False
         return self._inner.get(url)
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
-        """Pass a call on, or do to it what the first fault that names it says."""
+        """Pass a call on, or apply the first fault that is due for it."""
         method = headers.get("SOAPAction", "").strip('"').removeprefix(NAMESPACE)
         if self._stopping and method != "receiveResponseXML":
             raise ConnectorClosed
@@ -103,14 +103,14 @@ class FaultyTransport:
         return response
 
     def _with_stale_ticket(self, fault: Fault, body: bytes) -> bytes:
-        """Put the ticket of the session before into a call; the first session has none to put."""
+        """Put the ticket of the previous session into a call; the first session keeps its own."""
         if len(self._tickets) < 2:  # noqa: PLR2004 - this session's and the one before
             return body
         self.plan.came_true(fault)
         return _TICKET.sub(lambda match: match[0].replace(self._tickets[-1], self._tickets[-2]), body)
 
     def _learn_ticket(self, body: bytes) -> None:
-        """Remember the ticket of this session and of the one before."""
+        """Remember the tickets of this session and of the previous one."""
         shown = _TICKET.search(body)
         if shown and shown[2] not in self._tickets[-1:]:
             self._tickets = [*self._tickets[-1:], shown[2]]

@@ -1,7 +1,7 @@
-"""Which fault is due now: everything that happens in a run is counted here, for all its machines.
+"""The plan of a run's faults: counts all events of all machines and says which fault is due.
 
-The line (`simulator.faults.line`) and QuickBooks (`simulator.faults.company`) ask the plan each time something happens
-and do what it says. What comes late (a second copy of a call, an execution after the hang) waits here for its event.
+The line (`simulator.faults.line`) and QuickBooks (`simulator.faults.company`) ask the plan at each event. Late copies
+of calls and late executions wait here for their event.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class _Count:
-    """How often an event's kind of thing has happened."""
+    """How many times an event has happened."""
 
     event: Event
     passed: int = 0
@@ -32,9 +32,9 @@ class _Count:
 
 
 class FaultPlan:
-    """The faults of a run. `happened` lists those that came true, in order, once for each time.
+    """The faults of a run. `happened` lists them in order, once for each time that they happened.
 
-    Safe for several threads. `sleep` does the waiting of slow and sleeping things.
+    Safe for several threads. `sleep` waits for slow calls and sleeping machines.
     """
 
     def __init__(self, faults: Iterable[Fault] = (), *, sleep: Callable[[float], object] = time.sleep) -> None:
@@ -48,7 +48,7 @@ class FaultPlan:
 
     @property
     def never_happened(self) -> list[Fault]:
-        """The faults that have not come true."""
+        """The faults that have not happened."""
         return [fault for fault in self.faults if fault not in self.happened]
 
     @property
@@ -57,7 +57,7 @@ class FaultPlan:
         return len(self._late)
 
     def due(self, place: str, *, machine: int = 1, kinds: Collection[str] = ()) -> Fault | None:
-        """Count what is about to happen at `place`; return the first fault that is due.
+        """Count an event at `place` before it happens, and return the first fault that is due.
 
         `kinds` are the kinds of requests in a ProcessRequest. The caller reports with `came_true` that the fault
         happened.
@@ -77,7 +77,7 @@ class FaultPlan:
         self.happened.append(fault)
 
     def passed(self, place: str, *, machine: int = 1, kinds: Collection[str] = ()) -> None:
-        """Count what has happened, and do what waited for it."""
+        """Count an event after it happened, and run the actions that waited for it."""
         with self._lock:
             for count in [end for end in self._ends if end] + [count for count, _ in self._late]:
                 count.passed += count.event.counts(place, machine, kinds)
@@ -87,7 +87,7 @@ class FaultPlan:
             _do(action)
 
     def later(self, fault: Fault, next_event: Event, action: Callable[[], object]) -> None:
-        """Do `action` after the fault's `until`, which counts from the start, or after the next `next_event`."""
+        """Run `action` after the fault's `until`, which counts from the start, or after the next `next_event`."""
         with self._lock:
             end = self._ends[self.faults.index(fault)]
             if end is None or not end.reached:
@@ -102,7 +102,7 @@ class FaultPlan:
             return end is not None and end.reached
 
     def do_what_is_late(self) -> None:
-        """Do now what still waits for its event."""
+        """Run all actions that still wait for their event."""
         with self._lock:
             late, self._late = self._late, []
         for _, action in late:
@@ -118,6 +118,6 @@ def _is_due(fault: Fault, begin: _Count, end: _Count | None) -> bool:
 
 
 def _do(action: Callable[[], object]) -> None:
-    """Do something that nobody waits for: nobody hears that it failed."""
+    """Run a late action; its failure is ignored, because nobody waits for it."""
     with suppress(SimulatorError):
         action()

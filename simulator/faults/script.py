@@ -1,15 +1,15 @@
-"""A script: the faults of a run, and what must be so at its end, as JSON.
+"""A script: the faults of a run and the expectations at its end, as JSON.
 
     {
-      "about": "The answer to the second write is lost",
+      "about": "The response to the second write is lost",
       "machines": 1,
       "sessions": 3,
       "steps": [{"on": "receiveResponseXML", "call": 2, "do": "lose-response"}],
       "expect": {"executed": {"CustomerAddRq": 3}, "repeated_writes": 0, "faults_happened": "all"}
     }
 
-Steps are the faults of `simulator.faults.forms`. The shape is the version: what this simulator does not know is
-refused with the number of the step and the nearest name that it knows, never skipped.
+Steps are the faults of `simulator.faults.forms`. An unknown name is refused with the number of its step and the nearest
+known name, never skipped.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _EXPECTATIONS = ("executed", "repeated_writes", "executed_in_wrong_file", "fault
 
 @dataclass(frozen=True, slots=True)
 class Expectations:
-    """What must be so at the end.
+    """The state that a run must end with.
 
-    `executed`: how often QuickBooks did each request, refused ones not counted; requests that are not named may have
-    been done any number of times. `repeated_writes`: how many writes were executed again after they had been done.
-    `executed_in_wrong_file`: how many requests of the service the company of wrong-file executed. `faults_happened`:
-    "all", or the names of the steps that must have happened.
+    `executed`: how many times QuickBooks executed each request without an error; requests without an entry do not
+    matter. `repeated_writes`: how many writes were executed again after they had succeeded. `executed_in_wrong_file`:
+    how many requests of the service the company of the fault wrong-file executed. `faults_happened`: "all", or the
+    names of the steps that must have happened.
     """
 
     executed: Mapping[str, int] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Expectations:
 
     @classmethod
     def of(cls, document: Any, names: Iterable[str] | None = None) -> Expectations:
-        """Check and take the value of `expect`; `names` are those of the steps. Raises `ValueError`."""
+        """Check the value of `expect` and return it; `names` are the names of the steps. Raises `ValueError`."""
         if not isinstance(document, dict):
             raise ValueError(f'expect is an object like {{"executed": {{"CustomerAddRq": 1}}}}, not {document!r}')  # noqa: TRY004 - every mistake in a script is one kind of error
         refuse_unknown("expect", document, _EXPECTATIONS)
@@ -83,7 +83,7 @@ class Expectations:
         )
 
     def problems(self, company: Company, elsewhere: Sequence[Execution], plan: FaultPlan) -> list[str]:
-        """Return a sentence for each expectation that does not hold; `elsewhere` was done in another company."""
+        """Return a sentence for each expectation that failed; `elsewhere` are the executions in another company."""
         found = []
         done = Counter(execution.name for execution in company.executed if execution.succeeded)
         for name, wanted in self.executed.items():
@@ -107,7 +107,7 @@ class Expectations:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A script. `machines` Web Connectors have the same `.qwc` file; `sessions` is how many each of them runs."""
+    """A script. `machines` Web Connectors have the same `.qwc` file, and each runs `sessions` sessions."""
 
     faults: tuple[Fault, ...] = ()
     expect: Expectations = field(default_factory=Expectations)
@@ -117,7 +117,7 @@ class Script:
 
     @classmethod
     def load(cls, path: str | Path) -> Script:
-        """Read a script file. Raises `OSError`, and `ValueError` with the file, the step and what is wrong."""
+        """Read a script file. Raises `OSError`, and `ValueError` with the file, the step and the reason."""
         try:
             return cls.parse(Path(path).read_text(encoding="utf-8"))
         except ValueError as error:
@@ -130,7 +130,7 @@ class Script:
 
     @classmethod
     def of(cls, document: Any) -> Script:
-        """Check and take a script: an object, or the list of its steps alone. Raises `ValueError`."""
+        """Check a script and return it: an object, or only the list of its steps. Raises `ValueError`."""
         if isinstance(document, list):
             document = {"steps": document}
         if not isinstance(document, dict):
@@ -156,7 +156,7 @@ class Script:
         return cls(faults, Expectations.of(document.get("expect", {}), names), machines, sessions, about)
 
     def start(self, qwc_text: str, password: str, company: Company, **options: Any) -> ScriptRun:
-        """Return the run of this script with its machines; `options` are those of `ScriptRun`.
+        """Return a run of this script; `options` are those of `ScriptRun`.
 
         Raises `QbwcError` for a `.qwc` that the Web Connector would refuse.
         """
@@ -164,7 +164,7 @@ class Script:
 
 
 def repeated_writes(executed: Iterable[Execution]) -> list[Execution]:
-    """Return the executions of writes that had been done before: same content, same requestID."""
+    """Return the executions of writes that had succeeded before with the same content and requestID."""
     done: set[tuple[str, str]] = set()
     again = []
     for execution in executed:
@@ -179,7 +179,7 @@ def repeated_writes(executed: Iterable[Execution]) -> list[Execution]:
 
 
 def _faults(steps: list[Any]) -> tuple[Fault, ...]:
-    """Read the steps; one whose `until` is a name lasts until what the step of that name is about."""
+    """Read the steps; an `until` that is a name means the event of the step with that name."""
     named = [step for step in steps if isinstance(step, dict) and isinstance(step.get("name"), str)]
     twice = [name for name, number in Counter(step["name"] for step in named).items() if number > 1]
     if twice:

@@ -1,4 +1,4 @@
-"""A script that runs: its machines over one company, one plan of faults, and what came of it."""
+"""A run of a script: its machines, their company, the plan of faults, and the report."""
 
 from __future__ import annotations
 
@@ -27,11 +27,10 @@ _IDLE_CALLS = {"serverVersion", "clientVersion", "authenticate", "closeConnectio
 
 
 class ScriptRun:
-    """The simulators of a script, one for each machine; runs their sessions at the same time, call by call in turn.
+    """The simulators of a script, one for each machine. Their sessions run at the same time; their calls take turns.
 
-    The options are those of `Simulator`, but that `on_session` is told of every session; with several machines the
-    text of progress, log and status begins with the machine's number. `simulators` are for those who want to run them
-    in another order.
+    The options are those of `Simulator`; `on_session` is called after every session. With several machines the texts of
+    progress, log and status begin with the number of the machine. Use `simulators` to run them in another order.
     """
 
     def __init__(
@@ -94,12 +93,12 @@ class ScriptRun:
         keep_running(self.simulators, self.run_once, stop_event, every_seconds, auto_run=auto_run)
 
     def problems(self) -> list[str]:
-        """Return a sentence for each expectation of the script that does not hold."""
+        """Return a sentence for each expectation of the script that failed."""
         return self.script.expect.problems(self.company, self.executed_elsewhere, self.plan)
 
     @property
     def executed_elsewhere(self) -> list[Execution]:
-        """What the service had executed in another company (wrong-file)."""
+        """The requests of the service that another company executed (wrong-file)."""
         others = [simulator.books.elsewhere for simulator in self.simulators]
         return [
             execution
@@ -110,7 +109,7 @@ class ScriptRun:
         ]
 
     def report(self) -> dict[str, Any]:
-        """Return what happened, for JSON: sessions with their calls, executed requests, faults, problems."""
+        """Return the run as JSON: sessions with their calls, executed requests, faults and problems."""
         executed = self.company.executed
         return {
             "about": self.script.about,
@@ -183,5 +182,5 @@ def _numbered(tell: Callable[[Any, str], None], machine: Machine, script: Script
 
 
 def _numbered_text(text: str, machine: Machine, script: Script) -> str:
-    """Put the machine's number before a text where there are several."""
+    """Put the machine's number before a text if there are several machines."""
     return text if script.machines == 1 else f"[machine {machine.number}] {text}"

@@ -1,11 +1,11 @@
-"""The Web Connector: one session after the other with a service, exactly in the protocol's order.
+"""The Web Connector: runs sessions with a service in the order of the protocol.
 
 serverVersion → clientVersion → authenticate → (QuickBooks opens) → sendRequestXML ⇄ receiveResponseXML →
-closeConnection; getLastError, connectionError and the interactive calls where the answers ask for them. A call that
-fails abandons the session with the number of its method, as the real one does: nothing is repeated.
+closeConnection; getLastError, connectionError and the interactive calls when responses require them. A call that fails
+ends the session with the number of its method, as in the real Web Connector: nothing is repeated.
 
-Where Intuit's guide is silent this connector takes one way and says so: closeConnection follows a postponed update, a
-`done` of connectionError and QBWC1014; a user who stops a session makes no further call.
+Intuit's guide leaves some cases open. This connector calls closeConnection after a postponed update, after `done` from
+connectionError and after QBWC1014. After the user stops a session it makes no further call.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 CLIENT_VERSION = "2.3.0.215"
 NO_OP_WAIT_SECONDS = 5
-"""What the Web Connector waits when the service answers NoOp; not configurable there."""
+"""How long the Web Connector waits after NoOp; it is not configurable."""
 MAX_OPEN_ATTEMPTS = 20
-"""The real one retries for as long as connectionError does not answer `done`; a test must end."""
+"""The real Web Connector retries until connectionError returns `done`; a test must end."""
 
 _HCP_REQUEST = (
     '<?xml version="1.0" encoding="utf-8"?>\n<?qbxml version="{version}"?>\n'
@@ -50,7 +50,7 @@ FAILED_CALL = {
     "closeConnection": 1044,
     "connectionError": 1045,
 }
-"""The number of each method's failure; the interactive methods have none of their own."""
+"""The error number of each method; the interactive methods have none."""
 _FAILED = 1006
 _BAD_CLIENT_VERSION_ANSWER = 1046
 _REFUSED_CLIENT_VERSION = 1037
@@ -65,13 +65,13 @@ _OTHER_FILE_ID = 1039
 
 @dataclass(frozen=True, slots=True)
 class SessionResult:
-    """How a session ended.
+    """The result of a session.
 
     `status` is the text of the Status column. `error` is None, the QBWC number, or the negative number that the service
-    gave in receiveResponseXML; a text of getLastError without one is a status only.
+    returned from receiveResponseXML; a text of getLastError without a number is a status only.
 
-    `requests` counts what was handed to QuickBooks. `postpone_seconds` and `min_interval_seconds` are what
-    authenticate asked of the scheduler (None: nothing, or Auto-Run is off).
+    `requests` counts the requests that QuickBooks got. `postpone_seconds` and `min_interval_seconds` are the values of
+    authenticate for the scheduler (None: none, or Auto-Run is off).
     """
 
     status: str
@@ -85,9 +85,10 @@ class SessionResult:
 class WebConnector:
     """One application in the Web Connector.
 
-    `sleep` waits for seconds, `stopped` tells that the user pressed Stop. `on_progress(percent, text)` is the Status
-    column, `on_call(method, text)` the log. `interactive(url)` is the user's consent to a web page, `on_warning(text)`
-    to a warning of clientVersion. `auto_run` is the tick without which the scheduler's figures are ignored.
+    `sleep` waits for seconds; `stopped` tells whether the user pressed Stop. `on_progress(percent, text)` is the Status
+    column, `on_call(method, text)` the log. `interactive(url)` asks the user to open a web page, `on_warning(text)` to
+    continue after a warning of clientVersion. `auto_run` is the Auto-Run box: without it the scheduler's values do not
+    count.
     """
 
     def __init__(
@@ -126,7 +127,7 @@ class WebConnector:
         return cls(read_qwc(path.read_text(encoding="utf-8-sig")), password, company, transport)
 
     def add_application(self) -> None:
-        """Do what "Add an application" does: check certificate and support page, write the FileID into the company.
+        """Add the application: check the certificate and the support page, and write the FileID into the company.
 
         Raises `QbwcError` 1048, 1003, 1004, or 1039 when the company has another FileID of the same OwnerID.
         """
@@ -173,13 +174,13 @@ class WebConnector:
             self._on_call(method, text)
 
     def pause(self) -> None:
-        """Wait as after NoOp. Raises `ConnectorClosed` when the user pressed Stop meanwhile."""
+        """Wait after NoOp. Raises `ConnectorClosed` when the user presses Stop."""
         self.sleep(NO_OP_WAIT_SECONDS)
         if self.stopped():
             raise ConnectorClosed
 
     def call(self, method: str, **parts: str | int | None) -> tuple[int, bytes]:
-        """Make one SOAP call. Raises `QbwcError` with the method's number when no answer comes."""
+        """Make one SOAP call. Raises `QbwcError` with the method's number when no response arrives."""
         if self._on_call is not None:  # writing out megabytes that nobody reads costs more than the call
             shown = {name: "***" if name == "strPassword" else value for name, value in parts.items()}
             self._on_call(method, f"→ {shown}")
@@ -206,7 +207,7 @@ class WebConnector:
 
     @property
     def client_version(self) -> str:
-        """This Web Connector's version, as clientVersion tells it."""
+        """The version that this Web Connector sends in clientVersion."""
         return self._client_version
 
     def user_accepts(self, url: str) -> bool:
@@ -214,7 +215,7 @@ class WebConnector:
         return self._interactive(url)
 
     def user_continues(self, warning: str) -> bool:
-        """Ask the user to go on after a warning."""
+        """Ask the user to continue after a warning."""
         return self._on_warning(warning)
 
     def _check_certificate(self) -> None:
@@ -231,13 +232,13 @@ class WebConnector:
 
 
 def call_failed(method: str, reason: Exception) -> QbwcError:
-    """Return the Web Connector's error for a call that threw."""
+    """Return the Web Connector's error for a call that failed."""
     name = method[0].upper() + method[1:]
     return QbwcError(FAILED_CALL.get(method, _FAILED), f"{name} failed. {reason}")
 
 
 class _Session:
-    """The state of one session: its ticket, the open company, and how far it is."""
+    """The state of one session: its ticket, the open company and its progress."""
 
     def __init__(self, connector: WebConnector) -> None:
         self._connector = connector
@@ -247,7 +248,7 @@ class _Session:
         self.requests = 0
 
     def end(self) -> None:
-        """End the session with QuickBooks; iterators die with it."""
+        """End the session with QuickBooks and its iterators."""
         if self._books is not None:
             self._books.end()
 
@@ -306,7 +307,7 @@ class _Session:
         raise QbwcError(_BAD_CLIENT_VERSION_ANSWER, f"clientVersion answered with a syntax that is not known: {text!r}")
 
     def _authenticate(self) -> tuple[str, int, int | None]:
-        """Log in; return status, seconds to postpone (0: none) and the least interval of the scheduler."""
+        """Log in; return the status, the seconds to postpone (0: none) and the scheduler's minimum interval."""
         connector = self._connector
         answer = connector.call(
             "authenticate", strUserName=connector.qwc.user_name, strPassword=connector.password
@@ -327,7 +328,7 @@ class _Session:
         return status, postpone, min_interval or None
 
     def _open(self, path: str) -> Session | str:
-        """Open the company, asking the service after each failure; return QuickBooks' text when it gives up."""
+        """Open the company, report each failure, and return QuickBooks' message when the service gives up."""
         connector = self._connector
         for _ in range(MAX_OPEN_ATTEMPTS):
             try:
@@ -347,7 +348,7 @@ class _Session:
         return f"QBWC{_QUICKBOOKS_NOT_OPEN}: gave up after {MAX_OPEN_ATTEMPTS} attempts"
 
     def _exchange(self, facts: str) -> tuple[str, int | None]:
-        """Fetch requests and bring answers until the service has no more; return status text and error number."""
+        """Exchange requests and responses until the service has no more; return status text and error number."""
         connector = self._connector
         while True:
             if connector.stopped():  # never between a request and its answer: what was executed is reported
@@ -376,7 +377,7 @@ class _Session:
             connector.progress(progress, "Working")
 
     def _execute(self, request: str) -> int:
-        """Let QuickBooks execute a request and bring its answer; return the progress that the service tells."""
+        """Let QuickBooks execute a request, send its response, and return the progress of the service."""
         connector = self._connector
         response, hresult, message = "", "", ""
         self.requests += 1
@@ -396,7 +397,7 @@ class _Session:
         return progress
 
     def _ask_why(self) -> tuple[str, int | None] | None:
-        """Ask why there was no request: None to go on, otherwise the session's status text and error number."""
+        """Call getLastError after an empty request; return None to continue, else status text and error number."""
         connector = self._connector
         reason = connector.call_for_string("getLastError", ticket=self._ticket)
         if reason == "NoOp":
@@ -409,7 +410,7 @@ class _Session:
         return reason, None
 
     def _interact(self) -> tuple[str, int | None] | None:
-        """Open the service's page when the user agrees and wait until it is done."""
+        """Open the service's page if the user agrees, and wait until it is done."""
         connector = self._connector
         url = connector.call_for_string(
             "getInteractiveURL", wcTicket=self._ticket, sessionID=f"{{{uuid.uuid4()}}}".upper()
@@ -425,7 +426,7 @@ class _Session:
     def _close(
         self, text: str, error: int | None = None, *, postpone: int | None = None, min_interval: int | None = None
     ) -> SessionResult:
-        """End the session with closeConnection; a failure of that call is only logged, the work is done."""
+        """End the session with closeConnection; a failure of that call is only logged."""
         self.end()
         try:
             self._connector.call_for_string("closeConnection", ticket=self._ticket)
@@ -439,4 +440,4 @@ _REFUSALS: dict[str, tuple[str, int | None]] = {
     "busy": ("Application Busy", None),
     "nvu": (f"QBWC{_INVALID_PASSWORD}: Invalid password for username", _INVALID_PASSWORD),
 }
-"""What authenticate can answer instead of a company file, in any case of letters."""
+"""The values that authenticate can return instead of a company file, in any case of letters."""

@@ -1,6 +1,6 @@
 """The Windows machines that Web Connectors run on: several with the same `.qwc` file take turns, call by call.
 
-Each machine has a thread, and only the one whose turn it is runs: two machines at once do the same every time.
+Each machine has a thread, and only one runs at a time, so two machines at once give the same result every time.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class Machine:
-    """One machine. `number` is what `machine` of a fault names; `calls` notes the calls of a session, if it is there.
+    """One machine. The key `machine` of a fault names its `number`; `calls`, if present, records the calls of a session.
 
-    Alone (without `turns`) it waits for nobody.
+    Without `turns` it waits for no other machine.
     """
 
     def __init__(self, number: int = 1, turns: Turns | None = None, calls: list[str] | None = None) -> None:
@@ -29,18 +29,18 @@ class Machine:
             self._turns.take(self.number)
 
     def note(self, call: str) -> None:
-        """Write a call down."""
+        """Record a call."""
         if self.calls is not None:
             self.calls.append(call)
 
     def nap(self, is_over: Callable[[], bool]) -> None:
-        """Sleep while others make their calls, until `is_over()` or nobody else is awake."""
+        """Sleep while other machines make calls, until `is_over()` or no other machine is awake."""
         if self._turns is not None:
             self._turns.sleep(self.number, is_over)
 
 
 class Turns:
-    """Whose turn it is: the machines that are in a session and awake, one after the other, by number."""
+    """The turns of the machines that are in a session and awake, in the order of their numbers."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -49,7 +49,7 @@ class Turns:
         self._turn = 0
 
     def begin(self, machines: Iterable[int]) -> None:
-        """Let the sessions of these machines begin; the first one's turn is first."""
+        """Begin the sessions of these machines; the first one has the first turn."""
         with self._changed:
             self._awake = sorted(machines)
             self._turn = self._awake[0]
@@ -60,20 +60,20 @@ class Turns:
             self._changed.wait_for(lambda: self._turn == machine)
 
     def take(self, machine: int) -> None:
-        """Give the turn away and wait until it comes back."""
+        """Pass the turn on and wait for the next one."""
         with self._changed:
             self._pass_on(machine)
         self.wait(machine)
 
     def sleep(self, machine: int, is_over: Callable[[], bool]) -> None:
-        """Let the others take their turns without this machine until `is_over()` or all others are done."""
+        """Let the other machines take turns without this one until `is_over()` or all of them have finished."""
         with self._changed:
             self._asleep[machine] = is_over
             self._remove(machine)
         self.wait(machine)
 
     def end(self, machine: int) -> None:
-        """Take a machine out whose session is over."""
+        """Remove a machine when its session is over."""
         with self._changed:
             self._remove(machine)
 
@@ -82,7 +82,7 @@ class Turns:
         self._pass_on(machine)
 
     def _pass_on(self, machine: int) -> None:
-        """Give the turn to the next machine that is awake, after waking those whose sleep is over."""
+        """Wake the machines whose sleep is over, then pass the turn to the next one that is awake."""
         woken = [number for number, is_over in self._asleep.items() if is_over()]
         if not self._awake and not woken:
             woken = list(self._asleep)

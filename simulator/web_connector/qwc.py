@@ -1,6 +1,6 @@
 """The `.qwc` file: read and checked as the Web Connector does when an application is added.
 
-Errors carry the Web Connector's own numbers, so that a file that passes here is one that a customer can add.
+Errors have the Web Connector's numbers, so a customer can add every file that passes here.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ READ_ONLY = 1080
 
 @dataclass(frozen=True, slots=True)
 class QwcFile:
-    """A checked `.qwc` file. `every_seconds` is its Scheduler (None: manual), `cert_url` where the certificate is."""
+    """A checked `.qwc` file. `every_seconds` is its Scheduler (None: manual), `cert_url` the certificate's address."""
 
     app_name: str
     app_id: str

@@ -1,4 +1,4 @@
-"""`Simulator`: the Web Connector's window with one application in it: run now, or again and again on a schedule."""
+"""`Simulator`: the Web Connector's window with one application: runs sessions now or on a schedule."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ if TYPE_CHECKING:
 
 
 class StopEvent(Protocol):
-    """The part of `threading.Event` that a schedule needs."""
+    """The part of `threading.Event` that a schedule uses."""
 
     def is_set(self) -> bool:
         """Tell whether to stop."""
         ...
 
     def wait(self, timeout: float) -> bool:
-        """Wait for so many seconds or until it is set; tell whether it is."""
+        """Wait for a number of seconds or until it is set; tell whether it is set."""
         ...
 
 
 class Simulator:
     """One application: its `.qwc` text, the password that the user typed, the company in QuickBooks.
 
-    `sleep` is used for the waits inside a session of `run_once`; in `run` the stop event is waited on instead, so that
-    stopping takes effect at once. `on_progress(percent, text)` is the Status column, `on_call(method, text)` the log,
-    `on_session(result)` is told of the end of every session that `run` starts. `interactive(url)` and
-    `on_warning(text)` are the user's consent to a web page and to a warning of clientVersion.
-    `faults` happen on the line and in QuickBooks; simulators on several machines share one plan of them.
+    `sleep` waits within a session of `run_once`; `run` waits on the stop event instead, so stopping takes effect at
+    once. `on_progress(percent, text)` is the Status column, `on_call(method, text)` the log,
+    `on_session(result)` is called after every session that `run` starts. `interactive(url)` asks the user to open a
+    web page, `on_warning(text)` to continue after a warning of clientVersion.
+    `faults` happen on the line and in QuickBooks; simulators of several machines share one plan.
     Raises `QbwcError` for a `.qwc` that the Web Connector would refuse.
     """
 
@@ -81,7 +81,7 @@ class Simulator:
         self._added = False
 
     def run_once(self) -> SessionResult:
-        """Run one session, as "Update Selected" does; the first time the application is added before."""
+        """Run one session, as "Update Selected" does; the first call adds the application."""
         if not self._added:
             try:
                 self.connector.add_application()
@@ -95,8 +95,8 @@ class Simulator:
         """Run sessions until `stop_event` is set.
 
         `every_seconds` is the pause between sessions; None means the Scheduler of the `.qwc` (`ValueError` without
-        one). With Auto-Run ticked authenticate can ask for a longer one, or postpone the next session; without it
-        every session is one that the user asked for.
+        one). With Auto-Run, authenticate can set a longer one or postpone the next session. Without it the user
+        starts every session.
         """
         keep_running([self], lambda: [self._next_session()], stop_event, every_seconds, auto_run=auto_run)
 
@@ -106,7 +106,7 @@ class Simulator:
         return result
 
     def obey(self, stop_event: StopEvent, *, auto_run: bool) -> None:
-        """Wait on `stop_event` from now on instead of sleeping, and stop with it."""
+        """Wait on `stop_event` from now on instead of sleeping, and stop when it is set."""
         self.connector.auto_run = auto_run
         self.connector.sleep = self.faults.sleep = stop_event.wait
         self.connector.stopped = stop_event.is_set
@@ -120,7 +120,7 @@ def keep_running(
     *,
     auto_run: bool,
 ) -> None:
-    """Let `run_once` run the next session of each of the simulators, until `stop_event` is set: see `Simulator.run`."""
+    """Call `run_once` for the next session of each simulator until `stop_event` is set: see `Simulator.run`."""
     every = simulators[0].connector.qwc.every_seconds if every_seconds is None else every_seconds
     if every is None:
         raise ValueError("the .qwc file has no Scheduler: say how often to run")

@@ -1,6 +1,6 @@
 """SOAP as the Web Connector writes it (one line, document/literal wrapped) and reads it (as strictly as .NET).
 
-Whitespace inside a result is data. An answer that .NET could not turn into the declared type is an error here too.
+Whitespace inside a result is data. A response that .NET could not convert to the declared type is an error here too.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _OK = 200
 
 
 class SoapError(Exception):
-    """The answer is not what the method declares; `fault` tells that the server answered a SOAP fault."""
+    """The response does not have the declared type; `fault` tells whether it is a SOAP fault."""
 
     def __init__(self, message: str, *, fault: bool = False) -> None:
         self.fault = fault
@@ -76,7 +76,7 @@ def read_strings(method: str, status: int, body: bytes) -> list[str]:
 
 
 def read_int(method: str, status: int, body: bytes) -> int:
-    """Return an integer result: a decimal or an empty one cannot be read. Raises `SoapError`."""
+    """Return an integer result. Raises `SoapError`, also for a decimal or an empty result."""
     result = _result(method, status, body)
     text = "" if result is None else _text(result)
     if not re.fullmatch(r"\s*[+-]?\d+\s*", text):

@@ -1,6 +1,6 @@
-"""How the Web Connector reaches the service: a two-method Protocol, and its real form over HTTP.
+"""How the Web Connector reaches the service: a Protocol of two methods, and its implementation over HTTP.
 
-Tests pass a scripted server in its place; `simulator.faults` wraps one to lose and repeat calls.
+Tests pass a scripted server instead; `simulator.faults` wraps a transport to lose and repeat calls.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 CALL_TIMEOUT_SECONDS = 100
-"""The default of .NET's SoapHttpClientProtocol, which the Web Connector is built on."""
+"""The default of .NET's SoapHttpClientProtocol, which the Web Connector uses."""
 
 
 class Transport(Protocol):
-    """What the Web Connector needs of HTTP. Redirects are answers like others: they are not followed."""
+    """The part of HTTP that the Web Connector uses. It does not follow redirects."""
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
-        """Send a SOAP call; return status code and body. Raises `TransportError` without an answer."""
+        """Send a SOAP call; return status code and body. Raises `TransportError` without a response."""
         ...
 
     def get(self, url: str) -> int:
@@ -39,7 +39,7 @@ class HttpTransport:
         )
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
-        """Send a SOAP call; an answer of 200 that is not `text/xml` is refused, as .NET's client does."""
+        """Send a SOAP call; a 200 that is not `text/xml` is refused, as in .NET's client."""
         try:
             answer = self._pool.request("POST", url, headers=dict(headers), body=body, redirect=False)
         except urllib3.exceptions.HTTPError as error:
