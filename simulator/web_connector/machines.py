@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Machine:
-    """One machine. The key `machine` of a fault names its `number`; `calls`, if present, records the calls of a session.
+    """One machine. The key `machine` of a fault names its `number`; `calls`, if present, records a session's calls.
 
     Without `turns` it waits for no other machine.
     """
