@@ -14,7 +14,7 @@ from domain import qbxml
 from domain.apps.record import Scope
 from domain.connections.record import Connection
 from domain.connections.sync_window import SyncWindow
-from domain.errors import InvalidRequest
+from domain.errors import InvalidRequest, QuotaExceeded
 from domain.qbxml.codes.statuses import describe_status
 from domain.requests.record import (
     ListedRequest,
@@ -156,5 +156,14 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
 }
 """The examples of each component schema that is a whole body."""
 
-ERROR_EXAMPLES: Mapping[str, Any] = {InvalidRequest.code: _refusal()}
+ERROR_EXAMPLES: Mapping[str, Any] = {
+    InvalidRequest.code: _refusal(),
+    QuotaExceeded.code: {
+        "error": {
+            "code": QuotaExceeded.code,
+            "message": "This app may queue 100 requests per second.",
+            "details": {"limit": "creates_per_second", "value": 100},
+        }
+    },
+}
 """An example for errors with details, by code."""
