@@ -65,7 +65,7 @@ def test_apps_and_keys_are_read_back_whole(store: AnyStore) -> None:
     assert list(store.api_keys_of(APP_ID)) == [revoked]
 
 
-def test_two_changes_of_an_app_do_not_both_hold(store: AnyStore) -> None:
+def test_the_second_of_two_concurrent_changes_of_an_app_conflicts(store: AnyStore) -> None:
     app = App(APP_ID, "Shop", timestamp(NOON))
     store.commit(PutApp(None, app))
     store.commit(PutApp(app, replace(app, webhook_secrets=("whsec_a",), revision=2)))

@@ -14,13 +14,13 @@ from tests.proofs.databases import new_dynamodb_store
 from tests.support.fake_store import FakeStore
 
 
-def test_twenty_connectors_at_once_get_their_own_answers_in_order() -> None:
+def test_twenty_connectors_at_once_get_their_own_responses_in_order() -> None:
     assert at_once(FakeStore(), connectors=20, requests=10) >= 20
 
 
 @pytest.mark.dynamodb_local
 @pytest.mark.skipif(not ENDPOINT, reason="needs DYNAMODB_ENDPOINT")
-def test_ten_connectors_at_once_get_their_own_answers_in_order_from_dynamodb() -> None:
+def test_ten_connectors_at_once_get_their_own_responses_in_order_from_dynamodb() -> None:
     with new_dynamodb_store() as store:
         assert at_once(store, connectors=10, requests=8) >= 10
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tests.contract.stores import AnyStore
 
 
-def test_a_connection_change_from_an_old_revision_does_not_hold(store: AnyStore) -> None:
+def test_a_change_of_a_connection_from_an_old_revision_conflicts(store: AnyStore) -> None:
     connection = a_connection()
     store.commit(AddConnection(connection))
     renamed = connection.changed(timestamp(LATER), name="first")
@@ -95,7 +95,7 @@ def test_requiring_a_deleted_connection_raises_not_found(store: AnyStore) -> Non
     assert conflict.value.current is None
 
 
-def test_a_session_change_from_an_old_revision_does_not_hold(store: AnyStore) -> None:
+def test_a_change_of_a_session_from_an_old_revision_conflicts(store: AnyStore) -> None:
     session = a_session()
     store.commit(AddSession(session))
     changed = session.called(LATER, last_error="first")

@@ -354,7 +354,7 @@ def test_a_day_with_separate_counts_is_packed(database: Database) -> None:
 
 
 @pytest.mark.parametrize("form", ["in the index", "packed"])
-def test_a_search_can_be_ended_before_any_answer_of_the_database(database: Database, form: str) -> None:
+def test_a_search_can_be_stopped_before_each_database_call(database: Database, form: str) -> None:
     """Texts that fill more than one answer (1 MB), long ones here, are asked for page by page."""
     connection_id = str(uuid.uuid4())
     chance = random.Random(1)

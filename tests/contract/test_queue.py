@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.contract.stores import AnyStore
 
 
-def test_first_in_first_out_with_open_iterations_ahead(store: AnyStore) -> None:
+def test_requests_are_first_in_first_out_after_open_iterators(store: AnyStore) -> None:
     second = a_record(inserted_at=timestamp(LATER))
     first = a_record(state=State.RETRYABLE)
     page = a_record(inserted_at=timestamp(LATER), queue_priority=FIRST_IN_LINE)
@@ -29,7 +29,7 @@ def test_first_in_first_out_with_open_iterations_ahead(store: AnyStore) -> None:
 
 
 @pytest.mark.parametrize("state", [State.TICKETED, State.DISCARDED])
-def test_what_does_not_wait_is_not_in_it(store: AnyStore, state: State) -> None:
+def test_only_waiting_and_retryable_requests_are_queued(store: AnyStore, state: State) -> None:
     record = a_record()
     add(store, record)
 
@@ -38,7 +38,7 @@ def test_what_does_not_wait_is_not_in_it(store: AnyStore, state: State) -> None:
     assert list(store.queue_front(CONNECTION_ID, 10)) == []
 
 
-def test_what_was_deleted_is_not_in_it(store: AnyStore) -> None:
+def test_a_deleted_request_is_not_queued(store: AnyStore) -> None:
     record = a_record()
     add(store, record)
 
@@ -74,7 +74,7 @@ def test_a_returned_request_is_queued_again(store: AnyStore) -> None:
     assert [found.id for found in store.queue_front(CONNECTION_ID, 10)] == [record.id]
 
 
-def test_where_a_record_stands_is_counted_up_to_a_bound(store: AnyStore) -> None:
+def test_the_requests_ahead_are_counted_up_to_a_limit(store: AnyStore) -> None:
     connection = a_connection()
     store.commit(AddConnection(connection))
     first, second = a_record(), a_record(inserted_at=timestamp(LATER))

@@ -60,7 +60,7 @@ def test_wrong_counts_are_corrected(store: AnyStore) -> None:
     assert counted(store) == recount(store, ids)
 
 
-def test_what_changes_while_it_is_counted_is_no_difference() -> None:
+def test_a_change_during_a_recount_is_not_a_difference() -> None:
     class Busy(FakeStore):
         """A store whose records are changed between reading the counts and reading the index."""
 
@@ -76,7 +76,7 @@ def test_what_changes_while_it_is_counted_is_no_difference() -> None:
     assert Recounting(store).differences(CONNECTION_ID) == {}
 
 
-def test_a_connection_that_is_not_there_is_not_found() -> None:
+def test_a_missing_connection_is_not_found() -> None:
     store = FakeStore()
 
     with pytest.raises(NotFound):

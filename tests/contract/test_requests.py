@@ -87,7 +87,7 @@ def test_a_request_of_1_mb_that_does_not_compress_is_read_back_whole(store: AnyS
     assert stored.request_xml == request
 
 
-def test_a_change_from_an_old_revision_does_not_hold(store: AnyStore) -> None:
+def test_a_change_of_a_request_from_an_old_revision_conflicts(store: AnyStore) -> None:
     record = a_record()
     add(store, record)
     discarded = record.moved(State.DISCARDED, LATER)

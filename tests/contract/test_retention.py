@@ -148,7 +148,7 @@ def test_a_repeated_stream_record_changes_nothing(store: AnyStore) -> None:
     assert counted(store) == {}
 
 
-def test_a_record_that_was_deleted_by_hand_is_not_counted_off_twice(store: AnyStore) -> None:
+def test_a_deleted_record_is_subtracted_from_the_counts_once(store: AnyStore) -> None:
     record = ended(store)
     store.commit(RemoveRequest(record, timestamp(LATER)))
 

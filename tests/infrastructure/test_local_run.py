@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from local.gateway import Request, Response
+from local.programs import ROOT
 from local.run import Options, main
 from local.server import Server
 from local.stack import held_until
@@ -36,6 +37,15 @@ def test_the_default_port_is_3000() -> None:
 def test_an_argument_prints_the_options(argument: str, status: int, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([argument]) == status
     assert "PORT=3000" in capsys.readouterr().out
+
+
+def test_make_run_starts_without_the_source_folder_on_the_path() -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
+    command = [sys.executable, "-m", "local.run", "--help"]
+    result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
+
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 def test_many_clients_can_connect_at_once() -> None:

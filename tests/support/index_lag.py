@@ -23,14 +23,14 @@ SHARE_AT_ONCE = 0.5
 
 @dataclass
 class IndexLag:
-    """Delays the contents of a store's indexes. After `most_seconds` they are complete. `seed` sets the delays.
+    """Delays the contents of a store's indexes. After `max_seconds` they are complete. `seed` sets the delays.
 
     With `queue`, the queue is also an index that may be late. In the tables it is not an index (decision 0020).
     """
 
     clock: Clock
     seed: int = 0
-    most_seconds: float = 3.0
+    max_seconds: float = 3.0
     queue: bool = False
     _versions: dict[str, dict[str, list[tuple[datetime, Any]]]] = field(default_factory=dict)
 
@@ -53,4 +53,4 @@ class IndexLag:
     def _delay(self, index: str, key: str, number: int) -> timedelta:
         chance = zlib.crc32(f"{self.seed}/{index}/{key}/{number}".encode()) / 2**32
         late = max(0.0, chance - SHARE_AT_ONCE) / (1 - SHARE_AT_ONCE)
-        return timedelta(seconds=late * self.most_seconds)
+        return timedelta(seconds=late * self.max_seconds)

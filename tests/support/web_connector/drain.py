@@ -79,7 +79,7 @@ class Drain:
         interruptible = InterruptibleStore(self.store, self.points)
         self.qbwc = Connector(store=self.store, new_id=RandomIds(), store_of_endpoint=interruptible)
         if lag:
-            self.store.lag = IndexLag(self.qbwc.clock, most_seconds=LAG_SECONDS, queue=self._queue_lags)
+            self.store.lag = IndexLag(self.qbwc.clock, max_seconds=LAG_SECONDS, queue=self._queue_lags)
         self.qbwc.connect(name="Acme", linger_seconds=linger_seconds)
         self.company = Company.generated(customers=5, sales_orders=0, now=self.qbwc.clock.now.timestamp)
         self._arriving = list(arriving)

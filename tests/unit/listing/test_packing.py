@@ -55,7 +55,7 @@ def test_every_day_that_is_over_is_packed_whole() -> None:
     ]
 
 
-def test_nothing_is_begun_when_the_time_is_over() -> None:
+def test_no_day_is_packed_after_the_time_limit() -> None:
     days = Days(clock := FixedClock(), 3)
 
     assert Packer(days, clock).run(NOON + 4 * STEP) == Packed(1, finished=False)
@@ -69,7 +69,7 @@ def test_days_over_the_limit_of_a_run_wait_for_the_next_run() -> None:
     assert Packer(days, clock).run(NOON + timedelta(days=1)) == Packed(DAYS_A_RUN, finished=False)
 
 
-def test_a_day_that_cannot_be_packed_keeps_no_other_from_being_packed() -> None:
+def test_a_day_that_cannot_be_packed_does_not_block_other_days() -> None:
     days = Days(clock := FixedClock(), 3, bad="day 1")
 
     packed = Packer(days, clock).run(NOON + timedelta(hours=1))

@@ -120,6 +120,17 @@ def test_an_error_in_the_shorter_form_is_located_by_its_json_pointer(tree: objec
     assert [problem.path for problem in raised.value.problems] == [pointer]
 
 
+@pytest.mark.parametrize(
+    "tree",
+    [
+        {"CustomerQueryRq": {"ListID": ["80000001-1"] * 50_000}},
+        {"request": {"name": "CustomerQueryRq", "children": [{"name": "ListID", "text": "80000001-1"}] * 50_000}},
+    ],
+)
+def test_a_request_has_at_most_50_000_elements(tree: Any) -> None:
+    assert problem_of(tree).message == "The request has more than 50,000 elements."
+
+
 def test_the_shorter_form_may_be_nested_20_levels_deep() -> None:
     nested: Any = {}
     for _ in range(20):

@@ -193,6 +193,16 @@ def test_elements_may_be_nested_20_levels_deep() -> None:
     assert "at most 20 levels" in problem_of(request_xml(f"<ThingAddRq><A>{deep}</A></ThingAddRq>")).message
 
 
+def test_a_request_has_at_most_50_000_elements() -> None:
+    listids = "<ListID>80000001-1</ListID>" * 49_997  # the envelope has two, and the request is one
+
+    assert (
+        len(parse_request_xml(request_xml(f"<CustomerQueryRq>{listids}</CustomerQueryRq>")).element.children) == 49_997
+    )
+    too_many = problem_of(request_xml(f"<CustomerQueryRq>{listids}<ListID/></CustomerQueryRq>"))
+    assert too_many.message == "The request has more than 50,000 elements."
+
+
 @pytest.mark.parametrize("body", ["<A>text<B/></A>", "<A><B/>text</A>", "<A><B/>text<B/></A>"])
 def test_text_beside_elements_is_rejected_with_its_location(body: str) -> None:
     problem = problem_of(request_xml(f"<ThingAddRq>\n{body}</ThingAddRq>"))

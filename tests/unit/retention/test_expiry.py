@@ -57,7 +57,7 @@ def removal(record: QueuedRequest, number: int = 1) -> dict[str, Any]:
     return {"dynamodb": {"SequenceNumber": str(number), "OldImage": record_item(record, 1)}}
 
 
-def test_what_an_expired_record_leaves_is_removed_once() -> None:
+def test_the_remains_of_an_expired_record_are_removed_once() -> None:
     store = FakeStore(retention_days=30)
     record = an_expired_record(store)
     retention = Retention(store, FixedClock(LATER))
@@ -69,7 +69,7 @@ def test_what_an_expired_record_leaves_is_removed_once() -> None:
     assert not store.counts
 
 
-def test_a_record_that_is_there_is_not_forgotten() -> None:
+def test_an_existing_record_is_not_forgotten() -> None:
     """A stream record that cannot be: nothing is taken from a record that lives."""
     store = FakeStore(retention_days=30)
     record = a_record(state=State.DISCARDED)
@@ -81,7 +81,7 @@ def test_a_record_that_is_there_is_not_forgotten() -> None:
     assert store.counts == store.recount(CONNECTION_ID)
 
 
-def test_a_record_that_cannot_be_forgotten_is_named_and_keeps_no_other_one() -> None:
+def test_a_record_that_cannot_be_forgotten_is_named_and_does_not_block_others() -> None:
     store = FakeStore(retention_days=30)
     records = [an_expired_record(store) for _ in range(3)]
     entries = [removal(record, number) for number, record in enumerate(records)]
@@ -94,7 +94,7 @@ def test_a_record_that_cannot_be_forgotten_is_named_and_keeps_no_other_one() -> 
     assert set(store.bodies) == {records[1].id}
 
 
-def test_contention_has_the_record_come_again() -> None:
+def test_contention_makes_the_stream_record_come_again() -> None:
     class Contended(FakeStore):
         def commit(self, *changes: object) -> None:
             raise TooManyRequests(f"busy: {changes}")

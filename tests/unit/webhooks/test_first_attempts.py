@@ -79,7 +79,7 @@ def test_a_host_that_keeps_timing_out_is_skipped_until_the_queue_retries() -> No
     assert isinstance(setup.deliverer.first_attempt(other_host), Attempted)
 
 
-def test_a_first_attempt_that_is_not_wanted_is_dropped() -> None:
+def test_a_first_attempt_that_is_no_longer_needed_is_dropped() -> None:
     setup = DeliverySetup()
     record = setup.add(webhook=a_webhook(state=WebhookState.SUCCEEDED))
 

@@ -47,7 +47,7 @@ OLDER_SECRET = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8="
         *[{"state": state} for state in State if state not in ENDED],
     ],
 )
-def test_an_attempt_that_the_record_has_moved_past_is_dropped(fields: dict[str, object]) -> None:
+def test_an_outdated_attempt_is_dropped(fields: dict[str, object]) -> None:
     setup = DeliverySetup()
     record = setup.add(**fields)
     planned = replace(first_attempt(record, NOON), webhook_round=0, webhook_tries=0)

@@ -14,7 +14,7 @@ from domain.qbxml.request.problems import did_you_mean, quoted, refuse
 from domain.qbxml.request.validation import validated
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from domain.qbxml.request.document import Request
 
@@ -60,10 +60,11 @@ def parse_request_json(
 
 def _read(tree: object) -> tuple[Element, str | None]:
     """Return the root element, and the version if present."""
+    rest = iter(range(limits.MAX_ELEMENTS))
     if isinstance(tree, dict) and len(names := [*tree.keys() - {"version"}]) == 1 and names[0].endswith("Rq"):
         (name,) = names
         pointer = f"/{name}"
-        element = _short_element(name, tree[name], pointer, 1)
+        element = _short_element(name, tree[name], pointer, 1, rest)
         return _enveloped(element, pointer), _version(tree.get("version"))
     members = _object(tree, "", _MEMBERS)
     version = _version(members.get("version"))
@@ -75,8 +76,8 @@ def _read(tree: object) -> tuple[Element, str | None]:
             _refuse("request must be a node, or an array with one node.", pointer)
         (node,), pointer = node, "/request/0"
         if _object(node, pointer, _NODE_MEMBERS).get("name") == ENVELOPE:
-            return _element(node, pointer, 1 - ENVELOPE_DEPTH), version
-    return _enveloped(_element(node, pointer, 1), pointer), version
+            return _element(node, pointer, 1 - ENVELOPE_DEPTH, rest), version
+    return _enveloped(_element(node, pointer, 1, rest), pointer), version
 
 
 def _enveloped(element: Element, pointer: str) -> Element:
@@ -111,9 +112,16 @@ def _version(value: object) -> str | None:
     return value
 
 
-def _element(node: object, pointer: str, depth: int) -> Element:
+def _check_limits(pointer: str, depth: int, rest: Iterator[int]) -> None:
+    """Refuse an element that is too deep, or one too many. `rest` yields an item for each element that is allowed."""
     if depth > limits.MAX_DEPTH:
         _refuse(f"Elements are nested too deeply; at most {limits.MAX_DEPTH} levels are allowed.", pointer)
+    if next(rest, None) is None:
+        _refuse(limits.TOO_MANY_ELEMENTS, pointer, suggestion=limits.FEWER_ELEMENTS)
+
+
+def _element(node: object, pointer: str, depth: int, rest: Iterator[int]) -> Element:
+    _check_limits(pointer, depth, rest)
     members = _object(node, pointer, _NODE_MEMBERS)
     name = members.get("name")
     if name is None:
@@ -129,14 +137,13 @@ def _element(node: object, pointer: str, depth: int) -> Element:
         _refuse(f"children must be an array, not {_kind(nodes)}.", pointer, "children")
     if nodes and text:
         _refuse("A node has either text or children.", pointer, "text")
-    children = [_element(child, f"{pointer}/children/{index}", depth + 1) for index, child in enumerate(nodes)]
+    children = [_element(child, f"{pointer}/children/{index}", depth + 1, rest) for index, child in enumerate(nodes)]
     return Element(name, attributes, tuple(children), text, pointer)
 
 
-def _short_element(name: str, value: object, pointer: str, depth: int) -> Element:
+def _short_element(name: str, value: object, pointer: str, depth: int, rest: Iterator[int]) -> Element:
     """Return an element from the shorter form, which is the form of `response_json`."""
-    if depth > limits.MAX_DEPTH:
-        _refuse(f"Elements are nested too deeply; at most {limits.MAX_DEPTH} levels are allowed.", pointer)
+    _check_limits(pointer, depth, rest)
     if not limits.is_name(name):
         _refuse(f"{quoted(name)} is not the name of a QBXML element.", pointer)
     if not isinstance(value, dict):
@@ -153,9 +160,10 @@ def _short_element(name: str, value: object, pointer: str, depth: int) -> Elemen
             continue
         below = f"{pointer}/{key[:_MAX_POINTER_NAME].replace('~', '~0').replace('/', '~1')}"
         if isinstance(member, list):
-            children += [_short_element(key, item, f"{below}/{index}", depth + 1) for index, item in enumerate(member)]
+            items = enumerate(member)
+            children += [_short_element(key, item, f"{below}/{index}", depth + 1, rest) for index, item in items]
         else:
-            children.append(_short_element(key, member, below, depth + 1))
+            children.append(_short_element(key, member, below, depth + 1, rest))
     text = _text(value.get("#text"), pointer, "#text")
     if text and children:
         _refuse("An element has either text or children.", pointer, "#text")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from domain.errors import InvalidRequest
+from domain.qbxml.request import limits
 from domain.qbxml.request.document import DEFAULT_ON_ERROR, DEFAULT_VERSION, ENVELOPE, MESSAGE_SET
 from domain.qbxml.request.envelope import request_in_envelope
 from domain.qbxml.request.fast_xml_reader import read_valid_xml_fast, read_xml_fast
-from domain.qbxml.request.problems import problem
+from domain.qbxml.request.problems import problem, refuse
 from domain.qbxml.request.validation import validated
 from domain.qbxml.request.xml_reader import read_xml
 from domain.qbxml.xml_parser import has_character_references
@@ -49,6 +50,9 @@ def parse_request_xml(
             problems=_missing_on_error(root) if validate else (),
         )
 
+    # Each element ends with one of these.
+    if text.count("</") + text.count("/>") > limits.MAX_ELEMENTS:
+        refuse(FIELD, limits.TOO_MANY_ELEMENTS, suggestion=limits.FEWER_ELEMENTS)
     fast = read_valid_xml_fast(text, default_version) if validate else read_xml_fast(text)
     if fast is not None:
         try:

@@ -7,6 +7,12 @@ import re
 MAX_DEPTH = 20
 """The maximum depth of nested elements. The request element is level 1."""
 
+MAX_ELEMENTS = 50_000
+"""The maximum number of elements. A mistake in each of them is found in less than a second."""
+
+TOO_MANY_ELEMENTS = f"The request has more than {MAX_ELEMENTS:,} elements."
+FEWER_ELEMENTS = "Split it into several requests."
+
 MAX_REQUEST_ID = 50
 """The maximum characters in a `requestID`. QuickBooks returns status 1060 for a longer one."""
 

@@ -122,6 +122,8 @@ class _SchemaCheck:
         self._problems: list[Problem] = []
         # The open elements, outermost first. The paths of problems are built from them.
         self._open: list[Element] = []
+        # By the identity of the parent, which the request keeps alive.
+        self._numbers: dict[int, tuple[dict[int, int], Counter[str]]] = {}
 
     def problems(self, model: RequestModel) -> list[Problem]:
         element = self._request.element
@@ -262,10 +264,30 @@ class _SchemaCheck:
         location = element.location
         if isinstance(location, str):
             location = f"{location}{_pointer(location, part, element)}"
-        steps = [_step(each, path[index - 1] if index else None) for index, each in enumerate(path)] or [element.name]
+        parents = [None, *path]
+        steps = [self._step(each, parent) for each, parent in zip(path, parents, strict=False)] or [element.name]
         if part.startswith("@"):
             steps.append(part)
         self._problems.append(problem(self._field, message, location, "/".join(steps), suggestion))
+
+    def _step(self, element: Element, parent: Element | None) -> str:
+        """Return the element's name, numbered from 1 if it has siblings of the same name."""
+        if parent is None:
+            return element.name
+        if id(parent) not in self._numbers:
+            self._numbers[id(parent)] = _sibling_numbers(parent.children)
+        numbers, counts = self._numbers[id(parent)]
+        return element.name if counts[element.name] == 1 else f"{element.name}[{numbers[id(element)]}]"
+
+
+def _sibling_numbers(children: Iterable[Element]) -> tuple[dict[int, int], Counter[str]]:
+    """Return the number of each child among its siblings of the same name, by identity, and the counts of the names."""
+    numbers: dict[int, int] = {}
+    counts: Counter[str] = Counter()
+    for child in children:
+        counts[child.name] += 1
+        numbers[id(child)] = counts[child.name]
+    return numbers, counts
 
 
 def _has_too_many(element: Element, content: ContentModel) -> bool:
@@ -273,15 +295,6 @@ def _has_too_many(element: Element, content: ContentModel) -> bool:
         return False
     counts = Counter(child.name for child in element.children)
     return any(rule.max_occurs is not None and counts[rule.name] > rule.max_occurs for rule in content.bounded)
-
-
-def _step(element: Element, parent: Element | None) -> str:
-    """Return the element's name, numbered from 1 if it has siblings of the same name."""
-    same = [child for child in parent.children if child.name == element.name] if parent is not None else []
-    if len(same) <= 1:
-        return element.name
-    number = next(index for index, child in enumerate(same, 1) if child is element)
-    return f"{element.name}[{number}]"
 
 
 def _pointer(location: str, part: str, element: Element) -> str:
