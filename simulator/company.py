@@ -79,10 +79,12 @@ class Execution:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A copy of what a company holds in memory, for `Company.restore`."""
+    """A copy of what a company holds in memory, for `Company.restore`.
+
+    Private fields are left out: they tell applications which company file this is, and that does not change.
+    """
 
     books: bytes
-    private_fields: dict[str, dict[str, str]]
     details: Fields
     message_sets: dict[str, Any]
     executed: tuple[Execution, ...]
@@ -246,17 +248,15 @@ class Company:
         with self.lock:
             return Snapshot(
                 snapshots.take(self.books),
-                deepcopy(self.private_fields),
                 deepcopy(self.details),
                 deepcopy(self.message_sets.to_json()),
                 tuple(self.executed),
             )
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Put everything back to a snapshot. Sessions go on; their open iterators end."""
+        """Put everything but the private fields back to a snapshot. Sessions go on; their open iterators end."""
         with self.lock:
             self.books = snapshots.restore(snapshot.books, self.clock)
-            self.private_fields = deepcopy(snapshot.private_fields)
             self.details = deepcopy(snapshot.details)
             self.message_sets.stored = MessageSets.from_json(deepcopy(snapshot.message_sets)).stored
             self.executed[:] = snapshot.executed

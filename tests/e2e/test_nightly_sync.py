@@ -1,0 +1,103 @@
+"""A shop's nightly sync against the whole stack: the books agree with the shop, also when responses are lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import re
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from local.receiver import Webhook, receiving
+from tests.e2e.nightly_sync import MISTAKE, Books, Shop
+from tests.e2e.runs import running
+
+if TYPE_CHECKING:
+    from tests.e2e.runs import Run
+
+pytestmark = pytest.mark.skipif("STACK" in os.environ, reason="it needs a stack with its own company and faults")
+
+SCRIPTS = Path(__file__).resolve().parents[2] / "simulator" / "scripts"
+
+CUSTOMERS = int(os.environ.get("NIGHTLY_CUSTOMERS", "300"))
+"""The size of a night without faults; there are two invoices for three customers. Nights with faults are smaller."""
+
+FAULTY_CUSTOMERS = int(os.environ.get("NIGHTLY_FAULTY_CUSTOMERS", "60"))
+
+
+def books_of(run: Run) -> Books:
+    """Return the inspection API of the run, whose address is on its terminal."""
+    found = re.search(r"The books of the simulated QuickBooks are at (\S+)", run.output)
+    assert found, run.output
+    return Books(found[1])
+
+
+def sync(shop: Shop, customers: int) -> dict[str, Decimal]:
+    """Play a night, and return the shop's rows of the ageing report."""
+    shop.add_customers(customers)
+    shop.add_invoices(customers * 2 // 3)
+    shop.add_payments()
+    name = next(iter(shop.list_ids))
+    assert shop.change_customer(name, "555-0001") == 1
+    assert shop.change_customer(name, "555-0002") == 2  # the first change gave it a new EditSequence
+    names = shop.all_customers()
+    assert len(names) == len(set(names))
+    assert set(shop.list_ids) <= set(names)
+    return shop.aging()
+
+
+def check(books: Books, shop: Shop, aging: dict[str, Decimal]) -> None:
+    """Compare the books with the shop's own sums: nothing is missing, nothing is there twice."""
+    invoices = {each["RefNumber"]: each for each in books.all("transactions/Invoice?search=INV-")}
+    assert len(books.all("transactions/Invoice?search=INV-")) == len(invoices) == len(shop.orders)
+    assert MISTAKE not in invoices
+    for order in shop.orders:
+        invoice = invoices[order.number]
+        assert invoice["TxnID"] == order.txn_id
+        assert invoice["CustomerRef"]["ListID"] == shop.list_ids[order.customer]
+        assert Decimal(invoice["Subtotal"]) == order.total
+        assert Decimal(invoice["BalanceRemaining"]) == order.open
+
+    payments = books.all("transactions/ReceivePayment?search=PAY-")
+    assert len(payments) == len({each["RefNumber"] for each in payments}) == shop.payments
+    assert sum(Decimal(each["TotalAmount"]) for each in payments) == sum(order.paid for order in shop.orders)
+
+    customers = {each["FullName"]: each for each in books.all("lists/Customer?search=Nightly")}
+    assert {name: each["ListID"] for name, each in customers.items()} == shop.list_ids
+    owed = shop.owed()
+    assert {name: Decimal(each["Balance"]) for name, each in customers.items() if each["Balance"] != "0.00"} == owed
+    assert customers[next(iter(shop.list_ids))]["Phone"] == "555-0002"
+    assert sum(
+        amount for title, amount in aging.items() if "Nightly" in title and not title.startswith("Total")
+    ) == sum(owed.values())
+
+    summary = books.get("books")
+    assert summary["is_balanced"]
+    assert books.get("problems")["data"] == []
+
+
+def faults(name: str, folder: Path) -> str:
+    """Write a script of the simulator without what it expects of its own queue, and return its path."""
+    script = json.loads((SCRIPTS / f"{name}.json").read_text(encoding="utf-8"))
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps({"steps": script["steps"]}), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("script", ["", "lost-answer", "bad-day"])
+def test_after_a_night_the_books_agree_with_the_shop(script: str, tmp_path: Path) -> None:
+    options = {"QUICKBOOKS_SCRIPT": faults(script, tmp_path)} if script else {}
+    with running(tmp_path, **options) as run:
+        webhooks: queue.Queue[Webhook] = queue.Queue()
+        with receiving(run.credentials["webhook_secret"], webhooks.put) as url:
+            shop = Shop(run.api(), run.credentials["connection_id"], url, webhooks)
+            aging = sync(shop, FAULTY_CUSTOMERS if script else CUSTOMERS)
+            check(books_of(run), shop, aging)
+
+    assert "has no step" not in run.output
+    if script:
+        assert run.output.count("Fault ") >= 2
