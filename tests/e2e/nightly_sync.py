@@ -6,7 +6,6 @@ of the service, and looks at the books only through the simulator's inspection A
 
 from __future__ import annotations
 
-import queue
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from urllib.parse import urlsplit
 import urllib3
 
 if TYPE_CHECKING:
+    import queue
     from collections.abc import Iterator
 
     from local.first_steps import Api
