@@ -7,6 +7,7 @@ replaces all assets together. Pages and the schema's facts are revalidated. API 
 from __future__ import annotations
 
 import hashlib
+import json
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from handlers.http import SECURITY_HEADERS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 _SOURCE = Path(__file__).resolve().parents[1]
 _CONSOLE = _SOURCE / "console"
@@ -64,6 +65,8 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     below = (event.get("pathParameters") or {}).get("path", "")
     if name == "openapi.json":
         return _file(event, _CONSOLE / "openapi.json", _REVALIDATE)
+    if name == "app" and below == "schema/fields.json":
+        return _answer(event, _fields(), ".json", _REVALIDATE, {})
     if name == "app" and below.startswith("schema/"):
         return _file(event, _inside(_SCHEMA, below.removeprefix("schema/")), _REVALIDATE)
     if name == "app" and below.startswith("assets/"):
@@ -111,6 +114,39 @@ def _inside(folder: Path, path: str) -> Path | None:
     """Return the file at `path` below `folder`, or None if there is none or it is outside the folder."""
     file = (folder / path).resolve()
     return file if file.is_relative_to(folder) and file.suffix in _TYPES and file.is_file() else None
+
+
+@cache
+def _fields() -> str:
+    """Return an index of the schema as JSON: for each element, the positions of its requests and of its responses.
+
+    A position counts the names in `index.json`.
+    """
+    index: dict[str, tuple[list[int], list[int]]] = {}
+    for position, name in enumerate(json.loads((_SCHEMA / "index.json").read_text())):
+        request = json.loads((_SCHEMA / "requests" / f"{name}.json").read_text())
+        response = json.loads((_SCHEMA / "responses" / f"{name.removesuffix('Rq')}Rs.json").read_text())
+        groups = [request["content"], *request["types"]]
+        for side, elements in enumerate(({e for group in groups for e in _elements(group)}, _keys(response))):
+            for element in elements:
+                index.setdefault(element, ([], []))[side].append(position)
+    return json.dumps(index, separators=(",", ":"))
+
+
+def _elements(group: Any) -> Iterator[str]:
+    """Yield the names of the elements of a group: `["Name", …]`, or a group in it."""
+    for part in (group.get("sequence") or group.get("choice") or ()) if isinstance(group, dict) else ():
+        if isinstance(part, list):
+            yield part[0]
+        else:
+            yield from _elements(part)
+
+
+def _keys(value: Any) -> set[str]:
+    """Return the names of all members of a JSON value."""
+    if isinstance(value, dict):
+        return set(value).union(*map(_keys, value.values()))
+    return set().union(*map(_keys, value)) if isinstance(value, list) else set()
 
 
 def _file(event: dict[str, Any], file: Path | None, caching: str) -> dict[str, Any]:

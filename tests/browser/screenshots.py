@@ -128,9 +128,11 @@ VIEWS: Mapping[str, View] = {
     ),
     "reference": View("/app/qbxml"),
     "reference-search": View(
-        "/app/qbxml", act=lambda page: page.get_by_label("Search the reference").fill("RefNumber")
+        "/app/qbxml", act=lambda page: page.get_by_label("Search types and fields").fill("RefNumber")
     ),
+    "reference-field": View("/app/qbxml?field=RefNumber"),
     "type": View("/app/qbxml/InvoiceAddRq"),
+    "type-field": View("/app/qbxml/InvoiceAddRq?field=RefNumber"),
     "type-response": View("/app/qbxml/InvoiceQueryRs"),
     "docs": View("/docs"),
     "support": View("/support"),

@@ -197,7 +197,7 @@ def test_problems_of_the_check_are_shown_at_their_line(console: Console) -> None
 def test_the_reference_is_open_searchable_and_linkable(console: Console) -> None:
     console.open("/app/qbxml")
     console.sees("232 request types")
-    console.page.get_by_label("Search request types").fill("invoice query")
+    console.page.get_by_label("Search types and fields").fill("invoice query")
     console.page.get_by_role("link", name="InvoiceQueryRq").first.click()
     console.sees_heading("InvoiceQueryRq")
     console.sees("MaxReturned")

@@ -40,7 +40,7 @@ export function Editor({ text, language, onChange, problems, label }) {
   }, [problems, ready]);
 
   if (failed) return html`<textarea class="mono editor" aria-label=${label} value=${text} onInput=${(event) => onChange(event.target.value)}></textarea>`;
-  return html`<div class="editor" ref=${box}>${!ready && html`<div style="padding: 20px"><${Skeleton} width="60%" /></div>`}</div>`;
+  return html`<div class="editor" ref=${box}>${!ready && html`<${Skeleton} width="60%" />`}</div>`;
 }
 
 function build(library, box, text, language, label, onChange) {

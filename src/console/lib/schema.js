@@ -18,6 +18,13 @@ function load(file) {
 }
 
 export const requestNames = async () => [...(await load("index.json"))].sort((one, other) => one.localeCompare(other));
+/** Loads where each element occurs: a map of its name to `{requests, responses}`, names of types. */
+export async function fieldIndex() {
+  const [names, fields] = await Promise.all([load("index.json"), load("fields.json")]);
+  return new Map(Object.entries(fields).map(([field, [requests, responses]]) => [field, {
+    requests: requests.map((n) => names[n]), responses: responses.map((n) => names[n].replace(/Rq$/, "Rs")) }]));
+}
+
 export const responseFacts = (name) => load(`responses/${name}.json`);
 
 /** Loads a request type: `{name, since, attributes, content}`; `content` is a group (see `groupOf`). */

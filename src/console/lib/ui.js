@@ -157,6 +157,12 @@ export function CopyButton({ text, label = "Copy", kind = "small" }) {
   return html`<${Button} kind=${kind} icon=${copied ? "check" : "copy"} onClick=${press} aria-live="polite">${copied ? "Copied" : label}<//>`;
 }
 
+/** A small button beside a short text that people copy, such as an ID. */
+export function CopyIcon({ text, what }) {
+  const press = async () => ((await copy(text)) ? toast(`Copied ${what}.`) : toast("Copying is not allowed here. Select the text instead.", "red"));
+  return html`<${Button} kind="icon ghost" icon="copy" aria-label="Copy ${what}" title="Copy" onClick=${press} />`;
+}
+
 export const Code = ({ text, label }) => html`<div class="code">
   <pre tabindex="0" aria-label=${label}>${text}</pre><${CopyButton} text=${text} /></div>`;
 

@@ -115,7 +115,7 @@ function Draft({ type, connection }) {
   return html`<div class="compose">
     <section class="card" aria-label="Request">
       <header><h2>${requestTitle(type.name)}</h2><div class="row">
-        ${mode === "form" && html`<label class="row" style="font-weight: 450"><span class="muted small">QBXML</span><select style="width: auto; min-height: 28px; padding-top: 2px; padding-bottom: 2px" value=${version} onChange=${(event) => { edited(); setDraft({ tree, version: event.target.value }); }}>${VERSIONS.map((one) => html`<option value=${one} selected=${one === version}>${one}</option>`)}</select></label>`}
+        ${mode === "form" && html`<label class="row plain"><span class="muted small">QBXML</span><select class="compact" value=${version} onChange=${(event) => { edited(); setDraft({ tree, version: event.target.value }); }}>${VERSIONS.map((one) => html`<option value=${one} selected=${one === version}>${one}</option>`)}</select></label>`}
         <${Segmented} label="Edit as" value=${mode} onChange=${switchTo} options=${[["form", "Form"], ["xml", "XML"], ["json", "JSON"]]} /></div></header>
       ${mode === "form" ? html`<div class="body stack"><${GroupForm} group=${type.content} tree=${tree} change=${changeTree} />
           <${RequestAttributes} type=${type} tree=${tree} change=${changeTree} /></div>`

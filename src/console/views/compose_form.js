@@ -1,6 +1,7 @@
 // The form of a request, made from a group of the schema. It reads and writes a tree: {name, attributes, text | children}.
 import { html, useState } from "../vendor/preact.js";
 import { BASES, elementsIn, emptyPart, emptyTree, namesIn, textProblem } from "../lib/schema.js";
+import { plural } from "../lib/text.js";
 import { Button } from "../lib/ui.js";
 
 const LONG_TEXT = 500;
@@ -79,13 +80,13 @@ function Leaf({ element, tree, change, remove }) {
   const [id] = useState(() => `leaf-${(leaves += 1)}`);
   const problem = textProblem(element, tree.text);
   const base = BASES[element.base] ?? {};
-  const help = [base.help && `${base.name}, ${base.help}`, element.length && `at most ${element.length} characters`, element.default !== undefined && `default ${element.default}`].filter(Boolean).join("; ");
+  const help = [base.help && `${base.name}, ${base.help}`, element.length && `at most ${plural(element.length, "character")}`, element.default !== undefined && `default ${element.default}`].filter(Boolean).join("; ");
   const control = { id, "aria-describedby": problem || help ? `${id}-help` : undefined, "aria-invalid": problem ? "true" : undefined, onInput: (event) => change({ ...tree, text: event.target.value }) };
   const options = element.values ?? (element.base === "BOOLTYPE" ? ["true", "false"] : null);
   return html`<div class="form-line"><label class="name" for=${id}>${element.name}<${Tags} element=${element} /></label>
     ${options ? html`<select ...${control} value=${tree.text}><option value="" selected=${!tree.text}>Choose…</option>${options.map((value) => html`<option value=${value} selected=${value === tree.text}>${value}</option>`)}</select>`
       : element.base === "DATETYPE" ? html`<input type="date" ...${control} value=${tree.text} />`
-      : element.length > LONG_TEXT ? html`<textarea rows="2" style="min-height: 54px" ...${control} value=${tree.text}></textarea>`
+      : element.length > LONG_TEXT ? html`<textarea rows="2" class="short" ...${control} value=${tree.text}></textarea>`
       : html`<input ...${control} value=${tree.text} inputmode=${/AMT|PRICE|QUAN|PERCENT|FLOAT/.test(element.base) ? "decimal" : element.base === "INTTYPE" ? "numeric" : undefined} spellcheck=${false} />`}
     ${remove ? html`<${Button} kind="icon ghost" icon="close" aria-label="Remove ${element.name}" onClick=${remove} />` : html`<span></span>`}
     ${(problem || help) && html`<p class="help ${problem ? "problem" : ""}" id="${id}-help">${problem ?? help}</p>`}</div>`;
@@ -104,7 +105,7 @@ function Choice({ part, at }) {
   };
   return html`<div class="fieldset choice" role="group" aria-label="One of several">
     <div class="head"><span class="muted small">${part.required ? "One of" : "At most one of"}</span>
-      <select class="grow" style="width: auto" aria-label="Choose one" value=${String(active)} onChange=${choose}>
+      <select class="grow" aria-label="Choose one" value=${String(active)} onChange=${choose}>
         <option value="-1" selected=${active < 0}>${part.required ? "Choose…" : "None"}</option>
         ${part.parts.map((one, n) => html`<option value=${String(n)} selected=${n === active}>${nameOf(one)}</option>`)}</select></div>
     ${active >= 0 && html`<${Part} part=${part.parts[active]} at=${at} />`}</div>`;

@@ -3,7 +3,7 @@ import { html, useState } from "../vendor/preact.js";
 import { call, session } from "../lib/api.js";
 import { navigate, url } from "../lib/router.js";
 import { fullTime } from "../lib/text.js";
-import { ActionButton, Button, CopyButton, Dialog, explain, Field, Note, SkeletonCard, toast } from "../lib/ui.js";
+import { ActionButton, Button, CopyButton, CopyIcon, Dialog, explain, Field, Note, SkeletonCard, toast } from "../lib/ui.js";
 import { ConnectionFrame } from "./connection.js";
 import { downloadQwc, Password } from "./new_connection.js";
 
@@ -57,9 +57,9 @@ function General({ connection, load }) {
   };
   return html`<form class="card" onSubmit=${submit}><header><h2>Settings</h2></header><div class="body stack">
     <${Field} label="Name" problem=${problems.name}>${(control) => html`<input ...${control} ...${bind("name")} maxlength="200" />`}<//>
-    <${Field} label="Company file" problem=${problems.company_file} help="Full path on the Windows machine. Empty: the file that is open.">${(control) => html`<input ...${control} ...${bind("company_file")} class="mono" maxlength="500" spellcheck=${false} />`}<//>
-    <${Field} label="Webhook URL" problem=${problems.webhook_url} help="For requests that name no webhook of their own.">${(control) => html`<input ...${control} ...${bind("webhook_url")} inputmode="url" maxlength="2048" spellcheck=${false} />`}<//>
-    <${Field} label="Lingering (seconds)" problem=${problems.linger_seconds} help="How long a session stays open after its last request and takes new ones at once. 0: not at all.">${(control) => html`<input ...${control} ...${bind("linger_seconds")} inputmode="numeric" />`}<//>
+    <${Field} label="Company file" problem=${problems.company_file} help="Full path on the Windows machine. If it is empty, the open file is used.">${(control) => html`<input ...${control} ...${bind("company_file")} class="mono" maxlength="500" spellcheck=${false} />`}<//>
+    <${Field} label="Webhook URL" problem=${problems.webhook_url} help="For requests that do not have a webhook URL.">${(control) => html`<input ...${control} ...${bind("webhook_url")} inputmode="url" maxlength="2048" spellcheck=${false} />`}<//>
+    <${Field} label="Lingering (seconds)" problem=${problems.linger_seconds} help="How long a session stays open after its last request, so that new requests are sent at once. 0 turns it off.">${(control) => html`<input ...${control} ...${bind("linger_seconds")} inputmode="numeric" />`}<//>
     <div class="stack tight"><label class="check"><input type="checkbox" checked=${values.limited} onChange=${set("limited")} disabled=${!session.canChange} />Send only in a daily sync window</label>
       ${values.limited && html`<div class="row oneline"><${Field} label="From" problem=${problems.from}>${(control) => html`<input type="time" ...${control} ...${bind("from")} />`}<//>
         <${Field} label="To" problem=${problems.to}>${(control) => html`<input type="time" ...${control} ...${bind("to")} />`}<//>
@@ -73,7 +73,7 @@ function WebConnector({ connection }) {
   const [password, setPassword] = useState(null);
   const fetchPassword = async () => setPassword((await call("POST", `/connections/${connection.id}/password`, { body: {} })).data.password);
   return html`<section class="card" aria-label="Web Connector"><header><h2>Web Connector</h2></header><div class="body stack">
-    <dl class="facts"><dt>User name</dt><dd class="row oneline"><code class="break">${connection.username}</code><${CopyButton} text=${connection.username} kind="small ghost" /></dd></dl>
+    <dl class="facts"><dt>User name</dt><dd class="id"><code>${connection.username}</code><${CopyIcon} text=${connection.username} what="the user name" /></dd></dl>
     <div class="row"><${ActionButton} label="Download .qwc file" icon="download" action=${() => downloadQwc(connection)} />
       ${session.canChange && html`<${ActionButton} label="New password" question="Set a new password?" explanation="The Web Connector cannot log in until the new password is typed there." action=${fetchPassword} />`}</div>
     ${session.canChange && html`<${Onboarding} connection=${connection} />`}
@@ -85,7 +85,7 @@ function Onboarding({ connection }) {
   const [link, setLink] = useState(null);
   const make = async () => setLink((await call("POST", `/connections/${connection.id}/onboarding_url`, { body: {} })).data);
   return html`<div class="stack tight"><h3>Let your customer set it up</h3>
-    <p class="muted">A link that needs no account: it leads through download, certificate, password and Auto-Run, and shows when QuickBooks has called.</p>
+    <p class="muted">Send them a link. The page needs no account, explains each step, and shows when QuickBooks has called.</p>
     ${link ? html`<div class="secret"><code>${link.links.onboarding}</code><${CopyButton} text=${link.links.onboarding} /></div>
       <p class="muted small">Valid until ${fullTime(link.onboarding_expires_at)}. Copy it now: it is shown only once. A new link makes this one invalid.</p>`
       : html`<div class="row"><${ActionButton} label="Create onboarding link" action=${make} /></div>`}</div>`;
@@ -95,15 +95,15 @@ const Facts = ({ connection }) => html`<section class="card" aria-label="QuickBo
   <dt>Product</dt><dd>${connection.quickbooks_product_name ?? html`<span class="muted">Not known yet</span>`}</dd>
   <dt>QBXML version</dt><dd>${connection.qbxml_version ?? html`<span class="muted">Not known yet</span>`}</dd>
   <dt>Country</dt><dd>${connection.country ?? html`<span class="muted">Not known yet</span>`}</dd>
-  <dt>Company file</dt><dd>${connection.company_file_pinned ? "Pinned to the file of the first session" : "Taken at the next session"}</dd>
+  <dt>Company file</dt><dd>${connection.company_file_pinned ? "Pinned to the file of the first session" : "Set by the next session"}</dd>
   <dt>Created</dt><dd>${fullTime(connection.inserted_at)}</dd></dl></div></section>`;
 
 function Danger({ connection, load }) {
-  const reset = async () => { load.reload({ data: await call("POST", `/connections/${connection.id}/reset_company_file`) }); toast("The next session decides the company file."); };
+  const reset = async () => { load.reload({ data: await call("POST", `/connections/${connection.id}/reset_company_file`) }); toast("The next session sets the company file."); };
   const remove = async () => { await call("DELETE", `/connections/${connection.id}`); toast("The connection is deleted."); navigate(url("/")); };
-  return html`<section class="card danger" aria-label="Careful"><header><h2>Careful</h2></header><div class="body stack">
-    <div class="row between oneline"><div><h3>Reset the company file</h3><p class="muted">The next session may open another company file. Use it after the file was moved or restored.</p></div>
-      <${ActionButton} label="Reset" question="Reset the company file?" explanation="Requests that wait are then sent to the file that the next session opens. Make sure that it is the right one." danger=${true} action=${reset} /></div>
+  return html`<section class="card danger" aria-label="Reset or delete"><header><h2>Reset or delete</h2></header><div class="body stack">
+    <div class="row between oneline"><div><h3>Reset the company file</h3><p class="muted">The next session may open another company file. Use this after the file was moved or restored.</p></div>
+      <${ActionButton} label="Reset" question="Reset the company file?" explanation="Waiting requests are then sent to the company file that the next session opens. Make sure that it is the right one." danger=${true} action=${reset} /></div>
     <div class="row between oneline"><div><h3>Delete the connection</h3><p class="muted">Its requests and responses are deleted too.</p></div>
       <${ActionButton} label="Delete" question=${`Delete ${connection.name ?? "this connection"}?`} explanation="The connection, its requests and their responses are deleted. This cannot be undone." danger=${true} action=${remove} /></div>
   </div></section>`;

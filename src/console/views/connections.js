@@ -3,7 +3,7 @@ import { html } from "../vendor/preact.js";
 import { call, session, useLoad } from "../lib/api.js";
 import { navigate, url } from "../lib/router.js";
 import { count, health, waiting, withLocalTimes } from "../lib/text.js";
-import { Ago, Badge, Empty, Pager, Problem, Skeleton, SkeletonRows, useTitle } from "../lib/ui.js";
+import { Ago, Badge, Empty, Icon, Pager, Problem, Skeleton, SkeletonRows, useTitle } from "../lib/ui.js";
 
 const PAGE_SIZE = 20;
 const REFRESH_MILLISECONDS = 15_000;
@@ -19,7 +19,7 @@ export default function Connections({ query }) {
   const connections = list.data?.data;
   return html`<div class="page">
     <div class="page-head"><div><h1>Connections</h1><p class="sub">Each connection is one QuickBooks company file.</p></div>
-      ${session.canChange && html`<a class="button primary" href=${url("/connections/new")}>New connection</a>`}</div>
+      ${session.canChange && html`<a class="button primary" href=${url("/connections/new")}><${Icon} name="plus" />New connection</a>`}</div>
     ${list.error && html`<${Problem} error=${list.error} retry=${list.reload} what="The connections could not be loaded." />`}
     ${(!list.error || connections) && html`<section class="card" aria-label="Connections" aria-busy=${String(list.loading)}>
       ${connections?.length === 0 ? html`<${None} />` : html`

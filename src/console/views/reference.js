@@ -2,34 +2,64 @@
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { session, useLoad } from "../lib/api.js";
 import { url } from "../lib/router.js";
-import { BASES, exampleTree, requestNames, requestType, responseFacts, toJson, toXml } from "../lib/schema.js";
+import { BASES, exampleTree, fieldIndex, requestNames, requestType, responseFacts, toJson, toXml } from "../lib/schema.js";
 import { count, plural, requestTitle } from "../lib/text.js";
 import { Code, Empty, Icon, Problem, Segmented, Skeleton, SkeletonCard, useTitle } from "../lib/ui.js";
 
 const VERBS = ["Query", "Add", "Mod", "Del", "Void", "Merge"];
 
-export default function Reference({ parts: [name] }) {
+const MIN_FIELD_SEARCH = 2;
+const MAX_FIELDS = 40;
+
+export default function Reference({ parts: [name], query }) {
   const { data: names, error, reload } = useLoad(requestNames, []);
   const [search, setSearch] = useState("");
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  const wantsFields = Boolean(query.field) || words.join("").length >= MIN_FIELD_SEARCH;
+  const fields = useLoad(async () => (wantsFields ? fieldIndex() : null), [wantsFields]).data;
   const request = name?.replace(/Rs$/, "Rq");
-  useTitle(name ?? "QBXML reference");
+  useTitle(name ?? query.field ?? "QBXML reference");
   const list = useRef();
   useEffect(() => list.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" }), [names, request]);
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const matching = (names ?? []).filter((one) => words.every((word) => `${one} ${requestTitle(one)}`.toLowerCase().includes(word)));
+  const found = words.length ? matchingFields(fields, words.join("")) : [];
+  const type = (one) => html`<li key=${one}><a href=${url(`/qbxml/${one}`)} aria-current=${one === request ? "page" : undefined}>${one}</a></li>`;
   return html`<div class="page">
-    <nav class="crumbs" aria-label="Breadcrumbs"><a href=${url("/qbxml")}>QBXML reference</a>${name && html`<span aria-hidden="true">/</span><span>${name}</span>`}</nav>
+    <nav class="crumbs" aria-label="Breadcrumbs"><a href=${url("/qbxml")}>QBXML reference</a>${(name ?? query.field) && html`<span aria-hidden="true">/</span><span class="break">${name ?? query.field}</span>`}</nav>
     ${error && html`<${Problem} error=${error} retry=${reload} what="The reference could not be loaded." />`}
     <div class="reference">
-      <aside class="card list" aria-label="Request types"><div class="toolbar"><div class="search"><${Icon} name="search" />
-          <input type="search" aria-label="Search request types" placeholder="Search types" value=${search} onInput=${(event) => setSearch(event.target.value)} /></div></div>
-        <ul class="scroll" ref=${list}>${names ? matching.map((one) => html`<li key=${one}><a href=${url(`/qbxml/${one}`)} aria-current=${one === request ? "page" : undefined}>${one}</a></li>`)
-          : Array.from({ length: 12 }, () => html`<li style="padding: 6px 8px"><${Skeleton} /></li>`)}
-          ${names && !matching.length && html`<li class="muted" style="padding: 8px">No type matches.</li>`}</ul></aside>
-      <div class="stack">${!names ? html`<${SkeletonCard} lines=${8} />` : !name ? html`<${Overview} names=${matching} total=${names.length} />`
-        : names.includes(request) ? html`<${Type} key=${name} name=${request} response=${name.endsWith("Rs")} />`
-        : html`<div class="card"><${Empty} icon="search" title="There is no type ${name}">Search the list for a similar name.<//></div>`}</div>
+      <aside class="card list" aria-label="Types and fields"><div class="toolbar"><div class="search"><${Icon} name="search" />
+          <input type="search" aria-label="Search types and fields" placeholder="Search types and fields" value=${search} onInput=${(event) => setSearch(event.target.value)} /></div></div>
+        <div class="scroll" ref=${list}>
+          ${words.length > 0 && html`<h3 role="status">${plural(matching.length, "type")}</h3>`}
+          <ul>${names ? matching.map(type) : Array.from({ length: 12 }, () => html`<li class="waiting"><${Skeleton} /></li>`)}</ul>
+          ${words.length > 0 && fields && html`<h3 role="status">${found.length > MAX_FIELDS ? `The first ${MAX_FIELDS} of ${plural(found.length, "field")}` : plural(found.length, "field")}</h3>
+            <ul>${found.slice(0, MAX_FIELDS).map((one) => html`<li key=${one}><a href=${url("/qbxml", { field: one })} aria-current=${!name && one === query.field ? "page" : undefined}>${one}</a></li>`)}</ul>`}
+        </div></aside>
+      <div class="stack">${!names ? html`<${SkeletonCard} lines=${8} />` : name ? (names.includes(request) ? html`<${Type} key=${name + query.field} name=${request} response=${name.endsWith("Rs")} field=${query.field} />`
+          : html`<div class="card"><${Empty} icon="search" title="There is no type ${name}">Search the list for a similar name.<//></div>`)
+        : query.field ? html`<${FieldPage} name=${query.field} fields=${fields} />`
+        : html`<${Overview} names=${matching} total=${names.length} />`}</div>
     </div></div>`;
+}
+
+/** Returns the fields that contain a text: the field itself first, then those that begin with it. */
+function matchingFields(fields, text) {
+  const rank = (name) => (name === text ? 0 : name.startsWith(text) ? 1 : 2);
+  return [...(fields?.keys() ?? [])].filter((name) => name.toLowerCase().includes(text))
+    .sort((one, other) => rank(one.toLowerCase()) - rank(other.toLowerCase()) || one.localeCompare(other));
+}
+
+/** Every type with a field. */
+function FieldPage({ name, fields }) {
+  if (!fields) return html`<${SkeletonCard} lines=${8} />`;
+  const types = fields.get(name);
+  if (!types) return html`<div class="card"><${Empty} icon="search" title="There is no field ${name}">Search the list for a similar name.<//></div>`;
+  const { requests, responses } = types;
+  const links = (title, names) => names.length > 0 && html`<section class="card" aria-label=${title}><header><h2>${title}</h2><span class="muted small">${plural(names.length, "type")}</span></header>
+    <div class="body row">${names.map((one) => html`<a class="tag" href=${url(`/qbxml/${one}`, { field: name })}>${one}</a>`)}</div></section>`;
+  return html`<div><h1><code class="title">${name}</code></h1><p class="muted lead">A field of ${plural(requests.length, "request type")} and ${plural(responses.length, "response type")}. Choose a type to see the field in its place.</p></div>
+    ${links("In requests", requests)}${links("In responses", responses)}`;
 }
 
 function Overview({ names, total }) {
@@ -42,15 +72,13 @@ function Overview({ names, total }) {
     }
     return [...grouped].sort(([one], [other]) => one.localeCompare(other));
   }, [names]);
-  return html`<div><h1>QBXML reference</h1><p class="muted" style="margin-top: 4px; max-width: 70ch">${count(total)} request types with their fields, types, lengths and versions.
-      It is made from the schema that this service checks every request against.</p></div>
-    <section class="card" aria-label="Subjects"><div class="table-wrap"><table><thead><tr><th scope="col">Subject</th><th scope="col">Requests</th></tr></thead>
+  return html`<div><h1>QBXML reference</h1><p class="muted lead">${count(total)} request types with their fields, types, lengths and versions. The service checks every request against the same schema.</p></div>
+    <section class="card" aria-label="Subjects">${!subjects.length ? html`<${Empty} icon="search" title="No type matches">The list beside shows the fields that match.<//>` : html`<div class="table-wrap"><table><thead><tr><th scope="col">Subject</th><th scope="col">Requests</th></tr></thead>
       <tbody>${subjects.map(([subject, types]) => html`<tr key=${subject}><td class="strong">${requestTitle(subject)}</td>
-        <td><div class="row">${types.sort(([one], [other]) => VERBS.indexOf(one) - VERBS.indexOf(other)).map(([verb, name]) => html`<a class="tag" href=${url(`/qbxml/${name}`)} aria-label=${name}>${verb}</a>`)}</div></td></tr>`)}</tbody></table></div>
-      ${!subjects.length && html`<${Empty} icon="search" title="No type matches">Try another word.<//>`}</section>`;
+        <td><div class="row">${types.sort(([one], [other]) => VERBS.indexOf(one) - VERBS.indexOf(other)).map(([verb, name]) => html`<a class="tag" href=${url(`/qbxml/${name}`)} aria-label=${name}>${verb}</a>`)}</div></td></tr>`)}</tbody></table></div>`}</section>`;
 }
 
-function Type({ name, response }) {
+function Type({ name, response, field }) {
   const type = useLoad(() => requestType(name), [name]);
   const returned = useLoad(() => responseFacts(name.replace(/Rq$/, "Rs")), [name]);
   const [form, setForm] = useState("xml");
@@ -66,12 +94,12 @@ function Type({ name, response }) {
       ${session.canChange && html`<a class="button primary" href=${url("/compose", { type: name })}>Compose</a>`}</div>
     <nav class="tabs" aria-label="Request and response"><a href=${url(`/qbxml/${name}`)} aria-current=${response ? undefined : "page"}>Request</a>
       <a href=${url(`/qbxml/${responseName}`)} aria-current=${response ? "page" : undefined}>Response</a></nav>
-    ${response ? html`<section class="card" aria-label="Response"><header><h2>What ${responseName} returns</h2></header>
-      ${returned.data ? (Object.keys(returned.data).length ? html`<${Tree} rows=${Object.entries(returned.data).map(([one, value]) => returnedRow(one, value))} columns=${["Element", "Type", "Notes"]} />`
+    ${response ? html`<section class="card" aria-label="Response"><header><h2>Fields</h2><span class="muted small">As they appear in the JSON of a response</span></header>
+      ${returned.data ? (Object.keys(returned.data).length ? html`<${Tree} rows=${Object.entries(returned.data).map(([one, value]) => returnedRow(one, value))} columns=${["Element", "Type", "Notes"]} field=${field} />`
         : html`<div class="body muted">Only the status: <code>statusCode</code>, <code>statusSeverity</code> and <code>statusMessage</code>.</div>`) : html`<div class="body"><${Skeleton} /></div>`}</section>`
     : html`
       <section class="card" aria-label="Fields"><header><h2>Fields</h2><span class="muted small">In the order that QBXML prescribes</span></header>
-        <${Tree} rows=${content.parts.map(partRow)} columns=${["Element", "Type", "Notes"]} /></section>
+        <${Tree} rows=${content.parts.map(partRow)} columns=${["Element", "Type", "Notes"]} field=${field} /></section>
       ${Object.keys(attributes).length > 0 && html`<section class="card" aria-label="Attributes"><header><h2>Attributes of ${name}</h2></header>
         <div class="table-wrap"><table><thead><tr><th scope="col">Attribute</th><th scope="col">Type</th></tr></thead><tbody>
           ${Object.entries(attributes).map(([one, kind]) => html`<tr><td><code>${one}</code></td><td>${typeof kind === "number" ? type.data.types[kind].join(", ") : (BASES[kind]?.name ?? kind)}</td></tr>`)}</tbody></table></div></section>`}
@@ -117,16 +145,20 @@ function returnedRow(name, value) {
   return { name, type: below ? (repeats ? "array of objects" : "object") : `${inside === 1 ? "boolean" : "text"}${repeats ? " (array)" : ""}`, notes: repeats ? [html`<span class="tag">repeats</span>`] : [], below };
 }
 
-function Tree({ rows, columns }) {
-  return html`<div class="table-wrap"><table class="tree"><thead><tr>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
-    <tbody>${rows.map((row, n) => html`<${Branch} key=${n} row=${row} depth=${0} open=${rows.length <= 3} />`)}</tbody></table></div>`;
+/** Whether a row is the field or holds it. */
+const holds = (row, field) => row.name === field || Boolean(row.below?.().some((one) => holds(one, field)));
+
+function Tree({ rows, columns, field }) {
+  const table = useRef();
+  useEffect(() => table.current.querySelector(".hit")?.scrollIntoView({ block: "center" }), [field]);
+  return html`<div class="table-wrap"><table class="tree" ref=${table}><thead><tr>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+    <tbody>${rows.map((row, n) => html`<${Branch} key=${n} row=${row} depth=${0} open=${rows.length <= 3} field=${field} />`)}</tbody></table></div>`;
 }
 
-function Branch({ row, depth, open: first }) {
-  const [open, setOpen] = useState(Boolean(row.open || first));
-  useEffect(() => setOpen(Boolean(row.open || first)), [row.name]);
-  return html`<tr><td style=${{ paddingLeft: `${32 + depth * 20}px` }}>
-      ${row.below && html`<button type="button" class="fold" aria-expanded=${String(open)} aria-label="${open ? "Hide" : "Show"} what ${row.name} holds" onClick=${() => setOpen(!open)}><${Icon} name="chevron" /></button>`}
+function Branch({ row, depth, open: first, field }) {
+  const [open, setOpen] = useState(() => Boolean(row.open || first || (field && row.below?.().some((one) => holds(one, field)))));
+  return html`<tr class=${!row.group && row.name === field ? "hit" : ""}><td style=${{ paddingLeft: `${32 + depth * 20}px` }}>
+      ${row.below && html`<button type="button" class="fold" aria-expanded=${String(open)} aria-label="${open ? "Hide" : "Show"} the fields of ${row.name}" onClick=${() => setOpen(!open)}><${Icon} name="chevron" /></button>`}
       ${row.group ? html`<em class="muted">${row.name}</em>` : row.name}</td><td class="muted nowrap">${row.type}</td><td><div class="row">${row.notes}</div></td></tr>
-    ${open && row.below?.().map((one, n) => html`<${Branch} key=${n} row=${one} depth=${depth + 1} />`)}`;
+    ${open && row.below?.().map((one, n) => html`<${Branch} key=${n} row=${one} depth=${depth + 1} field=${field} />`)}`;
 }

@@ -5,7 +5,7 @@ import { DocumentView } from "../lib/document_view.js";
 import { ResultTable, resultsOf } from "../lib/result_table.js";
 import { navigate, url } from "../lib/router.js";
 import { ENDED, fullTime, plural, requestTitle, UNFINISHED, withLocalTimes } from "../lib/text.js";
-import { ActionButton, Ago, CopyButton, Empty, Note, Problem, Skeleton, SkeletonCard, StateBadge, toast, useTitle, WebhookBadge } from "../lib/ui.js";
+import { ActionButton, Ago, CopyIcon, Empty, Note, Problem, Skeleton, SkeletonCard, StateBadge, toast, useTitle, WebhookBadge } from "../lib/ui.js";
 
 const UNFINISHED_MILLISECONDS = 2000;
 const WEBHOOK_MILLISECONDS = 5000;
@@ -45,7 +45,7 @@ function Loaded({ record, load }) {
           ${label && label !== record.id && html`<span>Label <code class="break">${label}</code></span>`}</div></div>
       <${Actions} record=${record} load=${load} label=${label} /></div>
     <${Outcome} record=${record} />
-    <div class="columns">
+    <div class="columns level">
       <section class="card" aria-label="Timeline"><header><h2>Timeline</h2></header><div class="body"><${Timeline} record=${record} /></div></section>
       <section class="card" aria-label="Details"><header><h2>Details</h2></header><div class="body"><${Details} record=${record} label=${label} /></div></section>
     </div>
@@ -101,9 +101,9 @@ function Timeline({ record }) {
 
 function Details({ record, label }) {
   return html`<dl class="facts">
-    <dt>Request id</dt><dd class="row oneline"><code class="break">${record.id}</code><${CopyButton} text=${record.id} label="Copy" kind="small ghost" /></dd>
-    <dt>Label (requestID)</dt><dd><code>${label ?? "–"}</code></dd>
-    <dt>Queued</dt><dd>${fullTime(record.inserted_at)}</dd>
+    <dt>Request ID</dt><dd class="id"><code>${record.id}</code><${CopyIcon} text=${record.id} what="the request ID" /></dd>
+    ${label && label !== record.id && html`<dt>Label (requestID)</dt><dd><code>${label}</code></dd>`}
+    ${record.qbxml_version && html`<dt>QBXML version</dt><dd>${record.qbxml_version}</dd>`}
     <dt>Last change</dt><dd>${fullTime(record.updated_at)}</dd>
     <dt>Webhook</dt><dd><div class="stack tight"><span><${WebhookBadge} state=${record.webhook_state} /></span>
       ${record.webhook_url && html`<code class="break">${record.webhook_url}</code>`}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,6 @@ import pytest
 from handlers.serve_console import assets_version, handler
 
 CONSOLE = Path(__file__).resolve().parents[3] / "src" / "console"
-FIRST_VIEW = ["style.css", "theme.js", "main.js", "icon.svg", "vendor/preact.js"]
-FIRST_VIEW += [f"lib/{name}.js" for name in ("api", "router", "text", "ui")]
-FIRST_VIEW += ["views/sign_in.js", "views/connections.js"]
 
 
 def get(path: str, resource: str | None = None, **headers: str) -> dict[str, Any]:
@@ -65,6 +63,39 @@ def test_every_import_of_a_module_exists() -> None:
             continue
         for target in re.findall(r'(?:from|import\()\s*"(\.[^"]+)"', module.read_text(encoding="utf-8")):
             assert (module.parent / target).resolve().is_file(), f"{module.name} imports {target}"
+
+
+def static_imports(module: Path) -> set[Path]:
+    """Return a module and all modules that it imports statically, directly or not."""
+    modules, unread = {module}, [module]
+    while unread:
+        here = unread.pop()
+        named = re.findall(r'^(?:import|export)\b[^"\n]*"(\.[^"]+\.js)"', here.read_text(encoding="utf-8"), re.MULTILINE)
+        new = {(here.parent / path).resolve() for path in named} - modules
+        modules |= new
+        unread += new
+    return modules
+
+
+def test_the_page_preloads_exactly_the_modules_of_the_first_view() -> None:
+    """Without the links, each level of imports would wait for the one above it."""
+    preloaded = re.findall(r'modulepreload" href="[^"]*/assets/[0-9a-f]+/([^"]+)"', get("/app")["body"])
+
+    first_view = static_imports(CONSOLE / "main.js") - {CONSOLE / "main.js"}
+
+    assert sorted(preloaded) == sorted(str(path.relative_to(CONSOLE)) for path in first_view)
+
+
+def test_the_index_of_fields_names_every_request_and_response_of_a_field() -> None:
+    names = json.loads(get("/app/schema/index.json")["body"])
+    fields = json.loads(get("/app/schema/fields.json")["body"])
+
+    requests, responses = ([names[position] for position in positions] for positions in fields["RefNumber"])
+
+    assert {"InvoiceAddRq", "InvoiceQueryRq", "BillModRq"} <= set(requests)
+    assert {"InvoiceQueryRq", "InvoiceAddRq"} <= set(responses)
+    assert "CustomerAddRq" not in requests
+    assert len(fields) > 1000
 
 
 def test_a_page_forbids_inline_scripts_other_servers_and_frames() -> None:
@@ -129,7 +160,9 @@ def test_the_api_document_and_its_viewer_are_served() -> None:
 
 
 def test_the_first_view_stays_under_150_kb_compressed() -> None:
-    bodies = [get("/app")["body"], *(get(asset(path))["body"] for path in FIRST_VIEW)]
+    files = [str(path.relative_to(CONSOLE)) for path in static_imports(CONSOLE / "main.js")]
+    files += ["style.css", "theme.js", "icon.svg"]
+    bodies = [get("/app")["body"], *(get(asset(path))["body"] for path in files)]
     assert sum(len(gzip.compress(body.encode())) for body in bodies) < 150 * 1024
 
 
