@@ -1,8 +1,8 @@
-"""axe-core finds no serious violation in any view, light and dark, and no view is wider than its window."""
+"""axe-core finds no serious violation in any view, light and dark, wide and narrow, and every view fits its window."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -10,28 +10,50 @@ from axe_playwright_python.sync_playwright import Axe
 from tests.browser.support import Console, query
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from tests.e2e.support import Service
 
 SERIOUS = {"serious", "critical"}
 SETTLE_MILLISECONDS = 600
 WIDTHS = (390, 768, 1440, 2560)
+CHECKED: Sequence[tuple[int, Literal["light", "dark"]]] = (
+    (390, "light"),
+    (390, "dark"),
+    (1440, "light"),
+    (1440, "dark"),
+)
 
 VIEWS: Mapping[str, str] = {
     "sign in": "/app",
     "connections": "/app",
+    "no connections": "/app",
     "new connection": "/app/connections/new",
     "requests": "/app/connections/{connection}",
+    "no requests": "/app/connections/{empty}",
+    "no match": "/app/connections/{connection}?search=zebra",
     "settings": "/app/connections/{connection}/settings",
     "request": "/app/queued_requests/{request}",
+    "waiting request": "/app/queued_requests/{waiting}",
+    "no such request": "/app/queued_requests/00000000-0000-4000-8000-000000000000",
     "compose": "/app/compose?connection={connection}&type=InvoiceAddRq",
+    "compose without a type": "/app/compose",
     "reference": "/app/qbxml",
     "type": "/app/qbxml/InvoiceAddRq",
+    "response type": "/app/qbxml/InvoiceQueryRs",
+    "field": "/app/qbxml?field=RefNumber",
+    "API reference": "/docs",
     "support": "/support",
     "onboarding": "{onboarding}",
+    "onboarding with a wrong link": "/onboarding#nothing",
+    "service error": "/app/connections/{connection}",
     "not found": "/app/nothing",
 }
+ANSWERS: Mapping[str, tuple[int, Mapping[str, object]]] = {
+    "no connections": (200, {"data": [], "page": 1, "total_pages": 0}),
+    "service error": (500, {"error": {"code": "internal_error", "message": "no", "details": {"request_id": "abc"}}}),
+}
+"""The responses of the API in views that a working service with connections does not show."""
 
 
 @pytest.fixture(scope="module")
@@ -40,10 +62,17 @@ def addresses(service: Service) -> dict[str, str]:
     connection = service.connection()
     request_id = query(connection, count=3)
     connection.run_session()
-    query(connection)
+    waiting = query(connection)
+    empty = service.connection()
     link = service.call("POST", f"{connection.path}/onboarding_url", {}).json["data"]["links"]["onboarding"]
     onboarding = "/onboarding#" + link.partition("#")[2]
-    return {"connection": connection.id, "request": request_id, "onboarding": onboarding}
+    return {
+        "connection": connection.id,
+        "request": request_id,
+        "waiting": waiting,
+        "empty": empty.id,
+        "onboarding": onboarding,
+    }
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -52,20 +81,25 @@ def test_a_view_is_accessible_in_light_and_dark_and_fits_every_window(
 ) -> None:
     if view != "sign in":
         console.keep_signed_in()
+    if view in ANSWERS:
+        status, body = ANSWERS[view]
+        console.page.route("**/api/v1/**", lambda route: route.fulfill(status=status, json=body))
     console.page.emulate_media(color_scheme="light", reduced_motion="reduce")
     console.open(VIEWS[view].format(**addresses))
     console.page.get_by_role("heading").first.wait_for()
     console.page.wait_for_timeout(SETTLE_MILLISECONDS)
 
-    found = serious_violations(console)
-    console.page.emulate_media(color_scheme="dark", reduced_motion="reduce")
-    found |= serious_violations(console)
+    problems = set()
     for width in WIDTHS:
         console.page.set_viewport_size({"width": width, "height": 900})
         if console.page.evaluate("document.documentElement.scrollWidth") > width:
-            found.add(f"wider than {width} pixels")
+            problems.add(f"wider than {width} pixels")
+    for width, colours in CHECKED:
+        console.page.set_viewport_size({"width": width, "height": 900})
+        console.page.emulate_media(color_scheme=colours, reduced_motion="reduce")
+        problems |= serious_violations(console)
 
-    assert found == set()
+    assert problems == set()
 
 
 def serious_violations(console: Console) -> set[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 from playwright.sync_api import expect
@@ -138,6 +138,18 @@ def test_a_request_is_discarded_queued_again_and_its_webhook_redelivered(console
     assert request_id not in console.page.url
 
 
+def test_the_next_webhook_attempt_is_shown_as_the_service_plans_it(console: Console) -> None:
+    connection = console.service.connection()
+    request_id = query(connection, webhook_url="http://127.0.0.1:9/refused")
+    connection.run_session()
+    console.sign_in(f"/app/queued_requests/{request_id}")
+    console.sees("Webhook attempt 1 failed")
+
+    attempts = connection.record(request_id)["webhook_attempts"]
+    step = console.page.locator(".timeline li", has_text="Next webhook attempt").locator("time")
+    expect(step).to_have_attribute("datetime", attempts[-1]["next_attempt_at"])
+
+
 def test_a_connection_is_paused_resumed_changed_and_deleted(console: Console) -> None:
     connection = console.service.connection()
     console.sign_in(f"/app/connections/{connection.id}/settings")
@@ -204,6 +216,19 @@ def test_the_reference_is_open_searchable_and_linkable(console: Console) -> None
     console.link("Response").click()
     console.sees("InvoiceRet")
     assert console.page.url.endswith("/app/qbxml/InvoiceQueryRs")
+
+
+def test_the_reference_is_searched_by_field_names_too(console: Console) -> None:
+    console.open("/app/qbxml")
+    console.page.get_by_label("Search types and fields").fill("ref number")
+    console.page.get_by_role("link", name="RefNumberRangeFilter", exact=True).click()
+    console.sees("A field of")
+    assert console.page.url.endswith("/app/qbxml?field=RefNumberRangeFilter")
+
+    console.page.get_by_role("region", name="In requests").get_by_role("link", name="InvoiceQueryRq").click()
+
+    expect(console.page.locator("tr.hit")).to_contain_text("RefNumberRangeFilter")
+    expect(console.page.locator("tr.hit")).to_be_in_viewport()
 
 
 def test_every_example_of_the_reference_is_accepted_by_the_service(console: Console) -> None:
@@ -355,62 +380,63 @@ def test_a_response_of_5_mb_does_not_freeze_the_tab(console: Console) -> None:
     assert console.page.evaluate("globalThis.blocked") < MAX_BLOCKED_MILLISECONDS
 
 
-# --- Onboarding and the pages without an account -----------------------------------------------------------------
-
-
-def onboarding_link(console: Console, connection_path: str, **body: str) -> str:
-    """Create a link and return its path."""
-    link: str = console.service.call("POST", f"{connection_path}/onboarding_url", body).json["data"]["links"][
-        "onboarding"
-    ]
-    return "/onboarding#" + link.partition("#")[2]
-
-
-def test_a_customer_is_led_from_the_link_to_connected(console: Console) -> None:
+def test_too_many_calls_are_explained_and_can_be_repeated(console: Console) -> None:
     connection = console.service.connection()
-    console.open(onboarding_link(console, connection.path, redirect_url=f"{console.service.base_url}/support"))
-    console.sees_heading("Connect QuickBooks for Test")
-    with console.page.expect_download() as download:
-        console.button("Download the file").click()
-    qwc = download.value.path().read_text(encoding="utf-8")
-    console.button("Show the password").click()
-    password = console.page.locator(".secret code").inner_text()
-    console.sees("Waiting for QuickBooks")
+    console.sign_in()
+    busy = {"error": {"code": "too_many_requests", "message": "Too many calls. Try again in a moment.", "details": {}}}
+    console.page.route("**/api/v1/connections/*", lambda route: route.fulfill(status=429, json=busy))
 
-    from simulator.company import Company  # noqa: PLC0415 - see above
-    from simulator.web_connector.scheduler import Simulator  # noqa: PLC0415 - see above
+    console.open(f"/app/connections/{connection.id}")
 
-    Simulator(qwc, password, Company.generated()).run_once()
-
-    console.sees("QuickBooks is connected")
-    console.page.wait_for_url("**/support?state=connected")
+    console.sees("Too many calls. Try again in a moment.")
+    console.page.unroute("**/api/v1/connections/*")
+    console.button("Try again").first.click()
+    console.sees_heading("Test")
 
 
-def test_a_replaced_link_explains_that_it_was_replaced(console: Console) -> None:
+# --- Keyboard and first view -------------------------------------------------------------------------------------
+
+
+def test_the_first_view_of_a_connection_makes_two_calls_of_the_api(console: Console) -> None:
     connection = console.service.connection()
-    former = onboarding_link(console, connection.path)
-    onboarding_link(console, connection.path)
+    query(connection)
+    console.keep_signed_in()
+    called: list[str] = []
+    console.page.on("request", lambda request: called.append(request.url) if "/api/" in request.url else None)
 
-    console.open(former)
+    console.open(f"/app/connections/{connection.id}")
+    expect(console.page.locator("tbody tr.clickable")).to_have_count(1)
+    expect(console.page.locator(".number-card .value").first).to_have_text("1")
 
-    console.sees("This link is not valid")
+    assert len(called) == 2
 
 
-def test_an_expired_link_leads_back(console: Console) -> None:
-    gone = {
-        "error": {
-            "code": "not_found",
-            "message": "expired",
-            "details": {"redirect_url": "https://shop.example/back?a=1"},
-        }
-    }
-    console.page.route("**/onboarding/connection", lambda route: route.fulfill(status=410, json=gone))
+def test_a_dialog_closes_on_escape_and_gives_the_focus_back(console: Console) -> None:
     connection = console.service.connection()
+    console.sign_in(f"/app/connections/{connection.id}")
+    console.button("Pause").focus()
+    console.page.keyboard.press("Enter")
+    expect(console.page.get_by_role("dialog", name="Pause this connection?")).to_be_visible()
 
-    console.open(onboarding_link(console, connection.path))
+    console.page.keyboard.press("Escape")
 
-    console.sees("This link has expired")
-    expect(console.link("Go back")).to_have_attribute("href", "https://shop.example/back?a=1&state=expired")
+    expect(console.page.get_by_role("dialog")).to_have_count(0)
+    expect(console.button("Pause")).to_be_focused()
+
+
+def test_the_first_tab_stop_skips_the_navigation(console: Console) -> None:
+    console.sign_in()
+    console.page.reload()
+    console.sees_heading("Connections")
+
+    console.page.keyboard.press("Tab")
+    expect(console.link("Skip to the content")).to_be_focused()
+    console.page.keyboard.press("Enter")
+
+    expect(console.page.locator("main")).to_be_focused()
+
+
+# --- Pages without an account ------------------------------------------------------------------------------------
 
 
 def test_the_support_page_says_that_the_service_is_up(console: Console) -> None:
@@ -426,3 +452,25 @@ def test_the_api_reference_asks_no_other_server(console: Console) -> None:
     console.sees("/api/v1/connections/{connection_id}/queued_requests")
 
     assert all(url.startswith((console.service.base_url, "data:", "blob:")) for url in asked)
+
+
+@pytest.mark.parametrize(("colours", "lightness"), [("light", "light"), ("dark", "dark")])
+def test_the_api_reference_follows_the_system_and_the_choice_in_the_console(
+    console: Console, colours: Literal["light", "dark"], lightness: str
+) -> None:
+    other = "dark" if colours == "light" else "light"
+    console.page.emulate_media(color_scheme=colours)
+    console.open("/docs")
+    console.sees("/api/v1/connections/{connection_id}/queued_requests")
+    assert background(console) == lightness
+
+    console.page.evaluate(f"localStorage.setItem('qbxml-queue.theme', '{other}')")
+    console.page.reload()
+    console.sees("/api/v1/connections/{connection_id}/queued_requests")
+    assert background(console) == other
+
+
+def background(console: Console) -> str:
+    """Return whether the page is light or dark."""
+    red = console.page.evaluate("Number(getComputedStyle(document.documentElement).backgroundColor.match(/\\d+/)[0])")
+    return "dark" if red < 128 else "light"

@@ -6,7 +6,6 @@ import { Button, Pager, Segmented } from "./ui.js";
 const ROWS = 50;
 const FEW_COLUMNS = 8;
 const SAMPLE = 200;
-/** Shown last: they say little to a person. */
 const TECHNICAL = new Set(["EditSequence", "TimeCreated", "TimeModified", "ListID", "TxnID", "ARAccountRef", "TemplateRef", "Sublevel", "ExternalGUID", "TxnNumber"]);
 
 /** Returns `[[name, rows]…]`: every kind of object in a response that is worth a table. */
@@ -52,8 +51,11 @@ export function ResultTable({ results }) {
 function columnsOf(rows) {
   const names = new Set();
   for (const row of rows.slice(0, SAMPLE)) for (const name of Object.keys(row)) names.add(name);
-  return [...names].sort((one, other) => TECHNICAL.has(one) - TECHNICAL.has(other));
+  return [...names].sort((one, other) => rank(one) - rank(other));
 }
+
+/** Addresses and flags are shown after what identifies an object, and technical fields last. */
+const rank = (name) => (TECHNICAL.has(name) ? 2 : /^Is[A-Z]|Address|Block$/.test(name) ? 1 : 0);
 
 const isAmount = (rows, column) => rows.slice(0, 20).every((row) => row[column] === undefined || /^-?\d+\.\d+$/.test(row[column])) && rows.slice(0, 20).some((row) => row[column] !== undefined);
 

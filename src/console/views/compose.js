@@ -127,8 +127,8 @@ function Draft({ type, connection }) {
           ${problems.length > 0 && html`<${Note} tone="red" role="alert" title=${plural(problems.length, "problem")}>
             <ul class="stack tight">${problems.map((one) => html`<li>${one.line && mode !== "json" ? html`<span class="tag">line ${one.line}</span> ` : ""}${one.message}</li>`)}</ul><//>`}
           ${error && html`<${Note} tone="red" role="alert"><p>${explain(error)}</p><//>`}</div>
-        <${Field} label="Webhook URL (optional)" help="Empty: the connection's own, if it has one.">${(control) => html`<input ...${control} value=${webhook} inputmode="url" maxlength="2048" placeholder="https://example.com/webhooks/quickbooks" onInput=${(event) => { setWebhook(event.target.value); key.current = null; }} />`}<//>
-        <div class="row between"><a href=${url(`/qbxml/${type.name}`)}>Reference of ${type.name}</a>
+        <${Field} label="Webhook URL (optional)" help="If it is empty, the webhook URL of the connection is used.">${(control) => html`<input ...${control} value=${webhook} inputmode="url" maxlength="2048" placeholder="https://example.com/webhooks/quickbooks" onInput=${(event) => { setWebhook(event.target.value); key.current = null; }} />`}<//>
+        <div class="row between"><a href=${url(`/qbxml/${type.name}`)}>${type.name} in the reference</a>
           ${session.canChange ? html`<${Button} kind="primary" busy=${busy || !connection} onClick=${queue}>Queue request<//>` : html`<span class="muted">A read-only key cannot queue requests.</span>`}</div>
       </div></section>
       <${Preview} current=${current} mode=${mode} connection=${connection} webhook=${webhook.trim()} problems=${mode === "form" ? problems : NO_PROBLEMS} />
@@ -140,7 +140,7 @@ function RequestAttributes({ type, tree, change }) {
   const set = (name, value) => change({ ...tree, attributes: { ...tree.attributes, [name]: value } });
   return html`<div class="fieldset"><div class="form-line"><label class="name" for="request-label">Label</label>
       <input id="request-label" maxlength="50" value=${tree.attributes?.request_id ?? ""} onInput=${(event) => set("request_id", event.target.value)} />
-      <p class="help">requestID: QuickBooks returns it with the response. Empty: the id of the request.</p></div>
+      <p class="help">Sent as requestID and returned with the response. If it is empty, the ID of the request is used.</p></div>
     ${"iterator" in type.attributes && html`<label class="check"><input type="checkbox" checked=${tree.attributes?.iterator === "Start"} onChange=${(event) => set("iterator", event.target.checked ? "Start" : "")} />Fetch all results in pages (needs MaxReturned)</label>`}
   </div>`;
 }

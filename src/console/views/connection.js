@@ -29,7 +29,7 @@ export function ConnectionFrame({ id, tab, children }) {
         <div class="sub"><span>${connection.last_connected_at ? html`Last contact <${Ago} at=${connection.last_connected_at} />` : "No contact yet"}</span>
           ${connection.quickbooks_product_name && html`<span>${connection.quickbooks_product_name}</span>`}
           ${connection.qbxml_version && html`<span>QBXML ${connection.qbxml_version}</span>`}${connection.country && html`<span>${connection.country}</span>`}</div></div>
-      <${HeadActions} connection=${connection} load=${load} /></div>` : !load.error && html`<div class="page-head" role="status"><div class="grow stack tight"><span class="hidden-visually">Loading…</span><h1><${Skeleton} width="240px" /></h1><${Skeleton} width="380px" /></div></div>`}
+      <${HeadActions} connection=${connection} load=${load} /></div>` : load.error ? html`<h1>Connection</h1>` : html`<div class="page-head" role="status"><div class="grow stack tight"><span class="hidden-visually">Loading…</span><h1><${Skeleton} width="240px" /></h1><${Skeleton} width="380px" /></div></div>`}
     ${load.error && html`<${Problem} error=${load.error} retry=${load.reload} what="The connection could not be loaded." />`}
     ${connection && html`<${Health} connection=${connection} />`}
     <nav class="tabs" aria-label="Connection">

@@ -47,12 +47,12 @@ function Row({ connection }) {
   );
   const follow = (event) => !event.target.closest("a") && !String(getSelection()) && navigate(address);
   return html`<tr class="clickable" onClick=${follow}>
-    <td><a class="title break" href=${address}>${connection.name ?? "Unnamed connection"}</a>
+    <td class="full"><a class="title break" href=${address}>${connection.name ?? "Unnamed connection"}</a>
       <div class="muted small">${[connection.quickbooks_product_name, connection.country].filter(Boolean).join(" · ") || html`<code>${connection.id.slice(0, 8)}</code>`}</div></td>
-    <td><${Badge} tone=${tone}>${name}<//>${why && tone !== "green" && html`<div class="why muted small break">${why}</div>`}</td>
-    <td><${Ago} at=${connection.last_connected_at} /></td>
-    <td class="number narrow-hide"><${Count} id=${connection.id} state="waiting" counts=${counts} /></td>
-    <td class="number narrow-hide"><${Count} id=${connection.id} state="error" counts=${counts} tone="red" /></td>
+    <td class="full"><${Badge} tone=${tone}>${name}<//>${why && tone !== "green" && html`<div class="why muted small break">${why}</div>`}</td>
+    <td>${connection.last_connected_at ? html`<${Ago} at=${connection.last_connected_at} />` : html`<span class="muted nowrap">No contact yet</span>`}</td>
+    <td class="number" data-label="Waiting"><${Count} id=${connection.id} state="waiting" counts=${counts} /></td>
+    <td class="number" data-label="Failed"><${Count} id=${connection.id} state="error" counts=${counts} tone="red" /></td>
   </tr>`;
 }
 

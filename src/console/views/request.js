@@ -18,7 +18,7 @@ export default function Request({ parts: [id] }) {
     const gone = first.error.status === 410 || first.error.status === 404;
     return html`<div class="page">${gone ? html`<div class="card"><${Empty} icon="search" title=${first.error.status === 410 ? "This request was deleted" : "There is no such request"}
       actions=${html`<a class="button" href=${url("/")}>Connections</a>`}>It may belong to another app, or the link is incomplete.<//></div>`
-      : html`<${Problem} error=${first.error} retry=${first.reload} what="The request could not be loaded." />`}</div>`;
+      : html`<h1>Request</h1><${Problem} error=${first.error} retry=${first.reload} what="The request could not be loaded." />`}</div>`;
   }
   if (!record) return html`<div class="page"><${Skeleton} width="220px" /><${SkeletonCard} /><${SkeletonCard} lines=${9} /></div>`;
   return html`<${Loaded} record=${record} load=${first} />`;
@@ -103,7 +103,7 @@ function Details({ record, label }) {
   return html`<dl class="facts">
     <dt>Request ID</dt><dd class="id"><code>${record.id}</code><${CopyIcon} text=${record.id} what="the request ID" /></dd>
     ${label && label !== record.id && html`<dt>Label (requestID)</dt><dd><code>${label}</code></dd>`}
-    ${record.qbxml_version && html`<dt>QBXML version</dt><dd>${record.qbxml_version}</dd>`}
+    ${record.request_json?.version && html`<dt>QBXML version</dt><dd>${record.request_json.version}</dd>`}
     <dt>Last change</dt><dd>${fullTime(record.updated_at)}</dd>
     <dt>Webhook</dt><dd><div class="stack tight"><span><${WebhookBadge} state=${record.webhook_state} /></span>
       ${record.webhook_url && html`<code class="break">${record.webhook_url}</code>`}
