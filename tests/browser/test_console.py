@@ -159,7 +159,7 @@ def test_a_connection_is_paused_resumed_changed_and_deleted(console: Console) ->
     expect(console.page.locator(".page-head .badge")).to_have_text("Paused")
     console.button("Resume").click()
     expect(console.button("Pause")).to_be_visible()
-    console.page.get_by_label("Name").fill("Renamed")
+    console.page.get_by_label("Name", exact=True).fill("Renamed")
     console.page.get_by_label("Lingering (seconds)").fill("9999")
     console.button("Save").click()
     console.sees("Enter a whole number from 0 to 1,500.")

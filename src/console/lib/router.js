@@ -53,7 +53,7 @@ export function followLinks() {
     if (!link || !plain || event.defaultPrevented || link.target || link.hasAttribute("download")) return;
     const target = new URL(link.href);
     const isView = target.pathname === APP || target.pathname.startsWith(`${APP}/`);
-    if (target.origin !== location.origin || !isView) return;
+    if (target.origin !== location.origin || !isView || target.hash) return;
     event.preventDefault();
     navigate(target.pathname + target.search);
   });

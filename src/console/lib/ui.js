@@ -172,9 +172,10 @@ export const Code = ({ text, label }) => html`<div class="code">
 export function Dialog({ title, onClose, children, actions }) {
   const element = useRef();
   useLayoutEffect(() => {
-    const before = document.activeElement;
-    element.current.showModal();
-    return () => before?.focus?.();
+    const dialog = element.current;
+    dialog.showModal();
+    // Closing gives the focus back to the element that had it before. Removing an open dialog does not.
+    return () => dialog.close();
   }, []);
   return html`<dialog ref=${element} aria-labelledby="dialog-title" onClose=${onClose} onCancel=${onClose}>
     <div class="body"><h2 id="dialog-title">${title}</h2>${children}</div>
