@@ -70,7 +70,9 @@ def static_imports(module: Path) -> set[Path]:
     modules, unread = {module}, [module]
     while unread:
         here = unread.pop()
-        named = re.findall(r'^(?:import|export)\b[^"\n]*"(\.[^"]+\.js)"', here.read_text(encoding="utf-8"), re.MULTILINE)
+        named = re.findall(
+            r'^(?:import|export)\b[^"\n]*"(\.[^"]+\.js)"', here.read_text(encoding="utf-8"), re.MULTILINE
+        )
         new = {(here.parent / path).resolve() for path in named} - modules
         modules |= new
         unread += new
