@@ -2,7 +2,7 @@
 
 `Company.generated(seed=…)` makes one in memory; `Company.load(path)` and `company.save(path)` keep it in a JSON file.
 `begin_session` opens it for an application, as the Web Connector does. `process_request` answers QBXML in QuickBooks'
-own form or raises `HresultError`. `open_error` makes opening fail; `executed` lists the executed requests in order.
+form or raises `HresultError`. `open_error` makes opening fail; `executed` lists the executed requests in order.
 """
 
 from __future__ import annotations

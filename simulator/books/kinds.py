@@ -109,7 +109,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Item": ITEMS,
     "Terms": _TERMS,
 }
-"""What a query name returns: one kind, or several."""
+"""The kinds that a query returns, by its name."""
 
 _REFERENCE_SUFFIXES = {"AccountRef": ("Account",), "SalesTaxCodeRef": ("SalesTaxCode",)}
 _REFERENCES: dict[str, tuple[str, ...]] = {

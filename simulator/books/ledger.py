@@ -1,4 +1,4 @@
-"""The ledger: what each transaction posts to accounts, links to other transactions, and moves in stock.
+"""The ledger: the postings, links and stock moves of each transaction.
 
 Effects are computed by the rules of the transaction's kind and never change: a Mod takes the former ones back and adds
 the new ones. Balances are sums that are kept up to date, so that reading one is a lookup.
@@ -69,7 +69,7 @@ class StockMove:
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What a transaction does to the books."""
+    """The effects of a transaction on the books."""
 
     postings: tuple[Posting, ...] = ()
     links: tuple[Link, ...] = ()

@@ -73,7 +73,7 @@ class Books(Protocol):
 
     @property
     def private_fields(self) -> dict[str, dict[str, str]]:
-        """What applications stored in the company."""
+        """The private fields of applications, by OwnerID."""
         ...
 
     @property
@@ -141,7 +141,7 @@ class FaultyCompany:
 
     @property
     def private_fields(self) -> dict[str, dict[str, str]]:
-        """What applications stored in the company."""
+        """The private fields of applications, by OwnerID."""
         return self._company.private_fields
 
     @property

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class _Count:
-    """How many times an event has happened."""
+    """The number of times that an event has happened."""
 
     event: Event
     passed: int = 0
@@ -53,7 +53,7 @@ class FaultPlan:
 
     @property
     def still_late(self) -> int:
-        """How many copies and executions still wait for their event."""
+        """The number of copies and executions that still wait for their event."""
         return len(self._late)
 
     def due(self, place: str, *, machine: int = 1, kinds: Collection[str] = ()) -> Fault | None:

@@ -201,7 +201,7 @@ REPORTS: dict[str, Report] = {
 sites, serial and lot numbers, an audit trail."""
 
 _AS_OF = ("BalanceSheet", "TrialBalance", "CustomerBalance", "VendorBalance", "Open", "UnpaidBills")
-"""How the report types begin that show a state: without a date they show the state after all transactions."""
+"""The beginnings of the report types that show balances: without a date they include all transactions."""
 
 
 def respond(context: Context) -> Response:

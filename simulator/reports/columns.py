@@ -1,4 +1,4 @@
-"""How a summary report is divided into columns: by period, or by what a posting belongs to."""
+"""The columns of a summary report: periods, or the list objects that postings belong to."""
 
 from __future__ import annotations
 

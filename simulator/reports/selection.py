@@ -1,4 +1,4 @@
-"""What a report looks at: its period, and the postings and transactions that pass its filters."""
+"""The books as a report sees them: its period, and the postings and transactions that pass its filters."""
 
 from __future__ import annotations
 

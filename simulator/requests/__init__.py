@@ -1,1 +1,1 @@
-"""What QuickBooks does with each request: one handler per family of requests, found in `dispatch`."""
+"""The handlers of requests, one for each family of requests; `dispatch` lists them."""

@@ -38,6 +38,6 @@ def add_record(context: Context, kind_name: str) -> Record:
 
 
 def record_response(context: Context, record: Record) -> Response:
-    """Return the answer to an Add or Mod: the record with its lines, as far as the request asks for it."""
+    """Return the response to an Add or Mod: the record with its lines, limited to IncludeRetElement."""
     fields = shown_fields(record.kind, shown(context.books, record), context.node, with_lines=True)
     return Response(rows=[(record.kind.record.name, fields)])

@@ -1,4 +1,4 @@
-"""What a handler works with: the request, the books and the session that it belongs to."""
+"""The arguments of a handler: the request, the books and the session."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class OpenIterator:
 
     @property
     def remaining(self) -> int:
-        """How many items are still to come."""
+        """The number of items on the pages to come."""
         return len(self.items) - self.returned
 
 

@@ -1,4 +1,4 @@
-"""Which function answers which request."""
+"""The handler of each request, and the checks before it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the company tells its observer about each request: for terminals, inspection and logs."""
+"""The event that the company sends to its observer after each request, for terminals, inspection and logs."""
 
 from __future__ import annotations
 

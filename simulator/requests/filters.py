@@ -291,7 +291,7 @@ def _currency(_context: Context, _node: Node) -> list[Test]:
 
 
 def ids_of(books: Books, node: Node, kinds: tuple[str, ...]) -> set[str]:
-    """Return the ids that a filter by reference names, with children where it asks for them."""
+    """Return the ids that a filter by reference names; …WithChildren includes the objects below."""
     ids: set[str] = set()
     for child in node:
         text = child.text or ""

@@ -25,7 +25,7 @@ _NOT_IN_LIST = "QuickBooks error message: Invalid argument.  The specified recor
 
 _NEW_LINE = "-1"
 _IDENTITY = {"ListID", "TxnID", "EditSequence"}
-"""What a Mod says about the record that it changes."""
+"""The elements of a Mod that identify the record."""
 _ROW_KEYS = ("TxnLineID", "ListID", "NoteID")
 """The fields that identify a row of a repeated element, for a Mod to change it."""
 _ITEM_LINES = ("ItemLineRet|ItemGroupLineRet", "ItemLineRet", "ItemGroupLineRet")

@@ -52,7 +52,7 @@ def address_block(address: Fields) -> Fields:
 
 
 def shown_fields(kind: Kind, fields: Fields, request: Node, *, with_lines: bool | None = None) -> Fields:
-    """Return the fields that `request` asks for; `with_lines` overrides IncludeLineItems."""
+    """Return the fields that `request` includes; `with_lines` overrides IncludeLineItems."""
     lines = is_true(request.findtext("IncludeLineItems")) if with_lines is None else with_lines
     links = is_true(request.findtext("IncludeLinkedTxns"))
     owners = {child.text for child in request.findall("OwnerID")}

@@ -76,7 +76,7 @@ class Aggregate:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """What the names of the children must match: each name followed by a semicolon."""
+        """The pattern of the children's names, each followed by a semicolon."""
         return re.compile(self.group.pattern())
 
     @cached_property
@@ -148,7 +148,7 @@ class Element:
 
     @property
     def quantifier(self) -> str:
-        """How often it occurs, as in a regular expression."""
+        """The number of times that it occurs, as in a regular expression."""
         return _quantifier(self.least, self.most)
 
     @property

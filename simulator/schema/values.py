@@ -38,7 +38,7 @@ _DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _TIME = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?:T(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:([+-])(\d\d):(\d\d))?)?)?)?")
 _LAST_MODIFIED_DATE = datetime(2038, 1, 19, 3, 14, 7, tzinfo=UTC)
 _DECIMALS = {"AMTTYPE": 2, "PRICETYPE": 2, "PERCENTTYPE": 2, "QUANTYPE": 0}
-"""How many decimals QuickBooks writes at least."""
+"""The minimum number of decimals that QuickBooks writes, by base type."""
 
 
 def check_values(node: Node, model: Element) -> None:

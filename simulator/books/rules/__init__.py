@@ -1,8 +1,8 @@
-"""What is special about each kind of record.
+"""The rules of each kind of record.
 
 A rule class serves one or several kinds: `@rules_for("Invoice")`. Kinds without one have `ListRules` or `Rules`. An Add
-or Mod calls, in this order: `complete`, `check`, then the books store the record and ask for its `effects`, then
-`after_add`. A response asks for `derived`.
+or Mod calls `complete` and `check`. Then the books store the record and call `effects`, and an Add calls `after_add`.
+A response calls `derived`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Rules:
-    """The rules of a kind that has no special ones."""
+    """The base of all rules, for kinds without a rule class."""
 
     def complete(self, books: Books, draft: Draft) -> None:
         """Fill in what the request left out: defaults, numbers, amounts. Raises `RequestError`."""
@@ -30,11 +30,11 @@ class Rules:
         """Check a complete draft. Raises `RequestError` for what QuickBooks refuses."""
 
     def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002 - for the kinds that have effects
-        """Return what the transaction does to accounts, other transactions and stock. It reads, and changes nothing."""
+        """Return the effects on accounts, other transactions and stock, without changing anything."""
         return NOTHING
 
     def after_add(self, books: Books, record: Record, draft: Draft) -> None:
-        """Do what an Add does beyond its own record: an opening balance makes a transaction."""
+        """Add the records that an Add creates besides its own: the transaction of an opening balance."""
 
     def derived(self, books: Books, record: Record) -> Fields:  # noqa: ARG002 - for the kinds that have such fields
         """Return the fields that are computed when the record is shown: balances, quantities, links."""

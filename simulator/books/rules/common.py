@@ -1,4 +1,4 @@
-"""What all transactions have in common: numbers, dates, addresses, accounts, links, and the closing date."""
+"""Rules of all transactions: numbers, dates, templates, accounts, links, and the closing date."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def _day_in_month(year: int, month: int, number: int) -> date:
 
 @rules_for("transaction")
 class TransactionRules(Rules):
-    """What all transactions have in common."""
+    """Rules of all transactions."""
 
     def complete(self, books: Books, draft: Draft) -> None:
         """Date the transaction today, number it and its lines."""

@@ -1,4 +1,4 @@
-"""What transactions need of items: prices, costs, accounts, units and stock; and the rules of stock items."""
+"""Prices, costs, accounts, units and stock of items for transactions; and the rules of stock items."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ MAX_SUBLEVEL = 4
 
 @rules_for("list")
 class ListRules(Rules):
-    """What all lists have in common."""
+    """Rules of all lists."""
 
     def complete(self, books: Books, draft: Draft) -> None:
         """Make a new object active unless it says otherwise; number its rows; note its bar code."""

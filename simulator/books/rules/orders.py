@@ -1,4 +1,4 @@
-"""Orders and what fulfils them: estimates and sales orders by invoices, purchase orders by receipts and bills."""
+"""Orders: invoices fulfil estimates and sales orders, receipts and bills fulfil purchase orders."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COPIED = tuple(
     "ItemRef Desc Quantity UnitOfMeasure Rate RatePercent Amount ClassRef SalesTaxCodeRef CustomerRef Other1 Other2 "  # noqa: SIM905
     "InventorySiteRef InventorySiteLocationRef ManufacturerPartNumber".split()
 )
-"""What a line takes from the line of an order that it fulfils."""
+"""The fields that a line copies from the line of an order that it fulfils."""
 
 
 def fulfilled(books: Books, order: Record, *, without: str = "") -> dict[str, Decimal]:

@@ -65,7 +65,7 @@ _FROM_CUSTOMER = {
     "PaymentMethodRef": "PreferredPaymentMethodRef",
     "CustomerSalesTaxCodeRef": "SalesTaxCodeRef",
 }
-"""What a form takes from its customer, by the name on the form."""
+"""The fields that a form copies from its customer, by their names on the form."""
 
 
 @dataclass(slots=True)

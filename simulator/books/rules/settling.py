@@ -1,4 +1,4 @@
-"""What is open between transactions: checks before something is settled, and what is left to settle."""
+"""Open amounts: the checks before a transaction settles others, and the amounts that are left."""
 
 from __future__ import annotations
 
