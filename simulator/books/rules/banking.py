@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 DEPOSITABLE = ("ReceivePayment", "SalesReceipt")
 """The transactions that a deposit can take out of undeposited funds."""
 
+MAX_CHECK_NUMBER = 11
+"""The length of a check number on a deposit; the number of a payment can be longer."""
+
 
 def waiting_amount(books: Books, record: Record, *, own: str = "") -> Decimal:
     """Return what a payment holds in undeposited funds; a deposit other than `own` takes it out."""
@@ -79,10 +82,11 @@ class DepositRules(TransactionRules):
             "AccountRef": paid["DepositToAccountRef"],
             "Amount": money(amount),
         }
+        number = line.pop("OverrideCheckNumber", "") or paid.get("CheckNumber") or paid.get("RefNumber", "")
         for name, value in (
             ("EntityRef", paid.get("CustomerRef")),
             ("Memo", line.pop("OverrideMemo", "") or paid.get("Memo")),
-            ("CheckNumber", line.pop("OverrideCheckNumber", "") or paid.get("CheckNumber") or paid.get("RefNumber")),
+            ("CheckNumber", number[:MAX_CHECK_NUMBER]),
             ("PaymentMethodRef", paid.get("PaymentMethodRef")),
             ("ClassRef", line.pop("OverrideClassRef", None)),
         ):

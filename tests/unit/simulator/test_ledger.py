@@ -169,6 +169,17 @@ def test_a_deposit_takes_a_payment_out_of_undeposited_funds_once(keeper: Bookkee
     assert keeper.delete(payment).get("statusCode") == "0"
 
 
+def test_a_deposit_shows_the_first_eleven_characters_of_a_payments_number(keeper: Bookkeeper) -> None:
+    payment = keeper.add(
+        "ReceivePayment", CustomerRef="Ada", RefNumber="CHECK-2026-0001", TotalAmount="40.00", IsAutoApply=True
+    )
+    line = {"PaymentTxnID": payment.findtext("TxnID"), "PaymentTxnLineID": "1"}
+
+    deposit = keeper.add("Deposit", DepositToAccountRef="Checking", DepositLineAdd=[line])
+
+    assert deposit.findtext("DepositLineRet/CheckNumber") == "CHECK-2026-"
+
+
 def test_a_transfer_moves_money(keeper: Bookkeeper) -> None:
     transfer = keeper.add("Transfer", TransferFromAccountRef="Checking", TransferToAccountRef="Card", Amount="7.00")
 
