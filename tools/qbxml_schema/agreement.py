@@ -21,7 +21,8 @@ from lxml import etree
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 
 from domain.errors import InvalidRequest
-from domain.qbxml import parse_request_xml
+from domain.qbxml import stored_request
+from domain.qbxml.request.document import DEFAULT_VERSION
 from domain.qbxml.request.fast_schema_check import element_is_valid
 from domain.qbxml.request.schema_check import all_problems
 from domain.qbxml.schema.content_models import request_model, version_number
@@ -125,7 +126,7 @@ def _say(line: str) -> None:
 def _accepts(text: str) -> bool:
     """Return the verdict of the schema check alone."""
     try:
-        request = parse_request_xml(text, validate=False)
+        request = stored_request(text, DEFAULT_VERSION)
     except InvalidRequest:
         return False
     model = request_model(request.name)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from domain.connections import passwords
@@ -100,11 +100,17 @@ class ConnectionService:
         )
 
     def resume(self, app_id: str, connection_id: str) -> Connection:
-        """Send requests again, also during a backoff. Raises NotFound."""
+        """Send requests again. Ends the pause of a backoff, but not the backoff itself. Raises NotFound."""
+        now = timestamp(self._clock())
+
+        def resumed(before: Connection) -> dict[str, Any]:
+            backoff = before.backoff
+            return {"paused_at": None, "backoff": backoff and replace(backoff, until=min(now, backoff.until))}
+
         return self._change(
             app_id,
             connection_id,
-            lambda _: {"paused_at": None, "backoff": None},
+            resumed,
             change_session=lambda live: live.with_pause(paused=False),
         )
 

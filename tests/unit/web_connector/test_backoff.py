@@ -209,6 +209,11 @@ def test_resuming_the_connection_ends_the_pause(qbwc: Connector) -> None:
     service.resume(APP_ID, CONNECTION_ID)
 
     assert qbwc.authenticate() == ""
+    assert qbwc.connection.backoff
+    assert qbwc.connection.backoff.sessions == 1  # attempts still do not count
+    after = qbwc.connection
+    service.resume(APP_ID, CONNECTION_ID)
+    assert qbwc.connection == after
 
 
 def test_the_pause_begins_although_the_session_was_not_closed(qbwc: Connector) -> None:
