@@ -119,6 +119,8 @@ def _endpoint(environment: Mapping[str, str]) -> str | None:
 def _base_url(environment: Mapping[str, str]) -> str | None:
     url = (environment.get("BASE_URL") or "").rstrip("/")
     parts = urlsplit(url)
+    if parts.hostname in {"127.0.0.1", "localhost"}:
+        return None  # a shell that has loaded the `.local/env` of an earlier run
     if url and (parts.scheme != "https" or not parts.hostname or parts.path or parts.query or parts.fragment):
         raise ValueError(
             f"BASE_URL must be like https://queue.example.com, not {url!r}: the Web Connector accepts only https"

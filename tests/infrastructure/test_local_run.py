@@ -104,6 +104,10 @@ def test_a_request_that_is_not_http_is_refused_with_the_security_headers(request
     assert "X-Content-Type-Options: nosniff" in head
 
 
+def test_the_base_url_of_an_earlier_run_in_the_shell_is_not_taken_for_a_tunnel() -> None:
+    assert Options.of({"BASE_URL": "http://127.0.0.1:3000"}).base_url is None
+
+
 @pytest.mark.parametrize("url", ["http://queue.example.com", "queue.example.com", "https://queue.example.com/path"])
 def test_a_base_url_that_the_web_connector_would_refuse_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match="BASE_URL must be like https"):
