@@ -22,7 +22,7 @@ GREETING = (
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     """Respond to a SOAP call, to GET (the Web Connector checks the certificate and needs a 200) and to `GET ?wsdl`."""
     if event["httpMethod"] == "POST":
-        reply = services().web_connector.answer(_body(event))
+        reply = services().web_connector.reply(_body(event))
         logger.info("web_connector.called", extra={"status": reply.status, **reply.log})
         return _response(reply.status, reply.content_type, reply.body)
     if any(name.lower() == "wsdl" for name in event.get("queryStringParameters") or {}):

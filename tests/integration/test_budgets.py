@@ -119,7 +119,7 @@ class Bench:
     def soap(self, method: str, **values: str) -> str:
         """Call a method of the Web Connector's endpoint and return its answer's body."""
         children = "".join(f"<{name}>{escape(value)}</{name}>" for name, value in values.items())
-        answer = self.web_connector.answer(
+        answer = self.web_connector.reply(
             '<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body>'
             f'<{method} xmlns="http://developer.intuit.com/">{children}</{method}></soap:Body></soap:Envelope>'
         )

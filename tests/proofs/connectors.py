@@ -71,7 +71,7 @@ class Transport:
     def post(self, _url: str, _headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
         """Deliver a call."""
         try:
-            answer = self._endpoint.answer(body)
+            answer = self._endpoint.reply(body)
         except ClientError as error:
             # Under load, DynamoDB Local gives up waiting for a lock. The gateway would return 502.
             raise TransportError(str(error)) from None

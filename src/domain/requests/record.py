@@ -323,12 +323,12 @@ class QueuedRequest:
 
         Drops None values in `details` and shortens texts.
         """
-        facts = {
+        kept = {
             name: shortened(value) if isinstance(value, str) else value
             for name, value in details.items()
             if value is not None
         }
-        return self.moved(State.ERROR, now, error=RequestError(code, shortened(message), facts))
+        return self.moved(State.ERROR, now, error=RequestError(code, shortened(message), kept))
 
 
 @dataclass(frozen=True, slots=True)

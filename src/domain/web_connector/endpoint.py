@@ -28,7 +28,7 @@ HTTP_BUSY = 503
 
 @dataclass(frozen=True, slots=True)
 class SoapResponse:
-    """An HTTP response. `log` holds the facts for one log line. It never contains a body, password or ticket."""
+    """An HTTP response. `log` holds the fields of one log line. It never contains a body, password or ticket."""
 
     status: int
     content_type: str
@@ -37,7 +37,7 @@ class SoapResponse:
 
 
 class WebConnector:
-    """Answers the calls of Web Connectors."""
+    """Replies to the calls of Web Connectors."""
 
     def __init__(
         self,
@@ -62,31 +62,31 @@ class WebConnector:
             "interactiveDone": conversation.interactive_done,
         }
 
-    def answer(self, body: bytes | str) -> SoapResponse:
-        """Answer the body of a POST. A body that is not a call gets a SOAP fault."""
+    def reply(self, body: bytes | str) -> SoapResponse:
+        """Reply to the body of a POST. A body that is not a call gets a SOAP fault."""
         size = _size(body)
         if size > soap.MAX_SMALL_BODY_BYTES:
-            begun = soap.read_beginning(body)
-            if begun is None or begun.method not in soap.CARRY_RESPONSES:
+            beginning = soap.read_beginning(body)
+            if beginning is None or beginning.method not in soap.CARRY_RESPONSES:
                 return _too_large(soap.MAX_SMALL_BODY_BYTES)
             if size > soap.MAX_BODY_BYTES:
-                if begun.method != "receiveResponseXML":
+                if beginning.method != "receiveResponseXML":
                     return _too_large(soap.MAX_BODY_BYTES)
-                return self._answer(begun, self._receive_oversized)
+                return self._reply(beginning, self._receive_oversized)
         try:
             call = soap.read_call(body)
         except soap.NotACall as problem:
             return _fault(HTTP_BAD_REQUEST, problem.reason, problem.version)
-        return self._answer(call, self._methods[call.method])
+        return self._reply(call, self._methods[call.method])
 
     @staticmethod
-    def _answer(call: Call, method: Callable[[Call], Reply]) -> SoapResponse:
+    def _reply(call: Call, method: Callable[[Call], Reply]) -> SoapResponse:
         try:
             reply = method(call)
         except TooManyRequests as problem:
             return _fault(HTTP_BUSY, problem.message, call.version, ours=True, method=call.method)
         return SoapResponse(
-            HTTP_OK, call.version.content_type, soap.write_answer(call, reply.result), _facts(call, reply)
+            HTTP_OK, call.version.content_type, soap.write_reply(call, reply.result), _log_fields(call, reply)
         )
 
 
@@ -104,24 +104,24 @@ def _size(body: bytes | str) -> int:
 def _fault(
     status: int, reason: str, version: soap.Version = soap.SOAP_11, *, ours: bool = False, method: str | None = None
 ) -> SoapResponse:
-    facts = {"fault": reason} if method is None else {"method": method, "fault": reason}
-    return SoapResponse(status, version.content_type, soap.write_fault(reason, version, ours=ours), facts)
+    fields = {"fault": reason} if method is None else {"method": method, "fault": reason}
+    return SoapResponse(status, version.content_type, soap.write_fault(reason, version, ours=ours), fields)
 
 
-def _facts(call: Call, reply: Reply) -> Mapping[str, str | int]:
-    """Return the facts to log. They include the kind of the result but never its text."""
-    facts: dict[str, str | int] = {"method": call.method}
+def _log_fields(call: Call, reply: Reply) -> Mapping[str, str | int]:
+    """Return the fields to log. They include the kind of the result but never its text."""
+    fields: dict[str, str | int] = {"method": call.method}
     if reply.connection_id:
-        facts["connection_id"] = reply.connection_id
+        fields["connection_id"] = reply.connection_id
     if reply.request_id:
-        facts["request_id"] = reply.request_id
+        fields["request_id"] = reply.request_id
     match call.method, reply.result:
         case _, int() as progress:
-            facts["progress"] = progress
+            fields["progress"] = progress
         case "authenticate", (_, status, *_):
-            facts["login"] = status if status in {"nvu", "none", "busy"} else "work"
+            fields["login"] = status if status in {"nvu", "none", "busy"} else "work"
         case "sendRequestXML", result:
-            facts["handed_out"] = "lingers" if result == NO_OP else "yes" if result else "no"
+            fields["handed_out"] = "lingers" if result == NO_OP else "yes" if result else "no"
     if call["hresult"]:
-        facts["hresult"] = call["hresult"][:20]
-    return facts
+        fields["hresult"] = call["hresult"][:20]
+    return fields

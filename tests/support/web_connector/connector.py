@@ -210,7 +210,7 @@ class Connector:
         """Make a call and return its result. `{padding}` in a text becomes `padding` characters."""
         self.clock.advance(seconds=1)
         self.store.calls.clear()
-        self.last = self.endpoint.answer(soap_call(method, *texts).replace(b"{padding}", b"x" * padding))
+        self.last = self.endpoint.reply(soap_call(method, *texts).replace(b"{padding}", b"x" * padding))
         assert self.last.status == 200, self.last.body
         return result_of(method, self.last.body)
 
@@ -275,7 +275,7 @@ class Connector:
     def post(self, _url: str, _headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
         """Deliver a call, which takes `call_milliseconds`."""
         self.clock.advance(milliseconds=self.call_milliseconds)
-        reply = self.endpoint.answer(body)
+        reply = self.endpoint.reply(body)
         assert reply.status == 200, reply.body
         return reply.status, reply.body.encode()
 

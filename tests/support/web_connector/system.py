@@ -146,7 +146,7 @@ class System:
         connection = self.connections[call.number]
         match call.what:
             case "copy" if self._current_call:
-                self.endpoint.answer(self._current_call)
+                self.endpoint.reply(self._current_call)
             case "login":
                 self.log_in(call.number)
             case "pause":
@@ -173,7 +173,7 @@ class System:
         """Make a call of the Web Connector. Return its result, or None if the function was terminated."""
         self.clock.advance(seconds=1)
         call = self._current_call = soap_call(method, *texts)
-        reply = self.in_function(lambda: self.endpoint.answer(call), trouble)
+        reply = self.in_function(lambda: self.endpoint.reply(call), trouble)
         self._current_call = b""
         if reply is None:
             return None

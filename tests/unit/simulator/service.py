@@ -35,7 +35,7 @@ class Service:
     def post(self, _url: str, _headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
         """Answer a call."""
         self.qbwc.clock.advance(seconds=1)
-        answer = self.qbwc.endpoint.answer(body)
+        answer = self.qbwc.endpoint.reply(body)
         return answer.status, answer.body.encode()
 
     def play(self, script: Script, fill: Callable[[Connector], object]) -> ScriptRun:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from domain.web_connector.protocol import soap
 from domain.web_connector.protocol.methods import METHODS, NAMESPACE
-from domain.web_connector.protocol.soap import Call, NotACall, read_beginning, read_call, write_answer, write_fault
+from domain.web_connector.protocol.soap import Call, NotACall, read_beginning, read_call, write_fault, write_reply
 
 XSI = "http://www.w3.org/2001/XMLSchema-instance"
 
@@ -63,7 +63,7 @@ def test_a_soap_12_call_gets_a_soap_12_reply() -> None:
     call = read_call(envelope(CLOSE, soap.SOAP_12))
 
     assert call.version is soap.SOAP_12
-    assert soap.SOAP_12.namespace in write_answer(call, "OK")
+    assert soap.SOAP_12.namespace in write_reply(call, "OK")
 
 
 def test_rpc_style_with_unqualified_children_is_read() -> None:
@@ -192,7 +192,7 @@ def test_a_call_of_6_mb_is_read_whole_in_less_than_a_second() -> None:
 
 
 def test_a_reply_is_one_line_exactly_as_in_the_protocol() -> None:
-    assert write_answer(Call("closeConnection"), "OK") == (
+    assert write_reply(Call("closeConnection"), "OK") == (
         '<?xml version="1.0" encoding="utf-8"?><soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/" '
         'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema">'
         '<soap:Body><closeConnectionResponse xmlns="http://developer.intuit.com/">'
@@ -202,19 +202,19 @@ def test_a_reply_is_one_line_exactly_as_in_the_protocol() -> None:
 
 @pytest.mark.parametrize("progress", [-1, 0, 42, 100])
 def test_progress_is_a_plain_integer(progress: int) -> None:
-    written = write_answer(Call("receiveResponseXML"), progress)
+    written = write_reply(Call("receiveResponseXML"), progress)
 
     assert f"<receiveResponseXMLResult>{progress}</receiveResponseXMLResult>" in written
 
 
 def test_authenticate_returns_an_array_of_strings() -> None:
-    written = write_answer(Call("authenticate"), ("ticket", ""))
+    written = write_reply(Call("authenticate"), ("ticket", ""))
 
     assert "<authenticateResult><string>ticket</string><string></string></authenticateResult>" in written
 
 
 def test_qbxml_is_escaped_once_more_and_never_wrapped_in_cdata() -> None:
-    written = write_answer(Call("sendRequestXML"), '<?xml version="1.0"?>\n<QBXML a="b">&#233;</QBXML>')
+    written = write_reply(Call("sendRequestXML"), '<?xml version="1.0"?>\n<QBXML a="b">&#233;</QBXML>')
 
     assert '&lt;?xml version="1.0"?&gt;\n&lt;QBXML a="b"&gt;&amp;#233;&lt;/QBXML&gt;' in written
     assert "CDATA" not in written
@@ -222,7 +222,7 @@ def test_qbxml_is_escaped_once_more_and_never_wrapped_in_cdata() -> None:
 
 @given(st.text())
 def test_every_text_that_xml_can_contain_survives_a_round_trip(text: str) -> None:
-    written = write_answer(Call("getLastError"), text)
+    written = write_reply(Call("getLastError"), text)
 
     result = ET.fromstring(written.encode()).find(f".//{{{NAMESPACE}}}getLastErrorResult")  # noqa: S314 - our own text
 
@@ -236,7 +236,7 @@ def test_every_reply_names_its_method_twice(method: str) -> None:
     results: dict[str, int | tuple[str, ...] | str] = {"int": 1, "ArrayOfString": ("a",), "string": "a"}
     result = results[METHODS[method].result]
 
-    root = ET.fromstring(write_answer(Call(method), result))  # noqa: S314 - our own text
+    root = ET.fromstring(write_reply(Call(method), result))  # noqa: S314 - our own text
 
     (body,) = root
     (response,) = body

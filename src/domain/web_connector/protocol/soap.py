@@ -246,7 +246,7 @@ def escape(text: str) -> str:
     return text.translate(_ESCAPES)
 
 
-def write_answer(call: Call, result: Result) -> str:
+def write_reply(call: Call, result: Result) -> str:
     """Return the envelope of the reply to `call`. It has one line, because white space in a result is data."""
     method = METHODS[call.method]
     if method.result is Type.STRINGS and not isinstance(result, (str, int)):

@@ -87,9 +87,9 @@ def retry_later(
     )
 
 
-def too_large(record: QueuedRequest, now: datetime, message: str, **facts: Any) -> QueuedRequest:
+def too_large(record: QueuedRequest, now: datetime, message: str, **details: Any) -> QueuedRequest:
     """End a read with a response that a call cannot carry."""
-    details = because(Reason.RESPONSE_TOO_LARGE, limit_bytes=MAX_BODY_BYTES, **facts)
+    details = because(Reason.RESPONSE_TOO_LARGE, limit_bytes=MAX_BODY_BYTES, **details)
     return record.failed(now, "response_too_large", message, details)
 
 
@@ -108,6 +108,6 @@ def outcome_unknown(record: QueuedRequest, now: datetime, message: str, details:
 
 def invalid_request(record: QueuedRequest, message: str, hresult: str, now: datetime) -> QueuedRequest:
     """End a request that this QuickBooks can never execute."""
-    facts = describe_hresult(hresult)
-    details = {"hresult": facts.code, "reason": facts.reason, "hint": facts.hint}
+    meaning = describe_hresult(hresult)
+    details = {"hresult": meaning.code, "reason": meaning.reason, "hint": meaning.hint}
     return record.failed(now, "qbxml_parse_error", message, details)

@@ -121,7 +121,7 @@ def of_response(  # noqa: PLR0911 - one return for each kind of response
     for status in response.statuses:
         if session.last_response and _is_duplicate(record, status, session.last_response):
             return Ignored()
-        if not _answers(record, status.name, status.request_id):
+        if not _belongs_to(record, status.name, status.request_id):
             other = f"{status.name} with requestID {status.request_id!r}"
             return _not_understood(record, text, f"QuickBooks returned the response to another request: {other}.", now)
     refused = next((status for status in response.statuses if status.is_error), None)
@@ -137,19 +137,19 @@ def _refused(record: QueuedRequest, status: qbxml.ResponseStatus, now: datetime)
         # QuickBooks accepted the rest of the request for the first page.
         details = because(Reason.ITERATOR_EXPIRED, status_code=status.code, status_severity=status.severity)
         return iteration_interrupted(record, now, f"QuickBooks: {status.message}", details)
-    facts = describe_status(status.code, status.message)
+    meaning = describe_status(status.code, status.message)
     details = {
         "status_code": status.code,
         "status_severity": status.severity,
         "request_id": status.request_id,
-        "reason": facts.reason,
-        "retryable": facts.retryable,
-        "hint": facts.hint,
+        "reason": meaning.reason,
+        "retryable": meaning.retryable,
+        "hint": meaning.hint,
     }
-    return record.failed(now, "quickbooks_error", status.message or facts.message or "", details)
+    return record.failed(now, "quickbooks_error", status.message or meaning.message or "", details)
 
 
-def _answers(request: QueuedRequest | LastResponse, response_name: str, label: str | None) -> bool:
+def _belongs_to(request: QueuedRequest | LastResponse, response_name: str, label: str | None) -> bool:
     """Whether a response can belong to a request. Compares the name, and the label if the response has one.
 
     The comparison ignores differences in white space, because XML normalises it in attributes.
@@ -166,9 +166,9 @@ def _is_duplicate(record: QueuedRequest, status: qbxml.ResponseStatus, last: Las
     the next request is in flight. All pages of a query have the same name and label, but the number of remaining
     objects falls with each page.
     """
-    if not _answers(last, status.name, status.request_id):
+    if not _belongs_to(last, status.name, status.request_id):
         return False
-    if not _answers(record, status.name, status.request_id):
+    if not _belongs_to(record, status.name, status.request_id):
         return True
     if status.iterator_id is None or shortened(status.iterator_id, MAX_FACT_CHARACTERS) != last.iterator_id:
         return False
@@ -245,7 +245,7 @@ def of_oversized(record: QueuedRequest, beginning: str, now: datetime) -> Outcom
     `beginning` is the first part of the response.
     """
     named = _RESPONSE_BEGINS.search(beginning)
-    if is_about_another(record, beginning) or (named and not _answers(record, named[1], named[2])):
+    if is_about_another(record, beginning) or (named and not _belongs_to(record, named[1], named[2])):
         return Ignored()
     message = f"QuickBooks' response has more than {RESPONSE_LIMIT}."
     if not record.is_read:
@@ -266,5 +266,5 @@ def not_writable(record: QueuedRequest, reason: str, now: datetime) -> QueuedReq
 
 
 def _status(code: int) -> dict[str, Any]:
-    facts = describe_status(code)
-    return {"status_code": code, "reason": facts.reason, "hint": facts.hint}
+    meaning = describe_status(code)
+    return {"status_code": code, "reason": meaning.reason, "hint": meaning.hint}

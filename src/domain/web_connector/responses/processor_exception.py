@@ -51,16 +51,16 @@ def of_exception(session: Session, record: QueuedRequest, call: Call, now: datet
     An exception normally comes without a response. If there is one, it is stored with the error.
     """
     hresult = shortened(call["hresult"], MAX_HRESULT_CHARACTERS)
-    facts = describe_hresult(call["hresult"])
-    message = shortened(call["message"].strip() or facts.message)
-    details, certain = _details(hresult, facts), facts.executed == "no"
+    meaning = describe_hresult(call["hresult"])
+    message = shortened(call["message"].strip() or meaning.message)
+    details, certain = _details(hresult, meaning), meaning.executed == "no"
     believed = certain and not session.exception_reported
-    if facts.kind == "invalid_request" and (
-        believed or record.is_read or record.recovering or facts.code == PARSE_ERROR
+    if meaning.kind == "invalid_request" and (
+        believed or record.is_read or record.recovering or meaning.code == PARSE_ERROR
     ):
-        return _of_invalid_request(session, record, message, facts, call["response"] or None, now)
+        return _of_invalid_request(session, record, message, meaning, call["response"] or None, now)
     others_failed = session.failures > 0 or session.backoff is not None
-    others_would_fail = certain and facts.kind == "unavailable" and not record.recovering
+    others_would_fail = certain and meaning.kind == "unavailable" and not record.recovering
     resendable = record.is_read or record.recovering or believed
     if (others_failed or others_would_fail) and resendable and _is_recent(record, now):
         after = record.requeued(now, counts=False)
@@ -77,15 +77,15 @@ def of_exception(session: Session, record: QueuedRequest, call: Call, now: datet
         (call["response"] or None) if after.error else None,
         message=f"{hresult}: {message}",
         connection_error=connection_error(hresult, message, now),
-        unavailable=facts.kind == "unavailable",
+        unavailable=meaning.kind == "unavailable",
     )
 
 
-def _of_invalid_request(  # noqa: PLR0917 - facts of one call
-    session: Session, record: QueuedRequest, message: str, facts: Hresult, response: str | None, now: datetime
+def _of_invalid_request(  # noqa: PLR0917 - the parts of one call
+    session: Session, record: QueuedRequest, message: str, meaning: Hresult, response: str | None, now: datetime
 ) -> Outcome:
     """Return the outcome if QuickBooks can never execute the QBXML that was sent."""
-    details = _details(facts.code, facts)
+    details = _details(meaning.code, meaning)
     if record.recovering and session.exception_reported:
         outcome = without_response(recover_later(record, now, message, details))
     elif record.recovering:
@@ -96,7 +96,7 @@ def _of_invalid_request(  # noqa: PLR0917 - facts of one call
         expired = details | {"reason": Reason.ITERATOR_EXPIRED.value}
         outcome = Failed(iteration_interrupted(record, now, message, expired))
     elif record.is_read or not session.exception_reported:
-        outcome = Failed(invalid_request(record, message, facts.code, now))
+        outcome = Failed(invalid_request(record, message, meaning.code, now))
     else:
         # QuickBooks is idle now, because the Web Connector fetches the status check only after the write returned.
         return SendAgain(record.response_lost(now).moved(State.TICKETED, now).as_change_of(record), None, message)
@@ -107,5 +107,5 @@ def _is_recent(record: QueuedRequest, now: datetime) -> bool:
     return record.paging.page == 1 and record.inserted_at > timestamp(now - MAX_UNCOUNTED)
 
 
-def _details(hresult: str, facts: Hresult) -> dict[str, str | None]:
-    return {"hresult": hresult, "reason": facts.reason, "hint": facts.hint}
+def _details(hresult: str, meaning: Hresult) -> dict[str, str | None]:
+    return {"hresult": hresult, "reason": meaning.reason, "hint": meaning.hint}

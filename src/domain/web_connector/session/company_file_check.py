@@ -80,13 +80,13 @@ class CompanyFileCheck:
 
     def learned(self) -> dict[str, Any]:
         """Return the fields of the connection that change. Clears its last error, because QuickBooks was reached."""
-        facts = self._quickbooks() | {"last_error": None}
+        fields = self._quickbooks() | {"last_error": None}
         if self.mark is not None:
-            facts |= {"file_id_seen": self.mark, "company_file_seen": self._path or None}
+            fields |= {"file_id_seen": self.mark, "company_file_seen": self._path or None}
         if self.mark is not None and not self.connection.file_pinned:
             # Later .qwc files must contain the mark that QuickBooks keeps. Otherwise QBWC1039 is reported.
-            facts |= {"file_id": self.mark, "file_pinned": True}
-        return {name: value for name, value in facts.items() if getattr(self.connection, name) != value}
+            fields |= {"file_id": self.mark, "file_pinned": True}
+        return {name: value for name, value in fields.items() if getattr(self.connection, name) != value}
 
     def mismatch(self, now: datetime) -> dict[str, Any]:
         """Return the connection's changed fields: the error for its owner, and the facts about QuickBooks."""
@@ -98,12 +98,12 @@ class CompanyFileCheck:
         return self._quickbooks() | {"last_error": error}
 
     def _quickbooks(self) -> dict[str, Any]:
-        facts = {
+        fields = {
             "quickbooks_product_name": self._facts.product_name,
             "country": self._facts.country or self._call["qbXMLCountry"],
             "qbxml_version": self._facts.qbxml_version or self._processor_version(),
         }
-        return {name: shortened(value, MAX_FACT_CHARACTERS) for name, value in facts.items() if value}
+        return {name: shortened(value, MAX_FACT_CHARACTERS) for name, value in fields.items() if value}
 
     def _processor_version(self) -> str:
         major, minor = self._call["qbXMLMajorVers"].strip(), self._call["qbXMLMinorVers"].strip()

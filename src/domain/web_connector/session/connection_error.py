@@ -20,13 +20,13 @@ MAX_HRESULT_CHARACTERS = 30
 
 def connection_error(hresult: str, message: str, now: datetime) -> dict[str, Any]:
     """Return the `last_error` of a connection from the Web Connector's report about QuickBooks."""
-    facts = describe_hresult(hresult)
+    meaning = describe_hresult(hresult)
     return {
         "code": "quickbooks_connection_error",
-        "message": shortened(message.strip() or facts.message),
-        "reason": facts.reason,
+        "message": shortened(message.strip() or meaning.message),
+        "reason": meaning.reason,
         "hresult": shortened(hresult.strip(), MAX_HRESULT_CHARACTERS),
-        "hint": facts.hint,
+        "hint": meaning.hint,
         "at": timestamp(now),
     }
 

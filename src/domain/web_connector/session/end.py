@@ -58,17 +58,17 @@ def freed(session: Session) -> dict[str, Any]:
 
 
 def end_of_session(
-    session: Session, connection: Connection | None, now: datetime, reason: str | None = None, **facts: Any
+    session: Session, connection: Connection | None, now: datetime, reason: str | None = None, **fields: Any
 ) -> list[Change]:
     """Return the changes that end a session, release its request and free its connection.
 
-    `facts` are fields of the connection to change in the same commit.
+    `fields` are fields of the connection to change in the same commit.
     """
     changes: list[Change] = [ended(session, now, reason)]
     if release := released(session, now):
         changes.append(release)
     if connection and connection.session_id == session.id:
-        facts = freed(session) | facts
-    if connection and facts:
-        changes.append(ChangeConnection(connection, connection.changed(timestamp(now), **facts)))
+        fields = freed(session) | fields
+    if connection and fields:
+        changes.append(ChangeConnection(connection, connection.changed(timestamp(now), **fields)))
     return changes

@@ -65,8 +65,8 @@ class HandingOut:
             if check.is_other_company_file:
                 return self._end(session, check, now)
             after = _checked(session, check)
-            if check.connection is not session.connection and (facts := check.learned()):
-                connection = check.connection.changed(timestamp(now), **facts)
+            if check.connection is not session.connection and (fields := check.learned()):
+                connection = check.connection.changed(timestamp(now), **fields)
                 changes.append(ChangeConnection(check.connection, connection))
         try:
             text, search_text, size = self._outgoing(record, after.message_set_to_forget)
@@ -137,8 +137,8 @@ class HandingOut:
 
     def _end(self, session: Session, check: CompanyFileCheck, now: datetime) -> Reply:
         """End the session, because the queue belongs to another company file."""
-        reason, facts = check.mismatch_message, check.mismatch(now)
-        self._store.commit(*end_of_session(session, check.connection, now, reason, **facts))
+        reason, fields = check.mismatch_message, check.mismatch(now)
+        self._store.commit(*end_of_session(session, check.connection, now, reason, **fields))
         return Reply("", session.connection_id)
 
     def _pass_over(

@@ -82,7 +82,7 @@ class Receiving:
         progress = self._commit(session, after, session.in_flight, changed, page, now)
         return Reply(progress, session.connection_id, record.id)
 
-    def _commit(  # noqa: PLR0917 - the facts of one call
+    def _commit(  # noqa: PLR0917 - the parts of one call
         self,
         session: Session,
         after: Session,
