@@ -118,6 +118,12 @@ class Aggregate:
         """Tell whether this is a reference to a list object: ListID or FullName."""
         return tuple(self.elements) == _REFERENCE
 
+    @cached_property
+    def max_name(self) -> int | None:
+        """The length of the name in a reference."""
+        full_name = self.elements["FullName"].type
+        return full_name.length if isinstance(full_name, Simple) else None
+
     def __contains__(self, name: str) -> bool:
         return name in self.elements
 

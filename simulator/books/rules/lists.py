@@ -165,6 +165,7 @@ class VendorRules(ListRules):
 
 
 _NAME_PARTS = ("FirstName", "MiddleName", "LastName")
+MAX_NAME = 41
 
 
 @rules_for("Employee")
@@ -176,7 +177,7 @@ class EmployeeRules(ListRules):
         super().complete(books, draft)
         if "Name" not in draft.fields or draft.fields_set & set(_NAME_PARTS):
             parts = (draft.fields.get(part, "") for part in _NAME_PARTS)
-            draft.fields["Name"] = " ".join(filter(None, parts))
+            draft.fields["Name"] = " ".join(filter(None, parts))[:MAX_NAME]
 
     def derived(self, books: Books, record: Record) -> Fields:
         """Return the payroll information with the switch of qbXML 16.0 for time data."""

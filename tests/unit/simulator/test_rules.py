@@ -88,6 +88,14 @@ def test_items_share_their_names_and_so_do_terms(first: str, second: str) -> Non
     assert keeper.refusal(second, Name="Ab", **REQUIRED[second])[0] == "3100"
 
 
+def test_the_name_of_an_employee_is_built_from_its_parts(keeper: Bookkeeper) -> None:
+    employee = keeper.add("Employee", FirstName="x" * 25, MiddleName="M", LastName="y" * 25)
+    to_do = keeper.add("ToDo", Notes="Call", EmployeeRef=employee.findtext("ListID"))
+
+    assert employee.findtext("Name") == f"{'x' * 25} M {'y' * 13}"
+    assert to_do.findtext("EmployeeRef/FullName") == f"{'x' * 25} M {'y' * 3}"
+
+
 def test_the_same_name_can_stand_below_two_parents(keeper: Bookkeeper) -> None:
     assert keeper.add("Customer", Name="Kitchen", ParentRef="Bruno").findtext("FullName") == "Bruno:Kitchen"
 
