@@ -164,10 +164,11 @@ format: .venv/.installed ## Format the code
 	$(BIN)/ruff format .
 
 .PHONY: bench
-bench: .venv/.installed ## Measure imports, calls to the local stack with 10,000 records, and how fast a queue drains
+bench: .venv/.installed ## Measure imports, calls to the local stack with 10,000 records, how fast a queue drains, and the simulated company
 	$(BIN)/python -m benchmarks.import_times
 	$(BIN)/python -m benchmarks.local_stack
 	$(BIN)/python -m benchmarks.draining
+	$(BIN)/python -m benchmarks.simulated_books
 
 .PHONY: openapi
 openapi: .venv/.installed ## Write docs/openapi.json from the handlers

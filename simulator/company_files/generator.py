@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from simulator.books import Books
     from simulator.clock import MachineClock
 
-LARGE_CUSTOMERS, LARGE_SALES_ORDERS = 3_000, 13_000
+LARGE_CUSTOMERS, LARGE_SALES_ORDERS = 3_000, 10_400
 """The size of a large company: at least 50,000 transactions."""
 
 
