@@ -24,9 +24,7 @@ pytestmark = pytest.mark.skipif("STACK" in os.environ, reason="it needs a stack 
 SCRIPTS = Path(__file__).resolve().parents[2] / "simulator" / "scripts"
 
 CUSTOMERS = int(os.environ.get("NIGHTLY_CUSTOMERS", "300"))
-"""The size of a night without faults; there are two invoices for three customers. Nights with faults are smaller."""
-
-FAULTY_CUSTOMERS = int(os.environ.get("NIGHTLY_FAULTY_CUSTOMERS", "60"))
+"""The size of a night: two invoices for three customers, and payments for three quarters of the invoices."""
 
 
 def books_of(run: Run) -> Books:
@@ -95,7 +93,7 @@ def test_after_a_night_the_books_agree_with_the_shop(script: str, tmp_path: Path
         webhooks: queue.Queue[Webhook] = queue.Queue()
         with receiving(run.credentials["webhook_secret"], webhooks.put) as url:
             shop = Shop(run.api(), run.credentials["connection_id"], url, webhooks)
-            aging = sync(shop, FAULTY_CUSTOMERS if script else CUSTOMERS)
+            aging = sync(shop, CUSTOMERS)
             check(books_of(run), shop, aging)
 
     assert "has no step" not in run.output
