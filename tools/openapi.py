@@ -84,7 +84,7 @@ def document() -> dict[str, Any]:
     """Return the OpenAPI document of all endpoints."""
     described = [(endpoint, _described(endpoint)) for endpoint in endpoints()]
     bodies = {
-        name: _exact(schema)
+        name: _without_defaults(_exact(schema))
         for _, powertools in described
         for name, schema in powertools["components"]["schemas"].items()
         if name.startswith(("New", "Changed")) and not name.endswith("Parameters")
@@ -193,6 +193,21 @@ def endpoints() -> list[Endpoint]:
     """Return the endpoints of the REST API, in the order of the template."""
     modules = [import_module(function.handler.rpartition(".")[0]) for function in Template.load().functions()]
     return [module.handler for module in modules if isinstance(module.handler, Endpoint)]
+
+
+def _without_defaults(schema: dict[str, Any]) -> dict[str, Any]:
+    """Move the defaults of a body's members into their descriptions.
+
+    Generators for TypeScript make a member with a `default` required.
+    """
+    properties = dict(schema.get("properties", {}))
+    for name, member in properties.items():
+        if "default" in member:
+            others = {key: value for key, value in member.items() if key != "default"}
+            properties[name] = others | {
+                "description": f"{member['description']} The default is `{member['default']}`."
+            }
+    return schema | {"properties": properties} if properties else schema
 
 
 class _Schemas:
