@@ -383,12 +383,15 @@ def test_a_response_of_5_mb_does_not_freeze_the_tab(console: Console) -> None:
 def test_too_many_calls_are_explained_and_can_be_repeated(console: Console) -> None:
     connection = console.service.connection()
     console.sign_in()
-    busy = {"error": {"code": "too_many_requests", "message": "Too many calls. Try again in a moment.", "details": {}}}
-    console.page.route("**/api/v1/connections/*", lambda route: route.fulfill(status=429, json=busy))
+    error = {"code": "quota_exceeded", "message": "The app may make 600 calls a minute.", "details": {"limit": "calls"}}
+    console.page.route(
+        "**/api/v1/connections/*",
+        lambda route: route.fulfill(status=429, json={"error": error}, headers={"Retry-After": "40"}),
+    )
 
     console.open(f"/app/connections/{connection.id}")
 
-    console.sees("Too many calls. Try again in a moment.")
+    console.sees("The app may make 600 calls a minute. Try again in 40 seconds.")
     console.page.unroute("**/api/v1/connections/*")
     console.button("Try again").first.click()
     console.sees_heading("Test")

@@ -6,14 +6,16 @@ const KEY = "qbxml-queue.key";
 const SCOPE = "qbxml-queue.scope";
 const RETRY_MILLISECONDS = [400, 1500];
 const TIMEOUT_MILLISECONDS = 35_000;
+/** A read is not repeated by itself if the service asks for a longer pause. */
+const MAX_RETRY_AFTER_SECONDS = 2;
 
 const signedOut = new Set();
 
 export class ApiError extends Error {
-  /** `status` is 0 when the service could not be reached. */
-  constructor(status, code, message, details = {}) {
+  /** `status` is 0 when the service could not be reached. `retryAfter`: the seconds that the service asks to wait. */
+  constructor(status, code, message, details = {}, retryAfter = 0) {
     super(message);
-    Object.assign(this, { status, code, details });
+    Object.assign(this, { status, code, details, retryAfter });
   }
 }
 
@@ -68,8 +70,9 @@ async function request(method, path, { key, query, body, headers, signal } = {})
       return await once(address, options, signal);
     } catch (error) {
       const temporary = error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 502);
-      if (!temporary || attempt >= waits.length) throw error;
-      await new Promise((resolve) => setTimeout(resolve, waits[attempt] * (0.75 + Math.random() / 2)));
+      if (!temporary || attempt >= waits.length || error.retryAfter > MAX_RETRY_AFTER_SECONDS) throw error;
+      const wait = Math.max(waits[attempt] * (0.75 + Math.random() / 2), error.retryAfter * 1000);
+      await new Promise((resolve) => setTimeout(resolve, wait));
       if (signal?.aborted) throw error;
     }
   }
@@ -102,6 +105,7 @@ async function once(address, options, signal) {
     error.code ?? "http_error",
     error.message ?? `The service answered with status ${response.status}.`,
     error.details,
+    Number(response.headers.get("Retry-After")) || 0,
   );
 }
 

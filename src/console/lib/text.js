@@ -63,6 +63,22 @@ export const WEBHOOK_STATES = {
   failed: { name: "Failed", tone: "red" },
 };
 
+/** What to click in the console. The API's hints name calls instead. */
+const HINTS = {
+  paused: "Choose Resume on the page of the connection to send requests again.",
+  never_connected: "Open the settings of the connection: download the .qwc file, set a password, or create an onboarding link for your customer.",
+  wrong_password: "Enter the password in the Web Connector again. If it is lost, set a new one in the settings of the connection.",
+  quickbooks_failing: "Update Selected has no effect until then. To send again now, choose Resume on the page of the connection.",
+  outside_sync_window: "To send sooner, change the sync window in the settings of the connection.",
+};
+
+/** Returns what to do about a waiting reason, or null. */
+export function hintOf(reason, lastError) {
+  const hint = HINTS[reason.code];
+  if (!hint) return reason.hint;
+  return reason.code === "quickbooks_failing" && lastError?.hint ? `${lastError.hint} ${hint}` : hint;
+}
+
 /** Returns how many requests wait to be sent. */
 export const waiting = (counts) => counts.waiting + counts.retryable;
 
@@ -75,7 +91,7 @@ export function health(connection) {
   if (connection.paused_at) return { name: "Paused", tone: "amber" };
   if (reason?.code === "wrong_password") return { name: "Wrong password", tone: "red" };
   if (connection.status === "never_connected") return { name: "Not connected yet", tone: "grey" };
-  if (connection.status === "error") return { name: "Needs attention", tone: "red" };
+  if (connection.status === "error" || reason?.code === "quickbooks_failing") return { name: "Needs attention", tone: "red" };
   if (reason?.code === "not_seen") return { name: "Not seen lately", tone: "amber" };
   if (reason?.code === "outside_sync_window") return { name: "Outside sync window", tone: "grey" };
   return { name: "Connected", tone: "green" };

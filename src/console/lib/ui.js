@@ -1,7 +1,7 @@
 // Components that every view uses.
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { ApiError } from "./api.js";
-import { ago, fullTime, STATES, WEBHOOK_STATES } from "./text.js";
+import { ago, fullTime, plural, STATES, WEBHOOK_STATES } from "./text.js";
 
 const PATHS = {
   plug: "M9 2v5M15 2v5M6 7h12v4a6 6 0 0 1-12 0zM12 17v5",
@@ -81,8 +81,9 @@ export function Problem({ error, retry, what = "This could not be loaded." }) {
 
 export function explain(error) {
   if (!(error instanceof ApiError)) return "Something in the console went wrong. Reload the page.";
-  if (error.status === 0) return `${error.message} Check your network; the console tries again when you ask it to.`;
+  if (error.status === 0) return `${error.message} Check your network, then try again.`;
   if (error.code === "forbidden") return "This API key is read-only. Sign in with a full key to change things.";
+  if (error.retryAfter > 1) return `${error.message} Try again in ${plural(error.retryAfter, "second")}.`;
   const problems = error.details?.problems;
   if (problems?.length) return problems.map((problem) => problemText(problem)).join(" ");
   return error.message;

@@ -2,7 +2,7 @@
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { call, session, useLoad } from "../lib/api.js";
 import { navigate, url } from "../lib/router.js";
-import { count, health, requestTitle, STATES, waiting, WEBHOOK_STATES, withLocalTimes } from "../lib/text.js";
+import { count, health, hintOf, requestTitle, STATES, waiting, WEBHOOK_STATES, withLocalTimes } from "../lib/text.js";
 import { ActionButton, Ago, Badge, Button, Empty, Icon, Note, Pager, Problem, Skeleton, SkeletonRows, StateBadge, toast, useTitle, WebhookBadge } from "../lib/ui.js";
 
 const REFRESH_MILLISECONDS = 5000;
@@ -42,19 +42,12 @@ export function ConnectionFrame({ id, tab, children }) {
 function HeadActions({ connection, load }) {
   if (!session.canChange) return null;
   const change = (name, said) => async () => { load.reload({ data: await call("POST", `/connections/${connection.id}/${name}`) }); toast(said); };
+  const canResume = connection.paused_at || connection.waiting_reason?.code === "quickbooks_failing";
   return html`<div class="row">
-    ${connection.paused_at ? html`<${ActionButton} label="Resume" icon="play" action=${change("resume", "The connection sends requests again.")} />`
+    ${canResume ? html`<${ActionButton} label="Resume" icon="play" action=${change("resume", "The connection sends requests again.")} />`
       : html`<${ActionButton} label="Pause" icon="pause" question="Pause this connection?" explanation="Requests are still accepted and wait. The request that QuickBooks is working on is finished." action=${change("pause", "The connection is paused.")} />`}
     <a class="button primary" href=${url("/compose", { connection: connection.id })}><${Icon} name="plus" />New request</a></div>`;
 }
-
-/** What to click in the console, where the API's hint names a call. */
-const HINTS = {
-  paused: "Choose Resume to send requests again.",
-  never_connected: "Open Settings: download the .qwc file, set a password, or create an onboarding link for your customer.",
-  wrong_password: "Enter the password in the Web Connector again. If it is lost, set a new one in Settings.",
-  outside_sync_window: "To send sooner, change the sync window in Settings.",
-};
 
 function Health({ connection }) {
   const { waiting_reason: reason, last_error: error } = connection;
@@ -62,7 +55,7 @@ function Health({ connection }) {
     const isCalm = ["outside_sync_window", "never_connected"].includes(reason.code);
     const isWrongPassword = reason.code === "wrong_password";
     const title = isWrongPassword ? html`The Web Connector called with a wrong password <${Ago} at=${connection.login_failed_at} />` : withLocalTimes(reason.message);
-    const hint = HINTS[reason.code] ?? reason.hint;
+    const hint = hintOf(reason, error);
     return html`<${Note} tone=${isCalm ? "" : error || isWrongPassword ? "red" : "amber"} title=${title}>${hint && html`<p>${hint}</p>`}<//>`;
   }
   return error ? html`<${Note} tone="red" title=${error.message}>${error.hint && html`<p>${error.hint}</p>`}<p class="small muted">Reported <${Ago} at=${error.at} /></p><//>` : null;

@@ -4,7 +4,7 @@ import { call, session, useLoad } from "../lib/api.js";
 import { DocumentView } from "../lib/document_view.js";
 import { ResultTable, resultsOf } from "../lib/result_table.js";
 import { navigate, url } from "../lib/router.js";
-import { ENDED, fullTime, plural, requestTitle, UNFINISHED, withLocalTimes } from "../lib/text.js";
+import { ENDED, fullTime, hintOf, plural, requestTitle, UNFINISHED, withLocalTimes } from "../lib/text.js";
 import { ActionButton, Ago, CopyIcon, Empty, Note, Problem, Skeleton, SkeletonCard, StateBadge, toast, useTitle, WebhookBadge } from "../lib/ui.js";
 
 const UNFINISHED_MILLISECONDS = 2000;
@@ -70,7 +70,7 @@ function Outcome({ record }) {
   }
   if (!reason) return null;
   const calm = ["requests_ahead", "next_session", "outside_sync_window"].includes(reason.code);
-  return html`<${Note} tone=${calm ? "" : "amber"} title=${withLocalTimes(reason.message)}>${reason.hint && html`<p>${reason.hint}</p>`}<//>`;
+  return html`<${Note} tone=${calm ? "" : "amber"} title=${withLocalTimes(reason.message)}>${hintOf(reason) && html`<p>${hintOf(reason)}</p>`}<//>`;
 }
 
 function Timeline({ record }) {
