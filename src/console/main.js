@@ -11,7 +11,7 @@ import SignIn from "./views/sign_in.js";
 const ID = "([0-9a-f-]{36})";
 
 /**
- * Addresses and their views. A view that people open first comes with this module; the others are loaded when needed.
+ * Addresses and their views. The views that people open first load with this module, the others when they are needed.
  * Views without `open` need an API key.
  */
 const VIEWS = [
@@ -43,7 +43,7 @@ function App() {
   <//><${Toasts} />`;
 }
 
-/** Shows a view, and loads its module first where that is necessary. */
+/** Shows a view, and loads its module first if necessary. */
 function View({ page, ...props }) {
   const [, update] = useState(0);
   const [failed, setFailed] = useState(false);

@@ -169,8 +169,8 @@ const Step = ({ n, id, title, done, children }) => html`<section class="card ste
 const Help = ({ title, open, toggle, children }) => html`<details open=${open} onToggle=${(event) => event.target.open !== open && toggle(event.target.open)}><summary>${title}</summary><div>${children}</div></details>`;
 
 /**
- * What is known of the Web Connector right now, and what to click. QBWC1039 and QBWC1048 stop it before its first call,
- * so the page can only ask for them when nothing calls.
+ * Shows the state of the Web Connector and what to click. QBWC1039 and QBWC1048 stop it before its first call, so the
+ * page can only ask for them while nothing calls.
  */
 function Live({ progress, error, hasPassword, newPassword, busy, explain }) {
   const [since] = useState(Date.now);

@@ -9,7 +9,7 @@ async function check() {
   try {
     good = (await fetch(`${ROOT}/qbwc`, { credentials: "omit", cache: "no-store" })).ok;
   } catch {
-    // Not reached: shown as such.
+    // The page shows that the service does not answer.
   }
   box.className = `note ${good ? "green" : "red"}`;
   const time = new Intl.DateTimeFormat(undefined, { timeStyle: "short" }).format(new Date());

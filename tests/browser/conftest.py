@@ -1,4 +1,4 @@
-"""A stack, and Debian's Chromium in front of it; without Chromium the tests are skipped."""
+"""Fixtures: a running stack and Chromium. The tests are skipped without Chromium."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def service(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.fixture
 def console(browser: Browser, service: Service) -> Iterator[Console]:
-    """Yield a fresh window; a test fails when a script of the page fails or hostile content runs."""
+    """Yield a new window. The test fails if a script of the page fails or hostile content runs."""
     context = browser.new_context(
         viewport={"width": 1280, "height": 900}, locale="en-US", timezone_id="America/New_York", accept_downloads=True
     )

@@ -202,7 +202,7 @@ def main(arguments: list[str]) -> int:
 
 
 def fill(run: Run) -> dict[str, str]:
-    """Make connections and requests in many states, and return what the addresses need."""
+    """Create connections and requests in many states, and return the ids and links for the addresses."""
     api, connection = run.api(), run.credentials["connection_id"]
 
     def text(name: str, value: str) -> dict[str, str]:

@@ -19,7 +19,7 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 
 @dataclass
 class Console:
-    """A browser window. `problems` are errors of scripts, and dialogs, which nothing of ours opens."""
+    """A browser window. `problems` are script errors and dialogs; the console opens no dialogs of the browser."""
 
     service: Service
     page: Page

@@ -53,12 +53,12 @@ ANSWERS: Mapping[str, tuple[int, Mapping[str, object]]] = {
     "no connections": (200, {"data": [], "page": 1, "total_pages": 0}),
     "service error": (500, {"error": {"code": "internal_error", "message": "no", "details": {"request_id": "abc"}}}),
 }
-"""The responses of the API in views that a working service with connections does not show."""
+"""Responses of the API for views that a working service with connections does not show."""
 
 
 @pytest.fixture(scope="module")
 def addresses(service: Service) -> dict[str, str]:
-    """Return the ids of a connection and its completed request, and the path of an onboarding link."""
+    """Return the ids of connections and requests, and the path of an onboarding link."""
     connection = service.connection()
     request_id = query(connection, count=3)
     connection.run_session()
@@ -103,7 +103,7 @@ def test_a_view_is_accessible_in_light_and_dark_and_fits_every_window(
 
 
 def serious_violations(console: Console) -> set[str]:
-    """Return the rules that are broken, each with the first elements that break it."""
+    """Return the violated rules, each with the first elements that violate it."""
     violations = Axe().run(console.page).response["violations"]
     return {
         f"{one['id']}: {[node['target'] for node in one['nodes']][:4]}"

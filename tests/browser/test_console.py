@@ -232,7 +232,7 @@ def test_the_reference_is_searched_by_field_names_too(console: Console) -> None:
 
 
 def test_every_example_of_the_reference_is_accepted_by_the_service(console: Console) -> None:
-    """The examples of all types are made in the browser and checked by the service; an error names the type."""
+    """The browser creates the example of each type, and the service checks it. A failure names the types."""
     connection = console.service.connection()
     console.open("/app/qbxml")
     console.sees("232 request types")

@@ -1,4 +1,4 @@
-// Calls of the REST API. The API key lives in the tab's session storage and in no URL.
+// Calls the REST API. The API key is kept in the tab's session storage and never in a URL.
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { ROOT } from "./router.js";
 
@@ -38,7 +38,7 @@ export function signOut(reason) {
   for (const listener of signedOut) listener(reason);
 }
 
-/** Calls the API and returns the JSON body, or the text of any other answer. Reads are retried. Throws ApiError. */
+/** Calls the API and returns the JSON body, or the text of any other response. Reads are retried. Throws ApiError. */
 export async function call(method, path, options = {}) {
   try {
     return await request(method, path, { key: session.key, ...options });
@@ -55,7 +55,7 @@ async function request(method, path, { key, query, body, headers, signal } = {})
   }
   const options = {
     method,
-    // The browser must not ask for a user name itself when the key is wrong.
+    // Otherwise the browser asks for a user name when the key is wrong.
     credentials: "omit",
     cache: "no-store",
     headers: { Accept: "application/json", Authorization: `Basic ${basic(key)}`, ...headers },
@@ -98,7 +98,7 @@ async function once(address, options, signal) {
   try {
     error = JSON.parse(text).error ?? {};
   } catch {
-    // A proxy answered, not the service: the status has to do.
+    // The response of a proxy has no error object, only a status.
   }
   throw new ApiError(
     response.status,
@@ -116,7 +116,7 @@ function basic(key) {
 
 /**
  * Loads something for a component and loads it again every `refresh` milliseconds while the tab is visible.
- * Returns `{data, error, loading, reload}`. While it reloads, the former data stay.
+ * Returns `{data, error, loading, reload}`. While it reloads, it keeps the old data.
  */
 export function useLoad(load, dependencies, { refresh = 0 } = {}) {
   const [state, setState] = useState({ loading: true });
@@ -139,7 +139,7 @@ export function useLoad(load, dependencies, { refresh = 0 } = {}) {
       if (!controller.signal.aborted) setState((former) => ({ data: former.data, error, loading: false }));
     }
   }, []);
-  // Before the paint: the call is on its way while the browser draws the skeleton.
+  // Start the call before the browser draws the skeleton.
   useLayoutEffect(() => {
     setState((former) => (former.error ? { data: former.data, loading: true } : former));
     reload();

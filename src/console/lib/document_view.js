@@ -1,4 +1,4 @@
-// Shows XML or JSON as indented lines that fold. Only the lines in the window are in the page.
+// Shows XML or JSON as indented lines that fold. Only the visible lines exist as elements.
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { coloured, foldEnd, jsonLines, xmlLines } from "./lines.js";
 import { bytes, count, plural } from "./text.js";

@@ -1,5 +1,5 @@
-// The editor for XML and JSON, loaded when it is first shown. It lives in a shadow root, where CodeMirror's styles are
-// constructed sheets: the Content-Security-Policy allows no inline styles.
+// The editor for XML and JSON, loaded when it is first shown. It is in a shadow root, where CodeMirror constructs
+// its style sheets. The Content-Security-Policy forbids inline styles.
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { Skeleton } from "./ui.js";
 
@@ -71,7 +71,7 @@ function build(library, box, text, language, label, onChange) {
       extensions: [lineNumbers(), foldGutter(), lintGutter(), history(), indentOnInput(), bracketMatching(), highlightActiveLine(),
         syntaxHighlighting(colours), language === "xml" ? xml() : json(), theme, EditorView.lineWrapping,
         EditorView.contentAttributes.of({ "aria-label": label }),
-        // Tab moves the focus on: a keyboard user must be able to leave the editor.
+        // Tab is not bound, so that keyboard users can leave the editor.
         keymap.of([...defaultKeymap, ...historyKeymap, ...foldKeymap]),
         EditorView.updateListener.of((update) => { if (update.docChanged) onChange(update.state.doc.toString()); })],
     }),

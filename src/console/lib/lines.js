@@ -1,10 +1,10 @@
-// Turns XML and JSON into indented lines for the document viewer. Long texts are cut into slices of work, so that the
-// tab answers meanwhile.
+// Turns XML and JSON into indented lines for the document viewer. Long texts are read in
+// slices, so that the tab stays responsive.
 
 const SLICE_MILLISECONDS = 12;
 const TOKENS = /<!\[CDATA\[[\s\S]*?\]\]>|<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<\/[^>]*>|<(?:[^>"']|"[^"]*"|'[^']*')*>|[^<]+|</g;
 
-/** Returns `{texts, depths}`: each line without its indentation, and how deep it stands. */
+/** Returns `{texts, depths}`: each line without its indentation, and its depth. */
 export async function xmlLines(xml, isStale = () => false) {
   const texts = [];
   const depths = [];
@@ -57,7 +57,7 @@ export function foldEnd({ texts, depths }, at) {
   let end = at + 1;
   while (end < texts.length && depths[end] > depths[at]) end += 1;
   if (end === at + 1) return end;
-  // The closing tag or bracket belongs to what it closes.
+  // The closing tag or bracket folds with the part that it closes.
   return end < texts.length && depths[end] === depths[at] && /^(<\/|[}\]])/.test(texts[end]) ? end + 1 : end;
 }
 

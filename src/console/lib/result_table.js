@@ -8,7 +8,7 @@ const FEW_COLUMNS = 8;
 const SAMPLE = 200;
 const TECHNICAL = new Set(["EditSequence", "TimeCreated", "TimeModified", "ListID", "TxnID", "ARAccountRef", "TemplateRef", "Sublevel", "ExternalGUID", "TxnNumber"]);
 
-/** Returns `[[name, rows]…]`: every kind of object in a response that is worth a table. */
+/** Returns `[[name, rows]…]`: the objects of a response, grouped by kind. */
 export function resultsOf(responseJson) {
   const found = [];
   for (const set of responseJson ?? []) {
@@ -54,7 +54,7 @@ function columnsOf(rows) {
   return [...names].sort((one, other) => rank(one) - rank(other));
 }
 
-/** Addresses and flags are shown after what identifies an object, and technical fields last. */
+/** Addresses and flags come after the fields that identify an object. Technical fields come last. */
 const rank = (name) => (TECHNICAL.has(name) ? 2 : /^Is[A-Z]|Address|Block$/.test(name) ? 1 : 0);
 
 const isAmount = (rows, column) => rows.slice(0, 20).every((row) => row[column] === undefined || /^-?\d+\.\d+$/.test(row[column])) && rows.slice(0, 20).some((row) => row[column] !== undefined);

@@ -1,7 +1,7 @@
 // Paths below /app, kept in the browser's history. Every view has an address that can be shared.
 import { useEffect, useState } from "../vendor/preact.js";
 
-/** The path of the console, for example `/app` or `/live/app`: where these files are served decides. */
+/** The path of the console, for example `/app` or `/live/app`, taken from the address of this file. */
 export const APP = new URL("../../..", import.meta.url).pathname.replace(/\/$/, "");
 /** The path in front of `/app` and `/api`: empty, or the stage of the deployment. */
 export const ROOT = APP.replace(/\/app$/, "");

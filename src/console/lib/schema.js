@@ -1,5 +1,5 @@
-// The facts of QBXML's schema, as the service checks them (src/domain/qbxml/facts.py describes their form), and the
-// trees that requests are made of: {name, attributes, text | children}.
+// The QBXML schema that the service checks requests against (src/domain/qbxml/schema/facts.py describes its format), and
+// requests as trees: {name, attributes, text | children}.
 
 import { APP } from "./router.js";
 
@@ -18,7 +18,7 @@ function load(file) {
 }
 
 export const requestNames = async () => [...(await load("index.json"))].sort((one, other) => one.localeCompare(other));
-/** Loads where each element occurs: a map of its name to `{requests, responses}`, names of types. */
+/** Loads the index of fields: a map of each name to `{requests, responses}`, the names of the types that have it. */
 export async function fieldIndex() {
   const [names, fields] = await Promise.all([load("index.json"), load("fields.json")]);
   return new Map(Object.entries(fields).map(([field, [requests, responses]]) => [field, {
@@ -54,12 +54,12 @@ function elementOf([name, times, type, facts = {}], types) {
 
 const timesOf = (times) => ({ required: times === "1" || times === "+", repeats: !["1", "?"].includes(times) });
 
-/** Returns the names of all elements in a group, in the order that QBXML prescribes. */
+/** Returns the names of all elements in a group, in the order that QBXML requires. */
 export function namesIn(part) {
   return part.kind === "element" ? [part.name] : part.parts.flatMap(namesIn);
 }
 
-/** What a base type accepts, in words and as a pattern; the service checks the same. */
+/** The values of each base type, in words and as the pattern that the service checks too. */
 export const BASES = {
   STRTYPE: { name: "text" },
   MACROTYPE: { name: "macro" },
@@ -78,7 +78,7 @@ export const BASES = {
   GUIDTYPE: { name: "GUID", sample: "{00000000-0000-0000-0000-000000000000}", pattern: /^(0|\{[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\})?$/i, help: "0, or a GUID in braces" },
 };
 
-/** Returns what is wrong with a text, null when nothing is. */
+/** Returns the problem of a text, or null. */
 export function textProblem(element, text) {
   if (!text) return null;
   const base = BASES[element.base] ?? {};
@@ -92,7 +92,7 @@ export function textProblem(element, text) {
 
 // --- Trees -------------------------------------------------------------------------------------------------------
 
-/** Returns a new, empty tree of an element, with what it must hold. */
+/** Returns a new tree of an element with its required elements. */
 export function emptyTree(element) {
   return element.content ? { name: element.name, children: emptyChildren(element.content) } : { name: element.name, text: "" };
 }
@@ -109,7 +109,7 @@ const SAMPLES = {
   RefNumber: "1001", Email: "books@example.com", Phone: "555-0100", City: "Middletown", State: "CA", PostalCode: "94001",
 };
 
-/** What people usually want from a type, beside what it must have: paths with sample texts. */
+/** Useful optional elements of common types, with sample texts. */
 const STARTERS = {
   InvoiceAddRq: { InvoiceAdd: { CustomerRef: { FullName: "Example Customer" }, TxnDate: "2026-01-31", RefNumber: "1001", InvoiceLineAdd: { ItemRef: { FullName: "Consulting" }, Desc: "One hour of work", Quantity: "1", Rate: "97.50" } } },
   SalesReceiptAddRq: { SalesReceiptAdd: { CustomerRef: { FullName: "Example Customer" }, SalesReceiptLineAdd: { ItemRef: { FullName: "Consulting" }, Quantity: "1", Rate: "97.50" } } },
@@ -146,7 +146,7 @@ function sampled(children, group) {
   });
 }
 
-/** A reference without required children (`CustomerRef`) is best made by its full name. */
+/** For a reference without required children (`CustomerRef`), the full name is the best example. */
 function firstPart(content) {
   return elementsIn(content).find(({ name }) => name === "FullName") ?? content.parts[0];
 }
@@ -160,7 +160,7 @@ function sampleText(element) {
   return element.length ? text.slice(0, element.length) : text;
 }
 
-/** Returns a tree without what is empty: fields that were added to a form and not filled in. */
+/** Returns a tree without empty fields, which were added to a form and not filled in. */
 export function pruned(tree) {
   if (!tree.children) return tree;
   const children = tree.children.map(pruned).filter((child) => (child.children ? child.children.length || hasAttributes(child) : child.text !== ""));
@@ -179,7 +179,7 @@ function element(tree, indent) {
   return [`${space}<${tree.name}${attributes}>`, ...tree.children.map((child) => element(child, indent + 1)), `${space}</${tree.name}>`].join("\n");
 }
 
-/** Returns the request as QBXML. A version other than 13.0 stands in the prologue. */
+/** Returns the request as QBXML. The prologue names a version other than 13.0. */
 export function toXml(tree, version = "13.0") {
   const prologue = version === "13.0" ? "" : `<?xml version="1.0" encoding="utf-8"?>\n<?qbxml version="${version}"?>\n`;
   return `${prologue}<QBXML>\n  <QBXMLMsgsRq onError="stopOnError">\n${element(tree, 2)}\n  </QBXMLMsgsRq>\n</QBXML>`;
@@ -195,7 +195,7 @@ export function toJson(tree, version = "13.0") {
   return { version, request: convert(tree) };
 }
 
-// The Content-Security-Policy forbids to make a document of a text anywhere but here. XML that is only read runs nothing.
+// The only place where the Content-Security-Policy allows a document from a string. The XML is parsed, never displayed.
 const readable = globalThis.trustedTypes?.createPolicy("read-xml", { createHTML: (xml) => xml });
 
 /** Reads QBXML. Returns `{tree, version}`; throws Error with a sentence. */

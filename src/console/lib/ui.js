@@ -69,7 +69,7 @@ export function Note({ tone = "", icon, title, children, role }) {
     <div class="text">${title && html`<p class="strong">${title}</p>`}${children}</div></div>`;
 }
 
-/** An error with what to do about it: a retry where that can help. */
+/** An error with its explanation, and a retry where it can help. */
 export function Problem({ error, retry, what = "This could not be loaded." }) {
   const reference = error.details?.request_id;
   return html`<${Note} tone="red" role="alert" title=${what}>
@@ -110,7 +110,7 @@ export const SkeletonCard = ({ lines = 5 }) => html`<div class="card"><div class
   <span class="hidden-visually">Loading…</span>
   ${Array.from({ length: lines }, (_, n) => html`<${Skeleton} width=${`${40 + ((n * 29) % 55)}%`} />`)}</div></div>`;
 
-// --- Messages that come and go -----------------------------------------------------------------------------------
+// --- Temporary messages ------------------------------------------------------------------------------------------
 
 let showToast = () => {};
 
@@ -135,7 +135,7 @@ export async function copy(text) {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // Without https the clipboard is closed to pages: a selection still works.
+    // Pages without https cannot use the clipboard, but they can copy a selection.
     const area = document.createElement("textarea");
     area.value = text;
     area.className = "hidden-visually";
@@ -158,7 +158,7 @@ export function CopyButton({ text, label = "Copy", kind = "small" }) {
   return html`<${Button} kind=${kind} icon=${copied ? "check" : "copy"} onClick=${press} aria-live="polite">${copied ? "Copied" : label}<//>`;
 }
 
-/** A small button beside a short text that people copy, such as an ID. */
+/** A small button next to a short text that people copy, such as an ID. */
 export function CopyIcon({ text, what }) {
   const press = async () => ((await copy(text)) ? toast(`Copied ${what}.`) : toast("Copying is not allowed here. Select the text instead.", "red"));
   return html`<${Button} kind="icon ghost" icon="copy" aria-label="Copy ${what}" title="Copy" onClick=${press} />`;
@@ -214,7 +214,7 @@ export function ActionButton({ label, icon, kind = "", question, explanation, co
 
 let fields = 0;
 
-/** A labelled control: `children` gets the id that the label points to and the ids that describe it. */
+/** A labelled control. `children` receives the id for the label and the ids of its description. */
 export function Field({ label, help, problem, children }) {
   const [id] = useState(() => `field-${(fields += 1)}`);
   const described = problem ? `${id}-problem` : help ? `${id}-help` : undefined;

@@ -62,7 +62,7 @@ function Draft({ type, connection }) {
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(false);
   const [webhook, setWebhook] = useState("");
-  // One key for one draft: pressing the button twice queues the request once.
+  // Each draft has one key, so pressing the button twice queues the request once.
   const key = useRef(null);
   const outcome = useRef();
 
@@ -147,7 +147,7 @@ function RequestAttributes({ type, tree, change }) {
 
 function Preview({ current, mode, connection, webhook, problems }) {
   const [form, setForm] = useState("xml");
-  // Beside the text of one form the other one is of use.
+  // While one form is edited, the preview shows the other one.
   useEffect(() => { if (mode === form) setForm(mode === "xml" ? "json" : "xml"); }, [mode]);
   const lines = new Set(problems.map(({ line }) => line).filter(Boolean));
   let text = "";

@@ -6,7 +6,7 @@ import { Button } from "../lib/ui.js";
 
 const LONG_TEXT = 500;
 
-/** Returns a rank for each element's name, in the order that QBXML prescribes. What repeats together shares a rank. */
+/** Returns a rank for each element's name, in the order that QBXML requires. Elements that repeat together share a rank. */
 function ranksOf(group) {
   const ranks = new Map();
   let rank = 0;

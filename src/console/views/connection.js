@@ -1,4 +1,4 @@
-// One connection: its health and its requests with filters and search. Also the frame of its settings.
+// One connection: its health and its requests with filters and search, and the frame that its settings share.
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { call, session, useLoad } from "../lib/api.js";
 import { navigate, url } from "../lib/router.js";
@@ -13,7 +13,7 @@ export default function Connection({ parts: [id], query }) {
   return html`<${ConnectionFrame} id=${id}>${() => html`<${Requests} id=${id} query=${query} />`}<//>`;
 }
 
-/** What every tab of a connection shows. `children` gets the connection, null while it loads, and how to load it again. */
+/** The part that every tab of a connection shows. `children` receives the connection (null while it loads) and `load`. */
 export function ConnectionFrame({ id, tab, children }) {
   const load = useLoad((signal) => call("GET", `/connections/${id}`, { signal }), [id], { refresh: REFRESH_MILLISECONDS });
   const connection = load.data?.data;

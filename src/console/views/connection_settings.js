@@ -1,4 +1,4 @@
-// The settings of a connection, its Web Connector, and what cannot be undone.
+// The settings of a connection, its Web Connector, and the actions that cannot be undone.
 import { html, useState } from "../vendor/preact.js";
 import { call, session } from "../lib/api.js";
 import { navigate, url } from "../lib/router.js";

@@ -1,4 +1,4 @@
-// The list of connections: health, last contact, and how much waits or failed.
+// The list of connections: health, last contact, and the numbers of waiting and failed requests.
 import { html } from "../vendor/preact.js";
 import { call, session, useLoad } from "../lib/api.js";
 import { navigate, url } from "../lib/router.js";
@@ -39,7 +39,7 @@ function Row({ connection }) {
   const { name, tone } = health(connection);
   const address = url(`/connections/${connection.id}`);
   const why = withLocalTimes(connection.waiting_reason?.message ?? connection.last_error?.message);
-  // A page past the end has no items: only the counts are of interest here.
+  // Only the counts are needed, and a page past the end has no items.
   const counts = useLoad(
     async (signal) => (await call("GET", `/connections/${connection.id}/queued_requests`, { query: { page: 1_000_000_000, bodies: false }, signal })).counts,
     [connection.id],
@@ -56,7 +56,7 @@ function Row({ connection }) {
   </tr>`;
 }
 
-/** How many requests of a connection are in a state, as a link to them. */
+/** The number of a connection's requests in a state, as a link to these requests. */
 function Count({ id, state, counts, tone }) {
   if (!counts.data) return counts.error ? html`<span class="muted" title="Not available">–</span>` : html`<${Skeleton} width="26px" />`;
   const number = state === "waiting" ? waiting(counts.data) : counts.data[state];

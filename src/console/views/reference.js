@@ -73,7 +73,7 @@ function Overview({ names, total }) {
     return [...grouped].sort(([one], [other]) => one.localeCompare(other));
   }, [names]);
   return html`<div><h1>QBXML reference</h1><p class="muted lead">${count(total)} request types with their fields, types, lengths and versions. The service checks every request against the same schema.</p></div>
-    <section class="card" aria-label="Subjects">${!subjects.length ? html`<${Empty} icon="search" title="No type matches">The list beside shows the fields that match.<//>` : html`<div class="table-wrap"><table><thead><tr><th scope="col">Subject</th><th scope="col">Requests</th></tr></thead>
+    <section class="card" aria-label="Subjects">${!subjects.length ? html`<${Empty} icon="search" title="No type matches">The matching fields are in the list.<//>` : html`<div class="table-wrap"><table><thead><tr><th scope="col">Subject</th><th scope="col">Requests</th></tr></thead>
       <tbody>${subjects.map(([subject, types]) => html`<tr key=${subject}><td class="strong">${requestTitle(subject)}</td>
         <td><div class="row">${types.sort(([one], [other]) => VERBS.indexOf(one) - VERBS.indexOf(other)).map(([verb, name]) => html`<a class="tag" href=${url(`/qbxml/${name}`)} aria-label=${name}>${verb}</a>`)}</div></td></tr>`)}</tbody></table></div>`}</section>`;
 }
@@ -145,7 +145,7 @@ function returnedRow(name, value) {
   return { name, type: below ? (repeats ? "array of objects" : "object") : `${inside === 1 ? "boolean" : "text"}${repeats ? " (array)" : ""}`, notes: repeats ? [html`<span class="tag">repeats</span>`] : [], below };
 }
 
-/** Whether a row is the field or holds it. */
+/** Returns whether a row is the field or contains it. */
 const holds = (row, field) => row.name === field || Boolean(row.below?.().some((one) => holds(one, field)));
 
 function Tree({ rows, columns, field }) {

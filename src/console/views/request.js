@@ -1,4 +1,4 @@
-// One queued request: its timeline, results, request and response, webhook, and what can be done with it.
+// One queued request: its timeline, results, request and response, webhook, and actions.
 import { html } from "../vendor/preact.js";
 import { call, session, useLoad } from "../lib/api.js";
 import { DocumentView } from "../lib/document_view.js";
@@ -82,7 +82,7 @@ function Timeline({ record }) {
   if (state === "sent") steps.push({ name: "Sent to QuickBooks", at: record.updated_at, tone: "blue", now: true });
   const attempts = record.webhook_attempts;
   if (ENDED.has(state)) {
-    // The last change of the record is its end only while no webhook attempt has followed.
+    // A webhook attempt changes the record too, so the last change is the end only before the first attempt.
     const at = attempts.length ? undefined : record.updated_at;
     const name = { response_received: "QuickBooks responded", error: "Ended with an error", discarded: "Discarded" }[state];
     steps.push({ name, at, tone: { response_received: "green", error: "red", discarded: "grey" }[state] });
@@ -120,7 +120,7 @@ function Actions({ record, load, label }) {
     toast(said);
   };
   const again = async () => {
-    // A label that the service made names the first record; the copy gets one of its own.
+    // A generated label is the ID of the first record. The copy gets a new one.
     const xml = label === record.id ? record.request_xml.replace(/ requestID="[^"]*"/, "") : record.request_xml;
     const body = { request_xml: xml, ...(record.webhook_url ? { webhook_url: record.webhook_url } : {}) };
     const { data } = await call("POST", `/connections/${record.connection_id}/queued_requests`, { body });
@@ -145,7 +145,7 @@ function Actions({ record, load, label }) {
   </div>`;
 }
 
-/** The other pages of an iterated query: they carry the same label. */
+/** The other pages of an iterated query, which have the same label. */
 function Pages({ record, label }) {
   const isIterated = record.page > 1 || Boolean(record.request_json?.request?.attributes?.iterator);
   const { data } = useLoad(async (signal) => {
