@@ -69,6 +69,16 @@ def wait_for_contact(page: Page) -> None:
     click("Continue")(page)
 
 
+def queue_wrong_request(page: Page) -> None:
+    """Queue a request with two misspelt elements."""
+    click("XML")(page)
+    wrong = "<CustomerQueryRq>\n<MaxReturnd>2</MaxReturnd>\n<ActivStatus>All</ActivStatus>\n</CustomerQueryRq>"
+    page.get_by_label("XML of the request").fill(
+        f'<QBXML>\n<QBXMLMsgsRq onError="stopOnError">\n{wrong}\n</QBXMLMsgsRq>\n</QBXML>'
+    )
+    click("Queue request")(page)
+
+
 def failing(status: int, code: str, message: str) -> Callable[[Page], object]:
     """Return a preparation that makes every call of the API fail."""
     body = {"error": {"code": code, "message": message, "details": {"request_id": "3f6c8a52-1d7e-4b09-9a51"}}}
@@ -123,9 +133,7 @@ VIEWS: Mapping[str, View] = {
     "compose-pick": View("/app/compose"),
     "compose": View("/app/compose?connection={connection}&type=InvoiceAddRq"),
     "compose-xml": View("/app/compose?connection={connection}&type=InvoiceAddRq", act=click("XML")),
-    "compose-problems": View(
-        "/app/compose?connection={connection}&type=CustomerModRq", act=click("XML", "Queue request")
-    ),
+    "compose-problems": View("/app/compose?connection={connection}&type=CustomerQueryRq", act=queue_wrong_request),
     "reference": View("/app/qbxml"),
     "reference-search": View(
         "/app/qbxml", act=lambda page: page.get_by_label("Search types and fields").fill("RefNumber")
@@ -288,6 +296,7 @@ def picture(page: Page, style: Style, target: Path) -> None:
         page.set_viewport_size({"width": style.width, "height": min(max(height, style.height), MAX_HEIGHT)})
         page.wait_for_timeout(SETTLE_MILLISECONDS // 3)
     page.screenshot(path=target.with_suffix(".png"))
+    page.unroute_all(behavior="ignoreErrors")
     page.context.close()
 
 

@@ -34,6 +34,7 @@ VIEWS: Mapping[str, str] = {
     "no match": "/app/connections/{connection}?search=zebra",
     "settings": "/app/connections/{connection}/settings",
     "request": "/app/queued_requests/{request}",
+    "results of many kinds": "/app/queued_requests/{items}",
     "waiting request": "/app/queued_requests/{waiting}",
     "no such request": "/app/queued_requests/00000000-0000-4000-8000-000000000000",
     "compose": "/app/compose?connection={connection}&type=InvoiceAddRq",
@@ -61,6 +62,7 @@ def addresses(service: Service) -> dict[str, str]:
     """Return the ids of connections and requests, and the path of an onboarding link."""
     connection = service.connection()
     request_id = query(connection, count=3)
+    items = query(connection, count=30, name="ItemQueryRq")
     connection.run_session()
     waiting = query(connection)
     empty = service.connection()
@@ -69,6 +71,7 @@ def addresses(service: Service) -> dict[str, str]:
     return {
         "connection": connection.id,
         "request": request_id,
+        "items": items,
         "waiting": waiting,
         "empty": empty.id,
         "onboarding": onboarding,

@@ -1,11 +1,12 @@
 // The objects of a response (CustomerRet, InvoiceRet, …) as a table.
 import { html, useState } from "../vendor/preact.js";
-import { plural } from "./text.js";
+import { count, plural } from "./text.js";
 import { Button, Pager, Segmented } from "./ui.js";
 
 const ROWS = 50;
 const FEW_COLUMNS = 8;
 const SAMPLE = 200;
+const MAX_SEGMENTS = 3;
 const TECHNICAL = new Set(["EditSequence", "TimeCreated", "TimeModified", "ListID", "TxnID", "ARAccountRef", "TemplateRef", "Sublevel", "ExternalGUID", "TxnNumber"]);
 
 /** Returns `[[name, rows]…]`: the objects of a response, grouped by kind. */
@@ -36,7 +37,7 @@ export function ResultTable({ results }) {
   const pages = Math.ceil(rows.length / ROWS);
   return html`<section class="card data-table" aria-label="Results">
     <header><div class="row"><h2>Results</h2><span class="muted">${plural(rows.length, "object")}</span></div><div class="row">
-      ${results.length > 1 && html`<${Segmented} label="Kind of object" value=${chosen} options=${results.map(([one], n) => [n, one])} onChange=${(n) => { setChosen(n); setPage(1); }} />`}
+      ${results.length > 1 && html`<${KindPicker} results=${results} chosen=${chosen} pick=${(n) => { setChosen(n); setPage(1); }} />`}
       ${columns.length > FEW_COLUMNS && html`<${Button} kind="small" onClick=${() => setAll(!all)} aria-pressed=${String(all)}>${all ? "Fewer columns" : `All ${columns.length} columns`}<//>`}
     </div></header>
     <div class="table-wrap" tabindex="0" role="region" aria-label=${name}><table><thead><tr>${shown.map((column) => html`<th scope="col" class=${isAmount(rows, column) ? "number" : ""}>${column}</th>`)}</tr></thead>
@@ -46,6 +47,12 @@ export function ResultTable({ results }) {
       })}</tr>`)}</tbody></table></div>
     <${Pager} page=${page} totalPages=${pages} go=${setPage} />
   </section>`;
+}
+
+function KindPicker({ results, chosen, pick }) {
+  if (results.length <= MAX_SEGMENTS) return html`<${Segmented} label="Kind of object" value=${chosen} options=${results.map(([name], n) => [n, name])} onChange=${pick} />`;
+  return html`<select class="compact" aria-label="Kind of object" value=${String(chosen)} onChange=${(event) => pick(Number(event.target.value))}>
+    ${results.map(([name, rows], n) => html`<option value=${String(n)} selected=${n === chosen}>${name} (${count(rows.length)})</option>`)}</select>`;
 }
 
 function columnsOf(rows) {
