@@ -14,7 +14,14 @@ import pytest
 import simulator
 
 FOLDER = Path(simulator.__file__ or "").parent
+BUILD = FOLDER / "build"
+"""What `pip install ./simulator` leaves behind."""
 PROJECT = tomllib.loads((FOLDER / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def sources(pattern: str) -> list[Path]:
+    """Return the files of the simulator with such a name."""
+    return [path for path in sorted(FOLDER.rglob(pattern)) if BUILD not in path.parents]
 
 
 def built_wheel(target: Path) -> Path:
@@ -24,7 +31,7 @@ def built_wheel(target: Path) -> Path:
     if listed.returncode:
         pytest.skip("needs setuptools")
     # A copy: setuptools writes its build folder beside the sources.
-    for path in sorted(FOLDER.rglob("*")):
+    for path in sources("*"):
         if path.is_file() and "__pycache__" not in path.parts:
             copy = source / path.relative_to(FOLDER)
             copy.parent.mkdir(parents=True, exist_ok=True)
@@ -39,7 +46,7 @@ def built_wheel(target: Path) -> Path:
 
 
 def test_every_package_of_the_folder_is_named() -> None:
-    packages = {".".join(("simulator", *path.parent.relative_to(FOLDER).parts)) for path in FOLDER.rglob("__init__.py")}
+    packages = {".".join(("simulator", *path.parent.relative_to(FOLDER).parts)) for path in sources("__init__.py")}
 
     assert set(PROJECT["tool"]["setuptools"]["packages"]) == packages
 
@@ -48,12 +55,12 @@ def test_the_wheel_holds_every_module_and_data_file(tmp_path: Path) -> None:
     with zipfile.ZipFile(built_wheel(tmp_path)) as wheel:
         names = set(wheel.namelist())
 
-    sources = {
+    expected = {
         f"simulator/{path.relative_to(FOLDER)}"
         for pattern in ("*.py", "*.json", "*.html", "*.css", "*.js", "*.svg")
-        for path in FOLDER.rglob(pattern)
+        for path in sources(pattern)
     }
-    assert sources <= names
+    assert expected <= names
 
 
 def test_the_installed_command_runs_outside_the_repository(tmp_path: Path) -> None:

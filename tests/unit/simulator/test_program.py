@@ -291,7 +291,7 @@ def test_the_simulator_stands_alone() -> None:
     """It imports the standard library, defusedxml, urllib3 and itself: nothing of the service."""
     allowed = {*sys.stdlib_module_names, "defusedxml", "urllib3", "simulator"}
     imported = set()
-    for path in Path(simulator.__file__ or "").parent.glob("*.py"):
+    for path in Path(simulator.__file__ or "").parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 imported |= {alias.name.split(".")[0] for alias in node.names}
