@@ -10,13 +10,19 @@ import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from handlers.bootstrap import Services, aws_client
+from handlers.settings import Settings
+from local.permissions import PermittedClient, permissions_of
 from local.template import PSEUDO_PARAMETERS, TemplateError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from local.template import Function, Template
@@ -26,6 +32,9 @@ PAYLOAD_BYTES = 6 * 1024 * 1024
 
 SIDE_BY_SIDE = 64
 """Concurrent calls; one machine needs fewer."""
+
+_running: ContextVar[str] = ContextVar("function")
+"""The logical ID of the function that runs in this thread."""
 
 
 class FunctionError(Exception):
@@ -71,9 +80,10 @@ class Functions:
     def __init__(self, template: Template, root: Path) -> None:
         """Import the handlers of the template in the folder `root`.
 
-        All functions share the environment of this process. Raises TemplateError when two need different values
-        of one variable.
+        Libraries read the environment of this process, which all functions share. Raises TemplateError when two need
+        different values of one variable.
         """
+        self._template = template
         self._functions = {function.logical_id: function for function in template.functions()}
         environment: dict[str, str] = {}
         for function in self._functions.values():
@@ -92,6 +102,36 @@ class Functions:
         """The functions' logical ids."""
         return frozenset(self._handlers)
 
+    @contextmanager
+    def separated(self) -> Iterator[None]:
+        """Give each function separate services, settings and permissions while the block runs, as in Lambda."""
+        plain = Services.current
+        clients = cache(aws_client)
+        separate: dict[str, Services] = {}
+
+        def services_of(function: Function) -> Services:
+            def client(service: str) -> PermittedClient:
+                return PermittedClient(clients(service), function, permissions_of(self._template, function))
+
+            return Services(Settings(function.environment), client=client)
+
+        class CurrentServices:
+            """The value of `Services.current`: the services of the function that runs in this thread."""
+
+            def __get__(_, *_owner: Any) -> Services:  # noqa: N805 - `self` is the outer one
+                name = _running.get(None)
+                if name is None:
+                    return plain
+                if name not in separate:
+                    separate[name] = services_of(self._functions[name])
+                return separate[name]
+
+        Services.current = CurrentServices()  # type: ignore[assignment] # a descriptor on the class
+        try:
+            yield
+        finally:
+            Services.current = plain
+
     def close(self) -> None:
         """Accept no more calls."""
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -107,7 +147,7 @@ class Functions:
             raise PayloadTooLarge(f"the event of {logical_id} has {len(payload)} characters")
         seconds = self._functions[logical_id].timeout_seconds
         context = Context(logical_id, time.monotonic() + seconds)
-        call = self._threads.submit(self._handlers[logical_id], json.loads(payload), context)
+        call = self._threads.submit(self._run, logical_id, json.loads(payload), context)
         try:
             answer = json.dumps(call.result(timeout=min(seconds, patience_seconds or seconds)))
         except FutureTimeoutError as error:
@@ -120,6 +160,10 @@ class Functions:
         if len(answer.encode()) > PAYLOAD_BYTES:
             raise FunctionError(f"the result of {logical_id} has {len(answer)} characters, more than Lambda accepts")
         return json.loads(answer)
+
+    def _run(self, logical_id: str, event: Any, context: Context) -> Any:
+        _running.set(logical_id)
+        return self._handlers[logical_id](event, context)
 
 
 def _imported(function: Function) -> Callable[[Any, Any], Any]:

@@ -28,6 +28,7 @@ from local.time_to_live import TimeToLivePump
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Collection, Iterator, Mapping
+    from pathlib import Path
 
 STOP_SECONDS = 15
 """How long a pump may take to finish its current call: a webhook attempt takes up to ten seconds."""
@@ -55,6 +56,7 @@ def running(
     log_level: str = "WARNING",
     ready: threading.Event | None = None,
     on_call: Callable[[Request, Response, float], None] | None = None,
+    template_path: Path = ROOT / "template.yaml",
 ) -> Iterator[Stack]:
     """Run the stack on loopback while the block runs; port 0 selects a free one.
 
@@ -72,7 +74,7 @@ def running(
         server = Server(port)
         stack.callback(server.stop)
         template = Template.load(
-            ROOT / "template.yaml",
+            template_path,
             {
                 "BaseUrl": public_url or server.named_url,
                 "AllowLoopbackWebhooks": str(allow_loopback_webhooks).lower(),
@@ -88,6 +90,7 @@ def running(
         template = template.with_references(references)
         functions = Functions(template, ROOT)
         stack.callback(functions.close)
+        stack.enter_context(functions.separated())
         pumps = pumps_of(template, functions, clients, references, kept)
         if database:
             pumps.append(TimeToLivePump(database))

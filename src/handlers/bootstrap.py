@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from handlers.settings import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from domain.apps.administration import Administration
     from domain.apps.quotas import Quotas
     from domain.connections.onboarding import Onboarding
@@ -84,6 +86,7 @@ class Services:
     clock: Clock = _now
     new_id: IdSource = _new_id
     secrets: SecretSource = secrets.token_bytes
+    client: Callable[[str], Any] = aws_client
 
     # --- Ports
 
@@ -93,14 +96,14 @@ class Services:
         from adapters.dynamodb import DynamoDBStore, TableNames
 
         tables = TableNames(self.settings.table)
-        return DynamoDBStore(aws_client("dynamodb"), tables, retention_days=lambda: self.settings.retention_days)
+        return DynamoDBStore(self.client("dynamodb"), tables, retention_days=lambda: self.settings.retention_days)
 
     @cached_property
     def retry_queue(self) -> RetryQueue:
         """The queue of planned webhook attempts."""
         from adapters.sqs import SqsRetryQueue
 
-        return SqsRetryQueue(aws_client("sqs"), self.settings.webhook_retry_queue_url, self.clock)
+        return SqsRetryQueue(self.client("sqs"), self.settings.webhook_retry_queue_url, self.clock)
 
     @cached_property
     def webhook_sender(self) -> WebhookSender:

@@ -33,6 +33,7 @@ from domain.web_connector.recovery.lost_response import MAX_SESSIONS
 from domain.web_connector.session.record import InFlight
 from handlers.settings import Settings
 from local.emulated_dynamodb import emulated_dynamodb
+from local.permissions import listed, permissions_for, permissions_of
 from local.tables import make_tables
 from local.template import Template
 from tests.contract.conftest import dynamodb_client
@@ -67,12 +68,7 @@ from tests.support.services import services_with, using
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-TRANSACTED = {
-    "Put": "PutItem",
-    "Update": "UpdateItem",
-    "Delete": "DeleteItem",
-    "ConditionCheck": "ConditionCheckItem",
-}
+    from local.permissions import Permission
 
 
 def deployed() -> Template:
@@ -87,22 +83,10 @@ def environment_of(function: str) -> Mapping[str, str]:
     return found.environment
 
 
-def grants(function: str) -> set[tuple[str, str]]:
+def grants(function: str) -> frozenset[Permission]:
     """Return (action, table or table/index/name) that a function's role allows."""
-    template = deployed()
-    (role,) = (one.properties["Role"] for one in template.functions() if one.handler == f"handlers.{function}.handler")
-    policies = template.resources("AWS::IAM::Role")[role].get("Policies", [])
-    return {
-        (action, resource)
-        for policy in policies
-        for statement in policy["PolicyDocument"]["Statement"]
-        for action in statement["Action"]
-        for resource in _listed(statement["Resource"])
-    }
-
-
-def _listed(value: str | list[str]) -> list[str]:
-    return [value] if isinstance(value, str) else value
+    (found,) = (one for one in Template.load().functions() if one.handler == f"handlers.{function}.handler")
+    return permissions_of(Template.load(), found)
 
 
 class LongRun(LambdaContext):
@@ -124,20 +108,7 @@ class Recorder:
         client.meta.events.register("provide-client-params.dynamodb", self._note)
 
     def _note(self, params: dict[str, Any], model: Any, **_: Any) -> None:
-        match model.name:
-            case "TransactWriteItems":
-                found = {
-                    (TRANSACTED[kind], one["TableName"])
-                    for item in params["TransactItems"]
-                    for kind, one in item.items()
-                }
-            case "BatchGetItem" | "BatchWriteItem":
-                found = {(model.name, table) for table in params["RequestItems"]}
-            case "Query" if "IndexName" in params:
-                found = {("Query", f"{params['TableName']}/index/{params['IndexName']}")}
-            case name:
-                found = {(name, params["TableName"])}
-        self.calls |= {(f"dynamodb:{action}", resource) for action, resource in found}
+        self.calls |= permissions_for("dynamodb", model.name, params)
 
 
 @pytest.fixture
@@ -248,8 +219,8 @@ def test_no_policy_has_a_wildcard() -> None:
     ] + [policy["PolicyDocument"] for policy in template.resources("AWS::IAM::ManagedPolicy").values()]
 
     for statement in (one for policy in policies for one in policy["Statement"]):
-        assert not any("*" in action for action in _listed(statement["Action"]))
-        assert not any("*" in resource for resource in _listed(statement["Resource"]))
+        assert not any("*" in action for action in listed(statement["Action"]))
+        assert not any("*" in resource for resource in listed(statement["Resource"]))
 
 
 def soap(method: str, **arguments: str) -> dict[str, Any]:
