@@ -16,14 +16,14 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from handlers.bootstrap import Services, aws_client
-from handlers.settings import Settings
 from local.permissions import PermittedClient, permissions_of
 from local.template import PSEUDO_PARAMETERS, TemplateError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from handlers.bootstrap import Services
 
     from local.template import Function, Template
 
@@ -105,6 +105,10 @@ class Functions:
     @contextmanager
     def separated(self) -> Iterator[None]:
         """Give each function separate services, settings and permissions while the block runs, as in Lambda."""
+        # These modules can be imported since `__init__` added the folder of the functions to sys.path.
+        from handlers.bootstrap import Services, aws_client  # noqa: PLC0415
+        from handlers.settings import Settings  # noqa: PLC0415
+
         plain = Services.current
         clients = cache(aws_client)
         separate: dict[str, Services] = {}
