@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from handlers.bootstrap import Services
-
     from local.template import Function, Template
 
 PAYLOAD_BYTES = 6 * 1024 * 1024

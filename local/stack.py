@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import time
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 STOP_SECONDS = 15
 """How long a pump may take to finish its current call: a webhook attempt takes up to ten seconds."""
+
+GC_THRESHOLDS = (50_000, 20, 1_000)
+"""Full garbage collections are rare. Python's defaults made one for each search, and each walks all stored items."""
 
 QUEUE_ATTRIBUTES = ("DelaySeconds", "MessageRetentionPeriod", "VisibilityTimeout")
 
@@ -67,6 +71,8 @@ def running(
     Raises OSError when the port is in use, and DatabaseUnusable.
     """
     with ExitStack() as stack:
+        stack.callback(gc.set_threshold, *gc.get_threshold())
+        gc.set_threshold(*GC_THRESHOLDS)
         stack.enter_context(_environment(dynamodb_endpoint))
         stack.enter_context(mock_aws())
         database = None if dynamodb_endpoint else stack.enter_context(emulated_dynamodb())

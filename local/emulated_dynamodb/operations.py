@@ -98,7 +98,7 @@ class Database:
         """Set the attribute with the moment at which items expire."""
         specification = request["TimeToLiveSpecification"]
         attribute = specification["AttributeName"] if specification["Enabled"] else None
-        self._table(request).expiry_attribute = attribute
+        self._table(request).expire_by(attribute)
         return {"TimeToLiveSpecification": specification}
 
     def _table(self, request: Request) -> Table:

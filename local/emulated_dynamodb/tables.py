@@ -197,7 +197,8 @@ class Table:
         for declared in definition.get("GlobalSecondaryIndexes") or []:
             index = SortedIndex(self.key_names, declared["KeySchema"], declared["Projection"])
             self._indexes[declared["IndexName"]] = index
-        self.expiry_attribute: str | None = None
+        self._expiry_attribute: str | None = None
+        self._expiring: set[Key] = set()
         streaming = definition.get("StreamSpecification") or {}
         self.stream: Stream | None = None
         if streaming.get("StreamEnabled"):
@@ -283,19 +284,26 @@ class Table:
             del self._rows[key]
         else:
             self._rows[key] = new
+        if new is not None and self._expiry_attribute in new:
+            self._expiring.add(key)
+        else:
+            self._expiring.discard(key)
         for index in self._indexes.values():
             index.replace(key, old, new)
         if self.stream is not None:
             keys = {name: (old or new or {})[name] for name in self.key_names}
             self.stream.add(keys, old, new, identity)
 
+    def expire_by(self, attribute: str | None) -> None:
+        """Set the attribute with the moment (Unix seconds) at which an item expires; None disables time to live."""
+        self._expiry_attribute = attribute
+        self._expiring = {key for key, item in self._rows.items() if attribute in item}
+
     def remove_expired(self, now: float) -> None:
-        """Remove items that expired before `now` (Unix seconds), as time to live does."""
-        name = self.expiry_attribute
-        if name is None:
-            return
-        for key, item in list(self._rows.items()):
-            if "N" in item.get(name, ()) and float(item[name]["N"]) < now:
+        """Remove items that expired before `now`, as time to live does."""
+        for key in list(self._expiring):
+            expires_at = self._rows[key][self._expiry_attribute or ""]
+            if "N" in expires_at and float(expires_at["N"]) < now:
                 self.replace(key, None, REMOVED_BY_TIME_TO_LIVE)
 
     def describe(self) -> dict[str, Any]:

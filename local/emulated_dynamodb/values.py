@@ -28,11 +28,12 @@ def invalid(message: str) -> DynamoDBError:
 
 def copied(value: Any) -> Any:
     """Return a deep copy of a value, so that callers and the database never share mutable objects."""
-    if isinstance(value, dict):
-        return {name: copied(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [copied(each) for each in value]
-    return value
+    if value.__class__ is dict:
+        return {name: copied(each) if each.__class__ in _CONTAINERS else each for name, each in value.items()}
+    return [copied(each) if each.__class__ in _CONTAINERS else each for each in value]
+
+
+_CONTAINERS = frozenset({dict, list})
 
 
 def comparable(value: Value) -> Any:
@@ -56,6 +57,8 @@ def size_of(item: Item) -> int:
 
 def _size(value: Value) -> int:
     ((kind, content),) = value.items()
+    if kind == "S" and content.isascii():
+        return len(content)  # much faster than encoding, and the most common case
     return _SIZES[kind](content)
 
 
