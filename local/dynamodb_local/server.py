@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import urllib.error
 import urllib.request
@@ -34,7 +35,7 @@ def running(jars: Path, port: int, *, kept_in: Path | None = None) -> Iterator[s
     storage = ["-sharedDb", "-dbPath", str(kept_in.resolve())] if kept_in else ["-inMemory"]
     java = ["java", f"-Djava.library.path={libraries}", "-cp", f"{libraries}/*"]
     command = [*java, *_main(), *storage, "-disableTelemetry", "-port", str(port)]
-    endpoint = f"http://127.0.0.1:{port}"
+    endpoint = f"http://{os.environ.get('DYNAMODB_LOCAL_HOST', '127.0.0.1')}:{port}"
     with TemporaryDirectory() as folder:
         log = (kept_in or Path(folder)) / "server.log"
         with programs.running("DynamoDB Local", command, lambda: _is_up(endpoint, log), log=log, seconds=START_SECONDS):
@@ -42,11 +43,11 @@ def running(jars: Path, port: int, *, kept_in: Path | None = None) -> Iterator[s
 
 
 def _main() -> list[str]:
-    """Return the class to start: on loopback if Java can compile a source file, else the original one."""
+    """Return the class to start: on one address if Java can compile a source file, else the original one."""
     modules = subprocess.run(["java", "--list-modules"], capture_output=True, text=True, check=False).stdout  # noqa: S607 - Java is where the system has it
     if "jdk.compiler" in modules:
         return [str(Path(__file__).with_name("Loopback.java"))]
-    print("This Java has no compiler (it is no JDK): DynamoDB Local will listen on every address of this machine.")
+    print("This Java has no compiler (it is not a JDK): DynamoDB Local will listen on every address of this machine.")
     return [MAIN_CLASS]
 
 

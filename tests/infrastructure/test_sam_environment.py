@@ -1,0 +1,31 @@
+"""The committed environment file for `sam local` has exactly the functions and variables of the template."""
+
+from __future__ import annotations
+
+import json
+
+from local.programs import ROOT
+from local.sam_environment import FILE, sam_environment
+from local.template import Template
+
+
+def test_the_file_has_each_function_with_each_of_its_variables_and_nothing_else() -> None:
+    committed = json.loads(FILE.read_text(encoding="utf-8"))
+
+    assert committed == sam_environment(), "run: .venv/bin/python -m local.sam_environment > local/sam-env.json"
+
+
+def test_the_template_declares_every_variable_of_the_file() -> None:
+    """`sam local` ignores others without a word."""
+    document = Template.load(ROOT / "template.yaml").document
+    shared = document["Globals"]["Function"]["Environment"]["Variables"]
+
+    for name, variables in sam_environment().items():
+        own = document["Resources"][name]["Properties"].get("Environment", {}).get("Variables", {})
+        assert set(variables) == {*shared, *own}
+
+
+def test_no_variable_leads_to_aws() -> None:
+    variables = {value for each in sam_environment().values() for value in each.values()}
+
+    assert not [value for value in variables if "amazonaws" in value]
