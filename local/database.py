@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class DatabaseUnusable(Exception):
-    """The database does not answer, or its tables differ from the template. The message says what to do."""
+    """The database does not respond, or its tables differ from the template. The message says what to do."""
 
 
 def create_tables(template: Template, dynamodb: Any, further: Iterable[Mapping[str, Any]] = ()) -> None:
@@ -62,7 +62,7 @@ def _description(dynamodb: Any, name: str) -> Mapping[str, Any] | None:
     except (BotoCoreError, ClientError) as error:
         # Nothing listens there, or it is not DynamoDB.
         raise DatabaseUnusable(
-            f"No DynamoDB answers at {dynamodb.meta.endpoint_url} ({error}).\n"
+            f"No DynamoDB responds at {dynamodb.meta.endpoint_url} ({error}).\n"
             "Start it first (`make dynamodb` starts DynamoDB Local on port 8127), or leave DYNAMODB_ENDPOINT out."
         ) from error
     return table

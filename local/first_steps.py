@@ -136,7 +136,7 @@ class Api:
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """Send a request and return the JSON of the response. Raises RuntimeError for an error status."""
-        answer = self.request(method, path, body)
-        if answer.status >= 400:  # noqa: PLR2004 - the HTTP status classes
-            raise RuntimeError(f"{method} {path}: {answer.status} {answer.data.decode(errors='replace')}")
-        return json.loads(answer.data)
+        response = self.request(method, path, body)
+        if response.status >= 400:  # noqa: PLR2004 - the HTTP status classes
+            raise RuntimeError(f"{method} {path}: {response.status} {response.data.decode(errors='replace')}")
+        return json.loads(response.data)

@@ -152,7 +152,7 @@ class Functions:
         context = Context(logical_id, time.monotonic() + seconds)
         call = self._threads.submit(self._run, logical_id, json.loads(payload), context)
         try:
-            answer = json.dumps(call.result(timeout=min(seconds, patience_seconds or seconds)))
+            result = json.dumps(call.result(timeout=min(seconds, patience_seconds or seconds)))
         except FutureTimeoutError as error:
             if patience_seconds is not None and patience_seconds < seconds:
                 raise StillRunning(f"no result after {patience_seconds} s") from error
@@ -160,9 +160,9 @@ class Functions:
         except Exception as error:
             # Lambda turns every exception of a handler into a FunctionError with its type and message.
             raise FunctionError(f"{type(error).__name__}: {error}") from error
-        if len(answer.encode()) > PAYLOAD_BYTES:
-            raise FunctionError(f"the result of {logical_id} has {len(answer)} characters, more than Lambda accepts")
-        return json.loads(answer)
+        if len(result.encode()) > PAYLOAD_BYTES:
+            raise FunctionError(f"the result of {logical_id} has {len(result)} characters, more than Lambda accepts")
+        return json.loads(result)
 
     def _run(self, logical_id: str, event: Any, context: Context) -> Any:
         _running.set(logical_id)

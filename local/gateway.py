@@ -81,7 +81,7 @@ class Response:
 
 
 class GatewayError(Exception):
-    """An error that API Gateway answers itself, with the gateway response of this type."""
+    """An error for which API Gateway itself responds, with the gateway response of this type."""
 
     def __init__(self, response_type: str, message: str, status: int | None = None) -> None:
         super().__init__(message)
@@ -137,8 +137,8 @@ class Gateway:
         # separate process; here all share one, so only one call may run at a time.
         self._one_at_a_time = threading.Lock()
 
-    def answer(self, request: Request) -> Response:
-        """Answer a request as the deployed API would."""
+    def handle(self, request: Request) -> Response:
+        """Return the response of the deployed API."""
         request_id = str(uuid.uuid4())
         try:
             route, path_parameters = self._route(request)
@@ -172,11 +172,11 @@ class Gateway:
             f"arn:aws:execute-api:{PSEUDO_PARAMETERS['AWS::Region']}:{PSEUDO_PARAMETERS['AWS::AccountId']}:"
             f"{API_ID}/{self._stage}/{request.method}/{request.path.lstrip('/')}"
         )
-        answer = self._policy(authorizer, token, method_arn)
-        if not _allowed(answer["policyDocument"], method_arn):
+        result = self._policy(authorizer, token, method_arn)
+        if not _allowed(result["policyDocument"], method_arn):
             raise GatewayError("ACCESS_DENIED", "User is not authorized to access this resource")
-        facts = {name: _as_text(value) for name, value in (answer.get("context") or {}).items()}
-        return {"principalId": answer["principalId"], "integrationLatency": 0, **facts}
+        facts = {name: _as_text(value) for name, value in (result.get("context") or {}).items()}
+        return {"principalId": result["principalId"], "integrationLatency": 0, **facts}
 
     def _policy(self, authorizer: TokenAuthorizer, token: str, method_arn: str) -> dict[str, Any]:
         known = self._policies.get((authorizer.function, token))
@@ -184,18 +184,18 @@ class Gateway:
             return known[1]
         event = {"type": "TOKEN", "authorizationToken": token, "methodArn": method_arn}
         try:
-            answer = self._functions.invoke(authorizer.function, event)
+            result = self._functions.invoke(authorizer.function, event)
         except FunctionError as error:
             # API Gateway: an authorizer that fails with exactly this message means 401.
             if str(error).endswith(": Unauthorized"):
                 raise GatewayError("UNAUTHORIZED", "Unauthorized") from error
             _report(authorizer.function, error)
             raise GatewayError("AUTHORIZER_FAILURE", "Internal server error") from error
-        if not isinstance(answer, dict) or not {"principalId", "policyDocument"} <= set(answer):
+        if not isinstance(result, dict) or not {"principalId", "policyDocument"} <= set(result):
             raise GatewayError("AUTHORIZER_CONFIGURATION_ERROR", "Internal server error")
         if authorizer.cache_seconds:
-            self._policies[authorizer.function, token] = (time.monotonic() + authorizer.cache_seconds, answer)
-        return answer
+            self._policies[authorizer.function, token] = (time.monotonic() + authorizer.cache_seconds, result)
+        return result
 
     # --- The proxy integration -------------------------------------------------------------------------------------
 
@@ -267,7 +267,7 @@ class Gateway:
     def _call(self, function: str, event: dict[str, Any]) -> dict[str, Any]:
         try:
             with self._one_at_a_time:
-                answer = self._functions.invoke(function, event, patience_seconds=INTEGRATION_SECONDS)
+                result = self._functions.invoke(function, event, patience_seconds=INTEGRATION_SECONDS)
         except PayloadTooLarge as error:
             raise GatewayError("REQUEST_TOO_LARGE", "Request Too Long") from error
         except StillRunning as error:
@@ -276,30 +276,30 @@ class Gateway:
         except FunctionError as error:
             _report(function, error)
             raise GatewayError("DEFAULT_5XX", "Internal server error", 502) from error
-        if not isinstance(answer, dict) or "statusCode" not in answer:
+        if not isinstance(result, dict) or "statusCode" not in result:
             _report(function, "malformed Lambda proxy response")
             raise GatewayError("DEFAULT_5XX", "Internal server error", 502)
-        return answer
+        return result
 
-    def _response(self, request: Request, answer: dict[str, Any]) -> Response:
+    def _response(self, request: Request, result: dict[str, Any]) -> Response:
         headers: dict[str, list[str]] = {}
         # multiValueHeaders take precedence over headers.
-        for name, value in (answer.get("headers") or {}).items():
+        for name, value in (result.get("headers") or {}).items():
             headers[name.lower()] = [name, _as_text(value)]
-        for name, values in (answer.get("multiValueHeaders") or {}).items():
+        for name, values in (result.get("multiValueHeaders") or {}).items():
             headers[name.lower()] = [name, *(_as_text(value) for value in values)]
         headers.setdefault("content-type", ["Content-Type", "application/json"])
-        text = answer.get("body") or ""
+        text = result.get("body") or ""
         body = text.encode()
         # API Gateway turns base64 into bytes only when the first type of Accept is a binary media type of the API.
         first_type = _media_type((request.header("Accept") or "").partition(",")[0])
-        if answer.get("isBase64Encoded") and first_type in self._binary_types:
+        if result.get("isBase64Encoded") and first_type in self._binary_types:
             body = base64.b64decode(text)
         if self._compresses(request, headers, body):
             body = gzip.compress(body)
             headers["content-encoding"] = ["Content-Encoding", "gzip"]
         listed = [(name, value) for name, *values in headers.values() for value in values]
-        return Response(int(answer["statusCode"]), listed, body)
+        return Response(int(result["statusCode"]), listed, body)
 
     def _compresses(self, request: Request, headers: Mapping[str, list[str]], body: bytes) -> bool:
         """Return whether API Gateway compresses a response ("Receive an API response with a compressed payload")."""

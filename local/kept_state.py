@@ -83,8 +83,8 @@ class KeptState:
 
     def place(self, reader: str, shard: str) -> str | None:
         """Return the sequence number of the last record that a reader handled, or None."""
-        answer = self._dynamodb.get_item(TableName=TABLE, Key=_key("place", f"{reader} {shard}"), ConsistentRead=True)
-        return answer["Item"]["sequence_number"]["S"] if "Item" in answer else None
+        response = self._dynamodb.get_item(TableName=TABLE, Key=_key("place", f"{reader} {shard}"), ConsistentRead=True)
+        return response["Item"]["sequence_number"]["S"] if "Item" in response else None
 
     def _put(self, kind: str, item_id: str, facts: dict[str, Any]) -> None:
         self._dynamodb.put_item(TableName=TABLE, Item={**_key(kind, item_id), **facts})

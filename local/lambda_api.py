@@ -21,13 +21,13 @@ _PATH = re.compile(r"/2015-03-31/functions/([A-Za-z0-9]+)/invocations")
 
 
 def with_lambda_api(functions: Functions, gateway: Callable[[Request], Response]) -> Callable[[Request], Response]:
-    """Return a handler that answers Lambda's Invoke itself and passes every other request to `gateway`.
+    """Return a handler that carries out Lambda's Invoke itself and passes every other request to `gateway`.
 
     The call must carry a signature header. It is not checked, but a web page in a browser on this machine cannot send
     that header to another origin.
     """
 
-    def answer(request: Request) -> Response:
+    def handle(request: Request) -> Response:
         match = _PATH.fullmatch(request.path)
         if match is None or not (request.header("Authorization") or "").startswith("AWS4-"):
             return gateway(request)
@@ -39,7 +39,7 @@ def with_lambda_api(functions: Functions, gateway: Callable[[Request], Response]
             failed = _json(200, {"errorMessage": str(error), "errorType": type(error).__name__})
             return Response(200, [*failed.headers, ("X-Amz-Function-Error", "Unhandled")], failed.body)
 
-    return answer
+    return handle
 
 
 def _json(status: int, body: object) -> Response:

@@ -124,7 +124,7 @@ class StreamPump(Pump):
             if iterator is None:
                 continue
             try:
-                answer = self._streams.get_records(ShardIterator=iterator, Limit=1000)
+                response = self._streams.get_records(ShardIterator=iterator, Limit=1000)
             except self._streams.exceptions.ExpiredIteratorException:
                 self._iterators[shard] = self._iterator(shard)  # it expired
                 continue
@@ -132,7 +132,7 @@ class StreamPump(Pump):
                 # Its record is gone: continue with the oldest record of the shard.
                 self._iterators[shard] = self._first_iterator(shard)
                 continue
-            records = [_stream_record(each, self._stream_arn) for each in answer["Records"]]
+            records = [_stream_record(each, self._stream_arn) for each in response["Records"]]
             wanted = [record for record in records if passes(record, self._patterns)]
             size = int(self._source.get("BatchSize", 100))  # Lambda's default
             for start in range(0, len(wanted), size):
@@ -142,7 +142,7 @@ class StreamPump(Pump):
             # Saved only after the delivery: after a crash, records are delivered again, not lost.
             if records and self._kept:
                 self._kept.put_place(self._reader, shard, records[-1]["dynamodb"]["SequenceNumber"])
-            self._iterators[shard] = answer.get("NextShardIterator")
+            self._iterators[shard] = response.get("NextShardIterator")
             found = found or bool(records)
         return found
 
@@ -158,7 +158,7 @@ class StreamPump(Pump):
         if place is None:
             return self._first_iterator(shard)
         try:
-            answer = self._streams.get_shard_iterator(
+            response = self._streams.get_shard_iterator(
                 StreamArn=self._stream_arn,
                 ShardId=shard,
                 ShardIteratorType="AFTER_SEQUENCE_NUMBER",
@@ -166,14 +166,14 @@ class StreamPump(Pump):
             )
         except self._streams.exceptions.TrimmedDataAccessException:
             return self._first_iterator(shard)
-        iterator: str = answer["ShardIterator"]
+        iterator: str = response["ShardIterator"]
         return iterator
 
     def _first_iterator(self, shard: str) -> str:
-        answer = self._streams.get_shard_iterator(
+        response = self._streams.get_shard_iterator(
             StreamArn=self._stream_arn, ShardId=shard, ShardIteratorType=self._source["StartingPosition"]
         )
-        iterator: str = answer["ShardIterator"]
+        iterator: str = response["ShardIterator"]
         return iterator
 
     def _deliver(self, batch: list[dict[str, Any]], tries: int) -> None:
@@ -202,8 +202,8 @@ class StreamPump(Pump):
 
     def _first_failure(self, batch: list[dict[str, Any]]) -> int | None:
         """Return the position of the first failed record, or None."""
-        answer = self._functions.invoke(self._function, {"Records": batch})
-        failures = _failures(answer, self._source)
+        result = self._functions.invoke(self._function, {"Records": batch})
+        failures = _failures(result, self._source)
         if not failures:
             return None
         numbers = [record["dynamodb"]["SequenceNumber"] for record in batch]
@@ -234,13 +234,13 @@ class QueuePump(Pump):
 
     def step(self) -> bool:
         """Receive one batch and deliver it."""
-        answer = self._sqs.receive_message(
+        response = self._sqs.receive_message(
             QueueUrl=self._url,
             MaxNumberOfMessages=min(10, int(self._source.get("BatchSize", 10))),
             AttributeNames=["All"],
             MessageAttributeNames=["All"],
         )
-        messages = answer.get("Messages", [])
+        messages = response.get("Messages", [])
         records = [_queue_record(message, self._queue) for message in messages]
         wanted = [record for record in records if passes(record, self._patterns)]
         failed: set[str] = set()
@@ -313,10 +313,10 @@ def pumps_of(
     return pumps
 
 
-def _failures(answer: Any, source: Mapping[str, Any]) -> list[str]:
-    if "ReportBatchItemFailures" not in source.get("FunctionResponseTypes", []) or not answer:
+def _failures(result: Any, source: Mapping[str, Any]) -> list[str]:
+    if "ReportBatchItemFailures" not in source.get("FunctionResponseTypes", []) or not result:
         return []
-    return [failure["itemIdentifier"] for failure in answer.get("batchItemFailures") or []]
+    return [failure["itemIdentifier"] for failure in result.get("batchItemFailures") or []]
 
 
 def _stream_record(record: dict[str, Any], stream_arn: str) -> dict[str, Any]:

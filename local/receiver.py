@@ -33,7 +33,7 @@ def receiving(secret: str, take: Callable[[Webhook], None], port: int = 0) -> It
     Port 0 selects a free one. Raises OSError when the port is in use.
     """
 
-    def answer(request: Request) -> Response:
+    def handle(request: Request) -> Response:
         if request.method != "POST":
             return Response(405, [], b"")
         verified = verified_schemes(request, secret)
@@ -41,7 +41,7 @@ def receiving(secret: str, take: Callable[[Webhook], None], port: int = 0) -> It
         return Response(204, [], b"") if verified else Response(401, [], b"No valid signature.\n")
 
     server = Server(port)
-    server.start(answer)
+    server.start(handle)
     try:
         yield f"{server.base_url}/"
     finally:

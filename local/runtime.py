@@ -64,13 +64,13 @@ class Instance:
         """Call the function; return its result (with `errorType` if it raised) and the duration in seconds."""
         pool = urllib3.PoolManager(retries=urllib3.Retry(False), timeout=60)
         began = time.monotonic()
-        answer = pool.request("POST", f"http://{self.address}{INVOKE_PATH}", body=json.dumps(event).encode())
+        response = pool.request("POST", f"http://{self.address}{INVOKE_PATH}", body=json.dumps(event).encode())
         seconds = time.monotonic() - began
         try:
-            return json.loads(answer.data), seconds
+            return json.loads(response.data), seconds
         except ValueError as error:
             log = self.log.read_text(encoding="utf-8")
-            raise RuntimeError(f"{answer.status} {answer.data.decode(errors='replace')}\n{log}") from error
+            raise RuntimeError(f"{response.status} {response.data.decode(errors='replace')}\n{log}") from error
 
 
 @contextmanager

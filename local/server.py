@@ -24,13 +24,13 @@ IDLE_SECONDS = 75
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Reads a request, calls `answer` and writes the response."""
+    """Reads a request, calls `application` and writes the response."""
 
     protocol_version = "HTTP/1.1"
     timeout = IDLE_SECONDS
     wbufsize = -1  # headers and body in one packet: the second of two would wait for an acknowledgement
     disable_nagle_algorithm = True
-    answer: Callable[[Request], Response]
+    application: Callable[[Request], Response]
 
     def __getattr__(self, name: str) -> Any:
         """Treat every method alike: the standard library looks for `do_<METHOD>`."""
@@ -39,7 +39,7 @@ class _Handler(BaseHTTPRequestHandler):
         raise AttributeError(name)
 
     def handle_one_request(self) -> None:
-        """Answer one request. A caller that closed the connection is not an error."""
+        """Serve one request. A caller that closed the connection is not an error."""
         try:
             super().handle_one_request()
         except (ConnectionError, TimeoutError):
@@ -56,7 +56,7 @@ class _Handler(BaseHTTPRequestHandler):
         return "local"
 
     def send_error(self, code: int, *_: Any) -> None:
-        """Answer a request that is not HTTP, and close the connection."""
+        """Refuse a request that is not HTTP, and close the connection."""
         self.request_version = self.protocol_version  # the standard library writes no headers to an older client
         self.send_response(code)
         for name, value in {**SECURITY_HEADERS, "Connection": "close", "Content-Length": "0"}.items():
@@ -71,7 +71,7 @@ class _Handler(BaseHTTPRequestHandler):
         if body is None:
             return
         request = Request(self.command, self.path, self.headers.items(), body, self.client_address[0])
-        response = type(self).answer(request)
+        response = type(self).application(request)
         self.send_response(response.status)
         for name, value in response.headers:
             if name.lower() not in {"content-length", "connection", "transfer-encoding"}:
@@ -128,7 +128,7 @@ class _Listener(ThreadingHTTPServer):
 
 
 class Server:
-    """An HTTP server on loopback. It binds its port at once and answers after `start`."""
+    """An HTTP server on loopback. It binds its port at once and serves after `start`."""
 
     def __init__(self, port: int) -> None:
         """Bind a port; 0 selects a free one. Raises OSError when it is in use."""
@@ -147,13 +147,13 @@ class Server:
         """The URL with a host name. In a `.qwc` file, http is allowed for localhost alone, and an IP address never."""
         return f"http://localhost:{self._server.server_port}"
 
-    def start(self, answer: Callable[[Request], Response]) -> None:
-        """Answer each request with `answer`, in the thread of its connection."""
-        self._server.RequestHandlerClass = type("Handler", (_Handler,), {"answer": staticmethod(answer)})
+    def start(self, application: Callable[[Request], Response]) -> None:
+        """Pass each request to `application`, in the thread of its connection."""
+        self._server.RequestHandlerClass = type("Handler", (_Handler,), {"application": staticmethod(application)})
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop answering and release the port."""
+        """Stop, and release the port."""
         if self._thread.is_alive():
             self._server.shutdown()
             self._thread.join()

@@ -106,45 +106,45 @@ def running(
         for pump in pumps:
             stack.callback(pump.stop)  # runs before the joins: all pumps stop at the same time
         hosts = {"127.0.0.1", "localhost", urlsplit(public_url or server.named_url).hostname or ""}
-        answer = for_hosts(hosts, with_lambda_api(functions, Gateway(template, functions).answer))
-        answer = held_until(ready, answer) if ready else answer
-        server.start(_observed(answer, on_call) if on_call else answer)
+        handle = for_hosts(hosts, with_lambda_api(functions, Gateway(template, functions).handle))
+        handle = held_until(ready, handle) if ready else handle
+        server.start(_observed(handle, on_call) if on_call else handle)
         yield Stack(server.base_url, server.named_url, template, clients)
 
 
-def for_hosts(hosts: Collection[str], answer: Callable[[Request], Response]) -> Callable[[Request], Response]:
-    """Return `answer`, except that a request for another host gets 421.
+def for_hosts(hosts: Collection[str], handle: Callable[[Request], Response]) -> Callable[[Request], Response]:
+    """Return `handle`, except that a request for another host gets 421.
 
     Otherwise a web page whose name resolves to this machine could call the service from the user's browser.
     """
 
     def checked(request: Request) -> Response:
         if (request.header("Host") or "").rpartition(":")[0] in hosts or request.header("Host") in hosts:
-            return answer(request)
+            return handle(request)
         headers = [*SECURITY_HEADERS.items(), ("Content-Type", "text/plain")]
         return Response(421, headers, b"This host name is not served here.\n")
 
     return checked
 
 
-def held_until(ready: threading.Event, answer: Callable[[Request], Response]) -> Callable[[Request], Response]:
-    """Return `answer`, changed so that `GET /qbwc` returns 503 until the event is set."""
+def held_until(ready: threading.Event, handle: Callable[[Request], Response]) -> Callable[[Request], Response]:
+    """Return `handle`, changed so that `GET /qbwc` returns 503 until the event is set."""
 
     def held(request: Request) -> Response:
         if (request.method, request.path) == ("GET", "/qbwc") and not ready.is_set():
             headers = [*SECURITY_HEADERS.items(), ("Content-Type", "text/plain"), ("Retry-After", "1")]
             return Response(503, headers, b"Starting.\n")
-        return answer(request)
+        return handle(request)
 
     return held
 
 
 def _observed(
-    answer: Callable[[Request], Response], on_call: Callable[[Request, Response, float], None]
+    handle: Callable[[Request], Response], on_call: Callable[[Request, Response, float], None]
 ) -> Callable[[Request], Response]:
     def observed(request: Request) -> Response:
         began = time.monotonic()
-        response = answer(request)
+        response = handle(request)
         on_call(request, response, time.monotonic() - began)
         return response
 

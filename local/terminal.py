@@ -81,7 +81,7 @@ class Terminal(logging.Filter):
             self._event("SOAP", method, str(response.status), color, seconds)
 
     def quickbooks(self, event: RequestEvent) -> None:
-        """Show a request that the simulated QuickBooks answered, except those of the Web Connector itself."""
+        """Show a request that the simulated QuickBooks executed, except those of the Web Connector itself."""
         if event.is_own_question:
             return
         self._failed_requests += event.status >= FIRST_ERROR_STATUS

@@ -58,7 +58,7 @@ def _is_up(endpoint: str, log: Path) -> bool:
     try:
         urllib.request.urlopen(endpoint, timeout=1).close()  # noqa: S310 - loopback
     except urllib.error.HTTPError as error:
-        error.close()  # it answers an unsigned request with 400, so it is up
+        error.close()  # it refuses an unsigned request with 400, so it is up
     except OSError:
         return False
     return True

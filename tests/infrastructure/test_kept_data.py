@@ -109,7 +109,7 @@ def test_the_way_of_billing_makes_no_table_another() -> None:
 def test_an_unreachable_database_is_named_with_a_remedy() -> None:
     nobody = boto3.client("dynamodb", endpoint_url="http://127.0.0.1:9", **REGION)
 
-    with pytest.raises(DatabaseUnusable, match=r"No DynamoDB answers at http://127.0.0.1:9 .*\n.*make dynamodb"):
+    with pytest.raises(DatabaseUnusable, match=r"No DynamoDB responds at http://127.0.0.1:9 .*\n.*make dynamodb"):
         create_tables(TEMPLATE, nobody)
 
 

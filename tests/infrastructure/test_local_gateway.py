@@ -85,7 +85,7 @@ def ask(
     **headers: str,
 ) -> Response:
     sent = {"Authorization": "good", **{name.replace("_", "-"): value for name, value in headers.items()}}
-    return gateway(functions, tmp_path).answer(Request(method, target, list(sent.items()), body))
+    return gateway(functions, tmp_path).handle(Request(method, target, list(sent.items()), body))
 
 
 def test_an_event_has_the_form_of_api_gateway(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_a_policy_is_remembered_for_its_token(tmp_path: Path) -> None:
     api = gateway(functions, tmp_path)
 
     for token in ("one", "one", "two"):
-        api.answer(Request("GET", "/things/1", [("Authorization", token)], b""))
+        api.handle(Request("GET", "/things/1", [("Authorization", token)], b""))
 
     assert [name for name, _ in functions.calls].count("Guard") == 2
 
