@@ -22,7 +22,7 @@ define install
 	@if [ -z "$(PYTHON)" ]; then \
 		echo "Python 3.11 or newer is needed, and none was found. Name one: make PYTHON=/path/to/python $(MAKECMDGOALS)" >&2; exit 1; \
 	elif ! "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
-		echo "Python 3.11 or newer is needed; $(PYTHON) is $$("$(PYTHON)" --version 2>&1 || true)" >&2; exit 1; \
+		echo "Python 3.11 or newer is needed; $(PYTHON) is $$("$(PYTHON)" --version 2>&1 | head -1 || true)" >&2; exit 1; \
 	elif ! "$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null; then \
 		echo "$(PYTHON) has no venv module. On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; fi
 	@echo "Installing $(3) into $(1) …"

@@ -23,13 +23,13 @@ def create_tables(template: Template, dynamodb: Any, further: Iterable[Mapping[s
     """
     definitions = [*template.table_definitions(), *further]
     existing = {definition["TableName"]: _description(dynamodb, definition["TableName"]) for definition in definitions}
-    found = {
+    changes = {
         definition["TableName"]: differences(definition, description)
         for definition in definitions
         if (description := existing[definition["TableName"]]) is not None
     }
-    if any(found.values()):
-        raise DatabaseUnusable(_refusal(dynamodb.meta.endpoint_url, found))
+    if any(changes.values()):
+        raise DatabaseUnusable(_refusal(dynamodb.meta.endpoint_url, changes))
     expiring = template.time_to_live_attributes()
     for definition in definitions:
         name = definition["TableName"]
@@ -46,11 +46,11 @@ def differences(definition: Mapping[str, Any], description: Mapping[str, Any]) -
 
     Compares keys, indexes and the stream, but not the billing mode.
     """
-    wanted, has = _shape(definition), _shape(description)
+    declared, existing = _shape(definition), _shape(description)
     return [
-        f"{part}: {_text(wanted.get(part))} in template.yaml, {_text(has.get(part))} in the database"
-        for part in dict.fromkeys([*wanted, *has])
-        if wanted.get(part) != has.get(part)
+        f"{part}: {_text(declared.get(part))} in template.yaml, {_text(existing.get(part))} in the database"
+        for part in dict.fromkeys([*declared, *existing])
+        if declared.get(part) != existing.get(part)
     ]
 
 
@@ -96,15 +96,15 @@ def _text(part: str | None) -> str:
     return part or "none"
 
 
-def _refusal(endpoint: str, found: Mapping[str, list[str]]) -> str:
-    different = {name: lines for name, lines in found.items() if lines}
+def _refusal(endpoint: str, changes: Mapping[str, list[str]]) -> str:
+    different = {name: lines for name, lines in changes.items() if lines}
     lines = [f"The database at {endpoint} has tables that are not those of template.yaml:"]
     for name, texts in different.items():
         lines += [f"  {name}", *(f"    {text}" for text in texts)]
     return "\n".join(
         [
             *lines,
-            "They were made by another version; nothing was changed. To keep the data, run that version. To begin",
-            "anew, stop the database of `make dynamodb` and remove .local/dynamodb, or delete these tables in yours.",
+            "Another version created them; nothing was changed. To keep the data, run that version. To start",
+            "over, stop the database of `make dynamodb` and remove .local/dynamodb, or delete these tables in yours.",
         ]
     )

@@ -38,8 +38,8 @@ def passes(record: Mapping[str, Any], patterns: list[dict[str, Any]]) -> bool:
 
 def _matches(value: Any, pattern: Any) -> bool:
     if isinstance(pattern, dict):
-        given = value if isinstance(value, dict) else {}
-        return all(_matches(given.get(name, _ABSENT), rule) for name, rule in pattern.items())
+        members = value if isinstance(value, dict) else {}
+        return all(_matches(members.get(name, _ABSENT), rule) for name, rule in pattern.items())
     # A list of rules: one must hold, for one of the values if the record has several.
     values = value if isinstance(value, list) else [value]
     return any(_holds(each, rule) for each in values for rule in pattern)
@@ -64,4 +64,4 @@ def _holds(value: Any, rule: Any) -> bool:
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             return is_number and all(_NUMERIC[sign](value, bound) for sign, bound in comparisons)
         case _:
-            raise TemplateError(f"filter rule {name} is not known to local/event_filters.py")
+            raise TemplateError(f"filter rule {name} is not supported by local/event_filters.py")

@@ -179,9 +179,9 @@ class Gateway:
         return {"principalId": result["principalId"], "integrationLatency": 0, **facts}
 
     def _policy(self, authorizer: TokenAuthorizer, token: str, method_arn: str) -> dict[str, Any]:
-        known = self._policies.get((authorizer.function, token))
-        if known and known[0] > time.monotonic():
-            return known[1]
+        cached = self._policies.get((authorizer.function, token))
+        if cached and cached[0] > time.monotonic():
+            return cached[1]
         event = {"type": "TOKEN", "authorizationToken": token, "methodArn": method_arn}
         try:
             result = self._functions.invoke(authorizer.function, event)
@@ -349,7 +349,7 @@ def _specific_first(route: Route) -> list[bool]:
 
 def _authorizer(name: str, facts: Mapping[str, Any]) -> TokenAuthorizer:
     if facts.get("FunctionPayloadType", "TOKEN") != "TOKEN":
-        raise TemplateError(f"authorizer {name}: only TOKEN authorizers are known to local/gateway.py")
+        raise TemplateError(f"authorizer {name}: only TOKEN authorizers are supported by local/gateway.py")
     identity = facts.get("Identity", {})
     return TokenAuthorizer(
         function=facts["FunctionArn"].removesuffix(".Arn"),

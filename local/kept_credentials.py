@@ -35,17 +35,17 @@ def of_earlier_run(folder: Path, dynamodb: Any) -> Credentials | None:
     """Return the credentials that an earlier run wrote to the folder of a database, or None.
 
     `dynamodb` is a boto3 client. Raises DoNotFit when they are of an app, key, connection, password or
-    webhook secret that the database has no longer.
+    webhook secret that the database no longer has.
     """
     path = folder / CREDENTIALS_FILE
     try:
-        found = Credentials(**json.loads(path.read_text(encoding="utf-8")))
+        credentials = Credentials(**json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return None
     except (ValueError, TypeError) as error:
         raise DoNotFit(f"{path} is not what this version writes") from error
-    _check(found, dynamodb)
-    return found
+    _check(credentials, dynamodb)
+    return credentials
 
 
 def put_aside(folder: Path) -> Path:

@@ -70,12 +70,12 @@ class KeptState:
             ExpressionAttributeValues={":kind": {"S": "message"}},
             ConsistentRead=True,
         )
-        found = [
+        messages = [
             Message(item["id"]["S"], item["queue"]["S"], item["body"]["S"], float(item["due"]["N"]))
             for page in pages
             for item in page["Items"]
         ]
-        return sorted(found, key=lambda message: message.due)
+        return sorted(messages, key=lambda message: message.due)
 
     def put_place(self, reader: str, shard: str, sequence_number: str) -> None:
         """Store the position of a reader in a shard."""
@@ -119,13 +119,13 @@ class KeptState:
 
         `urls` has the URLs of the queues by logical ID.
         """
-        found = [message for message in self.messages() if message.queue in urls]
-        for message in found:
+        messages = [message for message in self.messages() if message.queue in urls]
+        for message in messages:
             delay = min(max(round(message.due - time.time()), 0), MAX_DELAY_SECONDS)
             # The new message first: if the run ends here there are two, and the second one is dropped.
             sqs.send_message(QueueUrl=urls[message.queue], MessageBody=message.body, DelaySeconds=delay)
             self.delete_message(message.id)
-        return len(found)
+        return len(messages)
 
 
 def _key(kind: str, item_id: str) -> dict[str, Any]:

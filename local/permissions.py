@@ -67,7 +67,7 @@ def permissions_for(service: str, operation: str, parameters: Mapping[str, Any])
         case "sqs", _:
             calls = [(operation, parameters["QueueUrl"].rpartition("/")[2])]
         case _:
-            raise TemplateError(f"permissions for {service} are not known to local/permissions.py")
+            raise TemplateError(f"permissions for {service} are not supported by local/permissions.py")
     return {(f"{service}:{action}", resource) for action, resource in calls}
 
 

@@ -119,7 +119,7 @@ class StreamPump(Pump):
         """Read every shard once."""
         if time.monotonic() - self._refreshed_at > SHARDS_REFRESH_SECONDS:
             self._refresh()
-        found = False
+        has_records = False
         for shard, iterator in list(self._iterators.items()):
             if iterator is None:
                 continue
@@ -133,18 +133,18 @@ class StreamPump(Pump):
                 self._iterators[shard] = self._first_iterator(shard)
                 continue
             records = [_stream_record(each, self._stream_arn) for each in response["Records"]]
-            wanted = [record for record in records if passes(record, self._patterns)]
+            matching = [record for record in records if passes(record, self._patterns)]
             size = int(self._source.get("BatchSize", 100))  # Lambda's default
-            for start in range(0, len(wanted), size):
-                self._deliver(wanted[start : start + size], 0)
+            for start in range(0, len(matching), size):
+                self._deliver(matching[start : start + size], 0)
             if self.stopped.is_set():
                 return False  # the next run delivers the rest
             # Saved only after the delivery: after a crash, records are delivered again, not lost.
             if records and self._kept:
                 self._kept.put_place(self._reader, shard, records[-1]["dynamodb"]["SequenceNumber"])
             self._iterators[shard] = response.get("NextShardIterator")
-            found = found or bool(records)
-        return found
+            has_records = has_records or bool(records)
+        return has_records
 
     def _refresh(self) -> None:
         shards = self._streams.describe_stream(StreamArn=self._stream_arn)["StreamDescription"]["Shards"]
@@ -242,14 +242,14 @@ class QueuePump(Pump):
         )
         messages = response.get("Messages", [])
         records = [_queue_record(message, self._queue) for message in messages]
-        wanted = [record for record in records if passes(record, self._patterns)]
+        matching = [record for record in records if passes(record, self._patterns)]
         failed: set[str] = set()
-        if wanted:
+        if matching:
             try:
-                failed = set(_failures(self._functions.invoke(self._function, {"Records": wanted}), self._source))
+                failed = set(_failures(self._functions.invoke(self._function, {"Records": matching}), self._source))
             except (FunctionError, PayloadTooLarge) as error:
                 _report(self._function, error)
-                failed = {record["messageId"] for record in wanted}
+                failed = {record["messageId"] for record in matching}
         for record in records:
             if record["messageId"] not in failed:
                 self._sqs.delete_message(QueueUrl=self._url, ReceiptHandle=record["receiptHandle"])

@@ -67,6 +67,6 @@ def verified_schemes(request: Request, secret: str) -> frozenset[str]:
     return frozenset(verified)
 
 
-def _same(given: str, expected: str) -> bool:
+def _same(value: str, expected: str) -> bool:
     # Bytes, because compare_digest refuses text that is not ASCII.
-    return hmac.compare_digest(given.encode(), expected.encode())
+    return hmac.compare_digest(value.encode(), expected.encode())

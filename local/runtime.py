@@ -43,12 +43,12 @@ def main(tools: str, *command: str) -> int:
     build.build(build.HERE, folder / "build" / "artifact")
     print(f"Built in {time.monotonic() - began:.0f} s.", flush=True)
     with emulator(Path(tools) / "emulator", folder) as endpoint:
-        found = {
+        variables = {
             "RUNTIME_BUILT": str(folder / "build" / "artifact" / build.CODE),
             "RUNTIME_TOOLS": str(Path(tools).resolve()),
             "RUNTIME_ENDPOINT": endpoint,
         }
-        status = subprocess.run(command, env={**os.environ, **found}, check=False).returncode  # noqa: S603 - as told
+        status = subprocess.run(command, env={**os.environ, **variables}, check=False).returncode  # noqa: S603 - as told
     print(f"{time.monotonic() - began:.0f} s in all.")
     return status
 

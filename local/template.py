@@ -99,12 +99,12 @@ class Template:
     def load(cls, path: str | Path = "template.yaml", parameters: Mapping[str, Any] | None = None) -> Template:
         """Read the template at `path`; `parameters` override the declared defaults."""
         document = _parsed(Path(path).read_text(encoding="utf-8"))
-        given = dict(parameters or {})
+        overrides = dict(parameters or {})
         declared = document.get("Parameters", {})
-        unknown = sorted(set(given) - set(declared))
+        unknown = sorted(set(overrides) - set(declared))
         if unknown:
             raise TemplateError(f"{path} has no parameter {', '.join(unknown)}")
-        values = {name: given.get(name, facts.get("Default")) for name, facts in declared.items()}
+        values = {name: overrides.get(name, facts.get("Default")) for name, facts in declared.items()}
         missing = sorted(name for name, value in values.items() if value is None)
         if missing:
             raise TemplateError(f"{path} needs a value for {', '.join(missing)}")
@@ -119,7 +119,7 @@ class Template:
         return {
             logical_id: self.resolve(resource.get("Properties", {}))
             for logical_id, resource in self.document["Resources"].items()
-            if resource["Type"] == resource_type and self._wanted(resource)
+            if resource["Type"] == resource_type and self._is_created(resource)
         }
 
     def table_definitions(self) -> list[dict[str, Any]]:
@@ -197,15 +197,15 @@ class Template:
         """Return whether a condition of the template holds."""
         return self._truth(self.document["Conditions"][name])
 
-    def _wanted(self, resource: Mapping[str, Any]) -> bool:
+    def _is_created(self, resource: Mapping[str, Any]) -> bool:
         return "Condition" not in resource or self.condition(resource["Condition"])
 
     def _reference(self, name: str) -> Any:
         if name == "AWS::NoValue":
             return _NO_VALUE
-        for known in (self.references, PSEUDO_PARAMETERS):
-            if name in known:
-                return known[name]
+        for values in (self.references, PSEUDO_PARAMETERS):
+            if name in values:
+                return values[name]
         if name in self.parameters:
             value = self.parameters[name]
             listed = "List" in self.document["Parameters"][name]["Type"] and isinstance(value, str)
@@ -238,7 +238,7 @@ class Template:
             case "Equals" | "And" | "Or" | "Not":
                 return self._truth({f"Fn::{function}": argument})
             case _:
-                raise TemplateError(f"Fn::{function} is not known to local/template.py")
+                raise TemplateError(f"Fn::{function} is not supported by local/template.py")
 
     def _truth(self, condition: Any) -> bool:
         (name, argument) = next(iter(condition.items()))
@@ -255,7 +255,7 @@ class Template:
             case "Fn::Or":
                 return any(self._truth(part) for part in argument)
             case _:
-                raise TemplateError(f"{name} is no condition")
+                raise TemplateError(f"{name} is not a condition")
 
     def _substituted(self, argument: Any) -> str:
         text, values = (argument, {}) if isinstance(argument, str) else argument
