@@ -50,14 +50,14 @@ def created(folder: Path, old: str, new: str) -> list[int]:
     ],
 )
 def test_a_create_fails_when_its_role_lacks_a_permission(
-    tmp_path: Path, removed: str, statuses: list[int], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, removed: str, statuses: list[int], caplog: pytest.LogCaptureFixture
 ) -> None:
     """In the second case, only a repeated create needs the permission that is missing."""
     kept = '["dynamodb:GetItem"]' if removed.startswith("[") else '"dynamodb:ConditionCheckItem"'
 
     assert created(tmp_path, removed, kept) == statuses
 
-    assert "is not authorized to perform: dynamodb:" in capsys.readouterr().out
+    assert "is not authorized to perform: dynamodb:" in caplog.text
 
 
 @pytest.fixture
