@@ -197,13 +197,14 @@ def main(arguments: list[str]) -> int:
     ):
         facts = fill(run)
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        for style in STYLES:
-            for name in names:
-                picture(open_view(browser, run, facts, name, style), style, folder / style.name / name)
+        # First, because some of the views add connections.
         if names == list(VIEWS):
             for name, view in README.items():
                 page = open_view(browser, run, facts, view, README_STYLE)
                 picture(page, README_STYLE, ROOT / "docs" / "images" / name)
+        for style in STYLES:
+            for name in names:
+                picture(open_view(browser, run, facts, name, style), style, folder / style.name / name)
         browser.close()
     print(f"The screenshots are in {folder}/.")  # noqa: T201 - see above
     return 0
