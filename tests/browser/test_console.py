@@ -266,7 +266,8 @@ def test_hostile_content_is_shown_and_never_runs(console: Console) -> None:
     customer = {"name": "CustomerAdd", "children": [{"name": "Name", "text": HOSTILE}]}
     body = {"request_json": {"request": {"name": "CustomerAddRq", "children": [customer]}}}
     record = service.call("POST", f"/api/v1/connections/{made['id']}/queued_requests", body).json["data"]
-    console.sign_in()
+    pages = service.call("GET", "/api/v1/connections?page_size=20").json["total_pages"]
+    console.sign_in(f"/app?page={pages}")
     console.sees(HOSTILE)
 
     def hostile(route: Route) -> None:
