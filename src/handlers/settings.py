@@ -1,8 +1,7 @@
 """The settings of a function: the environment variables that `template.yaml` gives it.
 
 Each function has only the variables that it uses, so each variable is read only when needed. A missing variable
-raises a KeyError with its name. `tests/infrastructure/test_settings.py` compares the template with the variables that
-the functions read.
+raises a KeyError with its name. `tests/integration/api/test_permissions.py` runs each function with its variables only.
 """
 
 from __future__ import annotations
