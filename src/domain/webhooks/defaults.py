@@ -37,12 +37,9 @@ MAX_PARALLEL_ATTEMPTS = 50
 MAX_FIRST_ATTEMPTS_PER_APP = 20
 """A batch makes at most this many first attempts of one app at once, so an app cannot overload its receiver."""
 
-MAX_TIMEOUTS = 3
-"""After this many time-outs in a row, the stream consumer makes no attempts to a host. A restart can cause one."""
-
-SLOW_HOST_DURATION = timedelta(minutes=5)
-"""How long the stream consumer then makes no attempts. The retry queue is only a few seconds slower, so it is enough
-to try rarely."""
+SLOW_HOST_DURATION = timedelta(minutes=1)
+"""How long the stream consumer makes no attempts to a host that timed out once. A second time-out would delay the
+webhooks of all apps again, and the retry queue is only a second slower."""
 
 MAX_SLOW_HOSTS = 1_000
 """The number of hosts that a process remembers. Each takes about 200 bytes."""
