@@ -66,7 +66,11 @@ class HealthyReceiver:
             def log_message(self, *_: Any) -> None:
                 """Print nothing."""
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        class Server(ThreadingHTTPServer):
+            # A shorter backlog would drop connections of a batch, and each repetition takes a second.
+            request_queue_size = 1024
+
+        self.server = Server(("127.0.0.1", 0), Handler)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.url = f"http://127.0.0.1:{self.server.server_port}/"
 
