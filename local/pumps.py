@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 import threading
 import time
 import traceback
 import uuid
+import zlib
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -102,6 +105,7 @@ class StreamPump(Pump):
         self._functions = functions
         self._function = function
         self._source = source
+        self._factor = int(source.get("ParallelizationFactor", 1))
         self._retry_seconds = retry_seconds
         self._patterns = patterns_of(source)
         self._streams = clients["dynamodbstreams"]
@@ -134,9 +138,8 @@ class StreamPump(Pump):
                 continue
             records = [_stream_record(each, self._stream_arn) for each in response["Records"]]
             matching = [record for record in records if passes(record, self._patterns)]
-            size = int(self._source.get("BatchSize", 100))  # Lambda's default
-            for start in range(0, len(matching), size):
-                self._deliver(matching[start : start + size], 0)
+            with ThreadPoolExecutor(self._factor) as lanes:
+                list(lanes.map(self.deliver_lane, self.lanes_of(matching)))
             if self.stopped.is_set():
                 return False  # the next run delivers the rest
             # Saved only after the delivery: after a crash, records are delivered again, not lost.
@@ -145,6 +148,20 @@ class StreamPump(Pump):
             self._iterators[shard] = response.get("NextShardIterator")
             has_records = has_records or bool(records)
         return has_records
+
+    def lanes_of(self, records: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+        """Split the records of a shard by their keys, as Lambda does for concurrent batches (ParallelizationFactor)."""
+        lanes: list[list[dict[str, Any]]] = [[] for _ in range(self._factor)]
+        for record in records:
+            keys = json.dumps(record["dynamodb"]["Keys"], sort_keys=True)
+            lanes[zlib.crc32(keys.encode()) % self._factor].append(record)
+        return [lane for lane in lanes if lane]
+
+    def deliver_lane(self, records: list[dict[str, Any]]) -> None:
+        """Deliver batches one after the other."""
+        size = int(self._source.get("BatchSize", 100))  # Lambda's default
+        for start in range(0, len(records), size):
+            self._deliver(records[start : start + size], 0)
 
     def _refresh(self) -> None:
         shards = self._streams.describe_stream(StreamArn=self._stream_arn)["StreamDescription"]["Shards"]

@@ -205,7 +205,7 @@ class Stream:
         return {"ShardIterator": arguments.get("SequenceNumber", "0")}
 
     def get_records(self, *, ShardIterator: str, **_: Any) -> Any:  # noqa: N803 - boto3's name
-        records = [{"dynamodb": {"SequenceNumber": str(n)}} for n in range(int(ShardIterator) + 1, 4)]
+        records = [{"dynamodb": {"Keys": {}, "SequenceNumber": str(n)}} for n in range(int(ShardIterator) + 1, 4)]
         return {"Records": records, "NextShardIterator": "3"}
 
     class exceptions:  # noqa: D106, N801 - boto3's name

@@ -247,7 +247,8 @@ class Streams:
         return {"ShardIterator": "0"}
 
     def get_records(self, **_: Any) -> Any:
-        return {"Records": [{"dynamodb": {"SequenceNumber": str(n)}} for n in range(5)], "NextShardIterator": None}
+        records = [{"dynamodb": {"Keys": {}, "SequenceNumber": str(n)}} for n in range(5)]
+        return {"Records": records, "NextShardIterator": None}
 
     class exceptions:  # noqa: D106, N801 - boto3's name
         ExpiredIteratorException = TrimmedDataAccessException = KeyError
@@ -298,7 +299,34 @@ def test_a_stream_record_that_always_fails_is_isolated_and_dropped() -> None:
     assert "3" in sqs.sent[0]
 
 
-def test_of_a_batch_of_messages_those_that_failed_come_again() -> None:
+def test_concurrent_batches_keep_the_order_of_each_key() -> None:
+    batches: list[list[dict[str, Any]]] = []
+    clients = {"dynamodb": Streams(), "dynamodbstreams": Streams(), "sqs": Sqs()}
+    source = {
+        "Stream": "Table.StreamArn",
+        "StartingPosition": "TRIM_HORIZON",
+        "BatchSize": 2,
+        "ParallelizationFactor": 3,
+    }
+    records = [
+        {"dynamodb": {"Keys": {"id": {"S": str(number % 7)}}, "SequenceNumber": str(number)}} for number in range(50)
+    ]
+    functions = Functions(lambda event: batches.append(event["Records"]))
+    pump = StreamPump(functions, "Thing", source, clients, {})  # type: ignore[arg-type]
+
+    lanes = pump.lanes_of(records)
+    for lane in lanes:
+        pump.deliver_lane(lane)
+
+    assert len(lanes) == 3
+    assert max(map(len, batches)) == 2
+    delivered = [record["dynamodb"] for batch in batches for record in batch]
+    for key in {record["Keys"]["id"]["S"] for record in delivered}:
+        numbers = [int(record["SequenceNumber"]) for record in delivered if record["Keys"]["id"]["S"] == key]
+        assert numbers == sorted(numbers) == [number for number in range(50) if str(number % 7) == key]
+
+
+def test_of_a_batch_of_messages_those_that_failed_are_delivered_again() -> None:
     sqs = Sqs()
     functions = Functions(lambda _event: {"batchItemFailures": [{"itemIdentifier": "1"}]})
     source = {"Queue": "Q.Arn", "FunctionResponseTypes": ["ReportBatchItemFailures"]}
