@@ -37,7 +37,7 @@ def customers_request() -> RequestBuilder:
         qbxml.QBXMLMsgsRq(onError="stopOnError") as messages,
         messages.CustomerQueryRq(requestID="first-page", iterator="Start") as query,
     ):
-        query.MaxReturned(2)
+        query.MaxReturned(100)
         query.IncludeRetElement("ListID")
         query.IncludeRetElement("FullName")
     return request
