@@ -129,10 +129,10 @@ class Connection:
         return Simulator(qwc, self.password, self.company, sleep=sleep).run_once()
 
 
-def eventually(look: Callable[[], Any], wanted: Callable[[Any], bool]) -> Any:
-    """Return what `look` sees as soon as it is `wanted`; fail when it does not come."""
+def eventually(look: Callable[[], Any], wanted: Callable[[Any], bool], patience_seconds: int = PATIENCE_SECONDS) -> Any:
+    """Return the result of `look` as soon as it is `wanted`. Fail if that takes too long."""
     pause = threading.Event()
-    for _ in range(PATIENCE_SECONDS * 10):
+    for _ in range(patience_seconds * 10):
         seen = look()
         if wanted(seen):
             return seen
