@@ -23,7 +23,7 @@ MAX_SNAPSHOTS = 20
 
 
 class NotFoundError(Exception):
-    """There is no such kind, record, snapshot or path: 404."""
+    """The kind, record, snapshot or path does not exist: 404."""
 
 
 class BadParameterError(Exception):
@@ -144,7 +144,7 @@ class Inspector:
             return {"accounts": views.trial_balance(books)}
         account = books.list_object(path[0], ("Account",))
         if account is None:
-            raise NotFoundError(f"There is no account {path[0]}.")
+            raise NotFoundError(f"Account {path[0]} does not exist.")
         return {"account": account.full_name, **_page_of(views.account_postings(books, account.id), parameters)}
 
     def _take_snapshot(self) -> Json:
@@ -156,7 +156,7 @@ class Inspector:
 
     def _snapshot(self, snapshot_id: str) -> Snapshot:
         if snapshot_id not in self._snapshots:
-            raise NotFoundError(f"There is no snapshot {snapshot_id}.")
+            raise NotFoundError(f"Snapshot {snapshot_id} does not exist.")
         return self._snapshots[snapshot_id]
 
 

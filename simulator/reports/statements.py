@@ -17,6 +17,7 @@ from simulator.reports.summary import (
     divide,
     negated,
     plus,
+    write_all,
     write_tree,
 )
 from simulator.reports.table import LABEL, Table, amount_column
@@ -257,14 +258,5 @@ def custom(selection: Selection) -> Table:
         kind = "Entity"
     records = list(selection.books.of(kind))
     row_type = {"Entity": "name"}.get(kind, kind[0].lower() + kind[1:])
-    width = len(division.titles)
-    total = write_tree(table, records, sums, row_type, width)
-    ids = {record.id for record in records}
-    rest = [ZERO] * width
-    for key, values in sums.items():
-        if key not in ids:
-            rest = plus(rest, values)
-    if any(rest):
-        table.data(["Unclassified", *rest])
-    table.total(["TOTAL", *plus(total, rest)])
+    write_all(table, records, sums, row_type, len(division.titles), "Unclassified")
     return table

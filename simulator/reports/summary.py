@@ -190,6 +190,11 @@ def entity_balances(selection: Selection, title: str, kind: str, account_type: s
 def _write_by(table: Table, selection: Selection, kind: str, sums: Sums, width: int) -> None:
     row_type = kind[0].lower() + kind[1:]
     records = list(selection.books[kind]) if kind != "Item" else list(selection.books.of("Item"))
+    write_all(table, records, sums, row_type, width, "No name")
+
+
+def write_all(table: Table, records: list[Record], sums: Sums, row_type: str, width: int, rest_label: str) -> None:  # noqa: PLR0917 - the parts of a table
+    """Write a row for each record with a sum, one for the sums of no record, and the total."""
     total = write_tree(table, records, sums, row_type, width)
     ids = {record.id for record in records}
     rest = [ZERO] * width
@@ -197,7 +202,7 @@ def _write_by(table: Table, selection: Selection, kind: str, sums: Sums, width: 
         if key not in ids:
             rest = plus(rest, values)
     if any(rest):
-        table.data(["No name", *rest])
+        table.data([rest_label, *rest])
     table.total(["TOTAL", *plus(total, rest)])
 
 

@@ -80,8 +80,13 @@ def run_commands(commands: list[str], folder: Path, environment: dict[str, str])
     """Run commands in one shell, one after the other, and return the output of each."""
     separator = "-- next --"
     script = "set -euo pipefail\n" + f"echo '{separator}'\n".join(commands)
-    result = subprocess.run(  # noqa: S603 - the commands of our own guides
-        ["bash", "-c", script],  # noqa: S607 - the shell of the reader
+    return output_of(["bash", "-c", script], folder, environment).split(f"{separator}\n")
+
+
+def output_of(command: list[str], folder: Path, environment: dict[str, str]) -> str:
+    """Run a command and return its output. It must succeed."""
+    result = subprocess.run(  # noqa: S603 - our own commands
+        command,
         cwd=folder,
         env=environment,
         stdout=subprocess.PIPE,
@@ -91,12 +96,12 @@ def run_commands(commands: list[str], folder: Path, environment: dict[str, str])
         check=False,
     )
     assert result.returncode == 0, result.stdout
-    return result.stdout.split(f"{separator}\n")
+    return result.stdout
 
 
 @contextmanager
 def background(command: str, folder: Path, environment: dict[str, str]) -> Iterator[None]:
-    """Run a command in a terminal of its own until the block ends; start the block when it has printed a line."""
+    """Run a command in a separate terminal until the block ends; start the block when it has printed a line."""
     process = subprocess.Popen(  # noqa: S603 - a command of our own guides
         ["bash", "-c", command],  # noqa: S607 - the shell of the reader
         cwd=folder,

@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.examples import guide
 from tests.examples.guide import ROOT
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ PYTHON = TOOLS / "bin" / "python"
 NODE_TOOLS = TOOLS / "node_modules" / ".bin"
 EXAMPLES = ROOT / "examples"
 DOCUMENT = ROOT / "docs" / "openapi.json"
-TIMEOUT_SECONDS = 180
 CUSTOMERS = r"CustomerQueryRq waiting\nresponse_received\n(\w+-\d+ .+\n){2}"
 
 needs_python_generator = pytest.mark.skipif(not PYTHON.exists(), reason="needs make test-clients")
@@ -35,19 +34,8 @@ needs_typescript = pytest.mark.skipif(
 
 
 def output_of(command: list[str | Path], folder: Path, **variables: str) -> str:
-    """Run a command and return what it prints. It must succeed."""
-    result = subprocess.run(  # noqa: S603 - our own arguments
-        [str(part) for part in command],
-        cwd=folder,
-        env={**os.environ, **variables},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=TIMEOUT_SECONDS,
-        check=False,
-    )
-    assert result.returncode == 0, result.stdout
-    return result.stdout
+    """Run a command with more variables and return its output. It must succeed."""
+    return guide.output_of([str(part) for part in command], folder, {**os.environ, **variables})
 
 
 def variables_of(run: Run) -> dict[str, str]:

@@ -43,7 +43,7 @@ def fields(stream: io.StringIO) -> list[list[str]]:
 
 def quickbooks_event(status: int, summary: str, *, name: str = "InvoiceAddRq", request_id: str = "7") -> RequestEvent:
     """Return the event of an answered request."""
-    return RequestEvent(name, request_id, "order-17", status, "There is no customer Nobody.", 0.0412, summary)
+    return RequestEvent(name, request_id, "order-17", status, "Customer Nobody does not exist.", 0.0412, summary)
 
 
 def test_a_call_of_the_api_is_one_line_with_its_status_and_time() -> None:

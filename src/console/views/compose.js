@@ -30,7 +30,7 @@ export default function Compose({ query }) {
     ${names.error && html`<${Problem} error=${names.error} retry=${names.reload} what="The schema could not be loaded." />`}
     ${!query.type ? html`<div class="card"><${Empty} icon="pen" title="Pick a request type" actions=${POPULAR.map((name) => html`<${Button} kind="small" onClick=${() => change({ type: name })}>${requestTitle(name)}<//>`)}>
         ${names.data ? `Type a name above, or begin with one of these. There are ${plural(names.data.length, "type")}.` : "Type a name above, or begin with one of these."}<//></div>`
-      : names.data && !names.data.includes(query.type) ? html`<${Note} tone="amber" role="status" title="There is no type ${query.type}"><p>Choose one from the list.</p><//>`
+      : names.data && !names.data.includes(query.type) ? html`<${Note} tone="amber" role="status" title="Type ${query.type} does not exist"><p>Choose one from the list.</p><//>`
       : html`<${Work} key=${query.type} name=${query.type} connection=${connection} />`}
   </div>`;
 }

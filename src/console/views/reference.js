@@ -37,7 +37,7 @@ export default function Reference({ parts: [name], query }) {
             <ul>${found.slice(0, MAX_FIELDS).map((one) => html`<li key=${one}><a href=${url("/qbxml", { field: one })} aria-current=${!name && one === query.field ? "page" : undefined}>${one}</a></li>`)}</ul>`}
         </div></aside>
       <div class="stack">${!names ? html`<${SkeletonCard} lines=${8} />` : name ? (names.includes(request) ? html`<${Type} key=${name + query.field} name=${request} response=${name.endsWith("Rs")} field=${query.field} />`
-          : html`<div class="card"><${Empty} icon="search" title="There is no type ${name}">Search the list for a similar name.<//></div>`)
+          : html`<div class="card"><${Empty} icon="search" title="Type ${name} does not exist">Search the list for a similar name.<//></div>`)
         : query.field ? html`<${FieldPage} name=${query.field} fields=${fields} />`
         : html`<${Overview} names=${matching} total=${names.length} />`}</div>
     </div></div>`;
@@ -54,7 +54,7 @@ function matchingFields(fields, text) {
 function FieldPage({ name, fields }) {
   if (!fields) return html`<${SkeletonCard} lines=${8} />`;
   const types = fields.get(name);
-  if (!types) return html`<div class="card"><${Empty} icon="search" title="There is no field ${name}">Search the list for a similar name.<//></div>`;
+  if (!types) return html`<div class="card"><${Empty} icon="search" title="Field ${name} does not exist">Search the list for a similar name.<//></div>`;
   const { requests, responses } = types;
   const links = (title, names) => names.length > 0 && html`<section class="card" aria-label=${title}><header><h2>${title}</h2><span class="muted small">${plural(names.length, "type")}</span></header>
     <div class="body row">${names.map((one) => html`<a class="tag" href=${url(`/qbxml/${one}`, { field: name })}>${one}</a>`)}</div></section>`;

@@ -58,11 +58,7 @@ class Quotas:
     def check_create(self, app_id: str, limits: Limits) -> None:
         """Count one more request to queue."""
         rate = limits.creates_per_second
-        self._use(
-            (app_id, "creates_per_second", rate),
-            lambda now: self._portion_of_rate(app_id, "creates", rate, 1, now),
-            f"This app may queue {rate:,} requests per second.",
-        )
+        self._use_rate((app_id, "creates_per_second", rate), 1, f"This app may queue {rate:,} requests per second.")
         self._use(
             (app_id, "waiting", limits.waiting),
             lambda now: self._portion_of_waiting(app_id, limits.waiting, now),
@@ -73,11 +69,11 @@ class Quotas:
     def check_redelivery(self, app_id: str, limits: Limits) -> None:
         """Count one more webhook to redeliver."""
         rate = limits.redeliveries_per_minute
-        self._use(
-            (app_id, "redeliveries_per_minute", rate),
-            lambda now: self._portion_of_rate(app_id, "redeliveries", rate, 60, now),
-            f"This app may redeliver {rate:,} webhooks per minute.",
-        )
+        message = f"This app may redeliver {rate:,} webhooks per minute."
+        self._use_rate((app_id, "redeliveries_per_minute", rate), 60, message)
+
+    def _use_rate(self, quota: tuple[str, str, int], seconds: int, message: str) -> None:
+        self._use(quota, lambda now: self._portion_of_rate(quota, seconds, now), message)
 
     def _use(self, quota: tuple[str, str, int], take: Callable[[float], _Portion], message: str) -> None:
         """Use one allowance of a quota: its app, its name and its limit. `take` returns the next portion."""
@@ -94,11 +90,12 @@ class Quotas:
             seconds = max(ceil(portion.next_at - now), 1)
             raise QuotaExceeded(message, {"limit": name, "value": limit}, retry_after_seconds=seconds)
 
-    def _portion_of_rate(self, app_id: str, counter: str, limit: int, seconds: int, now: float) -> _Portion:
+    def _portion_of_rate(self, quota: tuple[str, str, int], seconds: int, now: float) -> _Portion:
         """Take a portion of the limit for the current second or minute."""
+        app_id, name, limit = quota
         size = _portion_size(limit, PORTIONS_OF_RATE)
         start = int(now) // seconds * seconds
-        usage = self._store.add_usage(app_id, f"{counter}#{start}", size, start + _USAGE_LIFETIME_SECONDS)
+        usage = self._store.add_usage(app_id, f"{name}#{start}", size, start + _USAGE_LIFETIME_SECONDS)
         granted = _granted(size, usage, limit)
         return _Portion(granted, now if granted == size else start + seconds)
 

@@ -29,7 +29,9 @@ class WebhookSender(Protocol):
 
 
 class DeliveryFailed(Exception):
-    """There was no response, for example because of a time-out or a wrong certificate. The text is for the app's owner.
+    """The receiver did not return a response, for example because of a time-out or a wrong certificate.
+
+    The text is for the app's owner.
 
     `permanent` is True if a retry cannot help because the address is not allowed. `timed_out` is True if the time
     limit ended the attempt. The receiver may still have the event.

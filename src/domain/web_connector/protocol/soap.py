@@ -205,7 +205,7 @@ class _EnvelopeReader:
         if namespace != NAMESPACE or method not in METHODS:
             expected = f"The namespace is {NAMESPACE}; the methods are {', '.join(METHODS)}."
             raise NotACall(
-                f"There is no method {method[:60]!r} in namespace {namespace[:100]!r}. {expected}", self._version
+                f"Method {method[:60]!r} does not exist in namespace {namespace[:100]!r}. {expected}", self._version
             )
         self._method = method
         self._in_method = True

@@ -62,9 +62,9 @@ class Login:
     def authenticate(self, call: Call) -> Reply:
         """Open a session if the password is correct and there is work. Makes three calls to the store.
 
-        There is no work while the connection is paused or outside its sync window. The connection's former session
+        Nothing is sent while the connection is paused or outside its sync window. The connection's former session
         always ends. The check of an unknown user takes as long as that of a wrong password. A recorded failure
-        takes one more call, which only tells a caller who has a user name of 122 random bits that it exists.
+        takes one more call. Its duration can confirm a user name, but a user name has 122 random bits.
         """
         username, password = call["strUserName"], call["strPassword"]
         if not _CONNECTION_ID.fullmatch(username):
