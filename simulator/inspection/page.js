@@ -132,12 +132,11 @@ async function showRecords() {
 async function showLedger() {
   if (place.kind) {
     const page = await api(`ledger/${encodeURIComponent(place.kind)}?offset=${place.offset}&limit=${PAGE_SIZE}`);
-    byId("heading").textContent = page.account;
     const columns = [
       { key: "date", title: "Date" }, { key: "type", title: "Type" }, { key: "number", title: "Number" }, { key: "name", title: "Name" },
       { key: "debit", title: "Debit", number: true }, { key: "credit", title: "Credit", number: true }, { key: "balance", title: "Balance", number: true },
     ];
-    return { page, content: table(columns, page.data, { open: (row) => showRecord(row.id, row.type) }) };
+    return { page, title: page.account, content: table(columns, page.data, { open: (row) => showRecord(row.id, row.type) }) };
   }
   const { accounts } = await api("ledger");
   const books = await api("books");
@@ -255,15 +254,16 @@ async function show() {
   document.querySelector(".search").hidden = !section.searches;
   try {
     const books = await api("books");
+    const { page, content, title = section.title() } = await section.show();
+    if (here !== place) return; // another view was opened meanwhile
     showHeader(books);
     showNavigation(books);
     shownState = stateOf(books);
-    byId("heading").textContent = section.title();
-    const { page, content } = await section.show();
-    if (here !== place) return; // the reader went elsewhere meanwhile
+    byId("heading").textContent = title;
     byId("content").replaceChildren(content);
     showPager(page);
   } catch (error) {
+    if (here !== place) return;
     byId("content").replaceChildren(make("p", { class: "empty error", text: error.message }));
     byId("pager").hidden = true;
   }

@@ -49,7 +49,9 @@ def test_the_overview_counts_the_books(page: Page) -> None:
 
 
 def test_a_transaction_opens_with_its_postings_and_leads_to_what_it_is_linked_to(page: Page) -> None:
+    expect(page.get_by_text("Latest invoices")).to_be_visible()
     page.get_by_role("link", name="Receive payments").click()
+    expect(page.get_by_role("heading", name="Receive payments")).to_be_visible()
     page.locator("tbody tr").first.click()
     record = page.get_by_role("complementary", name="Record")
     expect(record.get_by_role("cell", name="Accounts Receivable")).to_be_visible()
