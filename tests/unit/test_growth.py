@@ -15,6 +15,8 @@ import pytest
 from domain.errors import InvalidRequest
 from domain.qbxml import parse_request_json, parse_request_xml, response_to_json, search_text, stored_request
 from domain.qbxml.request.characters import transliterated_text
+from domain.web_connector.protocol.methods import NAMESPACE
+from domain.web_connector.protocol.soap import SOAP_11, read_call
 from tests.support.qbxml_samples import request_xml, response_xml
 
 if TYPE_CHECKING:
@@ -34,6 +36,11 @@ def response(content: str) -> str:
     return response_xml(f'<CustomerQueryRs statusCode="0"><New>{content}</New></CustomerQueryRs>')
 
 
+def web_connector_call(response: str) -> bytes:
+    call = f'<receiveResponseXML xmlns="{NAMESPACE}"><response>{response}</response></receiveResponseXML>'
+    return f'<e:Envelope xmlns:e="{SOAP_11.namespace}"><e:Body>{call}</e:Body></e:Envelope>'.encode()
+
+
 def json_text(text: str) -> object:
     child = {"name": "MaxReturned", "text": text}
     return {"request": {"name": "CustomerQueryRq", "children": [child]}}
@@ -45,6 +52,7 @@ CASES: dict[str, Callable[[int], object]] = {
     "a response with mixed content": lambda n: response_to_json(response("x<A/>" * n * 4)),
     "a response with references": lambda n: response_to_json(response("x&amp;" * n * 4)),
     "search text of mixed content": lambda n: search_text(QUERY, response("x<A/>" * n * 4)),
+    "a Web Connector call with references": lambda n: read_call(web_connector_call("&lt;Name&gt;\n" * n * 8)),
     "text in pieces": lambda n: parse_request_xml(customers("<FullName>" + "&#65;" * n * 4 + "</FullName>")),
     "text between elements": lambda n: parse_request_xml(customers("x&amp;" * n * 4 + "<OwnerID/>")),
     "an integer with leading zeros": lambda n: parse_request_json(json_text("0" * n * 100 + "x")),
