@@ -6,7 +6,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from tests.browser.support import Console
 from tests.e2e.conftest import serving
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from tests.e2e.support import Service
 
+# Playwright waits as long for an action. Its default for an assertion, 5 seconds, is too short on a busy machine.
+PATIENCE_MILLISECONDS = 30_000
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
 )
@@ -29,6 +31,7 @@ def browser() -> Iterator[Browser]:
     """Yield Chromium."""
     if CHROMIUM is None:
         pytest.skip("needs Chromium: apt-get install chromium")
+    expect.set_options(timeout=PATIENCE_MILLISECONDS)
     with sync_playwright() as playwright:
         # Containers seldom allow the namespaces of Chromium's sandbox; only pages of our own stack are opened.
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from tests.e2e.support import Connection, Service
 
-PATIENCE_MILLISECONDS = 30_000
-
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
@@ -26,8 +24,6 @@ class Console:
     problems: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        expect.set_options(timeout=PATIENCE_MILLISECONDS)
-        self.page.set_default_timeout(PATIENCE_MILLISECONDS)
         self.page.on("pageerror", self._note_error)
         self.page.on("dialog", self._note_dialog)
 

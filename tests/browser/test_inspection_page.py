@@ -87,4 +87,4 @@ def test_a_write_appears_on_the_open_page(page: Page, company: Company) -> None:
 
     company.process_request(ADD.replace(HOSTILE, "Live"))
 
-    expect(requests).to_have_count(before + 1, timeout=20_000)
+    expect(requests).to_have_count(before + 1)
