@@ -19,7 +19,7 @@ from domain import qbxml
 from domain.errors import TooManyRequests
 from domain.requests.record import QueuedRequest
 from domain.requests.service import RequestService
-from domain.storage.changes import AddConnection
+from domain.storage.changes import Put
 from local.tables import drop_tables, make_tables
 
 SECONDS = 10
@@ -39,7 +39,7 @@ def main(seconds: int = SECONDS) -> int:
     lost = 0
     for number in THREADS:
         connection = a_connection()
-        store.commit(AddConnection(connection))
+        store.commit(Put(None, connection))
         deadline = time.monotonic() + seconds
 
         def create(_: int, deadline: float = deadline, connection_id: str = connection.id) -> tuple[list[str], int]:

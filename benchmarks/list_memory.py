@@ -24,7 +24,7 @@ from adapters.dynamodb import DynamoDBStore, TableNames
 from benchmarks.listing_data import APP_ID, connect, endpoint
 from domain.connections.record import Connection
 from domain.requests.record import QueuedRequest, State, timestamp
-from domain.storage.changes import AddConnection, AddRequest, ChangeRequest
+from domain.storage.changes import AddRequest, ChangeRequest, Put
 from handlers import list_queued_requests
 from local.tables import drop_tables, make_tables, table_names
 from local.template import Template
@@ -74,7 +74,7 @@ CASES: Mapping[str, tuple[int, str, str]] = {
 def load(store: DynamoDBStore, count: int, text: str, content: str) -> str:
     """Store a connection with requests that have ended. Return its id."""
     connection = Connection(str(uuid.uuid4()), APP_ID, "", "", timestamp(NOW), timestamp(NOW))
-    store.commit(AddConnection(connection))
+    store.commit(Put(None, connection))
     request_xml, response_xml = QUERY.format(text), ANSWER.format(content)
     for _ in range(count):
         record = QueuedRequest(

@@ -33,7 +33,7 @@ from domain import qbxml
 from domain.connections.record import Connection
 from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, day_of, timestamp
 from domain.requests.search_text import folded, searchable_text
-from domain.storage.changes import AddConnection
+from domain.storage.changes import Put
 from domain.storage.counts import INSERTED, UPDATED, CountKey
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ def load(
     are in the index and the others in search pages. Otherwise all are in the index.
     """
     connection = a_connection()
-    DynamoDBStore(client, tables).commit(AddConnection(connection))
+    DynamoDBStore(client, tables).commit(Put(None, connection))
     records = sorted(records_over_a_year(connection.id, number, days), key=lambda one: (one.inserted_at, one.id))
     stored_days = frozenset(day_of(timestamp(BEGAN + timedelta(days=day))) for day in STORED_DAYS)
     plan = Plan(

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from domain.apps.record import App
 from domain.connections.record import Connection
 from domain.requests.record import QueuedRequest, State, Webhook, timestamp
-from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, PutApp
+from domain.storage.changes import AddRequest, ChangeRequest, Put
 from handlers.bootstrap import services
 from local import stack
 
@@ -84,8 +84,8 @@ class Tenant:
         self._app_id, self._connection_id = str(uuid.uuid4()), str(uuid.uuid4())
         now = timestamp(datetime.now(UTC))
         store.commit(
-            PutApp(None, App(self._app_id, "Shop", now, (SECRET,))),
-            AddConnection(Connection(self._connection_id, self._app_id, "", "", now, now)),
+            Put(None, App(self._app_id, "Shop", now, (SECRET,))),
+            Put(None, Connection(self._connection_id, self._app_id, "", "", now, now)),
         )
 
     def add(self) -> QueuedRequest:

@@ -28,7 +28,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from adapters.dynamodb import DynamoDBStore, TableNames
 from adapters.dynamodb.keys import ID, SESSION_ID, STATE
 from domain.requests.record import FIRST_IN_LINE, IN_FLIGHT, QUEUED, QueuedRequest, Recovery, State, timestamp
-from domain.storage.changes import ChangeConnection, ChangeRequest
+from domain.storage.changes import ChangeRequest, Put
 from domain.web_connector.recovery.lost_response import after_session_end
 from local import deploy
 
@@ -127,7 +127,7 @@ def prepare(client: Any, tables: TableNames, now: datetime) -> Mapping[str, int]
     for item in _items(client, tables.connections):
         connection = store.connection(item[ID]["S"])
         if connection and connection.session_id:
-            store.commit(ChangeConnection(connection, connection.changed(timestamp(now), session_id=None)))
+            store.commit(Put(connection, connection.changed(timestamp(now), session_id=None)))
             counts["connections freed"] += 1
     for item in _items(client, tables.queued_requests):
         if item.get(STATE, {}).get("S") not in UNFINISHED:

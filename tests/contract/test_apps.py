@@ -12,12 +12,10 @@ from domain.apps.record import ApiKey, App, Scope
 from domain.errors import Conflict
 from domain.requests.record import QueuedRequest, State, StoredRequest, Tombstone, timestamp
 from domain.storage.changes import (
-    AddConnection,
     ChangeRequest,
     ClaimIdempotencyKey,
     IdempotencyClaim,
-    PutApiKey,
-    PutApp,
+    Put,
     RemoveRequest,
 )
 from domain.storage.ports import Delivery, Usage
@@ -53,10 +51,10 @@ def test_expired_and_other_keys_are_free(store: AnyStore, fields: dict[str, obje
 def test_apps_and_keys_are_read_back_whole(store: AnyStore) -> None:
     app = App(APP_ID, "Shop", timestamp(NOON), ("whsec_b", "whsec_a"))
     key = ApiKey("ab" * 32, APP_ID, Scope.READ_ONLY, "sk_abcd", timestamp(NOON))
-    store.commit(PutApp(None, app), PutApiKey(None, key))
+    store.commit(Put(None, app), Put(None, key))
     revoked = replace(key, revoked_at=timestamp(LATER), revision=2)
 
-    store.commit(PutApiKey(key, revoked))
+    store.commit(Put(key, revoked))
 
     assert store.app(APP_ID) == app
     assert store.app(key.hash) is None
@@ -67,16 +65,16 @@ def test_apps_and_keys_are_read_back_whole(store: AnyStore) -> None:
 
 def test_the_second_of_two_concurrent_changes_of_an_app_conflicts(store: AnyStore) -> None:
     app = App(APP_ID, "Shop", timestamp(NOON))
-    store.commit(PutApp(None, app))
-    store.commit(PutApp(app, replace(app, webhook_secrets=("whsec_a",), revision=2)))
+    store.commit(Put(None, app))
+    store.commit(Put(app, replace(app, webhook_secrets=("whsec_a",), revision=2)))
 
-    for late in (PutApp(app, replace(app, name="late", revision=2)), PutApp(None, app)):
+    for late in (Put(app, replace(app, name="late", revision=2)), Put(None, app)):
         with pytest.raises(Conflict):
             store.commit(late)
 
 
 def test_a_delivery_has_record_bodies_and_secrets(store: AnyStore) -> None:
-    store.commit(PutApp(None, App(APP_ID, "Shop", timestamp(NOON), ("whsec_a",))))
+    store.commit(Put(None, App(APP_ID, "Shop", timestamp(NOON), ("whsec_a",))))
     record = a_record(state=State.SENT)
     add(store, record)
     response = "<a>" + "é" * 200_000 + "</a>"
@@ -106,7 +104,7 @@ def test_a_delivery_of_a_deleted_record_is_its_tombstone(store: AnyStore) -> Non
 def test_all_apps_are_listed_oldest_first_without_their_keys(store: AnyStore) -> None:
     apps = [App(app_id, "Shop", timestamp(moment)) for app_id, moment in ((APP_ID, LATER), (OTHER_APP_ID, NOON))]
     key = ApiKey("ab" * 32, APP_ID, Scope.FULL, "sk_abcd", timestamp(NOON))
-    store.commit(*(PutApp(None, app) for app in apps), PutApiKey(None, key))
+    store.commit(*(Put(None, app) for app in apps), Put(None, key))
 
     assert list(store.apps_by_age()) == [apps[1], apps[0]]
 
@@ -116,7 +114,7 @@ def test_the_connections_of_an_app_are_listed_oldest_first(store: AnyStore) -> N
         a_connection(id=f"c0000000-0000-4000-8000-00000000000{number}", inserted_at=timestamp(moment), app_id=app_id)
         for number, (moment, app_id) in enumerate([(LATER, APP_ID), (NOON, APP_ID), (NOON, OTHER_APP_ID)])
     ]
-    store.commit(*map(AddConnection, connections))
+    store.commit(*(Put(None, connection) for connection in connections))
 
     assert store.connection_ids_of(APP_ID) == [connections[1].id, connections[0].id]
 

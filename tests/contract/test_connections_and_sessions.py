@@ -10,11 +10,8 @@ import pytest
 from domain.errors import Conflict
 from domain.requests.record import timestamp
 from domain.storage.changes import (
-    AddConnection,
     AddRequest,
-    AddSession,
-    ChangeConnection,
-    ChangeSession,
+    Put,
     RequireConnection,
 )
 from tests.contract.stores import LATER
@@ -35,12 +32,12 @@ if TYPE_CHECKING:
 
 def test_a_change_of_a_connection_from_an_old_revision_conflicts(store: AnyStore) -> None:
     connection = a_connection()
-    store.commit(AddConnection(connection))
+    store.commit(Put(None, connection))
     renamed = connection.changed(timestamp(LATER), name="first")
-    store.commit(ChangeConnection(connection, renamed))
+    store.commit(Put(connection, renamed))
 
     with pytest.raises(Conflict) as conflict:
-        store.commit(ChangeConnection(connection, connection.changed(timestamp(LATER), name="second")))
+        store.commit(Put(connection, connection.changed(timestamp(LATER), name="second")))
 
     assert conflict.value.current == renamed
 
@@ -51,9 +48,9 @@ def test_an_app_sees_its_own_by_pages(store: AnyStore) -> None:
         for n in range(5)
     ]
     for connection in (*mine, a_connection(app_id=OTHER_APP_ID, id="c0000000-0000-4000-8000-000000000099")):
-        store.commit(AddConnection(connection))
+        store.commit(Put(None, connection))
     deleted = mine[0].changed(timestamp(LATER), deleted_at=timestamp(LATER))
-    store.commit(ChangeConnection(mine[0], deleted))
+    store.commit(Put(mine[0], deleted))
 
     found, total = store.connections_of(APP_ID, 1, 2)
 
@@ -72,7 +69,7 @@ def test_an_app_sees_its_own_by_pages(store: AnyStore) -> None:
 )
 def test_a_commit_can_require_a_connection(store: AnyStore, required: RequireConnection, *, holds: bool) -> None:
     connection = a_connection()
-    store.commit(AddConnection(connection))
+    store.commit(Put(None, connection))
     record = a_record()
 
     if holds:
@@ -87,7 +84,7 @@ def test_a_commit_can_require_a_connection(store: AnyStore, required: RequireCon
 
 
 def test_requiring_a_deleted_connection_raises_not_found(store: AnyStore) -> None:
-    store.commit(AddConnection(a_connection(deleted_at=timestamp(NOON))))
+    store.commit(Put(None, a_connection(deleted_at=timestamp(NOON))))
 
     with pytest.raises(Conflict) as conflict:
         store.commit(RequireConnection(CONNECTION_ID, APP_ID, None), AddRequest(a_record(), REQUEST_XML, ""))
@@ -97,12 +94,12 @@ def test_requiring_a_deleted_connection_raises_not_found(store: AnyStore) -> Non
 
 def test_a_change_of_a_session_from_an_old_revision_conflicts(store: AnyStore) -> None:
     session = a_session()
-    store.commit(AddSession(session))
+    store.commit(Put(None, session))
     changed = session.called(LATER, last_error="first")
-    store.commit(ChangeSession(session, changed))
+    store.commit(Put(session, changed))
 
     with pytest.raises(Conflict) as conflict:
-        store.commit(ChangeSession(session, session.called(LATER, last_error="second")))
+        store.commit(Put(session, session.called(LATER, last_error="second")))
 
     assert conflict.value.current == changed
 
@@ -113,7 +110,7 @@ def test_the_sweeper_finds_open_sessions_that_are_silent(store: AnyStore) -> Non
     lively = a_session(id="03" * 32, last_call_at=timestamp(LATER))
     ended = a_session(id="04" * 32, last_call_at=timestamp(NOON), ended=True)
     for session in (silent, silent_longer, lively, ended):
-        store.commit(AddSession(session))
+        store.commit(Put(None, session))
 
     assert list(store.silent_sessions(timestamp(LATER), 10)) == [silent_longer, silent]
     assert list(store.silent_sessions(timestamp(LATER), 1)) == [silent_longer]

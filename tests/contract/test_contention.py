@@ -16,7 +16,7 @@ from adapters.dynamodb.transactions import CONTENTION
 from domain.errors import TooManyRequests
 from domain.requests.listing import ListQuery, Lists
 from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, timestamp
-from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, RemoveRequest
+from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from domain.storage.counts import INSERTED
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
@@ -108,7 +108,7 @@ def test_a_transaction_without_conflicts_adds_to_the_row_of_the_day(contended: C
 def test_after_a_conflict_a_transaction_adds_to_an_overflow_row_and_the_sums_are_exact(
     contended: ContendedStore,
 ) -> None:
-    contended.store.commit(AddConnection(a_connection()))
+    contended.store.commit(Put(None, a_connection()))
     contended.client.share = 0.5
     left = store_records(contended.store, 40)
 

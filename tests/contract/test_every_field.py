@@ -16,13 +16,10 @@ from domain.connections.record import Backoff, Connection
 from domain.connections.sync_window import SyncWindow
 from domain.requests.record import QueuedRequest, State, StoredRequest, Tombstone, timestamp
 from domain.storage.changes import (
-    AddConnection,
     AddRequest,
-    AddSession,
     ClaimIdempotencyKey,
     IdempotencyClaim,
-    PutApiKey,
-    PutApp,
+    Put,
     RemoveRequest,
 )
 from domain.web_connector.session.record import Session
@@ -92,7 +89,7 @@ def the_record_in_the_queue(store: AnyStore) -> tuple[object, object]:
 def the_bodies(store: AnyStore) -> tuple[object, object]:
     record = filled(QueuedRequest, response_parts=0)
     store.commit(
-        AddConnection(filled(Connection, id=record.connection_id, deleted_at=None)),
+        Put(None, filled(Connection, id=record.connection_id, deleted_at=None)),
         AddRequest(record, REQUEST_XML, "text"),
     )
     return StoredRequest(record, REQUEST_XML), store.stored_request(record.id)
@@ -107,25 +104,25 @@ def the_tombstone(store: AnyStore) -> tuple[object, object]:
 
 def the_connection(store: AnyStore) -> tuple[object, object]:
     connection = filled(Connection)
-    store.commit(AddConnection(connection))
+    store.commit(Put(None, connection))
     return connection, store.connection(connection.id)
 
 
 def the_session(store: AnyStore) -> tuple[object, object]:
     session = filled(Session)
-    store.commit(AddSession(session))
+    store.commit(Put(None, session))
     return session, store.session(session.id)
 
 
 def the_app(store: AnyStore) -> tuple[object, object]:
     app = filled(App)
-    store.commit(PutApp(None, app))
+    store.commit(Put(None, app))
     return app, store.app(app.id)
 
 
 def the_api_key(store: AnyStore) -> tuple[object, object]:
     key = filled(ApiKey)
-    store.commit(PutApiKey(None, key))
+    store.commit(Put(None, key))
     return key, store.api_key(key.hash)
 
 

@@ -17,7 +17,7 @@ from adapters.dynamodb import DynamoDBStore
 from domain.maintenance.search_packing import Packer
 from domain.requests.listing import ListQuery, Lists
 from domain.requests.record import timestamp
-from domain.storage.changes import AddConnection, AddRequest, RemoveRequest
+from domain.storage.changes import AddRequest, Put, RemoveRequest
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
@@ -68,7 +68,7 @@ def test_a_page_equals_that_of_a_brute_force_list(
     history = a_history(seed, number, connection_id)
     # IdSource are created again, because hypothesis may run one seed twice and ids are unique.
     history = [replace(past, record=replace(past.record, id=str(uuid.uuid4()))) for past in history]
-    filled.commit(AddConnection(a_connection(id=connection_id)))
+    filled.commit(Put(None, a_connection(id=connection_id)))
     for past in history:
         filled.commit(AddRequest(past.record, REQUEST_XML, past.text))
     for _ in range(runs[0]):

@@ -20,7 +20,7 @@ from adapters.dynamodb import DynamoDBStore, TableNames
 from domain.errors import Conflict
 from domain.maintenance.search_packing import Packer
 from domain.requests.record import State, Tombstone, day_of, timestamp
-from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, ForgetRequest, RemoveRequest
+from domain.storage.changes import AddRequest, ChangeRequest, ForgetRequest, Put, RemoveRequest
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import drop_tables, make_tables
 from tests.contract.conftest import ENDPOINT, dynamodb_client
@@ -260,7 +260,7 @@ def test_a_connection_with_packed_texts_is_removed_completely(
 ) -> None:
     records = packed(30)
     connection = a_connection(id=records[0].connection_id)
-    database.store.commit(AddConnection(connection))
+    database.store.commit(Put(None, connection))
     database.store.commit(AddRequest(late := a_past_record(connection.id), REQUEST_XML, "beta"))
     database.store.commit(RemoveRequest(records[0], timestamp(TODAY)))
     database.run()
@@ -277,7 +277,7 @@ def test_a_connection_with_packed_texts_is_removed_completely(
 
 def test_a_page_is_not_stored_after_the_counts_of_its_connection_are_removed(database: Database) -> None:
     """A run that was slow while the connection was removed brings no text back."""
-    database.store.commit(AddConnection(connection := a_connection(id=str(uuid.uuid4()))))
+    database.store.commit(Put(None, connection := a_connection(id=str(uuid.uuid4()))))
     database.store.commit(AddRequest(a_past_record(connection.id), REQUEST_XML, "secret"))
 
     def remove() -> None:

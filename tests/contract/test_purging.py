@@ -16,11 +16,9 @@ from adapters.dynamodb.connection_removal import BATCH_WRITE, MAX_BATCH_DELETES,
 from domain.errors import Conflict, NotFound, TooManyRequests
 from domain.requests.record import QueuedRequest, State, timestamp
 from domain.storage.changes import (
-    AddConnection,
     AddRequest,
-    ChangeConnection,
     ChangeRequest,
-    RemoveConnection,
+    Put,
     RemoveRequest,
     RequireConnection,
 )
@@ -43,8 +41,8 @@ OTHER_ID = "c0000000-0000-4000-8000-000000000099"
 def deleted(store: AnyStore) -> Connection:
     """Store the connection, delete it, and return it as it stays."""
     connection = a_connection(password_hash="scrypt$…", session_id="ab" * 32)
-    store.commit(AddConnection(connection))
-    store.commit(RemoveConnection(connection, timestamp(NOON)))
+    store.commit(Put(None, connection))
+    store.commit(Put(connection, connection.removed(timestamp(NOON))))
     found = store.connection(CONNECTION_ID)
     assert found
     return found
@@ -66,11 +64,11 @@ def test_a_deleted_connection_has_no_password_no_session_and_no_list(store: AnyS
 
 def test_a_connection_that_was_changed_meanwhile_is_not_deleted(store: AnyStore) -> None:
     connection = a_connection()
-    store.commit(AddConnection(connection))
-    store.commit(ChangeConnection(connection, renamed := connection.changed(timestamp(NOON), name="first")))
+    store.commit(Put(None, connection))
+    store.commit(Put(connection, renamed := connection.changed(timestamp(NOON), name="first")))
 
     with pytest.raises(Conflict) as conflict:
-        store.commit(RemoveConnection(connection, timestamp(NOON)))
+        store.commit(Put(connection, connection.removed(timestamp(NOON))))
 
     assert conflict.value.current == renamed
     assert store.day_counts(CONNECTION_ID) == []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from domain.requests.record import FIRST_IN_LINE, IN_TURN, State, StoredRequest, Tombstone, timestamp
-from domain.storage.changes import AddConnection, ChangeRequest, RemoveConnection, RemoveRequest
+from domain.storage.changes import ChangeRequest, Put, RemoveRequest
 from domain.storage.ports import RequestDetail
 from tests.contract.stores import LATER, add
 from tests.support.builders import CONNECTION_ID, NOON, REQUEST_XML, a_connection, a_record
@@ -76,7 +76,7 @@ def test_a_returned_request_is_queued_again(store: AnyStore) -> None:
 
 def test_the_requests_ahead_are_counted_up_to_a_limit(store: AnyStore) -> None:
     connection = a_connection()
-    store.commit(AddConnection(connection))
+    store.commit(Put(None, connection))
     first, second = a_record(), a_record(inserted_at=timestamp(LATER))
     ahead = a_record(inserted_at=timestamp(LATER), queue_priority=FIRST_IN_LINE)
     elsewhere = a_record(connection_id="c0000000-0000-4000-8000-000000000009", queue_priority=FIRST_IN_LINE)
@@ -92,7 +92,7 @@ def test_the_requests_ahead_are_counted_up_to_a_limit(store: AnyStore) -> None:
 
 
 def test_a_record_is_removed_with_its_connection(store: AnyStore) -> None:
-    store.commit(AddConnection(a_connection()))
+    store.commit(Put(None, a_connection()))
     waits, ended, deleted = a_record(), a_record(state=State.DISCARDED), a_record(state=State.ERROR)
     for record in (waits, ended, deleted):
         add(store, record)
@@ -106,7 +106,7 @@ def test_a_record_is_removed_with_its_connection(store: AnyStore) -> None:
             Tombstone,
         ]
 
-    store.commit(RemoveConnection(a_connection(), timestamp(LATER)))
+    store.commit(Put(a_connection(), a_connection().removed(timestamp(LATER))))
 
     for named in (None, CONNECTION_ID):
         assert [store.stored_request(one.id, named) for one in (waits, ended, deleted)] == [None] * 3

@@ -10,7 +10,7 @@ import pytest
 from domain.errors import NotFound
 from domain.maintenance.recount import Recounting
 from domain.requests.record import State, WebhookState
-from domain.storage.changes import AddConnection, AddRequest
+from domain.storage.changes import AddRequest, Put
 from domain.storage.counts import INSERTED, UPDATED, CountKey
 from tests.contract.stores import add, counted, recount
 from tests.support.builders import CONNECTION_ID, REQUEST_XML, a_connection, a_record
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def filled(store: AnyStore) -> list[str]:
     """Store a connection with records of several days and another one's record; return the ids of the first."""
-    store.commit(AddConnection(a_connection()))
+    store.commit(Put(None, a_connection()))
     add(store, a_record(connection_id="c0000000-0000-4000-8000-000000000099"))
     history = a_history(11, 30)
     for past in history:

@@ -11,7 +11,7 @@ import pytest
 
 from domain.errors import Conflict, NotFound
 from domain.requests.record import QueuedRequest, State, StoredRequest, Tombstone, timestamp
-from domain.storage.changes import AddConnection, AddRequest, AddSession, ChangeRequest, RemoveRequest
+from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from tests.contract.stores import LATER, add, counted, recount
 from tests.support.builders import APP_ID, CONNECTION_ID, REQUEST_XML, RESPONSE_XML, a_connection, a_record, a_session
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def store(store: AnyStore) -> AnyStore:
     """Return each implementation with the records' connection."""
-    store.commit(AddConnection(a_connection()))
+    store.commit(Put(None, a_connection()))
     return store
 
 
@@ -112,7 +112,7 @@ def test_a_commit_is_done_whole_or_not_at_all(store: AnyStore) -> None:
             AddRequest(third, REQUEST_XML, ""),
             ChangeRequest(first, first.moved(State.TICKETED, LATER)),
             stale,
-            AddSession(a_session()),
+            Put(None, a_session()),
         )
 
     assert conflict.value.change == stale

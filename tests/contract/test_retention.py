@@ -16,7 +16,7 @@ from domain.errors import Conflict
 from domain.maintenance.retention import SECONDS_A_DAY, Retention
 from domain.maintenance.search_packing import Packer
 from domain.requests.record import QueuedRequest, State, StoredRequest, Tombstone, Webhook, WebhookState, timestamp
-from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, RemoveRequest
+from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from tests.contract.conftest import RETENTION_DAYS
 from tests.contract.stores import add, counted, recount
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, FixedClock, a_connection, a_record
@@ -115,7 +115,7 @@ def test_only_expired_records_are_removed(store: AnyStore) -> None:
 
 
 def test_an_expired_record_is_removed_with_bodies_and_counts_and_is_not_found(store: AnyStore) -> None:
-    store.commit(AddConnection(a_connection()))
+    store.commit(Put(None, a_connection()))
     record, kept = ended(store, response=LARGE, request=LARGE), ended(store)
     store.commit(ChangeRequest(kept, later := kept.changed(LATER)))
     assert expire(store, LATER) == [record]

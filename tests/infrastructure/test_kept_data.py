@@ -16,7 +16,7 @@ from adapters.dynamodb import DynamoDBStore
 from domain.apps.record import ApiKey, App, Scope, api_key_hash
 from domain.connections.passwords import hash_password
 from domain.requests.record import timestamp
-from domain.storage.changes import AddConnection, ChangeConnection, PutApiKey, PutApp
+from domain.storage.changes import Put
 from local.database import DatabaseUnusable, create_tables, differences
 from local.emulated_dynamodb import emulated_dynamodb
 from local.first_steps import Credentials, write_credentials
@@ -53,7 +53,7 @@ def clients() -> Iterator[dict[str, Any]]:
 
 def test_tables_that_are_there_are_used_as_they_are(clients: dict[str, Any]) -> None:
     create_tables(TEMPLATE, clients["dynamodb"], [DEFINITION])
-    DynamoDBStore(clients["dynamodb"], table_names()).commit(PutApp(None, an_app()))
+    DynamoDBStore(clients["dynamodb"], table_names()).commit(Put(None, an_app()))
 
     create_tables(TEMPLATE, clients["dynamodb"], [DEFINITION])
 
@@ -276,9 +276,9 @@ def an_earlier_run(folder: Path, dynamodb: Any) -> Credentials:
     create_tables(TEMPLATE, dynamodb)
     store = DynamoDBStore(dynamodb, table_names())
     connection = a_connection(password_hash=hash_password(PASSWORD, counting_bytes(16)))
-    store.commit(PutApp(None, an_app()))
-    store.commit(PutApiKey(None, ApiKey(api_key_hash(KEY), APP_ID, Scope.FULL, KEY[:11], timestamp(NOON))))
-    store.commit(AddConnection(connection))
+    store.commit(Put(None, an_app()))
+    store.commit(Put(None, ApiKey(api_key_hash(KEY), APP_ID, Scope.FULL, KEY[:11], timestamp(NOON))))
+    store.commit(Put(None, connection))
     credentials = Credentials(
         base_url="http://127.0.0.1:3000",
         app_id=APP_ID,
@@ -346,13 +346,13 @@ def test_a_revoked_key_and_a_deleted_connection_do_not_fit(tmp_path: Path, clien
     store = DynamoDBStore(clients["dynamodb"], table_names())
     connection = store.connection(written.connection_id)
     assert connection is not None
-    store.commit(ChangeConnection(connection, connection.changed(timestamp(NOON), deleted_at=timestamp(NOON))))
+    store.commit(Put(connection, connection.changed(timestamp(NOON), deleted_at=timestamp(NOON))))
     with pytest.raises(DoNotFit, match="connection was deleted"):
         of_earlier_run(tmp_path, clients["dynamodb"])
 
     key = store.api_key(api_key_hash(KEY))
     assert key is not None
-    store.commit(PutApiKey(key, replace(key, revoked_at=timestamp(NOON), revision=key.revision + 1)))
+    store.commit(Put(key, replace(key, revoked_at=timestamp(NOON), revision=key.revision + 1)))
     with pytest.raises(DoNotFit, match="API key was revoked"):
         of_earlier_run(tmp_path, clients["dynamodb"])
 

@@ -27,7 +27,7 @@ from domain.connections.sync_window import SyncWindow
 from domain.requests.listing import ListQuery, Lists
 from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, timestamp
 from domain.requests.service import Idempotency, RequestService
-from domain.storage.changes import AddConnection, AddRequest, ChangeConnection, ChangeRequest
+from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.web_connector.endpoint import WebConnector
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
@@ -84,7 +84,7 @@ class Bench:
         self.clock = FixedClock()
         new_id = SequentialIds()
         store = self.store
-        store.commit(AddConnection(a_connection(password_hash=hash_password(PASSWORD, counting_bytes(16)))))
+        store.commit(Put(None, a_connection(password_hash=hash_password(PASSWORD, counting_bytes(16)))))
         self.queueing = RequestService(store, self.clock, new_id)
         self.lists = Lists(store, self.clock)
         self.web_connector = WebConnector(store, self.clock, new_id, CountingSecrets())
@@ -95,7 +95,7 @@ class Bench:
         """Change members of the connection."""
         before = self.store.connection(CONNECTION_ID)
         assert before
-        self.store.commit(ChangeConnection(before, before.changed(timestamp(NOON), **fields)))
+        self.store.commit(Put(before, before.changed(timestamp(NOON), **fields)))
         self.calls.taken()
 
     def log_in(self) -> str:

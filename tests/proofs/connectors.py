@@ -22,7 +22,7 @@ from domain import qbxml
 from domain.errors import TooManyRequests
 from domain.requests.record import QueuedRequest, State
 from domain.requests.service import Idempotency, Queued, RequestService
-from domain.storage.changes import AddConnection, AddRequest
+from domain.storage.changes import AddRequest, Put
 from domain.storage.counts import CountKey, count_changes
 from domain.web_connector.endpoint import WebConnector
 from domain.web_connector.protocol import qwc
@@ -90,7 +90,7 @@ class Tenant:
 
     def __post_init__(self) -> None:
         """Add the connection."""
-        self.store.commit(AddConnection(self.connection))
+        self.store.commit(Put(None, self.connection))
         self.company = Company.generated(customers=3, sales_orders=0)
         text = qwc.render(self.connection, base_url="https://queue.example.com")
         self.simulator = Simulator(text, PASSWORD, self.company, transport=Transport(self.store))

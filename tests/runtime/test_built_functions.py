@@ -17,7 +17,7 @@ from domain.apps.record import ApiKey, App, Limits, Scope, api_key_hash
 from domain.connections.passwords import hash_password
 from domain.connections.record import OnboardingLink
 from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, timestamp
-from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, PutApiKey, PutApp
+from domain.storage.changes import AddRequest, ChangeRequest, Put
 from local.receiver import receiving
 from local.runtime import instance
 from local.tables import make_tables
@@ -93,11 +93,11 @@ def make_resources(prefix: str) -> tuple[dict[str, str], DynamoDBStore]:
 def fill(store: DynamoDBStore, function: str, webhook_url: str) -> None:
     """Store the records that the events mention."""
     record = a_record(id=REQUEST_ID, webhook=Webhook.to(webhook_url))
-    store.commit(PutApp(None, App(APP_ID, "Shop", timestamp(NOON), (WEBHOOK_SECRET,))))
-    store.commit(PutApiKey(None, ApiKey(api_key_hash(KEY), APP_ID, Scope.FULL, KEY[:11], timestamp(NOON))))
+    store.commit(Put(None, App(APP_ID, "Shop", timestamp(NOON), (WEBHOOK_SECRET,))))
+    store.commit(Put(None, ApiKey(api_key_hash(KEY), APP_ID, Scope.FULL, KEY[:11], timestamp(NOON))))
     password_hash = hash_password(PASSWORD, counting_bytes(16))
     link = OnboardingLink(sha256(ONBOARDING_TOKEN.encode()).hexdigest(), timestamp(NOON), FAR_FUTURE)
-    store.commit(AddConnection(a_connection(password_hash=password_hash, onboarding=link)))
+    store.commit(Put(None, a_connection(password_hash=password_hash, onboarding=link)))
     store.commit(AddRequest(record, REQUEST_XML, "ann"))
     if function in ENDED:
         for state in (State.TICKETED, State.SENT):

@@ -8,37 +8,32 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from domain.apps.record import App
+from domain.connections.record import Connection
 from domain.errors import Conflict, NotFound
 from domain.maintenance.retention import expires_at
 from domain.requests.record import QUEUED, ListedRequest, QueuedRequest, StoredRequest, Tombstone, day_of
 from domain.storage.changes import (
-    AddConnection,
     AddRequest,
-    AddSession,
     Change,
-    ChangeConnection,
     ChangeRequest,
-    ChangeSession,
     ClaimIdempotencyKey,
     ForgetRequest,
     IdempotencyClaim,
-    PutApiKey,
-    PutApp,
-    RemoveConnection,
+    Put,
     RemoveRequest,
     RequireConnection,
 )
 from domain.storage.counts import INSERTED, CountKey, DayCounts, Pair, count_changes
 from domain.storage.ports import Delivery, IndexDays, IndexEntry, RequestDetail, Usage, no_deadline
+from domain.web_connector.session.record import Session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from domain.apps.record import ApiKey, App
-    from domain.connections.record import Connection
-    from domain.web_connector.session.record import Session
+    from domain.apps.record import ApiKey
     from tests.support.index_lag import IndexLag
 
 
@@ -107,7 +102,7 @@ class FakeStore:
                 self._do(change)
                 self._note(change)
 
-    def _check(self, change: Change) -> None:  # noqa: C901 - one row for each kind of change
+    def _check(self, change: Change) -> None:
         """Raise Conflict if the condition of the change does not hold."""
         current: object | None
         match change:
@@ -120,38 +115,24 @@ class FakeStore:
             case ForgetRequest(before=before):
                 current = self.records.get(before.id)
                 held = current is None and before.id in self.bodies
-            case AddConnection(connection=connection):
-                current = self.connections.get(connection.id)
-                held = current is None
-            case ChangeConnection(before=connection) | RemoveConnection(before=connection):
-                current = self.connections.get(connection.id)
-                held = current is not None and current.revision == connection.revision
             case RequireConnection():
-                found = self.connections.get(change.connection_id)
-                current = found if found and found.app_id == change.app_id and not found.deleted_at else None
-                held = current is not None and found is not None and found.webhook_url == change.webhook_url
-            case AddSession(session=session):
-                current = self.sessions.get(session.id)
-                held = current is None
-            case ChangeSession(before=session):
-                current = self.sessions.get(session.id)
-                held = current is not None and current.revision == session.revision
+                connection = self.connections.get(change.connection_id)
+                is_available = connection and connection.app_id == change.app_id and not connection.deleted_at
+                current = connection if is_available else None
+                held = connection is not None and current is connection and connection.webhook_url == change.webhook_url
             case ClaimIdempotencyKey():
                 claim = self.claims.get((change.app_id, change.key))
                 current = claim
                 held = claim is None or claim.expires_at <= change.now
-            case PutApp(before=app, after=after):
-                stored = self.apps.get(after.id)
+            case Put(before=before, after=after):
+                entities, key = self._place_of(after)
+                stored = entities.get(key)
                 current = stored
-                held = (stored.revision if stored else None) == (app.revision if app else None)
-            case PutApiKey(before=key, after=key_after):
-                stored_key = self.api_keys.get(key_after.hash)
-                current = stored_key
-                held = (stored_key.revision if stored_key else None) == (key.revision if key else None)
+                held = (stored.revision if stored else None) == (before.revision if before else None)
         if not held:
             raise Conflict(change, current)
 
-    def _do(self, change: Change) -> None:  # noqa: C901 - one row for each kind of change
+    def _do(self, change: Change) -> None:
         match change:
             case AddRequest(record=record):
                 self.records[record.id] = record
@@ -167,22 +148,27 @@ class FakeStore:
             case RemoveRequest(before=before) | ForgetRequest(before=before):
                 self.records[before.id] = Tombstone(before.id, before.connection_id, before.app_id, change.deleted_at)
                 del self.bodies[before.id]
-            case AddConnection(connection=connection) | ChangeConnection(after=connection):
-                self.connections[connection.id] = connection
-            case RemoveConnection():
-                self.connections[change.before.id] = change.after
-            case AddSession(session=session) | ChangeSession(after=session):
-                self.sessions[session.id] = session
             case ClaimIdempotencyKey():
                 self.claims[change.app_id, change.key] = IdempotencyClaim(
                     change.body_hash, change.record_id, change.expires_at
                 )
-            case PutApp(after=app):
-                self.apps[app.id] = app
-            case PutApiKey(after=key):
-                self.api_keys[key.hash] = key
+            case Put(after=after):
+                entities, key = self._place_of(after)
+                entities[key] = after
             case RequireConnection():
                 pass
+
+    def _place_of(self, entity: Any) -> tuple[dict[str, Any], str]:
+        """Return the entities of the same kind, and the key of this one."""
+        match entity:
+            case Connection(id=key):
+                return self.connections, key
+            case Session(id=key):
+                return self.sessions, key
+            case App(id=key):
+                return self.apps, key
+            case _:
+                return self.api_keys, entity.hash
 
     def expire(self, now: int) -> list[QueuedRequest]:
         """Remove and return only the records that expired before `now` (Unix seconds), as DynamoDB does."""
@@ -209,10 +195,10 @@ class FakeStore:
                 | ForgetRequest(before=record)
             ):
                 self._note_request(record.id)
-            case AddSession(session=session) | ChangeSession(before=session):
-                self.lag.note("sessions", session.id, self.sessions[session.id])
-            case AddConnection(connection=connection) | ChangeConnection(before=connection):
-                self.lag.note("connections", connection.id, self.connections[connection.id])
+            case Put(after=Session() as session):
+                self.lag.note("sessions", session.id, session)
+            case Put(after=Connection() as connection):
+                self.lag.note("connections", connection.id, connection)
             case _:
                 pass
 

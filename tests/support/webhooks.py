@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from domain.apps.record import App
 from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, timestamp
-from domain.storage.changes import AddRequest, ChangeRequest, PutApp
+from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.webhooks.delivery import Attempted, Deliverer
 from domain.webhooks.ports import DeliveryFailed, HttpResponse, PlannedAttempt
 from domain.webhooks.slow_hosts import SlowHosts
@@ -111,7 +111,7 @@ class DeliverySetup:
         self.deliverer = Deliverer(
             self.store, event_body, self.receiver, self.queue, self.clock, lambda: 0.5, SlowHosts(self.clock)
         )
-        self.store.commit(PutApp(None, App(APP_ID, "Shop", timestamp(NOON), secrets)))
+        self.store.commit(Put(None, App(APP_ID, "Shop", timestamp(NOON), secrets)))
         self.calls.clear()
 
     def add(self, **fields: Any) -> QueuedRequest:

@@ -7,11 +7,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from adapters.dynamodb import keys
-from adapters.dynamodb.apps import APPS
 from adapters.dynamodb.bodies import Bodies, unpack
 from adapters.dynamodb.codec import Codec
-from adapters.dynamodb.connections import CONNECTIONS
 from adapters.dynamodb.database import Database, key_query
+from adapters.dynamodb.entities import APPS, CONNECTIONS
 from adapters.dynamodb.request_batch import StoredBatch
 from domain.errors import NotFound
 from domain.maintenance.retention import SECONDS_A_DAY

@@ -4,32 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from adapters.dynamodb import keys
-from adapters.dynamodb.apps import Apps
 from adapters.dynamodb.bodies import PackedResponse
 from adapters.dynamodb.connection_removal import ConnectionRemoval
-from adapters.dynamodb.connections import Connections
 from adapters.dynamodb.counts import Counts
+from adapters.dynamodb.entities import Entities
 from adapters.dynamodb.listing import ListingIndexes
 from adapters.dynamodb.packing import Packing
 from adapters.dynamodb.request_changes import RequestChanges
 from adapters.dynamodb.requests import Requests
-from adapters.dynamodb.sessions import Sessions
-from adapters.dynamodb.transactions import Operation, Transactions, put
+from adapters.dynamodb.transactions import Operation, Transactions
 from adapters.dynamodb.usages import Usages
 from domain.storage.changes import (
-    AddConnection,
     AddRequest,
-    AddSession,
     Change,
-    ChangeConnection,
     ChangeRequest,
-    ChangeSession,
     ClaimIdempotencyKey,
     ForgetRequest,
-    PutApiKey,
-    PutApp,
-    RemoveConnection,
+    Put,
     RemoveRequest,
     RequireConnection,
 )
@@ -43,9 +34,7 @@ if TYPE_CHECKING:
 
 class DynamoDBStore(
     Requests,
-    Connections,
-    Sessions,
-    Apps,
+    Entities,
     Usages,
     Counts,
     ListingIndexes,
@@ -89,10 +78,10 @@ class DynamoDBStore(
         for day in sorted({key.day for key in changes}):
             self._transact([], {key: change for key, change in changes.items() if key.day == day})
 
-    def _operations(  # noqa: C901, PLR0911, PLR0912 - one row for each kind of change
-        self, change: Change, responses: Mapping[str, PackedResponse]
-    ) -> list[Operation]:
+    def _operations(self, change: Change, responses: Mapping[str, PackedResponse]) -> list[Operation]:  # noqa: PLR0911
         match change:
+            case Put():
+                return self._put_entity(change)
             case AddRequest():
                 return self._add_request(change)
             case ChangeRequest():
@@ -101,22 +90,7 @@ class DynamoDBStore(
                 return self._remove_request(change)
             case ForgetRequest():
                 return self._forget_request(change, self._stored_parts(change.before.id))
-            case AddConnection(connection=connection):
-                return [self._put_connection(None, connection, change)]
-            case ChangeConnection(before=connection, after=after):
-                return [self._put_connection(connection, after, change)]
-            case RemoveConnection(before=connection, after=after):
-                deleted = keys.day_key(connection.id, keys.DELETED_CONNECTION)
-                return [self._put_connection(connection, after, change), put(self._tables.counts, deleted)]
             case RequireConnection():
-                return [self._require_connection(change)]
-            case AddSession(session=session):
-                return [self._put_session(None, session, change)]
-            case ChangeSession(before=session, after=later):
-                return [self._put_session(session, later, change)]
+                return self._require_connection(change)
             case ClaimIdempotencyKey():
-                return [self._claim_idempotency_key(change)]
-            case PutApp():
-                return [self._put_app(change)]
-            case PutApiKey():
-                return [self._put_api_key(change)]
+                return self._claim_idempotency_key(change)

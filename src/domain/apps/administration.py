@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from domain.apps.record import ApiKey, App, Scope, api_key_hash
 from domain.ownership import not_found
 from domain.requests.record import timestamp
-from domain.storage.changes import PutApiKey, PutApp
+from domain.storage.changes import Put
 from domain.storage.retry import commit_with_retry
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Administration:
         """Store a new app with its first webhook secret."""
         secret = self._new_secret()
         app = App(self._new_id(), name, timestamp(self._clock()), (secret,))
-        self._store.commit(PutApp(None, app))
+        self._store.commit(Put(None, app))
         return NewApp(app, secret)
 
     def apps(self) -> Sequence[App]:
@@ -89,7 +89,7 @@ class Administration:
         self.app(app_id)
         text = KEY_PREFIX + base64.urlsafe_b64encode(self._secrets(KEY_BYTES)).decode().rstrip("=")
         key = ApiKey(api_key_hash(text), app_id, scope, text[:LABEL_LENGTH], timestamp(self._clock()))
-        self._store.commit(PutApiKey(None, key))
+        self._store.commit(Put(None, key))
         return NewKey(key, text)
 
     def keys(self, app_id: str) -> Sequence[ApiKey]:
@@ -107,7 +107,7 @@ class Administration:
             if before.revoked_at:
                 return before
             after = replace(before, revoked_at=timestamp(self._clock()), revision=before.revision + 1)
-            self._store.commit(PutApiKey(before, after))
+            self._store.commit(Put(before, after))
             return after
 
         return commit_with_retry(attempt, _CONTENDED)
@@ -130,7 +130,7 @@ class Administration:
         def attempt(_: Conflict | None) -> App:
             before = self.app(app_id)
             after = replace(change(before), revision=before.revision + 1)
-            self._store.commit(PutApp(before, after))
+            self._store.commit(Put(before, after))
             return after
 
         return commit_with_retry(attempt, _CONTENDED)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from domain.errors import Conflict, ConnectionActive
 from domain.ownership import owned_connection
 from domain.requests.record import timestamp
-from domain.storage.changes import ChangeConnection, RemoveConnection
+from domain.storage.changes import Put
 from domain.storage.retry import commit_with_retry
 from domain.web_connector.session.end import end_of_session
 from domain.web_connector.session.record import SILENCE_SECONDS
@@ -44,10 +44,9 @@ class ConnectionRemoval:
             session = self._store.session(connection.session_id) if connection.session_id else None
             if session and not session.ended:
                 _refuse_while_live(session, now)
-                # RemoveConnection replaces the change that would free the connection.
-                ending = end_of_session(session, connection, now, REASON)
-                changes += [change for change in ending if not isinstance(change, ChangeConnection)]
-            self._store.commit(*changes, RemoveConnection(connection, timestamp(now)))
+                # The removal itself frees the connection.
+                changes += end_of_session(session, None, now, REASON)
+            self._store.commit(*changes, Put(connection, connection.removed(timestamp(now))))
 
         commit_with_retry(attempt, "The connection is being changed. Try again in a moment.")
 

@@ -13,7 +13,7 @@ from domain.connections.record import COMPANY_FILE_MISMATCH, Connection
 from domain.errors import InvalidRequest
 from domain.ownership import owned_connection
 from domain.requests.record import timestamp
-from domain.storage.changes import AddConnection, ChangeConnection, ChangeSession
+from domain.storage.changes import Put
 from domain.storage.retry import commit_with_retry
 from domain.web_connector.session.record import Session
 
@@ -73,7 +73,7 @@ class ConnectionService:
             updated_at=now,
             **settings,
         )
-        self._store.commit(AddConnection(connection))
+        self._store.commit(Put(None, connection))
         return connection
 
     def page(self, app_id: str, page: int, page_size: int) -> ConnectionsPage:
@@ -170,9 +170,9 @@ class ConnectionService:
             if all(getattr(before, name) == value for name, value in fields.items()):
                 return before
             after = before.changed(timestamp(self._clock()), **fields)
-            changes: list[Change] = [ChangeConnection(before, after)]
+            changes: list[Change] = [Put(before, after)]
             if change_session and (session := self._live_session(before)):
-                changes.append(ChangeSession(session, change_session(session)))
+                changes.append(Put(session, change_session(session)))
             self._store.commit(*changes)
             return after
 

@@ -1,20 +1,22 @@
 """All possible changes of stored data, as values. A commit applies a list of changes, either all or none.
 
 Every change has a condition. A change from `before` to `after` requires that the stored entity has the revision of
-`before`. An `Add…` requires that the entity does not exist. The counts of a connection follow from the changes of its
+`before`. Adding an entity requires that it does not exist. The counts of a connection follow from the changes of its
 records (`domain.storage.counts`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from domain.apps.record import ApiKey, App
     from domain.connections.record import Connection
     from domain.requests.record import QueuedRequest
     from domain.web_connector.session.record import Session
+
+Entity = TypeVar("Entity", "App", "ApiKey", "Connection", "Session")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,52 +73,6 @@ class RequireConnection:
 
 
 @dataclass(frozen=True, slots=True)
-class AddConnection:
-    """Store a new connection."""
-
-    connection: Connection
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeConnection:
-    """Change a connection."""
-
-    before: Connection
-    after: Connection
-
-
-@dataclass(frozen=True, slots=True)
-class RemoveConnection:
-    """Mark a connection as deleted. After that, logins fail, and the connection and its lists are not found.
-
-    The sweep removes the connection after its records and counts (`domain.maintenance.sweep`).
-    """
-
-    before: Connection
-    deleted_at: str
-
-    @property
-    def after(self) -> Connection:
-        """The deleted connection."""
-        return self.before.changed(self.deleted_at, deleted_at=self.deleted_at, password_hash=None, session_id=None)
-
-
-@dataclass(frozen=True, slots=True)
-class AddSession:
-    """Store a new session."""
-
-    session: Session
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeSession:
-    """Change a session. The sweep no longer finds a session that has ended."""
-
-    before: Session
-    after: Session
-
-
-@dataclass(frozen=True, slots=True)
 class IdempotencyClaim:
     """A stored idempotency key: the hash of the first body, the record it created and the expiry in Unix seconds."""
 
@@ -142,19 +98,15 @@ class ClaimIdempotencyKey:
 
 
 @dataclass(frozen=True, slots=True)
-class PutApp:
-    """Store an app. `before` is None for a new one."""
+class Put(Generic[Entity]):
+    """Store an entity that is not a request. `before` is None for a new one.
 
-    before: App | None
-    after: App
+    After a deleted connection is stored, logins fail, and the connection and its lists are not found. The sweep removes
+    it after its records and counts (`domain.maintenance.sweep`).
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class PutApiKey:
-    """Store an API key. `before` is None for a new one."""
-
-    before: ApiKey | None
-    after: ApiKey
+    before: Entity | None
+    after: Entity
 
 
 Change: TypeAlias = (
@@ -163,12 +115,9 @@ Change: TypeAlias = (
     | RemoveRequest
     | ForgetRequest
     | RequireConnection
-    | AddConnection
-    | ChangeConnection
-    | RemoveConnection
-    | AddSession
-    | ChangeSession
     | ClaimIdempotencyKey
-    | PutApp
-    | PutApiKey
+    | Put["App"]
+    | Put["ApiKey"]
+    | Put["Connection"]
+    | Put["Session"]
 )

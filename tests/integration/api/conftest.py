@@ -11,7 +11,7 @@ import pytest
 from domain.apps.administration import Administration
 from domain.apps.record import Scope
 from domain.requests.record import QueuedRequest, State
-from domain.storage.changes import AddConnection, ChangeRequest
+from domain.storage.changes import ChangeRequest, Put
 from tests.support.api_client import ApiClient
 from tests.support.builders import CONNECTION_ID, REQUEST_XML, RESPONSE_XML, FixedClock, SequentialIds, a_connection
 from tests.support.fake_store import FakeStore
@@ -80,7 +80,7 @@ def make_deployment(store: FakeStore) -> Deployment:
     administration = Administration(store, clock, ids, random_bytes)
     app_id = administration.create_app("Shop").app.id
     other_id = administration.create_app("Somebody else").app.id
-    store.commit(AddConnection(a_connection(app_id=app_id)))
+    store.commit(Put(None, a_connection(app_id=app_id)))
     services = services_with(store, clock)
     services.new_id, services.secrets = ids, random_bytes
     return Deployment(

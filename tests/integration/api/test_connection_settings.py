@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.storage.changes import AddSession, ChangeConnection
+from domain.storage.changes import Put
 from domain.web_connector.session.record import Limits
 from tests.support.builders import CONNECTION_ID, a_session
 
@@ -25,8 +25,8 @@ def open_session(deployment: Deployment, **fields: Any) -> Session:
     assert before
     session = a_session(**fields)
     deployment.store.commit(
-        AddSession(session),
-        ChangeConnection(before, before.changed(session.last_call_at, session_id=session.id)),
+        Put(None, session),
+        Put(before, before.changed(session.last_call_at, session_id=session.id)),
     )
     return session
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from domain.connections import passwords
-from domain.storage.changes import AddSession, ChangeConnection
+from domain.storage.changes import Put
 from domain.web_connector.session.record import SILENCE_SECONDS
 from tests.support.builders import CONNECTION_ID, a_session
 
@@ -23,8 +23,8 @@ def open_session(deployment: Deployment) -> None:
     assert before
     session = a_session()
     deployment.store.commit(
-        AddSession(session),
-        ChangeConnection(before, before.changed(session.last_call_at, session_id=session.id)),
+        Put(None, session),
+        Put(before, before.changed(session.last_call_at, session_id=session.id)),
     )
 
 
@@ -135,7 +135,7 @@ def test_a_reset_lifts_the_pin_and_clears_the_mismatch(deployment: Deployment) -
     before = deployment.store.connection(CONNECTION_ID)
     assert before
     error = {"code": "company_file_mismatch", "message": "another file", "at": before.updated_at}
-    deployment.store.commit(ChangeConnection(before, before.changed(before.updated_at, last_error=error)))
+    deployment.store.commit(Put(before, before.changed(before.updated_at, last_error=error)))
 
     first = deployment.api.call("POST", f"{URL}/reset_company_file")
     second = deployment.api.call("POST", f"{URL}/reset_company_file")

@@ -13,7 +13,7 @@ import pytest
 from domain.apps.record import ApiKey, App, Limits, Scope, api_key_hash
 from domain.connections.record import OnboardingLink
 from domain.requests.record import State, Tombstone, Webhook, timestamp
-from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, PutApiKey, PutApp
+from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.webhooks.ports import HttpResponse
 from handlers.bootstrap import Services
 from local.template import Template
@@ -85,9 +85,9 @@ def filled_store(function: str) -> FakeStore:
     store = FakeStore()
     record = a_record(id=REQUEST_ID, webhook=Webhook.to(HOOK))
     store.commit(
-        PutApp(None, App(APP_ID, "Shop", timestamp(NOON), ("whsec_" + "A" * 43 + "=",))),
-        PutApiKey(None, ApiKey(api_key_hash(KEY), APP_ID, Scope.FULL, KEY[:11], timestamp(NOON))),
-        AddConnection(a_connection(onboarding=LINK)),
+        Put(None, App(APP_ID, "Shop", timestamp(NOON), ("whsec_" + "A" * 43 + "=",))),
+        Put(None, ApiKey(api_key_hash(KEY), APP_ID, Scope.FULL, KEY[:11], timestamp(NOON))),
+        Put(None, a_connection(onboarding=LINK)),
         AddRequest(record, REQUEST_XML, "ann"),
     )
     if function in ENDED:

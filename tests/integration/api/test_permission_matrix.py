@@ -14,7 +14,7 @@ from domain.apps.record import Limits, api_key_hash
 from domain.maintenance.search_packing import Packer
 from domain.queries import QUERIES
 from domain.requests.record import State, WebhookState, day_of, timestamp
-from domain.storage.changes import AddRequest, AddSession, ChangeConnection, ChangeRequest, RemoveRequest
+from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from domain.storage.counts import INSERTED, CountKey
 from domain.storage.ports import Usage
 from domain.web_connector.recovery.lost_response import MAX_SESSIONS
@@ -85,7 +85,7 @@ def silent_session_with_request(recorder: Recorder, sessions: int) -> None:
     sent = a_record().moved(State.TICKETED, NOON).moved(State.SENT, NOON, sessions=sessions)
     session = a_session(id=secrets.token_hex(32), in_flight=InFlight(sent, "ann"))
     restored = connection.changed(timestamp(NOON), deleted_at=None, session_id=session.id)
-    store.commit(AddRequest(sent, REQUEST_XML, "ann"), AddSession(session), ChangeConnection(connection, restored))
+    store.commit(AddRequest(sent, REQUEST_XML, "ann"), Put(None, session), Put(connection, restored))
 
 
 def sweeps_a_request_that_ends(recorder: Recorder) -> None:

@@ -19,14 +19,9 @@ from domain.connections.service import ConnectionService
 from domain.maintenance.search_packing import Packer
 from domain.requests.record import State, Webhook, WebhookState, timestamp
 from domain.storage.changes import (
-    AddConnection,
     AddRequest,
-    AddSession,
-    ChangeConnection,
     ChangeRequest,
-    PutApiKey,
-    PutApp,
-    RemoveConnection,
+    Put,
     RemoveRequest,
 )
 from domain.web_connector.recovery.lost_response import MAX_SESSIONS
@@ -136,9 +131,9 @@ def fill(store: DynamoDBStore, function: str) -> None:
     """Store the records that the events mention, a silent session and a deleted connection."""
     record = a_record(id=REQUEST_ID, webhook=Webhook.to(HOOK))
     connection, silent = a_connection(onboarding=LINK), a_session()
-    store.commit(PutApp(None, App(APP_ID, "Shop", timestamp(NOON), ("whsec_" + "A" * 43 + "=",))))
-    store.commit(PutApiKey(None, ApiKey(api_key_hash(KEY), APP_ID, Scope.FULL, KEY[:11], timestamp(NOON))))
-    store.commit(AddConnection(connection))
+    store.commit(Put(None, App(APP_ID, "Shop", timestamp(NOON), ("whsec_" + "A" * 43 + "=",))))
+    store.commit(Put(None, ApiKey(api_key_hash(KEY), APP_ID, Scope.FULL, KEY[:11], timestamp(NOON))))
+    store.commit(Put(None, connection))
     store.commit(AddRequest(record, REQUEST_XML, "ann"))
     if function in ENDED:
         for state in (State.TICKETED, State.SENT):
@@ -164,24 +159,24 @@ def fill(store: DynamoDBStore, function: str) -> None:
         used = connection.changed(timestamp(NOON), session_id=silent.id)
         store.commit(
             ChangeRequest(record, ticketed),
-            AddSession(a_session(in_flight=InFlight(ticketed))),
-            ChangeConnection(connection, used),
+            Put(None, a_session(in_flight=InFlight(ticketed))),
+            Put(connection, used),
         )
         other = a_connection(id="c0000000-0000-4000-8000-000000000002")
-        store.commit(AddConnection(other))
+        store.commit(Put(None, other))
         store.commit(AddRequest(a_record(connection_id=other.id), REQUEST_XML, "bob"))
-        store.commit(RemoveConnection(other, timestamp(NOON)))
+        store.commit(Put(other, other.removed(timestamp(NOON))))
     if function == "delete_connection":
         sent = record.moved(State.TICKETED, NOON).moved(State.SENT, NOON, sessions=MAX_SESSIONS)
         store.commit(
             ChangeRequest(record, sent),
-            AddSession(a_session(in_flight=InFlight(sent))),
-            ChangeConnection(connection, connection.changed(timestamp(NOON), session_id=silent.id)),
+            Put(None, a_session(in_flight=InFlight(sent))),
+            Put(connection, connection.changed(timestamp(NOON), session_id=silent.id)),
         )
     if function in {"pause_connection", "resume_connection", "set_connection_password", "onboard_customer"}:
         paused_at = timestamp(NOON) if function == "resume_connection" else None
         used = connection.changed(timestamp(NOON), session_id=silent.id, paused_at=paused_at)
-        store.commit(AddSession(silent), ChangeConnection(connection, used))
+        store.commit(Put(None, silent), Put(connection, used))
     if function == "web_connector":
         managed = ConnectionService(store, clock=FixedClock(), new_id=SequentialIds(), secrets=counting_bytes)
         managed.set_password(APP_ID, CONNECTION_ID, "correct horse battery staple")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from domain.requests.record import (
     StoredRequest,
 )
-from domain.storage.changes import ChangeConnection
+from domain.storage.changes import Put
 from handlers.views.webhook_event import event_body
 from tests.support.builders import CONNECTION_ID
 
@@ -29,7 +29,7 @@ def change_connection(deployment: Deployment, **fields: Any) -> None:
     """Change the connection behind the API's back."""
     before = deployment.store.connection(CONNECTION_ID)
     assert before
-    deployment.store.commit(ChangeConnection(before, before.changed(before.updated_at, **fields)))
+    deployment.store.commit(Put(before, before.changed(before.updated_at, **fields)))
 
 
 def test_a_waiting_request_has_its_reason_in_every_view(deployment: Deployment) -> None:

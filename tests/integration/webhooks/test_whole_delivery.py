@@ -18,7 +18,7 @@ from adapters.webhook_http import WebhookHttp
 from domain.apps.record import App
 from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, timestamp
 from domain.requests.service import RequestService
-from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, PutApp, RemoveRequest
+from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from domain.webhooks.addresses import UrlRules
 from domain.webhooks.delivery import Deliverer
 from domain.webhooks.slow_hosts import SlowHosts
@@ -62,7 +62,7 @@ class Stack:
         # This clock is ahead, so that nothing is delayed: a test waits for no queue.
         queue = SqsRetryQueue(self.sqs, self.queue_url, lambda: self.clock() + timedelta(days=1))
         sender = WebhookHttp(UrlRules(allow_loopback=True))
-        self.store.commit(AddConnection(a_connection()), PutApp(None, App(APP_ID, "Shop", timestamp(NOON), (SECRET,))))
+        self.store.commit(Put(None, a_connection()), Put(None, App(APP_ID, "Shop", timestamp(NOON), (SECRET,))))
         self.services = services_with(self.store, self.clock)
         self.services.deliverer = Deliverer(
             self.store, event_body, sender, queue, self.clock, lambda: 0.5, SlowHosts(self.clock)

@@ -9,15 +9,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
+from domain.connections.record import Connection
 from domain.requests.record import QueuedRequest
 from domain.storage.changes import (
-    AddConnection,
     AddRequest,
-    AddSession,
-    ChangeConnection,
     ChangeRequest,
-    ChangeSession,
     ForgetRequest,
+    Put,
     RemoveRequest,
     RequireConnection,
 )
@@ -26,7 +24,7 @@ from domain.web_connector.endpoint import SoapResponse, WebConnector
 from domain.web_connector.protocol import qwc
 from domain.web_connector.protocol.methods import METHODS, NAMESPACE
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES, escape
-from domain.web_connector.session.record import session_id
+from domain.web_connector.session.record import Session, session_id
 from simulator import Simulator
 from tests.support.builders import CONNECTION_ID, FixedClock, SequentialIds, a_connection, a_record
 from tests.support.fake_store import FakeStore
@@ -35,10 +33,8 @@ from tests.support.web_connector.quickbooks import answer, hcp
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from domain.connections.record import Connection
     from domain.ports import IdSource
     from domain.storage.changes import Change
-    from domain.web_connector.session.record import Session
     from tests.support.index_lag import IndexLag
 
 PASSWORD = "open sesame"
@@ -99,11 +95,11 @@ def _touched(change: Change) -> tuple[str, str]:
             | ForgetRequest(before=record)
         ):
             return "request", record.id
-        case AddSession(session=session) | ChangeSession(before=session):
+        case Put(after=Session() as session):
             return "session", session.id
         case RequireConnection(connection_id=connection_id):
             return "connection", connection_id
-        case AddConnection(connection=connection) | ChangeConnection(before=connection):
+        case Put(after=Connection() as connection):
             return "connection", connection.id
         case _:
             return "other", repr(change)
@@ -143,7 +139,7 @@ class Connector:
     def connect(self, **fields: Any) -> Connection:
         """Add the connection."""
         connection = a_connection(**({"password_hash": PASSWORD_HASH} | fields))
-        self.store.commit(AddConnection(connection))
+        self.store.commit(Put(None, connection))
         return connection
 
     def queue(self, name: str = "CustomerQueryRq", content: str = "", attributes: str = "", **fields: Any) -> str:

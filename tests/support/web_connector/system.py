@@ -19,7 +19,7 @@ from domain.errors import InFlight
 from domain.maintenance.sweep import Sweeper
 from domain.requests.record import ENDED, IN_FLIGHT, QUEUED, QueuedRequest, State, timestamp
 from domain.requests.service import Idempotency, RequestService
-from domain.storage.changes import AddRequest, ChangeConnection
+from domain.storage.changes import AddRequest, Put
 from domain.storage.counts import CountKey, count_changes
 from domain.web_connector.endpoint import WebConnector
 from domain.web_connector.session.lingering import NO_OP
@@ -136,7 +136,7 @@ class System:
     def _connect(self, app_id: str) -> Connection:
         made = self.connection_service.create(app_id, webhook_url=HOOK)
         after = made.changed(timestamp(self.clock()), password_hash=PASSWORD_HASH)
-        self.store.commit(ChangeConnection(made, after))
+        self.store.commit(Put(made, after))
         return after
 
     # --- Actions

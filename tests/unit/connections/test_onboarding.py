@@ -11,7 +11,7 @@ from domain.connections.onboarding import LIFETIME, Onboarding, check_redirect_u
 from domain.connections.service import ConnectionService
 from domain.errors import Gone, InvalidRequest, InvalidState, NotFound
 from domain.requests.record import timestamp
-from domain.storage.changes import AddConnection, ChangeConnection, RemoveConnection
+from domain.storage.changes import Put
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, FixedClock, SequentialIds, a_connection
 from tests.support.fake_store import FakeStore
 
@@ -32,7 +32,7 @@ class World:
     clock: FixedClock = field(default_factory=lambda: FixedClock(NOON))
 
     def __post_init__(self) -> None:
-        self.store.commit(AddConnection(a_connection()))
+        self.store.commit(Put(None, a_connection()))
         secrets = different_bytes()
         connections = ConnectionService(self.store, clock=self.clock, new_id=SequentialIds(), secrets=secrets)  # type: ignore[arg-type]
         self.onboarding = Onboarding(self.store, connections, self.clock, secrets)  # type: ignore[arg-type]
@@ -43,7 +43,7 @@ class World:
     def change(self, **fields: object) -> None:
         before = self.store.connection(CONNECTION_ID)
         assert before
-        self.store.commit(ChangeConnection(before, before.changed(timestamp(self.clock()), **fields)))
+        self.store.commit(Put(before, before.changed(timestamp(self.clock()), **fields)))
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_without_a_link_no_token_is_right(world: World) -> None:
 def test_the_link_of_a_deleted_connection_finds_nothing(world: World) -> None:
     token = world.token()
     connection = world.onboarding.connection_for(token)
-    world.store.commit(RemoveConnection(connection, timestamp(NOON)))
+    world.store.commit(Put(connection, connection.removed(timestamp(NOON))))
 
     with pytest.raises(NotFound):
         world.onboarding.connection_for(token)

@@ -10,7 +10,7 @@ from domain.apps.administration import Administration
 from domain.connections.removal import ConnectionRemoval
 from domain.connections.service import ConnectionService
 from domain.errors import Conflict, TooManyRequests
-from domain.storage.changes import AddConnection
+from domain.storage.changes import Put
 from tests.support.builders import APP_ID, CONNECTION_ID, FixedClock, SequentialIds, a_connection, counting_bytes
 from tests.support.fake_store import FakeStore
 
@@ -37,7 +37,7 @@ class Rival(FakeStore):
 def rival() -> Rival:
     """Return a store with a connection."""
     store = Rival()
-    store.commit(AddConnection(a_connection()))
+    store.commit(Put(None, a_connection()))
     return store
 
 

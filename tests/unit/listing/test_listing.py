@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from domain.errors import NotFound
 from domain.requests.listing import ListQuery, Lists
 from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, timestamp
-from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, RemoveRequest
+from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from tests.support.builders import (
     APP_ID,
     CONNECTION_ID,
@@ -40,7 +40,7 @@ CASES = int(os.environ.get("LISTING_CASES", "400"))
 def stored(history: History, store: FakeStore | None = None) -> FakeStore:
     """Return a store with the history. Removed records are stored first, then removed."""
     store = store or FakeStore()
-    store.commit(AddConnection(a_connection()))
+    store.commit(Put(None, a_connection()))
     for past in history:
         store.commit(AddRequest(past.record, REQUEST_XML, past.text))
         if past.removed:
@@ -128,7 +128,7 @@ def test_an_index_that_lags_gives_a_shorter_page_in_order(seed: int, number: int
 @pytest.mark.parametrize("filled", [True, False])
 def test_the_connection_of_another_app_is_not_found(*, filled: bool) -> None:
     store = FakeStore()
-    store.commit(AddConnection(a_connection()))
+    store.commit(Put(None, a_connection()))
     if filled:
         store.commit(AddRequest(a_record(), REQUEST_XML, ""))
     lists = Lists(store, FixedClock())

@@ -10,7 +10,7 @@ from domain.errors import InvalidRequest, NotFound
 from domain.requests.listing import ListQuery, Lists
 from domain.requests.record import State
 from domain.requests.search import MAX_SEARCH_SECONDS
-from domain.storage.changes import AddConnection, AddRequest
+from domain.storage.changes import AddRequest, Put
 from domain.storage.ports import no_deadline
 from tests.support.builders import (
     APP_ID,
@@ -59,7 +59,7 @@ class SlowStore(FakeStore):
 def test_a_search_that_takes_too_long_is_refused_with_an_alternative(seconds: Sequence[float]) -> None:
     clock = FixedClock()
     store = SlowStore(clock, *seconds)
-    store.commit(AddConnection(a_connection()), AddRequest(a_record(), REQUEST_XML, "alpha"))
+    store.commit(Put(None, a_connection()), AddRequest(a_record(), REQUEST_XML, "alpha"))
     lists = Lists(store, clock, few_hits=0)
 
     with pytest.raises(InvalidRequest) as caught:
@@ -74,7 +74,7 @@ def test_a_search_that_takes_too_long_is_refused_with_an_alternative(seconds: Se
 def test_a_search_may_use_all_of_its_time() -> None:
     clock = FixedClock()
     store = SlowStore(clock, MAX_SEARCH_SECONDS - 1)
-    store.commit(AddConnection(a_connection()), AddRequest(record := a_record(), REQUEST_XML, "alpha"))
+    store.commit(Put(None, a_connection()), AddRequest(record := a_record(), REQUEST_XML, "alpha"))
 
     page = Lists(store, clock).page(APP_ID, ListQuery(CONNECTION_ID, search_phrase="alpha"))
 
@@ -84,7 +84,7 @@ def test_a_search_may_use_all_of_its_time() -> None:
 def test_the_connection_of_another_app_is_refused_before_it_is_searched() -> None:
     clock = FixedClock()
     store = SlowStore(clock)  # a search would fail: it has no seconds left
-    store.commit(AddConnection(a_connection()), AddRequest(a_record(), REQUEST_XML, "alpha"))
+    store.commit(Put(None, a_connection()), AddRequest(a_record(), REQUEST_XML, "alpha"))
 
     with pytest.raises(NotFound):
         Lists(store, clock).page(OTHER_APP_ID, ListQuery(CONNECTION_ID, search_phrase="alpha"))

@@ -20,7 +20,7 @@ from domain.errors import (
 )
 from domain.requests.record import QueuedRequest, State, Tombstone, Webhook, WebhookState, timestamp
 from domain.requests.service import Idempotency, RequestService
-from domain.storage.changes import AddConnection, AddRequest, Change, ChangeConnection, ChangeRequest
+from domain.storage.changes import AddRequest, Change, ChangeRequest, Put
 from tests.support.builders import (
     APP_ID,
     CONNECTION_ID,
@@ -52,7 +52,7 @@ class CountingStore(FakeStore):
     def commit(self, *changes: Change) -> None:
         """Count the commit, and conflict while there are rivals."""
         self.commits += 1
-        if self.rivals and not isinstance(changes[0], AddRequest | AddConnection):
+        if self.rivals and not isinstance(changes[0], AddRequest):
             self.rivals -= 1
             raise Conflict(changes[0], None)
         super().commit(*changes)
@@ -66,7 +66,7 @@ class Requests:
     clock: FixedClock = field(default_factory=FixedClock)
 
     def __post_init__(self) -> None:
-        self.store.commit(AddConnection(a_connection()))
+        self.store.commit(Put(None, a_connection()))
         self.service = RequestService(self.store, self.clock, SequentialIds())
         self.store.commits = 0
 
@@ -117,7 +117,7 @@ class TestQueue:
 
     def test_the_default_webhook_url_of_the_connection_is_used_and_cached(self, requests: Requests) -> None:
         before = a_connection()
-        requests.store.commit(ChangeConnection(before, before.changed(timestamp(requests.clock()), webhook_url=HOOK)))
+        requests.store.commit(Put(before, before.changed(timestamp(requests.clock()), webhook_url=HOOK)))
         requests.store.commits = 0
 
         first = requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None)
@@ -131,7 +131,7 @@ class TestQueue:
     def test_a_changed_default_webhook_url_is_read_from_the_conflict(self, requests: Requests) -> None:
         requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None)
         before = a_connection()
-        requests.store.commit(ChangeConnection(before, before.changed(timestamp(requests.clock()), webhook_url=HOOK)))
+        requests.store.commit(Put(before, before.changed(timestamp(requests.clock()), webhook_url=HOOK)))
         requests.store.commits = 0
 
         queued = requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None)
@@ -144,7 +144,7 @@ class TestQueue:
         with pytest.raises(NotFound):
             requests.service.queue(OTHER_APP_ID, CONNECTION_ID, REQUEST, None)
         before, now = a_connection(), timestamp(requests.clock())
-        requests.store.commit(ChangeConnection(before, before.changed(now, deleted_at=now)))
+        requests.store.commit(Put(before, before.changed(now, deleted_at=now)))
 
         with pytest.raises(NotFound):
             requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None)
@@ -154,10 +154,10 @@ class TestQueue:
     def test_a_version_is_refused_until_quickbooks_supports_it(self, requests: Requests) -> None:
         before = a_connection()
         old = before.changed(timestamp(requests.clock()), qbxml_version="12.0")
-        requests.store.commit(ChangeConnection(before, old))
+        requests.store.commit(Put(before, old))
         with pytest.raises(UnsupportedByVersion):
             requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None)
-        requests.store.commit(ChangeConnection(old, old.changed(timestamp(requests.clock()), qbxml_version="16.0")))
+        requests.store.commit(Put(old, old.changed(timestamp(requests.clock()), qbxml_version="16.0")))
 
         assert requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None).stored.record.qbxml_version == "13.0"
 
@@ -170,7 +170,7 @@ class TestQueue:
         other_process = RequestService(requests.store, requests.clock, SequentialIds(last=100))
         before = a_connection()
         facts = before.changed(timestamp(requests.clock()), qbxml_version="13.0", country="CA")
-        requests.store.commit(ChangeConnection(before, facts))
+        requests.store.commit(Put(before, facts))
 
         requests.clock.advance(seconds=61)
 

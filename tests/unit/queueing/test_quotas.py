@@ -11,7 +11,7 @@ from domain.apps.quotas import RECOUNT_SECONDS, Quotas
 from domain.apps.record import Limits
 from domain.errors import QuotaExceeded
 from domain.requests.record import State, timestamp
-from domain.storage.changes import AddConnection, AddRequest, ChangeRequest, RemoveConnection
+from domain.storage.changes import AddRequest, ChangeRequest, Put
 from tests.support.builders import APP_ID, NOON, OTHER_APP_ID, REQUEST_XML, FixedClock, a_connection, a_record
 from tests.support.fake_store import FakeStore
 
@@ -109,7 +109,7 @@ class Queue:
     def __init__(self) -> None:
         self.store, self.clock = FakeStore(), FixedClock()
         self.connections = [a_connection(id=f"c0000000-0000-4000-8000-00000000000{number}") for number in (1, 2)]
-        self.store.commit(*map(AddConnection, self.connections))
+        self.store.commit(*(Put(None, connection) for connection in self.connections))
         self.waiting = [a_record(connection_id=self.connections[number % 2].id) for number in range(6)]
         for record in self.waiting:
             self.store.commit(AddRequest(record, REQUEST_XML, ""))
@@ -146,7 +146,7 @@ def test_requests_of_a_deleted_connection_do_not_wait() -> None:
     process = quotas(queue.store, queue.clock)
     creates(process, limits)
 
-    queue.store.commit(RemoveConnection(queue.connections[0], timestamp(NOON)))
+    queue.store.commit(Put(queue.connections[0], queue.connections[0].removed(timestamp(NOON))))
     queue.clock.advance(seconds=RECOUNT_SECONDS)
 
     assert creates(process, limits) == 3

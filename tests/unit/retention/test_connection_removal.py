@@ -10,7 +10,7 @@ from domain.connections.removal import ConnectionRemoval
 from domain.errors import ConnectionActive, NotFound
 from domain.maintenance.sweep import Sweeper
 from domain.requests.record import QueuedRequest, State
-from domain.storage.changes import AddConnection, AddRequest, AddSession
+from domain.storage.changes import AddRequest, Put
 from domain.web_connector.session.record import SILENCE_SECONDS, InFlight
 from tests.support.builders import (
     APP_ID,
@@ -34,9 +34,9 @@ class ConnectionInUse:
         self.record = a_record(state=state)
         session = a_session(in_flight=InFlight(self.record))
         self.store.commit(
-            AddConnection(a_connection(session_id=session.id, password_hash="scrypt$…")),
+            Put(None, a_connection(session_id=session.id, password_hash="scrypt$…")),
             AddRequest(self.record, REQUEST_XML, ""),
-            AddSession(session),
+            Put(None, session),
         )
 
     def delete(self, app_id: str = APP_ID) -> None:

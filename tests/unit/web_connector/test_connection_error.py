@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from domain.requests.record import State, timestamp
-from domain.storage.changes import ChangeConnection
+from domain.storage.changes import Put
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.quickbooks import answer, hcp
 from tests.unit.simulator.service import Service
@@ -143,7 +143,7 @@ def test_requests_are_executed_in_the_open_file_when_the_path_is_outdated() -> N
     qbwc = service.qbwc
     request_id = qbwc.queue("CustomerQueryRq", "<MaxReturned>1</MaxReturned>")
     before = qbwc.connection
-    qbwc.store.commit(ChangeConnection(before, before.changed(before.updated_at, company_file=r"C:\Old\moved.qbw")))
+    qbwc.store.commit(Put(before, before.changed(before.updated_at, company_file=r"C:\Old\moved.qbw")))
     qbwc.simulator(service.company, transport=service).run_once()
 
     assert qbwc.record(request_id).state is State.RESPONSE_RECEIVED

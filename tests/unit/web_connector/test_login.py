@@ -10,7 +10,7 @@ import pytest
 from domain.connections.service import ConnectionService
 from domain.errors import Conflict, TooManyRequests
 from domain.requests.record import State, timestamp
-from domain.storage.changes import ChangeConnection
+from domain.storage.changes import Put
 from domain.web_connector.session.record import session_id
 from tests.support.builders import APP_ID, CONNECTION_ID, counting_bytes
 from tests.support.web_connector.connector import Connector
@@ -177,7 +177,7 @@ def test_a_password_changed_during_the_login_takes_effect(qbwc: Connector) -> No
     def changing(connection_id: str, limit: int) -> Any:
         if qbwc.connection.revision == 1:
             after = qbwc.connection.changed("2026-03-14T12:00:00.000000Z", password_hash=None)
-            qbwc.store.commit(ChangeConnection(qbwc.connection, after))
+            qbwc.store.commit(Put(qbwc.connection, after))
         return real(connection_id, limit)
 
     qbwc.store.queue_front = changing  # type: ignore[method-assign]
@@ -256,7 +256,7 @@ def test_a_read_without_response_fails_after_three_sessions(qbwc: Connector) -> 
 
 
 def test_a_login_works_if_the_former_session_was_removed(qbwc: Connector) -> None:
-    qbwc.store.commit(ChangeConnection(qbwc.connection, qbwc.connection.changed("x", session_id="gone")))
+    qbwc.store.commit(Put(qbwc.connection, qbwc.connection.changed("x", session_id="gone")))
     qbwc.queue()
 
     assert qbwc.authenticate() == ""

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from domain.requests.record import State, timestamp
-from domain.storage.changes import ChangeConnection
+from domain.storage.changes import Put
 from domain.web_connector.protocol import qwc
 from simulator.faults import Fault
 from tests.support.builders import a_connection
@@ -125,7 +125,7 @@ def test_a_write_is_not_repeated_if_the_connection_is_renamed_while_the_write_re
     lost = qbwc.simulator(company, transport=service, faults=[Fault.parse("receiveResponseXML:1:lose-request")])
     lost.run_once()
     renamed = qbwc.connection.changed(timestamp(qbwc.clock.now), name="Another name")
-    qbwc.store.commit(ChangeConnection(qbwc.connection, renamed))
+    qbwc.store.commit(Put(qbwc.connection, renamed))
 
     qbwc.simulator(company, transport=service).run_once()  # with the .qwc file of the renamed connection
 

@@ -8,7 +8,7 @@ import pytest
 
 from domain.errors import NotFound
 from domain.requests.record import Paging, State
-from domain.storage.changes import AddRequest, ChangeConnection
+from domain.storage.changes import AddRequest, Put
 from tests.support.builders import CONNECTION_ID, a_record
 from tests.support.web_connector.quickbooks import answer, hcp
 
@@ -76,7 +76,7 @@ def test_a_session_continues_without_facts(qbwc: Connector, facts: str) -> None:
 def test_facts_are_stored_although_the_connection_changed_meanwhile(qbwc: Connector) -> None:
     qbwc.queue()
     qbwc.authenticate()
-    qbwc.store.commit(ChangeConnection(qbwc.connection, qbwc.connection.changed("x", name="New name")))
+    qbwc.store.commit(Put(qbwc.connection, qbwc.connection.changed("x", name="New name")))
 
     assert qbwc.send(hcp()) != ""
 

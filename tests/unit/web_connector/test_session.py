@@ -7,7 +7,7 @@ import re
 import pytest
 
 from domain.requests.record import State, timestamp
-from domain.storage.changes import ChangeConnection
+from domain.storage.changes import Put
 from domain.web_connector.session.record import session_id
 from tests.support.builders import CONNECTION_ID
 from tests.support.web_connector.connector import PASSWORD, PASSWORD_HASH, Connector
@@ -205,7 +205,7 @@ def test_a_connection_that_changes_before_the_first_request_keeps_the_change(qbw
     qbwc.queue()
     qbwc.authenticate()
     changed = qbwc.connection.changed(timestamp(qbwc.clock.now), name="Renamed", password_hash="another")
-    qbwc.store.commit(ChangeConnection(qbwc.connection, changed))
+    qbwc.store.commit(Put(qbwc.connection, changed))
 
     assert qbwc.send(hcp()) != ""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from domain.errors import TooManyRequests
 from domain.maintenance.sweep import SETTLED_AFTER, Sweeper, Swept
 from domain.requests.record import State, timestamp
-from domain.storage.changes import ChangeSession, RemoveConnection
+from domain.storage.changes import Put
 from domain.web_connector.session.record import SILENCE_SECONDS, session_id
 from tests.support.builders import CONNECTION_ID, a_connection
 from tests.support.web_connector.connector import Connector, CountingStore
@@ -97,7 +97,7 @@ def test_a_session_with_a_recent_call_waits_for_the_next_sweep(qbwc: Connector) 
     qbwc.begin()
     stale = qbwc.session
     fall_silent(qbwc)
-    qbwc.store.commit(ChangeSession(stale, stale.called(qbwc.clock.now)))
+    qbwc.store.commit(Put(stale, stale.called(qbwc.clock.now)))
     qbwc.store.silent_sessions = lambda _before, _limit: [stale]  # type: ignore[assignment, method-assign]
 
     assert sweep(qbwc) == Swept(sessions_released=0, records_removed=0, connections_purged=0, finished=True)
@@ -154,7 +154,7 @@ def deleted(qbwc: Connector, records: int, connection_id: str = CONNECTION_ID) -
     for _ in range(records):
         qbwc.queue(connection_id=connection_id)
     before = qbwc.store.connections[connection_id]
-    qbwc.store.commit(RemoveConnection(before, timestamp(qbwc.clock.now)))
+    qbwc.store.commit(Put(before, before.removed(timestamp(qbwc.clock.now))))
 
 
 def test_a_deleted_connection_is_removed_after_its_records(qbwc: Connector) -> None:

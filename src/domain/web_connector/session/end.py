@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from domain.requests.record import timestamp
-from domain.storage.changes import ChangeConnection, ChangeRequest, ChangeSession
+from domain.storage.changes import ChangeRequest, Put
 from domain.web_connector.recovery.lost_response import after_session_end
 from domain.web_connector.responses.search_text import search_text_of
 from domain.web_connector.session.backoff import at_end
@@ -22,12 +22,10 @@ if TYPE_CHECKING:
     from domain.web_connector.session.record import InFlight, Session
 
 
-def ended(session: Session, now: datetime, reason: str | None) -> ChangeSession:
+def ended(session: Session, now: datetime, reason: str | None) -> Put[Session]:
     """Return the change that ends a session. A late `getLastError` returns `reason`."""
     last_error = reason or session.last_error
-    return ChangeSession(
-        session, session.called(now, ended=True, in_flight=None, connection=None, last_error=last_error)
-    )
+    return Put(session, session.called(now, ended=True, in_flight=None, connection=None, last_error=last_error))
 
 
 def released(session: Session, now: datetime) -> ChangeRequest | None:
@@ -70,5 +68,5 @@ def end_of_session(
     if connection and connection.session_id == session.id:
         fields = freed(session) | fields
     if connection and fields:
-        changes.append(ChangeConnection(connection, connection.changed(timestamp(now), **fields)))
+        changes.append(Put(connection, connection.changed(timestamp(now), **fields)))
     return changes

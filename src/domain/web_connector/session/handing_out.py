@@ -9,7 +9,7 @@ from domain import qbxml
 from domain.errors import InvalidRequest, NotFound
 from domain.requests.record import State, timestamp
 from domain.requests.search_text import searchable_text
-from domain.storage.changes import ChangeConnection, ChangeRequest, ChangeSession
+from domain.storage.changes import ChangeRequest, Put
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.recovery.message_sets import outgoing, status_check
 from domain.web_connector.responses.outcome import not_writable
@@ -67,7 +67,7 @@ class HandingOut:
             after = _checked(session, check)
             if check.connection is not session.connection and (fields := check.learned()):
                 connection = check.connection.changed(timestamp(now), **fields)
-                changes.append(ChangeConnection(check.connection, connection))
+                changes.append(Put(check.connection, connection))
         try:
             text, search_text, size = self._outgoing(record, after.message_set_to_forget)
         except _NotWritable as error:
@@ -82,7 +82,7 @@ class HandingOut:
             in_flight = InFlight(sent, search_text, in_flight.parse_error if in_flight else None)
         to_forget = after.message_set_to_forget if record.is_read or record.recovering else None
         after = after.called(now, connection=None, in_flight=in_flight, message_set_to_forget=to_forget)
-        self._store.commit(ChangeSession(session, after), *changes)
+        self._store.commit(Put(session, after), *changes)
         return Reply(text, session.connection_id, record.id)
 
     def _queued_meanwhile(self, session: Session, now: datetime) -> QueuedRequest | None:
@@ -128,11 +128,11 @@ class HandingOut:
         """Requeue the request that was claimed before the session had to stop."""
         limits = replace(session.limits, linger_seconds=0)
         after = session.called(now, in_flight=None, limits=limits, last_error=reason)
-        self._store.commit(ChangeSession(session, after), ChangeRequest(record, record.requeued(now)))
+        self._store.commit(Put(session, after), ChangeRequest(record, record.requeued(now)))
         return Reply("", session.connection_id)
 
     def _refuse(self, session: Session, reason: str, now: datetime) -> Reply:
-        self._store.commit(ChangeSession(session, session.called(now, last_error=reason)))
+        self._store.commit(Put(session, session.called(now, last_error=reason)))
         return Reply("", session.connection_id)
 
     def _end(self, session: Session, check: CompanyFileCheck, now: datetime) -> Reply:
@@ -148,7 +148,7 @@ class HandingOut:
 
         def changes(claimed: QueuedRequest | None, _waiting: int) -> Sequence[Change]:
             after = session.called(now, in_flight=InFlight(claimed) if claimed else None, last_error=reason)
-            return [ChangeSession(session, after)]
+            return [Put(session, after)]
 
         released = without_response(in_flight, ended)
         self._claims.commit_and_claim(session.connection_id, session.id, now, changes, released)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from domain.connections import passwords
 from domain.errors import Conflict, TooManyRequests
 from domain.requests.record import timestamp
-from domain.storage.changes import AddSession, ChangeConnection
+from domain.storage.changes import Put
 from domain.storage.retry import commit_with_retry
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session import polling
@@ -101,7 +101,7 @@ class Login:
         moment = timestamp(now)
         # After a conflict, the next failure is recorded instead.
         with suppress(Conflict):
-            self._store.commit(ChangeConnection(connection, connection.changed(moment, login_failed_at=moment)))
+            self._store.commit(Put(connection, connection.changed(moment, login_failed_at=moment)))
 
     def _open(self, connection: Connection, new_id: str, now: datetime) -> tuple[Connection, QueuedRequest | None]:
         """Commit the new session with its first request. Without a request, only record the call.
@@ -124,7 +124,7 @@ class Login:
                 session_id=new_id if claimed else None,
                 message_set_to_forget=None if claimed else to_forget,
             )
-            made: list[Change] = [ChangeConnection(connection, after)]
+            made: list[Change] = [Put(connection, after)]
             if former:
                 made.append(ended(former, now, "Another session of this user has begun."))
             if claimed:
@@ -140,7 +140,7 @@ class Login:
                         work_until=polling.work_until(connection, now), linger_seconds=connection.linger_seconds
                     ),
                 )
-                made.append(AddSession(session))
+                made.append(Put(None, session))
             return made
 
         release = released(former, now) if former else None

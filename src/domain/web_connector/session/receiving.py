@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from domain import qbxml
 from domain.requests.record import MAX_FACT_CHARACTERS, State, shortened
-from domain.storage.changes import ChangeRequest, ChangeSession
+from domain.storage.changes import ChangeRequest, Put
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.responses.outcome import (
     Changed,
@@ -96,9 +96,9 @@ class Receiving:
         search_text = search_text_of(in_flight, outcome.response_xml, outcome.after)
         changed = ChangeRequest(record, outcome.after, outcome.response_xml, search_text)
 
-        def session_change(progress: int, following: InFlight | None) -> ChangeSession:
+        def session_change(progress: int, following: InFlight | None) -> Put[Session]:
             last = after.last_response and replace(after.last_response, progress=progress)
-            return ChangeSession(session, replace(after, in_flight=following, last_response=last))
+            return Put(session, replace(after, in_flight=following, last_response=last))
 
         progress = _progress(session, 1)
         if isinstance(outcome, SendAgain):

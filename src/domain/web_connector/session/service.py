@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from domain.storage.changes import ChangeSession
+from domain.storage.changes import Put
 from domain.storage.retry import commit_with_retry
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session import lingering
@@ -154,7 +154,7 @@ class SessionService:
         message = f"{error['hresult']}: {error['message']}"
         if may_use_open_file(session, error["hresult"]):
             after = session.called(now, company_file=OpenCompanyFile(is_fallback=True), last_error=message)
-            self._store.commit(ChangeSession(session, after))
+            self._store.commit(Put(session, after))
             return Reply(CURRENT_COMPANY_FILE, session.connection_id)
         connection = self._store.connection(session.connection_id)
         self._store.commit(*end_of_session(session, connection, now, message, last_error=error))
