@@ -53,16 +53,20 @@ class ServiceError(Exception):
     code: ClassVar[str]
     retry_after_seconds: int | None = None
 
-    def __init__(self, message: str, details: dict[str, Any] | None = None) -> None:
+    def __init_subclass__(cls, *, code: str) -> None:
+        cls.code = code
+
+    def __init__(
+        self, message: str, details: dict[str, Any] | None = None, retry_after_seconds: int | None = None
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.details = details
+        self.retry_after_seconds = retry_after_seconds or self.retry_after_seconds
 
 
-class InvalidRequest(ServiceError):
+class InvalidRequest(ServiceError, code="invalid_request"):
     """The body or a parameter is wrong; `details.problems` lists the first 100 problems."""
-
-    code = "invalid_request"
 
     def __init__(self, problems: Iterable[Problem], message: str | None = None) -> None:
         self.problems = tuple(islice(problems, MAX_PROBLEMS))
@@ -78,90 +82,58 @@ class InvalidRequest(ServiceError):
         return cls([Problem(field, message)])
 
 
-class UnsupportedByVersion(ServiceError):
+class UnsupportedByVersion(ServiceError, code="unsupported_by_version"):
     """The request needs a higher QBXML version than the connection's QuickBooks supports."""
 
-    code = "unsupported_by_version"
 
-
-class InvalidState(ServiceError):
+class InvalidState(ServiceError, code="invalid_state"):
     """The state of the request does not allow this."""
 
-    code = "invalid_state"
 
-
-class Unauthorized(ServiceError):
+class Unauthorized(ServiceError, code="unauthorized"):
     """The credential is missing, malformed, unknown or revoked."""
 
-    code = "unauthorized"
 
-
-class Forbidden(ServiceError):
+class Forbidden(ServiceError, code="forbidden"):
     """A read-only key cannot queue, change or delete."""
 
-    code = "forbidden"
 
-
-class NotFound(ServiceError):
+class NotFound(ServiceError, code="not_found"):
     """It does not exist, or it belongs to another app."""
 
-    code = "not_found"
 
-
-class Gone(ServiceError):
+class Gone(ServiceError, code="not_found"):
     """The request was deleted."""
 
-    code = "not_found"
 
-
-class InFlight(ServiceError):
+class InFlight(ServiceError, code="in_flight"):
     """QuickBooks may be working on the request, so it cannot be discarded or deleted."""
 
-    code = "in_flight"
 
-
-class IdempotencyKeyReused(ServiceError):
+class IdempotencyKeyReused(ServiceError, code="idempotency_key_reused"):
     """The `Idempotency-Key` was used with another body."""
 
-    code = "idempotency_key_reused"
 
-
-class ConnectionActive(ServiceError):
+class ConnectionActive(ServiceError, code="connection_active"):
     """A Web Connector session is live, so the connection cannot be deleted."""
 
-    code = "connection_active"
 
-
-class RequestTooLarge(ServiceError):
+class RequestTooLarge(ServiceError, code="request_too_large"):
     """The body is too large."""
 
-    code = "request_too_large"
 
-
-class UnsupportedMediaType(ServiceError):
+class UnsupportedMediaType(ServiceError, code="unsupported_media_type"):
     """The body is not JSON."""
 
-    code = "unsupported_media_type"
 
-
-class TooManyRequests(ServiceError):
+class TooManyRequests(ServiceError, code="too_many_requests"):
     """Too many calls, or too many changes of one item at once. Try again after `Retry-After` seconds."""
 
-    code = "too_many_requests"
-
-    def __init__(self, message: str, retry_after_seconds: int = 1) -> None:
-        super().__init__(message)
-        self.retry_after_seconds = retry_after_seconds
+    retry_after_seconds = 1
 
 
-class QuotaExceeded(ServiceError):
+class QuotaExceeded(ServiceError, code="quota_exceeded"):
     """The app has reached one of its limits, `details.limit`. Try again after `Retry-After` seconds."""
-
-    code = "quota_exceeded"
-
-    def __init__(self, message: str, details: dict[str, Any], retry_after_seconds: int) -> None:
-        super().__init__(message, details)
-        self.retry_after_seconds = retry_after_seconds
 
 
 class Conflict(Exception):

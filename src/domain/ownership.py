@@ -35,7 +35,4 @@ def owned(resource: Resource | None, app_id: str, kind: str) -> Resource:
 
 def owned_connection(connection: Connection | None, app_id: str) -> Connection:
     """Return a connection that belongs to the app and was not deleted. Raises NotFound otherwise."""
-    connection = owned(connection, app_id, "connection")
-    if connection.deleted_at:
-        raise not_found("connection")
-    return connection
+    return owned(None if connection and connection.deleted_at else connection, app_id, "connection")

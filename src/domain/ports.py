@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable
+from datetime import datetime
+from typing import TypeAlias
 
-if TYPE_CHECKING:
-    from datetime import datetime
+Clock: TypeAlias = Callable[[], datetime]
+"""Returns the current time, aware and in UTC."""
 
+IdSource: TypeAlias = Callable[[], str]
+"""Returns a new identifier: a lower-case UUID that was never returned before."""
 
-class Clock(Protocol):
-    """A source of the time, as an aware datetime in UTC."""
-
-    def __call__(self) -> datetime:
-        """Return the current time."""
-
-
-class IdSource(Protocol):
-    """A source of new identifiers: lower-case UUID strings."""
-
-    def __call__(self) -> str:
-        """Return an identifier that was never returned before."""
-
-
-class SecretSource(Protocol):
-    """A source of random bytes that are suitable for secrets."""
-
-    def __call__(self, size: int, /) -> bytes:
-        """Return `size` random bytes."""
+SecretSource: TypeAlias = Callable[[int], bytes]
+"""Returns as many random bytes, suitable for secrets."""

@@ -29,11 +29,11 @@ def test_debug_logs_have_no_secrets(caplog: pytest.LogCaptureFixture, monkeypatc
         make_tables(aws_client("dynamodb"), "")
 
         app = services.administration.create_app("Shop")
-        connection = services.connections.create(app.app.id)
-        password = services.connections.set_password(app.app.id, connection.id)
+        connection = services.connections.create(app.id)
+        password = services.connections.set_password(app.id, connection.id)
         stored = services.store.connection(connection.id)
         request = qbxml.parse_request_xml(REQUEST_XML)
-        services.requests.queue(app.app.id, connection.id, request, None)
+        services.requests.queue(app.id, connection.id, request, None)
 
     assert stored
     for secret in (app.webhook_secret, password, stored.password_hash, "MaxReturned"):

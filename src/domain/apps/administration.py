@@ -38,14 +38,6 @@ _CONTENDED = "Another call is changing it. Try again in a moment."
 
 
 @dataclass(frozen=True, slots=True)
-class NewApp:
-    """A new app and its webhook secret."""
-
-    app: App
-    webhook_secret: str
-
-
-@dataclass(frozen=True, slots=True)
 class NewKey:
     """A new API key and its text, which is shown once."""
 
@@ -62,12 +54,11 @@ class Administration:
         self._new_id = new_id
         self._secrets = secrets
 
-    def create_app(self, name: str) -> NewApp:
+    def create_app(self, name: str) -> App:
         """Store a new app with its first webhook secret."""
-        secret = self._new_secret()
-        app = App(self._new_id(), name, timestamp(self._clock()), (secret,))
+        app = App(self._new_id(), name, timestamp(self._clock()), (self._new_secret(),))
         self._store.commit(Put(None, app))
-        return NewApp(app, secret)
+        return app
 
     def apps(self) -> Sequence[App]:
         """Return every app, oldest first."""

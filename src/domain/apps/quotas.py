@@ -1,16 +1,15 @@
-"""Checks calls against the limits of their app.
+"""Checks calls against the quotas of their app.
 
-A process takes allowances in portions, so that only the first call of a portion needs the database. Allowances stay
-valid until they are used. Therefore each warm process can exceed a limit by one portion.
+A process takes a portion of a quota at a time, so that only the first call of a portion needs the database. A portion
+stays valid until it is used up. Therefore each warm process can exceed a limit by one portion.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from math import ceil
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from domain.errors import NotFound, QuotaExceeded
 from domain.requests.record import QUEUED
@@ -18,11 +17,11 @@ from domain.storage.counts import records_by_state
 from domain.storage.ports import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from domain.apps.record import Limits
     from domain.ports import Clock
     from domain.storage.ports import Database
+
+PERIOD_SECONDS = {"creates_per_second": 1, "redeliveries_per_minute": 60}
 
 PORTIONS_OF_RATE = 10
 PORTIONS_OF_WAITING = 100
@@ -38,9 +37,14 @@ MAX_CACHED_PORTIONS = 1_000
 _USAGE_LIFETIME_SECONDS = 60 * 60
 
 
-@dataclass(frozen=True, slots=True)
-class _Portion:
-    """The allowances of this process. When none is left, the next portion is taken at `next_at` (Unix seconds)."""
+class _Quota(NamedTuple):
+    app_id: str
+    name: str
+    limit: int
+
+
+class _Portion(NamedTuple):
+    """How many more calls this process may accept. When none is left, the next portion is taken at `next_at` (Unix)."""
 
     left: int
     next_at: float
@@ -52,65 +56,60 @@ class Quotas:
     def __init__(self, store: Database, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._portions: dict[tuple[str, str, int], _Portion] = {}
+        self._portions: dict[_Quota, _Portion] = {}
         self._lock = Lock()
 
     def check_create(self, app_id: str, limits: Limits) -> None:
         """Count one more request to queue."""
-        rate = limits.creates_per_second
-        self._use_rate((app_id, "creates_per_second", rate), 1, f"This app may queue {rate:,} requests per second.")
+        rate, waiting = limits.creates_per_second, limits.waiting
+        self._use(_Quota(app_id, "creates_per_second", rate), f"This app may queue {rate:,} requests per second.")
         self._use(
-            (app_id, "waiting", limits.waiting),
-            lambda now: self._portion_of_waiting(app_id, limits.waiting, now),
-            f"{limits.waiting:,} requests of this app are waiting, and no more may. Discard some, or wait until "
-            "QuickBooks has executed some.",
+            _Quota(app_id, "waiting", waiting),
+            f"{waiting:,} requests of this app are waiting, and no more may. Discard some, or wait until QuickBooks "
+            "has executed some.",
         )
 
     def check_redelivery(self, app_id: str, limits: Limits) -> None:
         """Count one more webhook to redeliver."""
         rate = limits.redeliveries_per_minute
-        message = f"This app may redeliver {rate:,} webhooks per minute."
-        self._use_rate((app_id, "redeliveries_per_minute", rate), 60, message)
+        quota = _Quota(app_id, "redeliveries_per_minute", rate)
+        self._use(quota, f"This app may redeliver {rate:,} webhooks per minute.")
 
-    def _use_rate(self, quota: tuple[str, str, int], seconds: int, message: str) -> None:
-        self._use(quota, lambda now: self._portion_of_rate(quota, seconds, now), message)
-
-    def _use(self, quota: tuple[str, str, int], take: Callable[[float], _Portion], message: str) -> None:
-        """Use one allowance of a quota: its app, its name and its limit. `take` returns the next portion."""
+    def _use(self, quota: _Quota, message: str) -> None:
+        """Accept one call, or raise QuotaExceeded with the message."""
         with self._lock:
             now = self._clock().timestamp()
             portion = self._portions.get(quota)
             if portion is None or (portion.left == 0 and portion.next_at <= now):
                 if len(self._portions) >= MAX_CACHED_PORTIONS:
                     self._portions.clear()
-                portion = take(now)
-            self._portions[quota] = replace(portion, left=max(portion.left - 1, 0))
+                portion = self._next_portion(quota, now)
+            self._portions[quota] = portion._replace(left=max(portion.left - 1, 0))
         if portion.left == 0:
-            _, name, limit = quota
             seconds = max(ceil(portion.next_at - now), 1)
-            raise QuotaExceeded(message, {"limit": name, "value": limit}, retry_after_seconds=seconds)
+            raise QuotaExceeded(message, {"limit": quota.name, "value": quota.limit}, retry_after_seconds=seconds)
 
-    def _portion_of_rate(self, quota: tuple[str, str, int], seconds: int, now: float) -> _Portion:
-        """Take a portion of the limit for the current second or minute."""
-        app_id, name, limit = quota
-        size = _portion_size(limit, PORTIONS_OF_RATE)
-        start = int(now) // seconds * seconds
-        usage = self._store.add_usage(app_id, f"{name}#{start}", size, start + _USAGE_LIFETIME_SECONDS)
-        granted = _granted(size, usage, limit)
-        return _Portion(granted, now if granted == size else start + seconds)
+    def _next_portion(self, quota: _Quota, now: float) -> _Portion:
+        """Take a portion: of the current second or minute, or of the requests that may wait.
 
-    def _portion_of_waiting(self, app_id: str, limit: int, now: float) -> _Portion:
-        """Take a portion of the requests that may wait.
-
-        The counter only grows. When it exceeds the limit, it is replaced by the number of requests that wait now.
+        The counter of waiting requests only grows. When it exceeds the limit, it is replaced by the number of requests
+        that wait now.
         """
-        size = _portion_size(limit, PORTIONS_OF_WAITING)
-        usage = self._store.add_usage(app_id, "waiting", size)
-        if usage.total > limit and usage.counted_at + RECOUNT_SECONDS <= now:
-            usage = Usage(self._waiting(app_id) + size, counted_at=int(now))
-            self._store.set_usage(app_id, "waiting", usage)
-        granted = _granted(size, usage, limit)
-        return _Portion(granted, now if granted == size else usage.counted_at + RECOUNT_SECONDS)
+        app_id, name, limit = quota
+        if name == "waiting":
+            size = max(limit // PORTIONS_OF_WAITING, 1)
+            usage = self._store.add_usage(app_id, name, size)
+            if usage.total > limit and usage.counted_at + RECOUNT_SECONDS <= now:
+                usage = Usage(self._waiting(app_id) + size, counted_at=int(now))
+                self._store.set_usage(app_id, name, usage)
+            end = usage.counted_at + RECOUNT_SECONDS
+        else:
+            size = max(limit // PORTIONS_OF_RATE, 1)
+            start = int(now) // PERIOD_SECONDS[name] * PERIOD_SECONDS[name]
+            usage = self._store.add_usage(app_id, f"{name}#{start}", size, start + _USAGE_LIFETIME_SECONDS)
+            end = start + PERIOD_SECONDS[name]
+        within_limit = max(0, min(size, limit - (usage.total - size)))
+        return _Portion(within_limit, now if within_limit == size else end)
 
     def _waiting(self, app_id: str) -> int:
         """Return the number of an app's waiting and retryable requests."""
@@ -123,12 +122,3 @@ class Quotas:
         except NotFound:  # it was deleted meanwhile
             return 0
         return sum(records[state] for state in QUEUED)
-
-
-def _portion_size(limit: int, portions: int) -> int:
-    return max(limit // portions, 1)
-
-
-def _granted(size: int, usage: Usage, limit: int) -> int:
-    """Return how many of the last `size` allowances are within the limit."""
-    return max(0, min(size, limit - (usage.total - size)))

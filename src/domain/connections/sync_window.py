@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from domain.errors import InvalidRequest, Problem
 
@@ -50,10 +50,6 @@ class SyncWindow:
         if problems:
             raise InvalidRequest(problems)
         return cls(opens, closes, time_zone)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {"from": self.opens, "to": self.closes, "time_zone": self.time_zone}
 
     def is_open(self, now: datetime) -> bool:
         """Return whether requests may be sent at `now`."""

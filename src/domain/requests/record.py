@@ -91,10 +91,6 @@ class RequestError:
     message: str
     details: Mapping[str, Any] = field(default_factory=dict)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the API's `error` object."""
-        return {"message": self.message, "code": self.code, "details": dict(self.details)}
-
 
 @dataclass(frozen=True, slots=True)
 class WebhookAttempt:

@@ -15,7 +15,7 @@ Only one reason is shown. This is the order of precedence; reasons that need a p
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -65,10 +65,6 @@ class WaitingReason:
     code: str
     message: str
     hint: str | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return asdict(self)
 
 
 def of_request(

@@ -78,8 +78,8 @@ def make_deployment(store: FakeStore) -> Deployment:
     """Fill a store and build services over it."""
     clock, ids = FixedClock(), SequentialIds()
     administration = Administration(store, clock, ids, random_bytes)
-    app_id = administration.create_app("Shop").app.id
-    other_id = administration.create_app("Somebody else").app.id
+    app_id = administration.create_app("Shop").id
+    other_id = administration.create_app("Somebody else").id
     store.commit(Put(None, a_connection(app_id=app_id)))
     services = services_with(store, clock)
     services.new_id, services.secrets = ids, random_bytes

@@ -69,7 +69,7 @@ def test_a_password_is_set_although_the_web_connector_changed_the_connection_fir
 
 def test_two_rotations_at_once_both_return_an_active_secret() -> None:
     store = rival()
-    app = administration(store).create_app("Shop").app
+    app = administration(store).create_app("Shop")
     store.races = 1
 
     secret = administration(store).rotate_webhook_secret(app.id)
@@ -90,7 +90,7 @@ CONTENDED: list[tuple[str, Callable[[Rival, str, str], Any]]] = [
 @pytest.mark.parametrize("change", [change for _, change in CONTENDED], ids=[name for name, _ in CONTENDED])
 def test_a_change_that_always_conflicts_ends_with_an_error(change: Callable[[Rival, str, str], Any]) -> None:
     store = rival()
-    app = administration(store).create_app("Shop").app
+    app = administration(store).create_app("Shop")
     key = administration(store).create_key(app.id).key
     store.races = 1000
 
