@@ -27,7 +27,7 @@ from aws_lambda_powertools.event_handler import Response  # noqa: E402 - after t
 from domain.errors import IdempotencyKeyReused, TooManyRequests  # noqa: E402
 from domain.web_connector.protocol import qwc  # noqa: E402
 from handlers.rest import Endpoint  # noqa: E402
-from handlers.rest.errors import INTERNAL_ERROR, STATUSES  # noqa: E402
+from handlers.rest.errors import STATUSES  # noqa: E402
 from handlers.views.schema import Schema  # noqa: E402
 from handlers.views.webhook_event import EVENT_STATES, WebhookEventView  # noqa: E402
 from local.template import Template  # noqa: E402
@@ -115,7 +115,7 @@ def document() -> dict[str, Any]:
         "components": {
             "securitySchemes": {"api_key": {"type": "http", "scheme": "basic"}},
             "schemas": dict(sorted(components.items())),
-            "responses": {f"Error{status}": _error_response(status) for status in sorted({*STATUSES.values(), 500})},
+            "responses": {f"Error{status}": _error_response(status) for status in sorted({*STATUSES.values()})},
         },
     }
     return _with_examples(_with_plain_names(whole))
@@ -302,8 +302,6 @@ def _error_response(status: int) -> dict[str, Any]:
     """Return the response for all errors of a status, described by the docstrings of their classes."""
     classes: list[type[ServiceError]] = [error for error, one in STATUSES.items() if one == status]
     errors = [(error.code, inspect.cleandoc(error.__doc__ or "")) for error in classes]
-    if not errors:
-        errors = [(INTERNAL_ERROR, "The service failed; `details.request_id` identifies the log line.")]
     examples = {code: {"value": ERROR_EXAMPLES.get(code) or _error(code, message)} for code, message in errors}
     return {
         "description": " ".join(f"`{code}`: {message}" for code, message in errors),

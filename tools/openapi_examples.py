@@ -28,7 +28,7 @@ from domain.requests.record import (
 )
 from domain.requests.waiting_reason import of_request
 from handlers.views.connections import connection
-from handlers.views.requests import listed_request, queued_request, self_link_in_connection
+from handlers.views.requests import listed_request, queued_request
 from handlers.views.webhook_event import event_body
 
 if TYPE_CHECKING:
@@ -111,8 +111,7 @@ def _event(record: QueuedRequest, request_xml: str, response_xml: str | None = N
 
 def _queued() -> Any:
     waiting = of_request(_WAITING, replace(_CONNECTION, sync_window=None), _NOON)
-    own_link = self_link_in_connection(_WAITING)
-    return queued_request(StoredRequest(_WAITING, _REQUEST_XML), own_link=own_link, waiting=waiting)
+    return queued_request(StoredRequest(_WAITING, _REQUEST_XML), waiting=waiting, below_connection=True)
 
 
 def _refusal() -> Any:

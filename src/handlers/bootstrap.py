@@ -1,6 +1,7 @@
 """The composition root: the one module that chooses the implementation of every port.
 
-Imports are inside the properties, so a Lambda function loads only what it uses (`benchmarks/import_times.py`).
+It also keeps the use cases that have a cache, and those that several functions call. Imports are inside the properties,
+so a Lambda function loads only what it uses (`benchmarks/import_times.py`).
 """
 # ruff: noqa: PLC0415 - an import at the top would slow down every function's cold start
 
@@ -23,14 +24,8 @@ if TYPE_CHECKING:
     from domain.apps.administration import Administration
     from domain.apps.quotas import Quotas
     from domain.connections.onboarding import Onboarding
-    from domain.connections.removal import ConnectionRemoval
     from domain.connections.service import ConnectionService
-    from domain.maintenance.recount import Recounting
-    from domain.maintenance.retention import Retention
-    from domain.maintenance.search_packing import Packer
-    from domain.maintenance.sweep import Sweeper
     from domain.ports import Clock, IdSource, SecretSource
-    from domain.requests.listing import Lists
     from domain.requests.service import RequestService
     from domain.storage.ports import Database
     from domain.web_connector.endpoint import WebConnector
@@ -140,13 +135,6 @@ class Services:
         return Quotas(self.store, self.clock)
 
     @cached_property
-    def lists(self) -> Lists:
-        """Lists of queued requests."""
-        from domain.requests.listing import Lists
-
-        return Lists(self.store, self.clock)
-
-    @cached_property
     def connections(self) -> ConnectionService:
         """The use cases of a connection."""
         from domain.connections.service import ConnectionService
@@ -161,13 +149,6 @@ class Services:
         return Onboarding(self.store, self.connections, self.clock, self.secrets)
 
     @cached_property
-    def connection_removal(self) -> ConnectionRemoval:
-        """Deletes connections."""
-        from domain.connections.removal import ConnectionRemoval
-
-        return ConnectionRemoval(self.store, self.clock)
-
-    @cached_property
     def administration(self) -> Administration:
         """The operator's use cases."""
         from domain.apps.administration import Administration
@@ -175,39 +156,11 @@ class Services:
         return Administration(self.store, self.clock, self.new_id, self.secrets)
 
     @cached_property
-    def recounting(self) -> Recounting:
-        """Compares counts with records."""
-        from domain.maintenance.recount import Recounting
-
-        return Recounting(self.store)
-
-    @cached_property
     def web_connector(self) -> WebConnector:
         """The Web Connector's SOAP endpoint."""
         from domain.web_connector.endpoint import WebConnector
 
         return WebConnector(self.store, self.clock, self.new_id, self.secrets)
-
-    @cached_property
-    def sweeper(self) -> Sweeper:
-        """Releases silent sessions and removes the records of deleted connections."""
-        from domain.maintenance.sweep import Sweeper
-
-        return Sweeper(self.store, self.clock)
-
-    @cached_property
-    def retention(self) -> Retention:
-        """Removes what expired records leave behind."""
-        from domain.maintenance.retention import Retention
-
-        return Retention(self.store, self.clock)
-
-    @cached_property
-    def packer(self) -> Packer:
-        """Packs search texts."""
-        from domain.maintenance.search_packing import Packer
-
-        return Packer(self.store, self.clock)
 
     @cached_property
     def deliverer(self) -> Deliverer:

@@ -1,13 +1,8 @@
 """POST /connections/{connection_id}/onboarding_url: a link with which a customer sets up the Web Connector."""
 
-from typing import Annotated
-
-from aws_lambda_powertools.event_handler.openapi.params import Body
-
 from domain.connections.onboarding import check_redirect_url
-from handlers.bootstrap import services
 from handlers.http import public_url
-from handlers.rest import ConnectionId, Data, Endpoint
+from handlers.rest import Data, Endpoint, services
 from handlers.rest.models import NewOnboardingUrl
 from handlers.views.connections import ConnectionView, connection
 
@@ -15,9 +10,7 @@ handler = Endpoint("Connections", changes=True)
 
 
 @handler.route("POST", "/api/v1/connections/<connection_id>/onboarding_url")
-def create_onboarding_url(
-    connection_id: ConnectionId, body: Annotated[NewOnboardingUrl | None, Body()] = None
-) -> Data[ConnectionView]:
+def create_onboarding_url(connection_id: str, body: NewOnboardingUrl | None = None) -> Data[ConnectionView]:
     """Create an onboarding link.
 
     It leads to a page that needs no account and guides through the setup on the Windows machine. The link, in

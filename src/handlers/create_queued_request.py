@@ -1,14 +1,9 @@
 """POST /connections/{connection_id}/queued_requests: queue a request."""
 
-from typing import Annotated
-
-from aws_lambda_powertools.event_handler.openapi.params import Body, Query
-
 from domain.errors import IdempotencyKeyReused, QuotaExceeded, UnsupportedByVersion
 from domain.requests.record import Webhook
 from domain.requests.service import Idempotency
-from handlers.bootstrap import services
-from handlers.rest import ConnectionId, Data, Endpoint
+from handlers.rest import Data, Endpoint, services
 from handlers.rest.new_queued_request import NewQueuedRequest, NewRequestParameters
 from handlers.rest.queueing import queue, webhook_to
 from handlers.rest.request_checks import idempotency_key
@@ -25,9 +20,9 @@ handler = Endpoint("Queued requests", changes=True)
     errors=(IdempotencyKeyReused, QuotaExceeded, UnsupportedByVersion),
 )
 def create_queued_request(
-    connection_id: ConnectionId,
-    body: Annotated[NewQueuedRequest, Body()],
-    parameters: Annotated[NewRequestParameters, Query()],
+    connection_id: str,
+    body: NewQueuedRequest,
+    parameters: NewRequestParameters,
 ) -> tuple[Data[QueuedRequestView], bool]:
     """Queue a request.
 

@@ -7,6 +7,7 @@ from typing import Any
 from aws_lambda_powertools import Logger
 
 from adapters.dynamodb.requests import record_from_item
+from domain.maintenance.retention import Retention
 from handlers.bootstrap import services
 
 logger = Logger()
@@ -17,7 +18,7 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
 
     Lambda repeats everything after the first failure. A record that was already cleaned up is not changed.
     """
-    retention = services().retention
+    retention = Retention(services().store, services().clock)
     failures = []
     forgotten = 0
     for entry in event["Records"]:

@@ -3,10 +3,8 @@
 from aws_lambda_powertools.event_handler import Response
 
 from domain.web_connector.protocol import qwc
-from handlers.bootstrap import services
-from handlers.http import public_url
-from handlers.rest import ConnectionId, Endpoint
-from handlers.rest.request_checks import header
+from handlers.http import header, public_url
+from handlers.rest import Endpoint, services
 from handlers.rest.responses import file_response
 from handlers.views.connections import QwcView
 
@@ -16,7 +14,7 @@ PATH = "/api/v1/connections/<connection_id>/qwc"
 
 @handler.route("GET", PATH)
 @handler.route("POST", PATH, operation_id="post_connection_qwc")
-def get_connection_qwc(connection_id: ConnectionId) -> QwcView | Response[str]:
+def get_connection_qwc(connection_id: str) -> QwcView | Response[str]:
     """Get the .qwc file.
 
     With `Accept: application/x-qwc` the response is the file itself, otherwise its text in JSON. The password is not

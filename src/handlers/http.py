@@ -1,4 +1,4 @@
-"""Headers that all HTTP responses share, and the service's public URL. It imports no slow modules."""
+"""HTTP requests and responses of API Gateway, and the service's public URL. It imports no slow modules."""
 
 from __future__ import annotations
 
@@ -17,6 +17,21 @@ SECURITY_HEADERS: Mapping[str, str] = {
 
 NO_STORE: Mapping[str, str] = {"Cache-Control": "no-store", **SECURITY_HEADERS}
 """Responses hold a company's books or credentials, so no cache may keep them."""
+
+
+def header(event: Mapping[str, Any], name: str) -> str | None:
+    """Return a header's value. The case of its name does not matter."""
+    for one, value in (event.get("headers") or {}).items():
+        if one.lower() == name.lower():
+            text: str = value
+            return text
+    return None
+
+
+def response(status: int, content_type: str, body: str, headers: Mapping[str, str] = NO_STORE) -> dict[str, Any]:
+    """Return a response of a function without a resolver."""
+    headers = {**headers, "Content-Type": content_type}
+    return {"statusCode": status, "headers": headers, "body": body, "isBase64Encoded": False}
 
 
 def public_url(event: Mapping[str, Any]) -> str:

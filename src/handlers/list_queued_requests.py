@@ -1,14 +1,10 @@
 """GET /connections/{connection_id}/queued_requests: one page of a connection's requests."""
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Annotated
-
-from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from domain.requests import waiting_reason
-from domain.requests.listing import ListQuery
-from handlers.bootstrap import services
-from handlers.rest import ConnectionId, Endpoint
+from domain.requests.listing import ListQuery, Lists
+from handlers.rest import Endpoint, services
 from handlers.rest.models import ListParameters
 from handlers.views.requests import ListedRequestPageView, listed_request
 
@@ -16,9 +12,7 @@ handler = Endpoint("Queued requests")
 
 
 @handler.route("GET", "/api/v1/connections/<connection_id>/queued_requests")
-def list_queued_requests(
-    connection_id: ConnectionId, parameters: Annotated[ListParameters, Query()]
-) -> ListedRequestPageView:
+def list_queued_requests(connection_id: str, parameters: ListParameters) -> ListedRequestPageView:
     """List a connection's requests.
 
     A page past the end is empty.
@@ -28,7 +22,7 @@ def list_queued_requests(
     # Read in parallel with the page. The connection determines why its requests wait.
     with ThreadPoolExecutor(1) as parallel:
         read = parallel.submit(services().store.connection, connection_id)
-        page = services().lists.page(handler.app_id, query)
+        page = Lists(services().store, services().clock).page(handler.app_id, query)
     now, connection = services().clock(), read.result()
     views = [
         listed_request(item, waiting=waiting_reason.of_request(item.record, connection, now)) for item in page.items

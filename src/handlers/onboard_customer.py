@@ -12,9 +12,8 @@ from domain.connections.onboarding import is_connected
 from domain.errors import NotFound, ServiceError
 from domain.web_connector.protocol import qwc
 from handlers.bootstrap import services
-from handlers.http import NO_STORE, public_url
+from handlers.http import header, public_url, response
 from handlers.rest.errors import STATUSES
-from handlers.rest.request_checks import header
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
@@ -23,10 +22,12 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
         scheme, _, token = (header(event, "Authorization") or "").partition(" ")
         if scheme.lower() != "bearer":
             raise NotFound("This link is not complete.")
-        return _answer(200, {"data": _data(event, token.strip())})
+        status, body = 200, {"data": _data(event, token.strip())}
     except ServiceError as error:
         details = {"details": error.details} if error.details else {}
-        return _answer(STATUSES[type(error)], {"error": {"code": error.code, "message": error.message, **details}})
+        status = STATUSES[type(error)]
+        body = {"error": {"code": error.code, "message": error.message, **details}}
+    return response(status, "application/json", json.dumps(body))
 
 
 def _data(event: dict[str, Any], token: str) -> dict[str, Any]:
@@ -56,8 +57,3 @@ def _progress(token: str) -> dict[str, Any]:
         "redirect_url": link.redirect_url if link else None,
         "expires_at": link.expires_at if link else None,
     }
-
-
-def _answer(status: int, body: dict[str, Any]) -> dict[str, Any]:
-    headers = {**NO_STORE, "Content-Type": "application/json"}
-    return {"statusCode": status, "headers": headers, "body": json.dumps(body), "isBase64Encoded": False}

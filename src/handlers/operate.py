@@ -7,27 +7,155 @@ REST API.
 from __future__ import annotations
 
 import re
-from typing import Any
+from dataclasses import asdict
+from inspect import signature
+from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools import Logger
 
-from domain.errors import ServiceError
-from handlers.operator_commands import command_named
+from domain.apps.record import Scope
+from domain.errors import InvalidRequest, ServiceError
+from domain.maintenance.recount import Recounting
+from handlers.bootstrap import services
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from domain.apps.record import ApiKey, App
 
 logger = Logger()
 
-LOGGED_ARGUMENTS = frozenset(
-    {
-        "app_id",
-        "connection_id",
-        "key_hash",
-        "scope",
-        "mend",
-        "creates_per_second",
-        "waiting",
-        "redeliveries_per_minute",
+MAX_LIMIT = 10_000_000
+
+MAX_LISTED_CONNECTIONS = 10_000
+"""They take 2 to 4 MB of the 6 MB that a function can return. `total` tells whether there are more."""
+
+
+def create_app(*, name: str) -> dict[str, Any]:
+    """Create an app and return its first webhook secret."""
+    app = services().administration.create_app(name)
+    return {"app_id": app.id, "name": app.name, "webhook_secret": app.webhook_secrets[0]}
+
+
+def list_apps() -> dict[str, Any]:
+    """List all apps, oldest first, with their limits."""
+    return {"apps": [_app(app) for app in services().administration.apps()]}
+
+
+def show_app(*, app_id: str) -> dict[str, Any]:
+    """Show an app: its limits, its API keys and the number of its active webhook secrets and connections."""
+    app = services().administration.app(app_id)
+    return {
+        **_app(app),
+        "active_webhook_secrets": len(app.webhook_secrets),
+        "connections": len(services().store.connection_ids_of(app_id)),
+        **list_keys(app_id=app_id),
     }
-)
+
+
+def list_connections(*, app_id: str) -> dict[str, Any]:
+    """List the connections of an app, oldest first."""
+    services().administration.app(app_id)
+    connections, total = services().store.connections_of(app_id, 0, MAX_LISTED_CONNECTIONS)
+    return {
+        "total": total,
+        "connections": [
+            {
+                "connection_id": one.id,
+                "name": one.name,
+                "status": one.status,
+                "last_connected_at": one.last_connected_at,
+                "inserted_at": one.inserted_at,
+            }
+            for one in connections
+        ],
+    }
+
+
+def set_limits(
+    *,
+    app_id: str,
+    creates_per_second: str | None = None,
+    waiting: str | None = None,
+    redeliveries_per_minute: str | None = None,
+) -> dict[str, Any]:
+    """Change limits of an app. API Gateway uses the former ones until its cached credentials expire."""
+    texts = {
+        "creates_per_second": creates_per_second,
+        "waiting": waiting,
+        "redeliveries_per_minute": redeliveries_per_minute,
+    }
+    limits = {name: _limit(name, text) for name, text in texts.items() if text is not None}
+    return _app(services().administration.set_limits(app_id, **limits))
+
+
+def create_key(*, app_id: str, scope: str = Scope.FULL.value) -> dict[str, Any]:
+    """Create an API key with the scope `full` or `read_only`. The key itself is returned only this once."""
+    if scope not in set(Scope):
+        raise InvalidRequest.of("scope", "must be full or read_only")
+    created = services().administration.create_key(app_id, Scope(scope))
+    return _key(created.key) | {"api_key": created.text}
+
+
+def list_keys(*, app_id: str) -> dict[str, Any]:
+    """List an app's keys, each with its hash and its first characters."""
+    return {"keys": [_key(key) for key in services().administration.keys(app_id)]}
+
+
+def revoke_key(*, key_hash: str) -> dict[str, Any]:
+    """Revoke a key by its hash. API Gateway may accept it until its cached credentials expire."""
+    return _key(services().administration.revoke_key(key_hash))
+
+
+def rotate_webhook_secret(*, app_id: str) -> dict[str, Any]:
+    """Create a new webhook secret. The former one also signs until `retire_old_webhook_secrets`."""
+    return {"app_id": app_id, "webhook_secret": services().administration.rotate_webhook_secret(app_id)}
+
+
+def retire_old_webhook_secrets(*, app_id: str) -> dict[str, Any]:
+    """Leave only the newest webhook secret active."""
+    services().administration.retire_old_webhook_secrets(app_id)
+    return {"app_id": app_id}
+
+
+def recount_connection(*, connection_id: str, mend: str = "no") -> dict[str, Any]:
+    """Compare a connection's counts with its records. With `mend` = `yes`, correct them."""
+    if mend not in {"yes", "no"}:
+        raise InvalidRequest.of("mend", "must be yes or no")
+    recounting = Recounting(services().store)
+    missing = (recounting.mend if mend == "yes" else recounting.differences)(connection_id)
+    differences = [
+        {
+            "day": key.day,
+            "by": key.sort,
+            "state": key.state.value,
+            "webhook_state": key.webhook_state.value,
+            "short_by": number,
+        }
+        for key, number in sorted(missing.items(), key=lambda one: (one[0].day, one[0].sort, one[0].state))
+    ]
+    return {"connection_id": connection_id, "differences": differences, "mended": mend == "yes"}
+
+
+COMMANDS: dict[str, Callable[..., dict[str, Any]]] = {
+    command.__name__: command
+    for command in (
+        create_app,
+        list_apps,
+        show_app,
+        list_connections,
+        set_limits,
+        create_key,
+        list_keys,
+        revoke_key,
+        rotate_webhook_secret,
+        retire_old_webhook_secrets,
+        recount_connection,
+    )
+}
+
+
+LOGGED_ARGUMENTS = {name for command in COMMANDS.values() for name in signature(command).parameters} - {"name"}
 """The arguments that are logged if they have the form of an id, a hash, a number or an option. No argument is a secret,
 but an operator can pass an API key by mistake."""
 
@@ -50,3 +178,40 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
         logged = {name: arguments[name] for name in LOGGED_ARGUMENTS & arguments.keys()}
         logged = {name: value for name, value in logged.items() if _is_loggable(str(value))}
         logger.info("operator.command", extra={"command": command, "result": result, **logged})
+
+
+def command_named(name: object, arguments: dict[str, Any]) -> Callable[..., dict[str, Any]]:
+    """Return the command. Raises InvalidRequest for an unknown name and for wrong arguments."""
+    command = COMMANDS.get(name) if isinstance(name, str) else None
+    if command is None:
+        raise InvalidRequest.of("operation", f"must be one of {', '.join(COMMANDS)}")
+    parameters = signature(command).parameters
+    for unknown in arguments.keys() - parameters.keys():
+        raise InvalidRequest.of(unknown, f"is not an argument of {name}")
+    for argument, parameter in parameters.items():
+        if parameter.default is parameter.empty and not arguments.get(argument):
+            raise InvalidRequest.of(argument, "is missing")
+        if not isinstance(arguments.get(argument, ""), str):
+            raise InvalidRequest.of(argument, "must be a string")
+    return command
+
+
+def _limit(name: str, text: str) -> int:
+    if not (len(text) <= len(str(MAX_LIMIT)) and text.isascii() and text.isdigit() and int(text) <= MAX_LIMIT):
+        raise InvalidRequest.of(name, f"must be a whole number from 0 to {MAX_LIMIT:,}")
+    return int(text)
+
+
+def _app(app: App) -> dict[str, Any]:
+    return {"app_id": app.id, "name": app.name, "inserted_at": app.inserted_at, "limits": asdict(app.limits)}
+
+
+def _key(key: ApiKey) -> dict[str, Any]:
+    return {
+        "key_hash": key.hash,
+        "app_id": key.app_id,
+        "scope": key.scope.value,
+        "label": key.label,
+        "inserted_at": key.inserted_at,
+        "revoked_at": key.revoked_at,
+    }

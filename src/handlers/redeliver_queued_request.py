@@ -1,19 +1,20 @@
 """POST /queued_requests/{request_id}/redeliver, also below its connection: send its webhook again."""
 
 from domain.errors import Gone, InvalidState, QuotaExceeded
-from handlers.bootstrap import services
-from handlers.rest import REQUEST, REQUEST_OF_CONNECTION, ConnectionId, Data, Endpoint, RequestId
+from handlers.rest import REQUEST, REQUEST_OF_CONNECTION, Data, Endpoint, services
 from handlers.views.requests import QueuedRequestView, queued_request
 
 handler = Endpoint("Queued requests", changes=True)
-ERRORS = (Gone, InvalidState, QuotaExceeded)
 
 
-@handler.route("POST", f"{REQUEST}/redeliver", status=202, errors=ERRORS)
-@handler.route("POST", f"{REQUEST_OF_CONNECTION}/redeliver", status=202, errors=ERRORS)
-def redeliver_queued_request(
-    request_id: RequestId, connection_id: ConnectionId | None = None
-) -> Data[QueuedRequestView]:
+@handler.route(
+    "POST",
+    f"{REQUEST}/redeliver",
+    f"{REQUEST_OF_CONNECTION}/redeliver",
+    status=202,
+    errors=(Gone, InvalidState, QuotaExceeded),
+)
+def redeliver_queued_request(request_id: str, connection_id: str | None = None) -> Data[QueuedRequestView]:
     """Send the webhook of an ended request again."""
     services().quotas.check_redelivery(handler.app_id, handler.caller.limits)
     return {"data": queued_request(services().requests.redeliver(handler.app_id, request_id, connection_id))}

@@ -1,15 +1,13 @@
 """POST /connections/{connection_id}/reset_company_file: accept the next session's company file."""
 
-from handlers.bootstrap import services
-from handlers.rest import ConnectionId, Data, Endpoint
-from handlers.rest.connections import connection_data
-from handlers.views.connections import ConnectionView
+from handlers.rest import Endpoint, services
+from handlers.rest.connections import ConnectionResponse, connection_response
 
 handler = Endpoint("Connections", changes=True)
 
 
 @handler.route("POST", "/api/v1/connections/<connection_id>/reset_company_file")
-def reset_company_file(connection_id: ConnectionId) -> Data[ConnectionView]:
+def reset_company_file(connection_id: str) -> ConnectionResponse:
     """Accept the next session's company file.
 
     A connection is pinned to one company file by the mark (`FileID`) that its .qwc file left there. While a file with
@@ -18,4 +16,4 @@ def reset_company_file(connection_id: ConnectionId) -> Data[ConnectionView]:
     the connection is then pinned to that file. Resetting again changes nothing. A write whose response was lost is
     never repeated in a file other than the one that it was sent to.
     """
-    return connection_data(services().connections.reset_company_file(handler.app_id, connection_id))
+    return connection_response(services().connections.reset_company_file(handler.app_id, connection_id))

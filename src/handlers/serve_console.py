@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from handlers.http import SECURITY_HEADERS
+from handlers.http import SECURITY_HEADERS, header, response
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -66,7 +66,7 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     if name == "openapi.json":
         return _file(event, _CONSOLE / "openapi.json", _REVALIDATE)
     if name == "app" and below == "schema/fields.json":
-        return _answer(event, _fields(), ".json", _REVALIDATE, {})
+        return _answer(event, _fields(), ".json", _REVALIDATE)
     if name == "app" and below.startswith("schema/"):
         return _file(event, _inside(_SCHEMA, below.removeprefix("schema/")), _REVALIDATE)
     if name == "app" and below.startswith("assets/"):
@@ -152,16 +152,16 @@ def _keys(value: Any) -> set[str]:
 def _file(event: dict[str, Any], file: Path | None, caching: str) -> dict[str, Any]:
     if file is None:
         # Not cached, because a new page may call an old function during a deployment.
-        headers = {**_HEADERS, "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"}
-        return {"statusCode": 404, "headers": headers, "body": "There is no such file.\n", "isBase64Encoded": False}
-    return _answer(event, file.read_text(encoding="utf-8"), file.suffix, caching, {})
+        headers = {**_HEADERS, "Cache-Control": "no-store"}
+        return response(404, "text/plain; charset=utf-8", "There is no such file.\n", headers)
+    return _answer(event, file.read_text(encoding="utf-8"), file.suffix, caching)
 
 
-def _answer(event: dict[str, Any], text: str, suffix: str, caching: str, extra: Mapping[str, str]) -> dict[str, Any]:
+def _answer(
+    event: dict[str, Any], text: str, suffix: str, caching: str, extra: Mapping[str, str] | None = None
+) -> dict[str, Any]:
     # The tag is weak, because API Gateway may compress the same text.
     tag = f'W/"{hashlib.sha256(text.encode()).hexdigest()[:16]}"'
-    headers = {**_HEADERS, **extra, "Content-Type": _TYPES[suffix], "Cache-Control": caching, "ETag": tag}
-    sent = next((value for name, value in (event.get("headers") or {}).items() if name.lower() == "if-none-match"), "")
-    if tag in (sent or ""):
-        return {"statusCode": 304, "headers": headers, "body": "", "isBase64Encoded": False}
-    return {"statusCode": 200, "headers": headers, "body": text, "isBase64Encoded": False}
+    headers = {**_HEADERS, **(extra or {}), "Cache-Control": caching, "ETag": tag}
+    is_cached = tag in (header(event, "If-None-Match") or "")
+    return response(304 if is_cached else 200, _TYPES[suffix], "" if is_cached else text, headers)

@@ -8,6 +8,7 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 
+from domain.maintenance.sweep import Sweeper
 from handlers.bootstrap import services
 
 logger = Logger()
@@ -19,5 +20,6 @@ RESERVE = timedelta(seconds=20)
 def handler(_event: dict[str, Any], context: Any) -> None:
     """Sweep while the function has time."""
     left = timedelta(milliseconds=context.get_remaining_time_in_millis())
-    swept = services().sweeper.sweep(services().clock() + left - RESERVE)
+    clock = services().clock
+    swept = Sweeper(services().store, clock).sweep(clock() + left - RESERVE)
     logger.info("sweep.done", extra=asdict(swept))

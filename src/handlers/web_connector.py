@@ -10,7 +10,7 @@ from aws_lambda_powertools import Logger
 
 from domain.web_connector.protocol import qwc, wsdl
 from handlers.bootstrap import services
-from handlers.http import NO_STORE, public_url
+from handlers.http import public_url, response
 
 logger = Logger()
 
@@ -24,10 +24,10 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     if event["httpMethod"] == "POST":
         reply = services().web_connector.reply(_body(event))
         logger.info("web_connector.called", extra={"status": reply.status, **reply.log})
-        return _response(reply.status, reply.content_type, reply.body)
+        return response(reply.status, reply.content_type, reply.body)
     if any(name.lower() == "wsdl" for name in event.get("queryStringParameters") or {}):
-        return _response(200, "text/xml; charset=utf-8", wsdl.render(public_url(event) + qwc.SERVICE_PATH))
-    return _response(200, "text/plain; charset=utf-8", GREETING)
+        return response(200, "text/xml; charset=utf-8", wsdl.render(public_url(event) + qwc.SERVICE_PATH))
+    return response(200, "text/plain; charset=utf-8", GREETING)
 
 
 def _body(event: dict[str, Any]) -> bytes | str:
@@ -36,8 +36,3 @@ def _body(event: dict[str, Any]) -> bytes | str:
         return base64.b64decode(body, validate=True) if event.get("isBase64Encoded") else body
     except binascii.Error:
         return body
-
-
-def _response(status: int, content_type: str, body: str) -> dict[str, Any]:
-    headers = {"Content-Type": content_type, **NO_STORE}
-    return {"statusCode": status, "headers": headers, "body": body, "isBase64Encoded": False}

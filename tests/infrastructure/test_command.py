@@ -6,7 +6,7 @@ from inspect import signature
 
 import pytest
 
-from handlers.operator_commands import COMMANDS, command_named
+from handlers.operate import COMMANDS, command_named
 from local import command
 
 

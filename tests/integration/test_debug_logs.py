@@ -36,6 +36,6 @@ def test_debug_logs_have_no_secrets(caplog: pytest.LogCaptureFixture, monkeypatc
         services.requests.queue(app.id, connection.id, request, None)
 
     assert stored
-    for secret in (app.webhook_secret, password, stored.password_hash, "MaxReturned"):
+    for secret in (*app.webhook_secrets, password, stored.password_hash, "MaxReturned"):
         assert secret
         assert secret not in caplog.text

@@ -24,31 +24,24 @@ if TYPE_CHECKING:
 REASON = "The connection was deleted."
 
 
-class ConnectionRemoval:
-    """The use case. It raises NotFound for another app's connection."""
+def remove_connection(store: Database, clock: Clock, app_id: str, connection_id: str) -> None:
+    """Delete a connection with its requests. End its session if the session is silent.
 
-    def __init__(self, store: Database, clock: Clock) -> None:
-        self._store = store
-        self._clock = clock
+    Raises NotFound, TooManyRequests, or ConnectionActive if a Web Connector session is live.
+    """
 
-    def delete(self, app_id: str, connection_id: str) -> None:
-        """Delete a connection with its requests. End its session if the session is silent.
+    def attempt(_: Conflict | None) -> None:
+        connection = owned_connection(store.connection(connection_id), app_id)
+        now = clock()
+        changes: list[Change] = []
+        session = store.session(connection.session_id) if connection.session_id else None
+        if session and not session.ended:
+            _refuse_while_live(session, now)
+            # The removal itself frees the connection.
+            changes += end_of_session(session, None, now, REASON)
+        store.commit(*changes, Put(connection, connection.removed(timestamp(now))))
 
-        Raises NotFound, TooManyRequests, or ConnectionActive if a Web Connector session is live.
-        """
-
-        def attempt(_: Conflict | None) -> None:
-            connection = owned_connection(self._store.connection(connection_id), app_id)
-            now = self._clock()
-            changes: list[Change] = []
-            session = self._store.session(connection.session_id) if connection.session_id else None
-            if session and not session.ended:
-                _refuse_while_live(session, now)
-                # The removal itself frees the connection.
-                changes += end_of_session(session, None, now, REASON)
-            self._store.commit(*changes, Put(connection, connection.removed(timestamp(now))))
-
-        commit_with_retry(attempt, "The connection is being changed. Try again in a moment.")
+    commit_with_retry(attempt, "The connection is being changed. Try again in a moment.")
 
 
 def _refuse_while_live(session: Session, now: datetime) -> None:

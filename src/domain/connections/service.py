@@ -1,11 +1,11 @@
 """The operations of an app on its connections: create, list, read, change, pause and set the password.
 
-`domain.connections.removal` deletes them.
+`domain.connections.removal` deletes them; it imports more.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from domain.connections import passwords
@@ -30,26 +30,10 @@ MAX_PASSWORD_LENGTH = 128
 """The allowed length of a password that the caller chooses (docs/reference/service-contract.md, Limits)."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionsPage:
-    """One page of an app's connections, oldest first. `total_pages` is 0 if there are none."""
-
-    items: Sequence[Connection]
-    page: int
-    total_pages: int
-
-
 class ConnectionService:
     """The use cases. They raise NotFound for another app's connection and for a deleted one."""
 
-    def __init__(
-        self,
-        store: Database,
-        *,
-        clock: Clock,
-        new_id: IdSource,
-        secrets: SecretSource,
-    ) -> None:
+    def __init__(self, store: Database, *, clock: Clock, new_id: IdSource, secrets: SecretSource) -> None:
         self._store = store
         self._clock = clock
         self._new_id = new_id
@@ -76,10 +60,10 @@ class ConnectionService:
         self._store.commit(Put(None, connection))
         return connection
 
-    def page(self, app_id: str, page: int, page_size: int) -> ConnectionsPage:
-        """Return one page, counted from 1. A page past the end is empty."""
+    def page(self, app_id: str, page: int, page_size: int) -> tuple[Sequence[Connection], int]:
+        """Return the connections on a page, oldest first, and the number of pages. `page` counts from 1."""
         items, total = self._store.connections_of(app_id, (page - 1) * page_size, page_size)
-        return ConnectionsPage(items, page, -(-total // page_size))
+        return items, -(-total // page_size)
 
     def get(self, app_id: str, connection_id: str) -> Connection:
         """Return a connection. Raises NotFound."""
@@ -107,12 +91,7 @@ class ConnectionService:
             backoff = before.backoff
             return {"paused_at": None, "backoff": backoff and replace(backoff, until=min(now, backoff.until))}
 
-        return self._change(
-            app_id,
-            connection_id,
-            resumed,
-            change_session=lambda live: live.with_pause(paused=False),
-        )
+        return self._change(app_id, connection_id, resumed, change_session=lambda live: live.with_pause(paused=False))
 
     def reset_company_file(self, app_id: str, connection_id: str) -> Connection:
         """Remove the pin to the company file. The next session pins the file that is open then.
@@ -142,13 +121,8 @@ class ConnectionService:
             raise InvalidRequest.of("password", f"{weakness}. Leave it out to have one generated")
         password = password or passwords.generate(self._secrets)
         password_hash = passwords.hash_password(password, self._secrets(passwords.SALT_BYTES))
-
-        self._change(
-            app_id,
-            connection_id,
-            lambda _: {"password_hash": password_hash, "login_failed_at": None},
-            change_session=Session.revoked,
-        )
+        fields = {"password_hash": password_hash, "login_failed_at": None}
+        self._change(app_id, connection_id, lambda _: fields, change_session=Session.revoked)
         return password
 
     def _change(

@@ -3,7 +3,8 @@
 Only these endpoints import it. The resolver and pydantic would slow down the cold start of the other functions.
 """
 
-from handlers.rest.endpoint import REQUEST, REQUEST_OF_CONNECTION, ConnectionId, Endpoint, RequestId
+from handlers.bootstrap import services
+from handlers.rest.endpoint import REQUEST, REQUEST_OF_CONNECTION, Endpoint
 from handlers.views.schema import Data, Page
 
-__all__ = ["REQUEST", "REQUEST_OF_CONNECTION", "ConnectionId", "Data", "Endpoint", "Page", "RequestId"]
+__all__ = ["REQUEST", "REQUEST_OF_CONNECTION", "Data", "Endpoint", "Page", "services"]

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from domain.webhooks.addresses import check_url
 from handlers.bootstrap import services
-from handlers.views import connections
+from handlers.views.connections import ConnectionView, connection
+from handlers.views.schema import Data
 
 if TYPE_CHECKING:
     from domain.connections.record import Connection
     from handlers.rest.models import NewConnection
-    from handlers.views.connections import ConnectionView
-    from handlers.views.schema import Data
+
+ConnectionResponse = Data[ConnectionView]
 
 
 def checked_settings(body: NewConnection) -> dict[str, Any]:
@@ -22,6 +23,6 @@ def checked_settings(body: NewConnection) -> dict[str, Any]:
     return body.settings()
 
 
-def connection_data(connection: Connection) -> Data[ConnectionView]:
+def connection_response(stored: Connection) -> ConnectionResponse:
     """Return the response with a connection."""
-    return {"data": connections.connection(connection, services().clock())}
+    return {"data": connection(stored, services().clock())}

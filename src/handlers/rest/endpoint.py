@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
-from aws_lambda_powertools.event_handler.openapi.params import Body, Path, Query
-from pydantic import BaseModel
+from aws_lambda_powertools.event_handler.openapi import params
+from pydantic import BaseModel, ConfigDict
 
 from domain.apps.record import Scope
 from domain.errors import (
@@ -24,7 +24,7 @@ from domain.errors import (
     UnsupportedMediaType,
 )
 from handlers.rest import request_checks
-from handlers.rest.errors import error_response, expected, fault_response
+from handlers.rest.errors import InternalError, error_response, expected
 from handlers.rest.responses import CONTENT_TYPE, for_read_only_key, render
 
 if TYPE_CHECKING:
@@ -32,14 +32,29 @@ if TYPE_CHECKING:
 
     from domain.queries import Query as ConvenienceQuery
 
-ConnectionId = Annotated[str, Path(description="The connection's id.", json_schema_extra={"format": "uuid"})]
-RequestId = Annotated[str, Path(description="The request's id.", json_schema_extra={"format": "uuid"})]
-
 REQUEST = "/api/v1/queued_requests/<request_id>"
 REQUEST_OF_CONNECTION = "/api/v1/connections/<connection_id>/queued_requests/<request_id>"
 """The two paths of a request."""
 
+_PATH_PARAMETERS = {
+    "connection_id": params.Path(description="The connection's id.", json_schema_extra={"format": "uuid"}),
+    "request_id": params.Path(description="The request's id.", json_schema_extra={"format": "uuid"}),
+}
+
 logger = Logger(serialize_stacktrace=False)  # the log line already contains the stack trace as text
+
+
+class Body(BaseModel):
+    """A body without unknown fields and without conversion between types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Parameters(BaseModel):
+    """The query parameters of an endpoint."""
+
+
+Model = TypeVar("Model", Body, Parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +72,7 @@ class Operation:
 class Endpoint:
     """A Lambda handler with the operations of one endpoint.
 
-    A handler function takes path parameters and the models of its body and query parameters. It returns the response's
+    A handler function takes the parameters of its path by name, a `Body` and `Parameters`. It returns the response's
     body, None for an empty one, or a finished `Response`. Its docstring is the description in OpenAPI, and its return
     type is the schema.
     """
@@ -78,8 +93,7 @@ class Endpoint:
     def route(
         self,
         method: str,
-        path: str,
-        *,
+        *paths: str,
         status: int = 200,
         repeated_status: int | None = None,
         errors: tuple[type[ServiceError], ...] = (),
@@ -91,51 +105,57 @@ class Endpoint:
         """
 
         def register(function: Callable[..., Any]) -> Callable[..., Any]:
-            if body := _model(function, Body):
-                self._fields = list(body.model_fields)
-            if query := _model(function, Query):
-                self._parameters = [field.alias or name for name, field in query.model_fields.items()]
             signature = inspect.signature(function)
-            parameters = [one for one in map(_of_path, signature.parameters.values()) if _is_in(one, path)]
-
-            @wraps(function)
-            def respond(**arguments: Any) -> Response[Any]:
-                result = function(**arguments)
-                if isinstance(result, Response):
-                    return result
-                body, repeated = result if repeated_status else (result, False)
-                if self.caller.scope is Scope.READ_ONLY:
-                    body = for_read_only_key(body)
-                return render(self.event, body, repeated_status if repeated and repeated_status else status)
-
-            # Powertools would validate and copy a body of a declared type, up to 4 MB, without need.
-            respond.__signature__ = signature.replace(  # type: ignore[attr-defined]
-                parameters=parameters, return_annotation=Response[Any]
-            )
-            below = "_of_connection" if "<connection_id>" in path and "<request_id>" in path else ""
-            identifier = operation_id or f"{function.__name__}{below}"
-            self.operations.append(
-                Operation(
-                    identifier,
+            for parameter in signature.parameters.values():
+                if body := _model(parameter, Body):
+                    self._fields = list(body.model_fields)
+                if query := _model(parameter, Parameters):
+                    self._parameters = [field.alias or name for name, field in query.model_fields.items()]
+            for path in paths:
+                respond = self._responder(function, status, repeated_status)
+                # Powertools would validate and copy a body of a declared type, up to 4 MB, without need.
+                respond.__signature__ = signature.replace(  # type: ignore[attr-defined]
+                    parameters=_parameters(signature, path), return_annotation=Response[Any]
+                )
+                below = "_of_connection" if "<connection_id>" in path and "<request_id>" in path else ""
+                operation = Operation(
+                    operation_id or f"{function.__name__}{below}",
                     method,
                     path.replace("<", "{").replace(">", "}"),
                     function,
                     (status,) if repeated_status is None else (status, repeated_status),
-                    frozenset([*self._errors(path, with_body=body is not None), *errors]),
+                    frozenset([*self._errors(path), *errors]),
                 )
-            )
-            self.resolver.route(path, method, operation_id=identifier, status_code=status)(respond)
+                self.operations.append(operation)
+                self.resolver.route(path, method, operation_id=operation.id, status_code=status)(respond)
             return function
 
         return register
 
-    def _errors(self, path: str, *, with_body: bool) -> Iterator[type[ServiceError]]:
+    def _responder(
+        self, function: Callable[..., Any], status: int, repeated_status: int | None
+    ) -> Callable[..., Response[Any]]:
+        """Return a function that renders the result of `function`."""
+
+        @wraps(function)
+        def respond(**arguments: Any) -> Response[Any]:
+            result = function(**arguments)
+            if isinstance(result, Response):
+                return result
+            body, repeated = result if repeated_status else (result, False)
+            if self.caller.scope is Scope.READ_ONLY:
+                body = for_read_only_key(body)
+            return render(self.event, body, repeated_status if repeated and repeated_status else status)
+
+        return respond
+
+    def _errors(self, path: str) -> Iterator[type[ServiceError]]:
         yield from (InvalidRequest, Unauthorized, TooManyRequests)
         if self._changes:
             yield Forbidden
         if "<" in path:
             yield NotFound
-        if with_body:
+        if self._fields is not None:
             yield from (RequestTooLarge, UnsupportedMediaType)
 
     @property
@@ -196,34 +216,31 @@ class Endpoint:
 
     def _error_response(self, error: Exception) -> Response[str]:
         ours = expected(error, self._fields or [])
-        if ours:
-            return error_response(ours)
-        request_id = self.event["requestContext"]["requestId"]
-        logger.error("fault", exc_info=error, request_id=request_id)
-        return fault_response(request_id)
+        if ours is None:
+            request_id = self.event["requestContext"]["requestId"]
+            logger.error("fault", exc_info=error, request_id=request_id)
+            message = "Something went wrong on our side. Please report details.request_id."
+            ours = InternalError(message, {"request_id": request_id})
+        return error_response(ours)
 
 
-def _of_path(parameter: inspect.Parameter) -> inspect.Parameter:
-    """Return a parameter in the form that Powertools needs: keyword-only, and required if it is a path parameter."""
-    keyword = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+def _parameters(signature: inspect.Signature, path: str) -> list[inspect.Parameter]:
+    """Return the parameters of the function at `path`, in the form that Powertools needs."""
+    converted = []
+    for parameter in signature.parameters.values():
+        keyword = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        if parameter.name not in _PATH_PARAMETERS:
+            source = params.Body() if _model(parameter, Body) else params.Query()
+            converted.append(keyword.replace(annotation=Annotated[parameter.annotation, source]))
+        elif f"<{parameter.name}>" in path:
+            annotation = Annotated[str, _PATH_PARAMETERS[parameter.name]]
+            converted.append(keyword.replace(annotation=annotation, default=inspect.Parameter.empty))
+    return converted
+
+
+def _model(parameter: inspect.Parameter, kind: type[Model]) -> type[Model] | None:
+    """Return the model of a parameter, such as NewConnection for `body: NewConnection | None`, if it is of a kind."""
     for one in (parameter.annotation, *get_args(parameter.annotation)):
-        if any(isinstance(metadata, Path) for metadata in get_args(one)):
-            return keyword.replace(annotation=one, default=inspect.Parameter.empty)
-    return keyword
-
-
-def _is_in(parameter: inspect.Parameter, path: str) -> bool:
-    """Return whether a parameter occurs in the path or is not a path parameter."""
-    is_path = any(isinstance(metadata, Path) for metadata in get_args(parameter.annotation))
-    return not is_path or f"<{parameter.name}>" in path
-
-
-def _model(function: Callable[..., Any], kind: type[Body | Query]) -> type[BaseModel] | None:
-    """Return the model that a function takes as its body or as its query parameters."""
-    for parameter in inspect.signature(function).parameters.values():
-        annotated, *metadata = get_args(parameter.annotation) or (None,)
-        if any(isinstance(one, kind) for one in metadata):
-            for one in (annotated, *get_args(annotated)):
-                if isinstance(one, type) and issubclass(one, BaseModel):
-                    return one
+        if isinstance(one, type) and issubclass(one, kind):
+            return one
     return None

@@ -12,11 +12,16 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValida
 from domain import errors
 from domain.errors import InvalidRequest, NotFound, Problem, ServiceError
 from handlers.http import NO_STORE
-from handlers.rest.names import unknown_name
+from handlers.rest.request_checks import unknown_name
 from handlers.rest.responses import CONTENT_TYPE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+
+class InternalError(ServiceError, code="internal_error"):
+    """The service failed; `details.request_id` identifies the log line."""
+
 
 STATUSES: Mapping[type[ServiceError], int] = {
     errors.InvalidRequest: 400,
@@ -33,25 +38,24 @@ STATUSES: Mapping[type[ServiceError], int] = {
     errors.UnsupportedMediaType: 415,
     errors.TooManyRequests: 429,
     errors.QuotaExceeded: 429,
+    InternalError: 500,
 }
 """The HTTP status of every error."""
-
-INTERNAL_ERROR = "internal_error"
 
 _PHRASES = (("Input should be", "must be"), ("String should", "must"), ("Value error, ", ""))
 """The beginnings of pydantic's messages and of ours."""
 
 
-def expected(error: Exception, known_fields: Sequence[str]) -> ServiceError | None:
+def expected(error: Exception, fields: Sequence[str]) -> ServiceError | None:
     """Return the service's own error if the caller caused it, or None for a fault of the service.
 
-    `known_fields` are the fields of the endpoint's body, for suggestions.
+    `fields` are the fields of the endpoint's body, for suggestions.
     """
     match error:
         case ServiceError():
             return error
         case RequestValidationError():
-            return InvalidRequest(_problem(one, known_fields) for one in error.errors())
+            return InvalidRequest(_problem(one, fields) for one in error.errors())
         case NotFoundError():
             return NotFound("There is no such path or method.")
         case _:
@@ -59,35 +63,23 @@ def expected(error: Exception, known_fields: Sequence[str]) -> ServiceError | No
 
 
 def error_response(error: ServiceError) -> Response[str]:
-    """Return the response to an error that the caller caused."""
+    """Return the response to an error."""
     headers = dict(NO_STORE)
     if error.retry_after_seconds is not None:
         headers["Retry-After"] = str(error.retry_after_seconds)
-    return _response(STATUSES[type(error)], error.code, error.message, error.details, headers)
+    members = {"code": error.code, "message": error.message} | ({"details": error.details} if error.details else {})
+    body = json.dumps({"error": members}, separators=(",", ":"))
+    return Response(STATUSES[type(error)], CONTENT_TYPE, body, headers=headers)
 
 
-def fault_response(request_id: str) -> Response[str]:
-    """Return the response to a fault of the service. It contains only the id with which the log has the details."""
-    message = "Something went wrong on our side. Please report details.request_id."
-    return _response(500, INTERNAL_ERROR, message, {"request_id": request_id}, NO_STORE)
-
-
-def _response(
-    status: int, code: str, message: str, details: dict[str, Any] | None, headers: Mapping[str, str]
-) -> Response[str]:
-    error = {"code": code, "message": message} | ({"details": details} if details else {})
-    body = json.dumps({"error": error}, separators=(",", ":"))
-    return Response(status, CONTENT_TYPE, body, headers=dict(headers))
-
-
-def _problem(error: dict[str, Any], known_fields: Sequence[str]) -> Problem:
+def _problem(error: dict[str, Any], fields: Sequence[str]) -> Problem:
     """Convert pydantic's error to the service's wording."""
     where, *place = (str(part) for part in error["loc"])
     # A parameter's place begins with the name of the handler's argument for all parameters.
     field = ".".join(place[1:] if where == "query" else place) or where
     match error["type"]:
         case "extra_forbidden":
-            return unknown_name(field, known_fields, "field")
+            return unknown_name(field, fields, "field")
         case "missing":
             return Problem(field, "is missing")
         case "string_type":

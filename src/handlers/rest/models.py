@@ -5,19 +5,14 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, field_validator
+from pydantic import AfterValidator, Field, WithJsonSchema, field_validator
 
 from domain.connections.service import MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH
 from domain.connections.sync_window import SyncWindow
 from domain.requests.record import State, WebhookState
 from domain.web_connector.session.record import MAX_LINGER_SECONDS
 from domain.webhooks.defaults import MAX_URL_LENGTH
-
-
-class Body(BaseModel):
-    """A body without unknown fields and without conversion between types."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
+from handlers.rest.endpoint import Body, Parameters
 
 
 def _one_line(text: str) -> str:
@@ -107,7 +102,7 @@ class NewOnboardingUrl(Body):
     ] = None
 
 
-class PageParameters(BaseModel):
+class PageParameters(Parameters):
     """The page of a list."""
 
     page: Annotated[int, Field(ge=1, description="Counts from 1.")] = 1
@@ -145,7 +140,7 @@ class ListParameters(PageParameters):
     ] = True
 
 
-class DeleteParameters(BaseModel):
+class DeleteParameters(Parameters):
     """Options for deleting."""
 
     force: Annotated[bool, Field(description="Also delete a request that is still waiting.")] = False

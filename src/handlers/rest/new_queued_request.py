@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import Field, model_validator
 
 from domain import qbxml
 from domain.errors import InvalidRequest, Problem
-from handlers.rest.models import Body, Url
+from handlers.rest.endpoint import Body, Parameters
+from handlers.rest.models import Url
 
 
-class NewRequestParameters(BaseModel):
+class NewRequestParameters(Parameters):
     """How a request is read."""
 
     validate_: Annotated[

@@ -3,19 +3,16 @@
 from domain.errors import QuotaExceeded, UnsupportedByVersion
 from domain.qbxml import default_version
 from domain.queries import QUERIES
-from handlers.bootstrap import services
-from handlers.rest import request_checks
-from handlers.rest.endpoint import ConnectionId, Endpoint
+from handlers.rest import Data, Endpoint, request_checks, services
 from handlers.rest.queueing import queue, webhook_to
 from handlers.views.requests import QueuedRequestView
-from handlers.views.schema import Data
 
 
 def query_endpoint(name: str) -> Endpoint:
     """Return the handler of `GET /connections/{connection_id}/<name>`."""
     endpoint = Endpoint("Queries", changes=True, query=QUERIES[name])
 
-    def query(connection_id: ConnectionId) -> Data[QueuedRequestView]:
+    def query(connection_id: str) -> Data[QueuedRequestView]:
         supported = services().requests.connection(endpoint.app_id, connection_id).qbxml_version
         parameters = request_checks.query_parameters(endpoint.event)
         request, webhook_url, may_iterate = QUERIES[name].build(parameters, default_version(supported))

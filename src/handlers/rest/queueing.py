@@ -39,6 +39,6 @@ def queue(
     services().quotas.check_create(caller.app_id, caller.limits)
     service = services().requests
     queued = service.queue(caller.app_id, connection_id, request, webhook, idempotency, may_iterate=may_iterate)
-    record = queued.stored.record
-    own_link, waiting = requests.self_link_in_connection(record), service.cached_waiting_reason(record)
-    return {"data": requests.queued_request(queued.stored, own_link=own_link, waiting=waiting)}, queued.repeated
+    waiting = service.cached_waiting_reason(queued.stored.record)
+    view = requests.queued_request(queued.stored, waiting=waiting, below_connection=True)
+    return {"data": view}, queued.repeated

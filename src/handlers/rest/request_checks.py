@@ -6,6 +6,7 @@ import base64
 import json
 import re
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from domain.apps.record import Limits, Scope
@@ -18,13 +19,16 @@ from domain.errors import (
     Unauthorized,
     UnsupportedMediaType,
 )
-from handlers.rest.names import unknown_name
+from handlers.http import header
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 MAX_BODY_BYTES = 1024 * 1024
 """The size of the largest allowed body of a call."""
+
+MAX_COMPARED_LENGTH = 50
+"""A much longer name does not resemble any allowed name, and the comparison would take long."""
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _IDEMPOTENCY_KEY = re.compile(r"[!-~]{1,255}")
@@ -65,15 +69,6 @@ def require_ids(event: Event) -> None:
             raise NotFound("No object has this id. Ids are lower-case UUIDs.")
 
 
-def header(event: Event, name: str) -> str | None:
-    """Return a header's value. The case of its name does not matter."""
-    for one, value in (event.get("headers") or {}).items():
-        if one.lower() == name.lower():
-            text: str = value
-            return text
-    return None
-
-
 def with_header(event: Event, name: str, value: str) -> dict[str, str]:
     """Return the headers with one replaced or added."""
     headers = event.get("headers") or {}
@@ -85,16 +80,24 @@ def query_parameters(event: Event) -> Mapping[str, Sequence[str]]:
     return event.get("multiValueQueryStringParameters") or {}
 
 
-def require_known_parameters(event: Event, known: Sequence[str]) -> None:
-    """Raise InvalidRequest for a parameter that the endpoint does not have or that is given twice."""
-    problems = [unknown_name(name, known, "parameter") for name in query_parameters(event) if name not in known]
+def require_known_parameters(event: Event, names: Sequence[str]) -> None:
+    """Raise InvalidRequest for a parameter that is not one of the endpoint's `names` or that occurs twice."""
+    parameters = query_parameters(event)
+    problems = [unknown_name(name, names, "parameter") for name in parameters if name not in names]
     problems += [
         Problem(name, "occurs more than once")
-        for name, values in query_parameters(event).items()
-        if name in known and len(values) > 1
+        for name, values in parameters.items()
+        if name in names and len(values) > 1
     ]
     if problems:
         raise InvalidRequest(problems)
+
+
+def unknown_name(name: str, names: Sequence[str], kind: str) -> Problem:
+    """Return the problem of an unknown field or parameter (`kind`), with the most similar of the allowed `names`."""
+    nearest = get_close_matches(name, names, n=1) if len(name) <= MAX_COMPARED_LENGTH else []
+    suggestion = f"Did you mean {nearest[0]}?" if nearest else None
+    return Problem(name, f"is not a {kind} of this endpoint", suggestion=suggestion)
 
 
 def body_text(event: Event) -> str | None:

@@ -16,8 +16,7 @@ from urllib.parse import urlsplit
 
 from aws_lambda_powertools.event_handler import Response
 
-from handlers.http import NO_STORE
-from handlers.rest.request_checks import header
+from handlers.http import NO_STORE, header
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

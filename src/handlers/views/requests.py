@@ -135,20 +135,11 @@ class ListedRequestPageView(TypedDict):
     ]
 
 
-def self_link(record: QueuedRequest) -> str:
-    """Return the path of a record."""
-    return f"/api/v1/queued_requests/{record.id}"
-
-
-def self_link_in_connection(record: QueuedRequest) -> str:
-    """Return the path of a record below its connection, which is in the response to the call that queues it."""
-    return f"/api/v1/connections/{record.connection_id}/queued_requests/{record.id}"
-
-
-def links(record: QueuedRequest, *, own: str | None = None) -> RequestLinks:
-    """Return the links of a record. `own` replaces `self_link`."""
+def links(record: QueuedRequest, *, below_connection: bool = False) -> RequestLinks:
+    """Return the links of a record. The response to the call that queues it has its path below its connection."""
+    base = f"/api/v1/connections/{record.connection_id}" if below_connection else "/api/v1"
     return {
-        "self": own or self_link(record),
+        "self": f"{base}/queued_requests/{record.id}",
         "ui": f"/app/queued_requests/{record.id}",
         "connection_ui": f"/app/connections/{record.connection_id}",
     }
@@ -162,11 +153,11 @@ def error_view(error: RequestError | None) -> RequestErrorView | None:
 
 
 def queued_request(
-    stored: StoredRequest, *, own_link: str | None = None, waiting: WaitingReason | None = None
+    stored: StoredRequest, *, waiting: WaitingReason | None = None, below_connection: bool = False
 ) -> QueuedRequestView:
     """Return a record with both forms of its request and its response."""
     return {
-        **_fields(stored.record, own_link, waiting),  # type: ignore[typeddict-item]  # without the members that may be absent
+        **_fields(stored.record, waiting, below_connection=below_connection),  # type: ignore[typeddict-item]  # without the members that may be absent
         "request_xml": stored.request_xml,
         "request_json": request_json(stored),
         "response_xml": stored.response_xml,
@@ -177,7 +168,7 @@ def queued_request(
 def listed_request(listed: ListedRequest, *, waiting: WaitingReason | None = None) -> ListedRequestView:
     """Return a list item: a record without its JSON forms."""
     view: ListedRequestView = {
-        **_fields(listed.record, None, waiting),  # type: ignore[typeddict-item]  # as above
+        **_fields(listed.record, waiting),  # type: ignore[typeddict-item]  # as above
         "request_xml": listed.request_xml,
         "response_xml": listed.response_xml,
     }
@@ -213,7 +204,7 @@ def _attempt_view(attempt: WebhookAttempt) -> WebhookAttemptView:
     }
 
 
-def _fields(record: QueuedRequest, own_link: str | None, waiting: WaitingReason | None) -> _RequestFields:
+def _fields(record: QueuedRequest, waiting: WaitingReason | None, *, below_connection: bool = False) -> _RequestFields:
     return {
         "id": record.id,
         "connection_id": record.connection_id,
@@ -228,7 +219,7 @@ def _fields(record: QueuedRequest, own_link: str | None, waiting: WaitingReason 
         "webhook_url": record.webhook.url,
         "webhook_attempts": [_attempt_view(attempt) for attempt in record.webhook.attempts],
         "webhook_error": record.webhook.error,
-        "links": links(record, own=own_link),
+        "links": links(record, below_connection=below_connection),
         "inserted_at": record.inserted_at,
         "updated_at": record.updated_at,
     }

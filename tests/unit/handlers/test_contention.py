@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from domain.apps.administration import Administration
-from domain.connections.removal import ConnectionRemoval
+from domain.connections.removal import remove_connection
 from domain.connections.service import ConnectionService
 from domain.errors import Conflict, TooManyRequests
 from domain.storage.changes import Put
@@ -46,11 +46,6 @@ def managed(store: FakeStore) -> ConnectionService:
     return ConnectionService(store, clock=FixedClock(), new_id=SequentialIds(), secrets=counting_bytes)
 
 
-def removal(store: FakeStore) -> ConnectionRemoval:
-    """Return a function that deletes a connection."""
-    return ConnectionRemoval(store, FixedClock())
-
-
 def administration(store: FakeStore) -> Administration:
     """Return the operator's use cases."""
     return Administration(store, FixedClock(), SequentialIds(), counting_bytes)
@@ -81,7 +76,7 @@ def test_two_rotations_at_once_both_return_an_active_secret() -> None:
 
 CONTENDED: list[tuple[str, Callable[[Rival, str, str], Any]]] = [
     ("password", lambda store, _app, _key: managed(store).set_password(APP_ID, CONNECTION_ID)),
-    ("delete", lambda store, _app, _key: removal(store).delete(APP_ID, CONNECTION_ID)),
+    ("delete", lambda store, _app, _key: remove_connection(store, FixedClock(), APP_ID, CONNECTION_ID)),
     ("rotate", lambda store, app, _key: administration(store).rotate_webhook_secret(app)),
     ("revoke", lambda store, _app, key: administration(store).revoke_key(key)),
 ]

@@ -94,7 +94,7 @@ def test_the_function_uses_its_remaining_time(caplog: pytest.LogCaptureFixture) 
     days = Days(clock, 3)
 
     with using(Services(clock=clock)) as services:
-        services.packer = Packer(days, clock)
+        services.store = days  # type: ignore[assignment]  # it has the methods that packing calls
         pack_search_texts.handler({}, Context())
 
     assert len(days.steps) == 3  # half a minute, less than two days
@@ -108,7 +108,7 @@ def test_the_function_names_unpacked_days_and_fails(caplog: pytest.LogCaptureFix
     days = Days(clock, 1, bad="day 0")
 
     with using(Services(clock=clock)) as services:
-        services.packer = Packer(days, clock)
+        services.store = days  # type: ignore[assignment]  # it has the methods that packing calls
         with pytest.raises(OSError, match="day 0"):
             pack_search_texts.handler({}, Context())
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from domain.connections.removal import ConnectionRemoval
+from domain.connections.removal import remove_connection
 from domain.errors import ConnectionActive, NotFound
 from domain.maintenance.sweep import Sweeper
 from domain.requests.record import QueuedRequest, State
@@ -41,7 +41,7 @@ class ConnectionInUse:
 
     def delete(self, app_id: str = APP_ID) -> None:
         """Delete the connection."""
-        ConnectionRemoval(self.store, self.clock).delete(app_id, CONNECTION_ID)
+        remove_connection(self.store, self.clock, app_id, CONNECTION_ID)
 
 
 def test_a_live_session_keeps_its_connection() -> None:
