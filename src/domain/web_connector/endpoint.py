@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from domain.errors import TooManyRequests
 from domain.web_connector.protocol import soap
+from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session.lingering import NO_OP
+from domain.web_connector.session.login import Login
 from domain.web_connector.session.service import SessionService
 
 if TYPE_CHECKING:
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
 
     from domain.ports import Clock, IdSource, SecretSource
     from domain.storage.ports import Database
-    from domain.web_connector.protocol.methods import Reply
     from domain.web_connector.protocol.soap import Call
 
 HTTP_OK = 200
@@ -24,6 +25,17 @@ HTTP_BAD_REQUEST = 400
 raise the alarm for server errors. WS-I's Basic Profile requires 400 (R1113). Web Connectors never send such a body."""
 HTTP_TOO_LARGE = 413
 HTTP_BUSY = 503
+
+CONSTANT_RESULTS: Mapping[str, str] = {
+    # The Web Connector shows it under "More information".
+    "serverVersion": "qbxml-queue",
+    # Accept every Web Connector. A newer version is never needed, and a warning would stop unattended runs.
+    "clientVersion": "",
+    # The service does not use the interactive mode.
+    "getInteractiveURL": "",
+    "interactiveRejected": "Interactive mode is not supported.",
+    "interactiveDone": "Done",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,27 +51,15 @@ class SoapResponse:
 class WebConnector:
     """Replies to the calls of Web Connectors."""
 
-    def __init__(
-        self,
-        store: Database,
-        clock: Clock,
-        new_id: IdSource,
-        secrets: SecretSource,
-    ) -> None:
-        conversation = SessionService(store, clock, new_id, secrets)
-        self._receive_oversized = conversation.receive_oversized
+    def __init__(self, store: Database, clock: Clock, new_id: IdSource, secrets: SecretSource) -> None:
+        session = SessionService(store, clock, new_id)
         self._methods: Mapping[str, Callable[[Call], Reply]] = {
-            "serverVersion": conversation.server_version,
-            "clientVersion": conversation.client_version,
-            "authenticate": conversation.authenticate,
-            "sendRequestXML": conversation.send_request_xml,
-            "receiveResponseXML": conversation.receive_response_xml,
-            "connectionError": conversation.connection_error,
-            "getLastError": conversation.get_last_error,
-            "closeConnection": conversation.close_connection,
-            "getInteractiveURL": conversation.get_interactive_url,
-            "interactiveRejected": conversation.interactive_rejected,
-            "interactiveDone": conversation.interactive_done,
+            "authenticate": Login(store, clock, secrets).authenticate,
+            "sendRequestXML": session.send_request_xml,
+            "receiveResponseXML": session.receive_response_xml,
+            "connectionError": session.connection_error,
+            "getLastError": session.get_last_error,
+            "closeConnection": session.close_connection,
         }
 
     def reply(self, body: bytes | str) -> SoapResponse:
@@ -72,17 +72,17 @@ class WebConnector:
             if size > soap.MAX_BODY_BYTES:
                 if beginning.method != "receiveResponseXML":
                     return _too_large(soap.MAX_BODY_BYTES)
-                return self._reply(beginning, self._receive_oversized)
+                return self._reply(beginning)
         try:
             call = soap.read_call(body)
         except soap.NotACall as problem:
             return _fault(HTTP_BAD_REQUEST, problem.reason, problem.version)
-        return self._reply(call, self._methods[call.method])
+        return self._reply(call)
 
-    @staticmethod
-    def _reply(call: Call, method: Callable[[Call], Reply]) -> SoapResponse:
+    def _reply(self, call: Call) -> SoapResponse:
         try:
-            reply = method(call)
+            method = self._methods.get(call.method)
+            reply = method(call) if method else Reply(CONSTANT_RESULTS[call.method])
         except TooManyRequests as problem:
             return _fault(HTTP_BUSY, problem.message, call.version, ours=True, method=call.method)
         return SoapResponse(

@@ -8,6 +8,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from domain.qbxml.codes.hresults import describe_hresult
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -68,3 +70,9 @@ MEANINGS: Mapping[Reason, tuple[str, str]] = {
 def because(reason: Reason, **details: Any) -> dict[str, Any]:
     """Return the members of an error that explain its cause and say what to do."""
     return {"reason": reason.value, **details, "hint": MEANINGS[reason][1]}
+
+
+def hresult_details(hresult: str) -> dict[str, Any]:
+    """Return the members of an error that explain an HRESULT."""
+    meaning = describe_hresult(hresult)
+    return {"hresult": hresult, "reason": meaning.reason, "hint": meaning.hint}

@@ -6,7 +6,7 @@ Reading is tolerant, and writing is strict (docs/reference/web-connector-protoco
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from xml.parsers.expat import ExpatError
 
@@ -66,11 +66,15 @@ class NotACall(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A method and its parameters by local name. A missing, empty or nil parameter is ''."""
+    """A method and its parameters by local name. A missing, empty or nil parameter is ''.
+
+    If `is_beginning` is true, the call is too large, and only its beginning was read.
+    """
 
     method: str
     parameters: Mapping[str, str] = field(default_factory=dict)
     version: Version = SOAP_11
+    is_beginning: bool = False
 
     def __getitem__(self, name: str) -> str:
         """Return a parameter's text."""
@@ -111,7 +115,7 @@ def read_beginning(body: bytes | str) -> Call | None:
     reader = _EnvelopeReader()
     try:
         _parser(reader).Parse(_trimmed(body[:_BEGINNING]), False)
-        return reader.call()
+        return replace(reader.call(), is_beginning=True)
     except (NotACall, ExpatError, DefusedXmlException, ValueError, LookupError):
         return None
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from domain.qbxml.codes.hresults import describe_hresult
 from domain.requests.record import LAST_IN_LINE, State
 from domain.web_connector.error_reasons import Reason, because
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES
@@ -55,10 +54,10 @@ def after_session_end(record: QueuedRequest, now: datetime) -> QueuedRequest:
 
 def recover_later(record: QueuedRequest, now: datetime, message: str, details: dict[str, Any]) -> QueuedRequest:
     """Queue a recovering write for a later session, or end it after MAX_RECOVERY_SESSIONS."""
-    asked = record.recovery.sessions
-    if asked < MAX_RECOVERY_SESSIONS:
+    sessions = record.recovery.sessions
+    if sessions < MAX_RECOVERY_SESSIONS:
         return record.requeued(now)
-    message = f"{asked} sessions asked QuickBooks for the stored response without success. {message}"
+    message = f"{sessions} sessions asked QuickBooks for the stored response without success. {message}"
     return outcome_unknown(record, now, message, details)
 
 
@@ -104,10 +103,3 @@ def outcome_unknown(record: QueuedRequest, now: datetime, message: str, details:
     """End a write that QuickBooks may or may not have executed."""
     hint = " ".join(filter(None, (details.get("hint"), _LOOK_FIRST)))
     return record.failed(now, "outcome_unknown", message, {**details, "hint": hint})
-
-
-def invalid_request(record: QueuedRequest, message: str, hresult: str, now: datetime) -> QueuedRequest:
-    """End a request that this QuickBooks can never execute."""
-    meaning = describe_hresult(hresult)
-    details = {"hresult": meaning.code, "reason": meaning.reason, "hint": meaning.hint}
-    return record.failed(now, "qbxml_parse_error", message, details)

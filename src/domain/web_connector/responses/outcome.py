@@ -1,24 +1,27 @@
 """Outcomes: how a request in flight continues after a `receiveResponseXML`.
 
-The functions decide about one record and have no side effects. The session stores the outcome.
+The functions decide about one record and have no side effects. They return None for a call about an earlier request,
+because its response was delayed or delivered twice.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from domain import qbxml
 from domain.qbxml.codes.hresults import PARSE_ERROR
 from domain.qbxml.codes.statuses import INVALID_ID, describe_status
-from domain.requests.record import MAX_FACT_CHARACTERS, QUEUED, State, shortened
-from domain.web_connector.error_reasons import Reason, because
+from domain.requests.record import MAX_FACT_CHARACTERS, State, shortened
+from domain.requests.search_text import MAX_TEXT_BYTES, folded
+from domain.storage.changes import ChangeRequest
+from domain.web_connector.error_reasons import Reason, because, hresult_details
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES
 from domain.web_connector.recovery.lost_response import (
     MAX_SESSIONS,
     RESPONSE_LIMIT,
-    invalid_request,
     iteration_interrupted,
     outcome_unknown,
     recover_later,
@@ -28,73 +31,58 @@ from domain.web_connector.recovery.message_sets import NEVER_EXECUTED, NOT_STORE
 from domain.web_connector.responses.pages import smaller_page
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from domain.requests.record import QueuedRequest
-    from domain.web_connector.session.record import LastResponse, Session
+    from domain.web_connector.session.record import InFlight, LastResponse, Session
 
 
 @dataclass(frozen=True, slots=True)
-class Ignored:
-    """The call is about an earlier request, because its response was delayed or delivered twice."""
+class Outcome:
+    """The record after a call, and the response to store with it. The state of the record says how it continues.
 
+    | state | |
+    |---|---|
+    | `response_received`, `error` | It has ended. |
+    | `waiting`, `retryable` | A later session sends it. |
+    | `ticketed` | This session keeps it. In the next call it sends it again or asks for its response. |
 
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """The record after the call, and the response to store with it."""
+    A query has a next page if it has an `iterator_id` and objects remain. `parse_error` is that of `InFlight`.
+    `connection_error` is set if QuickBooks was unable to work.
+    """
 
     after: QueuedRequest
     response_xml: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Completed(Changed):
-    """QuickBooks executed the request. A query has a next page if it has an `iterator_id` and objects remain."""
-
     iterator_id: str | None = None
     iterator_remaining: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Failed(Changed):
-    """The request ended in an error."""
-
-
-@dataclass(frozen=True, slots=True)
-class Requeued(Changed):
-    """The request is queued for a later session."""
-
-
-@dataclass(frozen=True, slots=True)
-class SendAgain(Changed):
-    """The session keeps the request. In the next call it sends the request again or asks for its response.
-
-    `InFlight` explains `parse_error`.
-    """
-
     parse_error: str | None = None
+    connection_error: Mapping[str, Any] | None = None
 
+    def change(self, in_flight: InFlight) -> ChangeRequest:
+        """Return the change of the request in flight."""
+        return ChangeRequest(in_flight.record, self.after, self.response_xml, self._search_text(in_flight.search_text))
 
-@dataclass(frozen=True, slots=True)
-class NotExecuted(Changed):
-    """QuickBooks was unable to work. `message` is for the user, and `connection_error` is for the connection.
+    def _search_text(self, request_text: str) -> str | None:
+        """Return the search text to store, or None to keep the stored text.
 
-    `unavailable` means that QuickBooks is busy or closed. Otherwise the cause is unknown.
-    """
+        The request's part was made when the request was sent, because making it again would cost a read. It comes last,
+        so a long request does not displace the response.
+        """
+        error = self.after.error
+        if not request_text or (error is None and self.response_xml is None):
+            return None
+        lines = [error.code, error.message] if error else []
+        if self.response_xml is not None:
+            no_request = qbxml.Request(self.after.qbxml_version, "", qbxml.Element(self.after.request_name))
+            # The response must be stored even if an error of the service prevents a search in it.
+            with suppress(Exception):
+                lines += qbxml.search_text(no_request, self.response_xml).split("\n")
+        lines = [folded(line) for line in lines] + request_text.split("\n")
+        return "\n".join(dict.fromkeys(lines))[:MAX_TEXT_BYTES]
 
-    message: str = ""
-    connection_error: dict[str, Any] = field(default_factory=dict)
-    unavailable: bool = False
-
-
-Outcome: TypeAlias = Ignored | Completed | Failed | Requeued | SendAgain | NotExecuted
 
 _RESPONSE_BEGINS = re.compile(r"""<(\w{1,100})Rs\s[^<>]{0,500}?\brequestID\s{0,10}=\s{0,10}["']([^"']*)["']""")
-
-
-def without_response(after: QueuedRequest) -> Failed | Requeued:
-    """Return the outcome of a request that was requeued or ended without a response."""
-    return Requeued(after) if after.state in QUEUED else Failed(after)
 
 
 def can_be_forgotten(after: QueuedRequest) -> bool:
@@ -108,10 +96,10 @@ def can_be_forgotten(after: QueuedRequest) -> bool:
 
 def of_response(  # noqa: PLR0911 - one return for each kind of response
     session: Session, record: QueuedRequest, text: str, now: datetime
-) -> Outcome:
+) -> Outcome | None:
     """Return the outcome of the response `text` for `record`, which is `sent`."""
     if is_about_another(record, text):
-        return Ignored()
+        return None
     try:
         response = qbxml.parse_response(text)
     except qbxml.UnreadableResponse as error:
@@ -120,16 +108,16 @@ def of_response(  # noqa: PLR0911 - one return for each kind of response
         return _of_message_set(session, record, text, response.message_set_status, now)
     for status in response.statuses:
         if session.last_response and _is_duplicate(record, status, session.last_response):
-            return Ignored()
+            return None
         if not _belongs_to(record, status.name, status.request_id):
             other = f"{status.name} with requestID {status.request_id!r}"
             return _not_understood(record, text, f"QuickBooks returned the response to another request: {other}.", now)
-    refused = next((status for status in response.statuses if status.is_error), None)
-    if refused:
-        return Failed(_refused(record, refused, now), text)
+    refusal = next((status for status in response.statuses if status.is_error), None)
+    if refusal:
+        return Outcome(_refused(record, refusal, now), text)
     status = response.statuses[0]
     after = record.moved(State.RESPONSE_RECEIVED, now)
-    return Completed(after, text, status.iterator_id, status.iterator_remaining)
+    return Outcome(after, text, status.iterator_id, status.iterator_remaining)
 
 
 def _refused(record: QueuedRequest, status: qbxml.ResponseStatus, now: datetime) -> QueuedRequest:
@@ -175,14 +163,17 @@ def _is_duplicate(record: QueuedRequest, status: qbxml.ResponseStatus, last: Las
     return (status.iterator_remaining or 0) >= (last.iterator_remaining or 0)
 
 
-def _of_message_set(session: Session, record: QueuedRequest, text: str, code: int | None, now: datetime) -> Outcome:
+def _of_message_set(
+    session: Session, record: QueuedRequest, text: str, code: int | None, now: datetime
+) -> Outcome | None:
     """Return the outcome of a document without a response. It has at most a status of the message set."""
     if not code:
         return _not_understood(record, text, "QuickBooks returned no response.", now)
     if not record.recovering:
         return _of_refused_message_set(record, text, code, now)
     if code in NEVER_EXECUTED and session.in_flight and session.in_flight.parse_error is not None:
-        return Failed(invalid_request(record, session.in_flight.parse_error, PARSE_ERROR, now))
+        details = hresult_details(PARSE_ERROR)
+        return Outcome(record.failed(now, "qbxml_parse_error", session.in_flight.parse_error, details))
     return _of_status_check(record, text, code, now, session.company_file.mark)
 
 
@@ -193,70 +184,70 @@ def _of_status_check(record: QueuedRequest, text: str, code: int, now: datetime,
     """
     if code not in NEVER_EXECUTED:
         message = f"QuickBooks cannot tell whether it executed this request: status {code}."
-        return Failed(outcome_unknown(record, now, message, _status(code)), text)
+        return Outcome(outcome_unknown(record, now, message, _status(code)), text)
     if open_mark is None or open_mark != record.recovery.company_file_mark:
         message = "The open company file may not be the one that the write was sent to."
-        return without_response(recover_later(record, now, message, because(Reason.OTHER_FILE, status_code=code)))
+        return Outcome(recover_later(record, now, message, because(Reason.OTHER_FILE, status_code=code)))
     if record.sessions >= MAX_SESSIONS:
         # QuickBooks also reports this if it failed to store the response. A person must decide about another try.
         message = (
             f"Gave up after {record.sessions} sessions. No response arrived, and QuickBooks has none: status {code}."
         )
         details = {"status_code": code, "reason": describe_status(code).reason, "sessions": record.sessions}
-        return Failed(outcome_unknown(record, now, message, details), text)
+        return Outcome(outcome_unknown(record, now, message, details), text)
     # The status is valid for this session only.
     not_recovering = replace(record.recovery, active=False)
-    return SendAgain(record.requeued(now).moved(State.TICKETED, now, recovery=not_recovering).as_change_of(record))
+    return Outcome(record.requeued(now).moved(State.TICKETED, now, recovery=not_recovering).as_change_of(record))
 
 
-def _of_refused_message_set(record: QueuedRequest, text: str, code: int, now: datetime) -> Outcome:
+def _of_refused_message_set(record: QueuedRequest, text: str, code: int, now: datetime) -> Outcome | None:
     """Return the outcome of a message set that QuickBooks refused (docs/reference/qbxml-rules.md, Error recovery)."""
     if code in NEVER_EXECUTED:
         # QuickBooks returns this status only for a status check, so this response is a duplicate of an earlier one.
-        return Ignored()
+        return None
     if code == OTHER_CONTENT and record.recovery.response_lost:
         # QuickBooks executed an earlier copy, not this one. It stored the response to the earlier copy.
-        return Requeued(record.response_lost(now))
+        return Outcome(record.response_lost(now))
     if code == NOT_STORED:
         message = f"QuickBooks could not store its response: status {code}."
-        return Failed(record.failed(now, "outcome_unknown", message, _status(code)), text)
+        return Outcome(record.failed(now, "outcome_unknown", message, _status(code)), text)
     message = f"QuickBooks refused the message set with status {code}."
     details = _status(code) | {"status_severity": "Error", "retryable": describe_status(code).retryable}
-    return Failed(record.failed(now, "quickbooks_error", message, details), text)
+    return Outcome(record.failed(now, "quickbooks_error", message, details), text)
 
 
-def _not_understood(record: QueuedRequest, text: str, reason: str, now: datetime) -> Outcome:
+def not_interpreted(record: QueuedRequest, text: str | None, error: Exception, now: datetime) -> Outcome:
+    """End a request after an unexpected error of the service, which would otherwise repeat with each delivery."""
+    message = f"The service could not interpret QuickBooks' response: unexpected {type(error).__name__}."
+    return _not_understood(record, text, message, now)
+
+
+def _not_understood(record: QueuedRequest, text: str | None, message: str, now: datetime) -> Outcome:
     """End a request with a response that does not fit. Store the text: QuickBooks may have executed the request.
 
     A read is not sent again, because QuickBooks was reached and would return the same response.
     """
-    return Failed(record.failed(now, "outcome_unknown", reason, because(Reason.RESPONSE_NOT_UNDERSTOOD)), text)
+    return Outcome(record.failed(now, "outcome_unknown", message, because(Reason.RESPONSE_NOT_UNDERSTOOD)), text)
 
 
-def not_interpreted(record: QueuedRequest, text: str | None, error: Exception, now: datetime) -> Failed:
-    """End a request after an unexpected error of the service, which would otherwise repeat with each delivery."""
-    message = f"The service could not interpret QuickBooks' response: unexpected {type(error).__name__}."
-    return Failed(record.failed(now, "outcome_unknown", message, because(Reason.RESPONSE_NOT_UNDERSTOOD)), text)
-
-
-def of_oversized(record: QueuedRequest, beginning: str, now: datetime) -> Outcome:
+def of_oversized(record: QueuedRequest, beginning: str, now: datetime) -> Outcome | None:
     """Return the outcome of a response that is too large for a call, for `record`, which is `sent`.
 
     `beginning` is the first part of the response.
     """
-    named = _RESPONSE_BEGINS.search(beginning)
-    if is_about_another(record, beginning) or (named and not _belongs_to(record, named[1], named[2])):
-        return Ignored()
+    response = _RESPONSE_BEGINS.search(beginning)
+    if is_about_another(record, beginning) or (response and not _belongs_to(record, response[1], response[2])):
+        return None
     message = f"QuickBooks' response has more than {RESPONSE_LIMIT}."
     if not record.is_read:
         details = because(Reason.RESPONSE_TOO_LARGE, limit_bytes=MAX_BODY_BYTES)
-        return Failed(outcome_unknown(record, now, f"{message} It cannot be stored.", details))
+        return Outcome(outcome_unknown(record, now, f"{message} It cannot be stored.", details))
     smaller = smaller_page(record)
     if smaller is None:
-        return Failed(too_large(record, now, message))
+        return Outcome(too_large(record, now, message))
     # Ask again at once, in the same session. The session counts once.
     again = record.requeued(now, page_size=smaller).moved(State.TICKETED, now, sessions=record.sessions - 1)
-    return SendAgain(again.as_change_of(record))
+    return Outcome(again.as_change_of(record))
 
 
 def not_writable(record: QueuedRequest, reason: str, now: datetime) -> QueuedRequest:

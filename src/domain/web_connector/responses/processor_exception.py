@@ -1,36 +1,34 @@
-"""Processor exceptions: `receiveResponseXML` with an HRESULT in place of a response.
+"""Processor exceptions and connection errors: the Web Connector reports an HRESULT.
 
-An exception does not name a request. The first one of a session is about the request in flight. A later one may be a
-duplicate of it, so it does not prove that QuickBooks did not execute a write (docs/decisions/0014).
+A processor exception does not name a request. The first one of a session is about the request in flight. A later one
+may be a duplicate of it, so it does not prove that QuickBooks did not execute a write (docs/decisions/0014).
 """
 
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from domain.qbxml.codes.hresults import PARSE_ERROR, describe_hresult
 from domain.requests.record import FIRST_IN_LINE, State, shortened, timestamp
-from domain.web_connector.error_reasons import Reason
+from domain.web_connector.error_reasons import Reason, hresult_details
 from domain.web_connector.recovery.lost_response import (
-    invalid_request,
     iteration_interrupted,
     outcome_unknown,
     recover_later,
     retry_later,
 )
-from domain.web_connector.responses.outcome import Failed, NotExecuted, SendAgain, without_response
-from domain.web_connector.session.connection_error import MAX_HRESULT_CHARACTERS, connection_error
+from domain.web_connector.responses.outcome import Outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
-    from domain.qbxml.codes.hresults import Hresult
     from domain.requests.record import QueuedRequest
     from domain.web_connector.protocol.soap import Call
-    from domain.web_connector.responses.outcome import Outcome
     from domain.web_connector.session.record import Session
 
+MAX_HRESULT_CHARACTERS = 30
 
 MAX_UNCOUNTED = timedelta(days=7)
 """While every request fails, attempts do not count for this time after a request was queued. Later attempts count,
@@ -53,12 +51,13 @@ def of_exception(session: Session, record: QueuedRequest, call: Call, now: datet
     hresult = shortened(call["hresult"], MAX_HRESULT_CHARACTERS)
     meaning = describe_hresult(call["hresult"])
     message = shortened(call["message"].strip() or meaning.message)
-    details, certain = _details(hresult, meaning), meaning.executed == "no"
+    response, certain = call["response"] or None, meaning.executed == "no"
     believed = certain and not session.exception_reported
     if meaning.kind == "invalid_request" and (
         believed or record.is_read or record.recovering or meaning.code == PARSE_ERROR
     ):
-        return _of_invalid_request(session, record, message, meaning, call["response"] or None, now)
+        return _of_invalid_request(session, record, meaning.code, message, response, now)
+    details = hresult_details(hresult)
     others_failed = session.failures > 0 or session.backoff is not None
     others_would_fail = certain and meaning.kind == "unavailable" and not record.recovering
     resendable = record.is_read or record.recovering or believed
@@ -72,40 +71,43 @@ def of_exception(session: Session, record: QueuedRequest, call: Call, now: datet
         # If QuickBooks most likely did not execute it, it keeps its place in the queue, because the same exception
         # may have affected the requests before it.
         after = record.response_lost(now, record.queue_priority if certain else FIRST_IN_LINE)
-    return NotExecuted(
-        after,
-        (call["response"] or None) if after.error else None,
-        message=f"{hresult}: {message}",
-        connection_error=connection_error(hresult, message, now),
-        unavailable=meaning.kind == "unavailable",
-    )
+    error = connection_error(hresult, message, now)
+    return Outcome(after, response if after.error else None, connection_error=error)
 
 
 def _of_invalid_request(  # noqa: PLR0917 - the parts of one call
-    session: Session, record: QueuedRequest, message: str, meaning: Hresult, response: str | None, now: datetime
+    session: Session, record: QueuedRequest, hresult: str, message: str, response: str | None, now: datetime
 ) -> Outcome:
     """Return the outcome if QuickBooks can never execute the QBXML that was sent."""
-    details = _details(meaning.code, meaning)
+    details = hresult_details(hresult)
     if record.recovering and session.exception_reported:
-        outcome = without_response(recover_later(record, now, message, details))
+        after = recover_later(record, now, message, details)
     elif record.recovering:
         # QuickBooks did not understand the status check. This tells nothing about the request.
-        outcome = Failed(outcome_unknown(record, now, message, details))
+        after = outcome_unknown(record, now, message, details)
     elif record.paging.page > 1:
         # QuickBooks accepted the rest of the request for the first page, so the iterator must have expired.
-        expired = details | {"reason": Reason.ITERATOR_EXPIRED.value}
-        outcome = Failed(iteration_interrupted(record, now, message, expired))
+        after = iteration_interrupted(record, now, message, details | {"reason": Reason.ITERATOR_EXPIRED.value})
     elif record.is_read or not session.exception_reported:
-        outcome = Failed(invalid_request(record, message, meaning.code, now))
+        after = record.failed(now, "qbxml_parse_error", message, details)
     else:
         # QuickBooks is idle now, because the Web Connector fetches the status check only after the write returned.
-        return SendAgain(record.response_lost(now).moved(State.TICKETED, now).as_change_of(record), None, message)
-    return Failed(outcome.after, response) if outcome.after.error else outcome
+        again = record.response_lost(now).moved(State.TICKETED, now).as_change_of(record)
+        return Outcome(again, parse_error=message)
+    return Outcome(after, response if after.error else None)
 
 
 def _is_recent(record: QueuedRequest, now: datetime) -> bool:
     return record.paging.page == 1 and record.inserted_at > timestamp(now - MAX_UNCOUNTED)
 
 
-def _details(hresult: str, meaning: Hresult) -> dict[str, str | None]:
-    return {"hresult": hresult, "reason": meaning.reason, "hint": meaning.hint}
+def connection_error(hresult: str, message: str, now: datetime) -> dict[str, Any]:
+    """Return the `last_error` of a connection whose Web Connector cannot work with QuickBooks."""
+    details = hresult_details(shortened(hresult.strip(), MAX_HRESULT_CHARACTERS))
+    text = shortened(message.strip() or describe_hresult(hresult).message)
+    return {"code": "quickbooks_connection_error", "message": text, **details, "at": timestamp(now)}
+
+
+def error_message(error: Mapping[str, Any]) -> str:
+    """Return a connection error as a message for the user of the Web Connector."""
+    return f"{error['hresult']}: {error['message']}"

@@ -8,37 +8,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from domain.requests.record import timestamp
-from domain.storage.changes import ChangeRequest, Put
+from domain.storage.changes import Put
 from domain.web_connector.recovery.lost_response import after_session_end
-from domain.web_connector.responses.search_text import search_text_of
+from domain.web_connector.responses.outcome import Outcome
 from domain.web_connector.session.backoff import at_end
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from domain.connections.record import Connection
-    from domain.requests.record import QueuedRequest
-    from domain.storage.changes import Change
-    from domain.web_connector.session.record import InFlight, Session
+    from domain.storage.changes import Change, ChangeRequest
+    from domain.web_connector.session.record import Session
 
 
 def ended(session: Session, now: datetime, reason: str | None) -> Put[Session]:
     """Return the change that ends a session. A late `getLastError` returns `reason`."""
     last_error = reason or session.last_error
-    return Put(session, session.called(now, ended=True, in_flight=None, connection=None, last_error=last_error))
+    return Put(
+        session, session.called(now, ended=True, in_flight=None, connection=None, last_error=last_error)
+    )
 
 
 def released(session: Session, now: datetime) -> ChangeRequest | None:
     """Return the change of the request in flight, or None if there is no such request."""
     in_flight = session.in_flight
-    return without_response(in_flight, after_session_end(in_flight.record, now)) if in_flight else None
-
-
-def without_response(in_flight: InFlight, after: QueuedRequest) -> ChangeRequest:
-    """Return the change of a request in flight without a response. An error becomes part of its search text."""
-    return ChangeRequest(
-        in_flight.record, after, search_text=search_text_of(in_flight, None, after) if after.error else None
-    )
+    return Outcome(after_session_end(in_flight.record, now)).change(in_flight) if in_flight else None
 
 
 def freed(session: Session) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from domain import qbxml
 from domain.errors import InvalidRequest, NotFound
@@ -12,11 +12,12 @@ from domain.requests.search_text import searchable_text
 from domain.storage.changes import ChangeRequest, Put
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.recovery.message_sets import outgoing, status_check
-from domain.web_connector.responses.outcome import not_writable
+from domain.web_connector.responses.outcome import Outcome, not_writable
 from domain.web_connector.responses.pages import as_sent, page_size
 from domain.web_connector.session import lingering
+from domain.web_connector.session.claims import commit_and_claim, front
 from domain.web_connector.session.company_file_check import CompanyFileCheck
-from domain.web_connector.session.end import end_of_session, without_response
+from domain.web_connector.session.end import end_of_session
 from domain.web_connector.session.polling import reason_to_hold
 from domain.web_connector.session.record import InFlight
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from domain.storage.changes import Change
     from domain.storage.ports import Database
     from domain.web_connector.protocol.soap import Call
-    from domain.web_connector.session.claims import Claims
     from domain.web_connector.session.record import Session
 
 RESPONSE_MISSING = "The response to {} {} has not arrived. The next update asks QuickBooks for it."
@@ -38,9 +38,8 @@ RESPONSE_MISSING = "The response to {} {} has not arrived. The next update asks 
 class HandingOut:
     """Hands out requests."""
 
-    def __init__(self, store: Database, claims: Claims) -> None:
+    def __init__(self, store: Database) -> None:
         self._store = store
-        self._claims = claims
 
     def hand_out(self, session: Session, call: Call, now: datetime) -> Reply | None:
         """Reply with the QBXML of the request in flight, or return None if it ended and the next one is in flight.
@@ -53,17 +52,22 @@ class HandingOut:
             return Reply(lingering.NO_OP if lingering.continues(session, now) else "", session.connection_id)
         record = stored if session.in_flight else stored.claimed(session.id, now)
         if record.state is State.TICKETED and record.paging.page == 1 and (reason := reason_to_hold(session, now)):
-            return self._put_back(session, record, reason, now)
+            limits = replace(session.limits, linger_seconds=0)
+            requeue = ChangeRequest(record, record.requeued(now))
+            return self._refuse(session, now, reason, requeue, in_flight=None, limits=limits)
         if record.state is State.SENT and not record.is_read and not record.recovering:
             # Our last reply or its response was lost. A write is never sent twice. It stays in flight, because its
             # response may still arrive; otherwise the end of the session decides.
-            return self._refuse(session, RESPONSE_MISSING.format(record.request_name, record.id), now)
+            return self._refuse(session, now, RESPONSE_MISSING.format(record.request_name, record.id))
         after: Session = session
         changes: list[Change] = []
         if session.connection:
             check = self._company_file_check(session, session.connection, call)
             if check.is_other_company_file:
-                return self._end(session, check, now)
+                # The queue belongs to another company file.
+                ending = end_of_session(session, check.connection, now, check.mismatch_message, **check.mismatch(now))
+                self._store.commit(*ending)
+                return Reply("", session.connection_id)
             after = _checked(session, check)
             if check.connection is not session.connection and (fields := check.learned()):
                 connection = check.connection.changed(timestamp(now), **fields)
@@ -71,8 +75,8 @@ class HandingOut:
         try:
             text, search_text, size = self._outgoing(record, after.message_set_to_forget)
         except _NotWritable as error:
-            ended = not_writable(record, str(error), now).as_change_of(stored)
-            self._pass_over(session, session.in_flight or InFlight(stored), ended, str(error), now)
+            outcome = Outcome(not_writable(record, str(error), now).as_change_of(stored))
+            self._pass_over(session, session.in_flight or InFlight(stored), outcome, str(error), now)
             return None
         in_flight = session.in_flight
         if record.state is State.TICKETED:
@@ -89,7 +93,7 @@ class HandingOut:
         """Return the request that a lingering session can claim."""
         if not lingering.may_claim(session, now):
             return None
-        return self._claims.next_request(session.connection_id, session.id)
+        return next(iter(front(self._store, session.connection_id, session.id)), None)
 
     def _company_file_check(self, session: Session, connection: Connection, call: Call) -> CompanyFileCheck:
         """Return the check against the session's copy of the connection, or the stored one if it has to change."""
@@ -124,34 +128,20 @@ class HandingOut:
             problem = error.message if isinstance(error, InvalidRequest) else f"unexpected {type(error).__name__}"
             raise _NotWritable(missing or problem) from error
 
-    def _put_back(self, session: Session, record: QueuedRequest, reason: str, now: datetime) -> Reply:
-        """Requeue the request that was claimed before the session had to stop."""
-        limits = replace(session.limits, linger_seconds=0)
-        after = session.called(now, in_flight=None, limits=limits, last_error=reason)
-        self._store.commit(Put(session, after), ChangeRequest(record, record.requeued(now)))
+    def _refuse(self, session: Session, now: datetime, reason: str, *changes: Change, **fields: Any) -> Reply:
+        """Send nothing. Change `fields` of the session; `getLastError` returns `reason`."""
+        self._store.commit(Put(session, session.called(now, last_error=reason, **fields)), *changes)
         return Reply("", session.connection_id)
 
-    def _refuse(self, session: Session, reason: str, now: datetime) -> Reply:
-        self._store.commit(Put(session, session.called(now, last_error=reason)))
-        return Reply("", session.connection_id)
-
-    def _end(self, session: Session, check: CompanyFileCheck, now: datetime) -> Reply:
-        """End the session, because the queue belongs to another company file."""
-        reason, fields = check.mismatch_message, check.mismatch(now)
-        self._store.commit(*end_of_session(session, check.connection, now, reason, **fields))
-        return Reply("", session.connection_id)
-
-    def _pass_over(
-        self, session: Session, in_flight: InFlight, ended: QueuedRequest, reason: str, now: datetime
-    ) -> None:
+    def _pass_over(self, session: Session, in_flight: InFlight, outcome: Outcome, reason: str, now: datetime) -> None:
         """End a request that cannot be sent and claim the next one, so that it does not block the queue."""
 
         def changes(claimed: QueuedRequest | None, _waiting: int) -> Sequence[Change]:
             after = session.called(now, in_flight=InFlight(claimed) if claimed else None, last_error=reason)
             return [Put(session, after)]
 
-        released = without_response(in_flight, ended)
-        self._claims.commit_and_claim(session.connection_id, session.id, now, changes, released)
+        release = outcome.change(in_flight)
+        commit_and_claim(self._store, session.connection_id, session.id, now, changes, release=release)
 
 
 class _NotWritable(Exception):

@@ -18,6 +18,7 @@ from domain.storage.changes import Put
 from domain.storage.retry import commit_with_retry
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session import polling
+from domain.web_connector.session.claims import commit_and_claim
 from domain.web_connector.session.end import ended, freed, released
 from domain.web_connector.session.record import InFlight, Limits, Session, session_id
 
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from domain.storage.changes import Change
     from domain.storage.ports import Database
     from domain.web_connector.protocol.soap import Call
-    from domain.web_connector.session.claims import Claims
 
 TICKET_BYTES = 16
 """128 random bits, because the ticket is the only credential of all later calls."""
@@ -52,9 +52,8 @@ _COMPANY_FILE_PATH = re.compile(r"(?:[A-Za-z]:\\|\\\\).+\.qbw", re.IGNORECASE)
 class Login:
     """Opens sessions."""
 
-    def __init__(self, store: Database, claims: Claims, clock: Clock, secrets: SecretSource) -> None:
+    def __init__(self, store: Database, clock: Clock, secrets: SecretSource) -> None:
         self._store = store
-        self._claims = claims
         self._clock = clock
         self._secrets = secrets
         self._passwords = passwords.Checks(secrets)
@@ -124,9 +123,9 @@ class Login:
                 session_id=new_id if claimed else None,
                 message_set_to_forget=None if claimed else to_forget,
             )
-            made: list[Change] = [Put(connection, after)]
+            result: list[Change] = [Put(connection, after)]
             if former:
-                made.append(ended(former, now, "Another session of this user has begun."))
+                result.append(ended(former, now, "Another session of this user has begun."))
             if claimed:
                 session = Session(
                     id=new_id,
@@ -140,14 +139,14 @@ class Login:
                         work_until=polling.work_until(connection, now), linger_seconds=connection.linger_seconds
                     ),
                 )
-                made.append(Put(None, session))
-            return made
+                result.append(Put(None, session))
+            return result
 
         release = released(former, now) if former else None
         if polling.is_held(free, now):
             self._store.commit(*changes(None, 0), *([release] if release else []))
             return free, None
-        return free, self._claims.commit_and_claim(connection.id, new_id, now, changes, release)
+        return free, commit_and_claim(self._store, connection.id, new_id, now, changes, release=release)
 
     def _new_ticket(self) -> str:
         return self._secrets(TICKET_BYTES).hex()
