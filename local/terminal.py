@@ -120,7 +120,7 @@ class Terminal(logging.Filter):
         match record.getMessage():
             case "delivery.attempted":
                 self._attempted(facts)
-            case "delivery.handed_over":
+            case "delivery.deferred":
                 self._event("Webhook", _target(facts), f"sent later: {_reason(facts)}", YELLOW)
             case message if record.levelno == logging.WARNING and not record.exc_info:
                 details = ", ".join(f"{name} {value}" for name, value in facts.items() if name not in LOG_ATTRIBUTES)

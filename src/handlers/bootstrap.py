@@ -167,8 +167,7 @@ class Services:
         """Makes webhook attempts."""
         import random
 
-        from domain.webhooks.delivery import Deliverer
-        from domain.webhooks.slow_hosts import SlowHosts
+        from domain.webhooks.delivery import Deliverer, SlowHosts
         from handlers.views.webhook_event import event_body
 
         return Deliverer(

@@ -13,7 +13,7 @@ from handlers.webhook_batch import attempt_all
 
 if TYPE_CHECKING:
     from domain.requests.record import QueuedRequest
-    from domain.webhooks.delivery import Result
+    from domain.webhooks.delivery import Attempted, Deferred
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
@@ -21,14 +21,14 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     deliverer = services().deliverer
     slots: dict[str, BoundedSemaphore] = {}
 
-    def attempt(entry: dict[str, Any]) -> Result | None:
+    def attempt(entry: dict[str, Any]) -> Attempted | Deferred | None:
         images = entry["dynamodb"]
         before, after = _record(images.get("OldImage")), _record(images.get("NewImage"))
         if after is None or not needs_first_attempt(before, after):
             return None
         slot = slots.setdefault(after.app_id, BoundedSemaphore(MAX_FIRST_ATTEMPTS_PER_APP))
         if not slot.acquire(timeout=FIRST_ATTEMPT_TIMEOUT_SECONDS):
-            return deliverer.hand_over(after, "Too many other attempts of the app take long.")
+            return deliverer.defer(after, "Too many other attempts of the app take long.")
         try:
             return deliverer.first_attempt(after)
         finally:

@@ -9,14 +9,14 @@ from handlers.bootstrap import services
 from handlers.webhook_batch import attempt_all
 
 if TYPE_CHECKING:
-    from domain.webhooks.delivery import Result
+    from domain.webhooks.delivery import Attempted
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     """Make the attempts of a batch of messages. Return the ids of those that failed, which SQS delivers again."""
     deliverer = services().deliverer
 
-    def attempt(message: dict[str, Any]) -> Result:
+    def attempt(message: dict[str, Any]) -> Attempted | None:
         return deliverer.attempt(planned_attempt_of(message["body"]))
 
     return attempt_all(event["Records"], lambda message: str(message["messageId"]), attempt)

@@ -8,20 +8,23 @@ from urllib.parse import urlsplit
 
 from aws_lambda_powertools import Logger
 
+from domain.requests.record import WebhookState
 from domain.webhooks.defaults import MAX_PARALLEL_ATTEMPTS
-from domain.webhooks.delivery import Attempted, GaveUp, HandedOver, RetryAt, Succeeded
+from domain.webhooks.delivery import Attempted, Deferred
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from domain.requests.record import QueuedRequest
-    from domain.webhooks.delivery import Result
 
 logger = Logger()
 
+OUTCOMES = {WebhookState.SUCCEEDED: "succeeded", WebhookState.PENDING: "retry", WebhookState.FAILED: "gave_up"}
+"""The `outcome` in the log, by the state of the webhook after an attempt."""
+
 
 def attempt_all(
-    entries: Sequence[Any], identify: Callable[[Any], str], attempt: Callable[[Any], Result | None]
+    entries: Sequence[Any], identify: Callable[[Any], str], attempt: Callable[[Any], Attempted | Deferred | None]
 ) -> dict[str, list[dict[str, str]]]:
     """Call `attempt` with each entry of a batch in its own thread. Return Lambda's partial batch response.
 
@@ -41,8 +44,8 @@ def attempt_all(
         result = future.result()
         if isinstance(result, Attempted):
             logger.info("delivery.attempted", extra=_facts(result.record) | _result(result))
-        elif isinstance(result, HandedOver):
-            logger.info("delivery.handed_over", extra=_facts(result.record) | {"reason": result.reason})
+        elif isinstance(result, Deferred):
+            logger.info("delivery.deferred", extra=_facts(result.record) | {"reason": result.reason})
     return {"batchItemFailures": failures}
 
 
@@ -59,17 +62,12 @@ def _facts(record: QueuedRequest) -> dict[str, Any]:
 
 
 def _result(attempted: Attempted) -> dict[str, Any]:
-    outcome, attempt = attempted.outcome, attempted.attempt
-    match outcome:
-        case Succeeded():
-            facts: dict[str, Any] = {"outcome": "succeeded"}
-        case RetryAt():
-            facts = {"outcome": "retry", "reason": outcome.reason, "next_attempt_at": attempt.next_attempt_at}
-        case GaveUp():
-            facts = {"outcome": "gave_up", "reason": outcome.reason}
+    attempt = attempted.attempt
+    facts = {"reason": attempted.error, "next_attempt_at": attempt.next_attempt_at}
     return {
         "status": attempt.status_code,
         "duration_ms": attempt.duration_ms,
         "recorded": attempted.recorded,
-        **facts,
+        "outcome": OUTCOMES[attempted.state],
+        **{name: fact for name, fact in facts.items() if fact is not None},
     }

@@ -109,7 +109,7 @@ def test_a_webhook_for_the_receiver_of_make_run_says_that_its_signatures_are_ver
 def test_a_webhook_that_another_function_sends_later_is_shown() -> None:
     stream = io.StringIO()
 
-    printed(Terminal(stream), msg="delivery.handed_over", reason="The host is slow.")
+    printed(Terminal(stream), msg="delivery.deferred", reason="The host is slow.")
 
     assert fields(stream) == [["Webhook", "59f1c1a2… → shop.example", "sent later: The host is slow"]]
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from domain.apps.record import App
 from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, timestamp
 from domain.storage.changes import AddRequest, ChangeRequest, Put
-from domain.webhooks.delivery import Attempted, Deliverer
+from domain.webhooks.delivery import Attempted, Deliverer, SlowHosts
 from domain.webhooks.ports import DeliveryFailed, HttpResponse, PlannedAttempt
-from domain.webhooks.slow_hosts import SlowHosts
 from handlers.views.webhook_event import event_body
 from tests.support.builders import APP_ID, NOON, REQUEST_XML, FixedClock, a_record
 from tests.support.fake_store import FakeStore

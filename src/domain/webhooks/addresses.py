@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from ipaddress import AddressValueError, IPv4Address, IPv6Address, ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from urllib.parse import urlsplit
 
 from domain.errors import InvalidRequest
@@ -100,7 +100,7 @@ def check_url(url: str, rules: UrlRules) -> Receiver:
     scheme, address or port.
     """
     receiver = parse_url(url)
-    address = _ipv4(receiver.host) or _ipv6(receiver.host)
+    address = _ip_address(receiver.host)
     loopback = rules.allow_loopback and _is_loopback(receiver.host, address)
     if receiver.scheme == "http" and not (rules.allow_http or loopback):
         raise _invalid("must begin with https://, not http://")
@@ -142,7 +142,7 @@ def parse_url(url: str) -> Receiver:
     host = _ascii_host(parts.hostname or "")
     if not parts.netloc.startswith("["):
         _check_name(host)
-    elif _ipv6(host) is None:
+    elif not isinstance(_ip_address(host), IPv6Address):
         raise _invalid(f"must have a valid host; {host} is not an IPv6 address")
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return Receiver(parts.scheme, host, _DEFAULT_PORTS[parts.scheme] if port is None else port, target)
@@ -150,17 +150,14 @@ def parse_url(url: str) -> Receiver:
 
 def is_allowed(address: str | IPv4Address | IPv6Address, *, allow_loopback: bool = False) -> bool:
     """Return whether connections to an address are allowed. An address must be public, unicast and not translated."""
-    try:
-        address = ip_address(address)
-    except ValueError:
+    ip = _ip_address(address)
+    if ip is None or (isinstance(ip, IPv6Address) and ip.scope_id is not None):
         return False
-    if isinstance(address, IPv6Address) and address.scope_id is not None:
-        return False
-    if any(address in network for network in _LOOPBACK):
+    if any(ip in network for network in _LOOPBACK):
         return allow_loopback
-    if isinstance(address, IPv6Address) and address not in _PUBLIC_IPV6:
+    if isinstance(ip, IPv6Address) and ip not in _PUBLIC_IPV6:
         return False
-    return not any(address in network for network in _REFUSED)
+    return not any(ip in network for network in _REFUSED)
 
 
 def _ascii_host(host: str) -> str:
@@ -178,21 +175,14 @@ def _check_name(host: str) -> None:
         raise _invalid(f"must have a valid host; {host} is not a host name")
     # WHATWG URL §3.5: a host that ends in a number is an IPv4 address. Programs parse 127.1, 2130706433, 0177.0.0.1 and
     # 0x7f.0.0.1 differently.
-    if _NUMBER.fullmatch(host.rpartition(".")[2]) and _ipv4(host) is None:
+    if _NUMBER.fullmatch(host.rpartition(".")[2]) and _ip_address(host) is None:
         raise _invalid(f"must have an IPv4 address as four decimal numbers, not {host}")
 
 
-def _ipv4(host: str) -> IPv4Address | None:
+def _ip_address(host: str | IPv4Address | IPv6Address) -> IPv4Address | IPv6Address | None:
     try:
-        return IPv4Address(host)
-    except AddressValueError:
-        return None
-
-
-def _ipv6(host: str) -> IPv6Address | None:
-    try:
-        return IPv6Address(host)
-    except AddressValueError:
+        return ip_address(host)
+    except ValueError:
         return None
 
 

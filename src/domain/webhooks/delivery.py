@@ -1,8 +1,8 @@
 """One webhook attempt: check that it is still needed, post the event and record the result.
 
 The stream consumer makes the first attempt with a short time limit. If the receiver does not respond in time, or
-recently did not, the stream consumer hands the attempt over to the retry queue. A receiver that timed out may have the
-event and get it again. It recognises the event by its `webhook-id`.
+recently did not, the attempt is deferred to the retry queue. A receiver that timed out may have the event and get it
+again. It recognises the event by its `webhook-id`.
 
 The record, not the message, determines whether an attempt is made. A message names a round and the number of earlier
 tries in it. If the record is past them, the message is dropped, so duplicate and late messages do no harm.
@@ -29,6 +29,8 @@ from domain.webhooks.defaults import (
     MAX_BODY_BYTES,
     MAX_OLDER_RESPONSE_BYTES,
     MAX_RESPONSE_BYTES,
+    MAX_SLOW_HOSTS,
+    SLOW_HOST_DURATION,
 )
 from domain.webhooks.ports import DeliveryFailed, HttpResponse, PlannedAttempt
 from domain.webhooks.schedule import next_attempt_at
@@ -42,9 +44,11 @@ if TYPE_CHECKING:
     from domain.requests.record import StoredRequest
     from domain.storage.ports import Database, Delivery
     from domain.webhooks.ports import RetryQueue, WebhookSender
-    from domain.webhooks.slow_hosts import SlowHosts
 
     Response: TypeAlias = HttpResponse | DeliveryFailed
+
+MAX_COMMITS = 2
+"""Maximum number of attempts to record the result, because the record can change during the HTTP call."""
 
 _GONE = 410
 _SUCCESS = range(200, 300)
@@ -52,63 +56,27 @@ _REDIRECTS = range(300, 400)
 
 
 @dataclass(frozen=True, slots=True)
-class Succeeded:
-    """The receiver has the event."""
-
-
-@dataclass(frozen=True, slots=True)
-class RetryAt:
-    """The attempt failed. The next one is planned."""
-
-    moment: datetime
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class GaveUp:
-    """The webhook failed: it was the last attempt, the receiver returned 410, or its address is not allowed."""
-
-    reason: str
-
-
-Outcome: TypeAlias = Succeeded | RetryAt | GaveUp
-
-
-@dataclass(frozen=True, slots=True)
 class Attempted:
-    """An attempt was made.
+    """An attempt was made. `state` and `error` are those of the webhook after it.
 
-    `recorded` is False if the record was deleted, or changed twice, during the attempt. Then this value is the only
-    trace of the attempt.
+    While the state is PENDING, the next attempt is planned. A webhook FAILED after its last attempt, or if the receiver
+    returned 410 or its address is not allowed. `recorded` is False if the record was deleted, or changed twice, during
+    the attempt. Then this value is the only trace of the attempt.
     """
 
     record: QueuedRequest
-    outcome: Outcome
     attempt: WebhookAttempt
-    recorded: bool
+    state: WebhookState
+    error: str | None = None
+    recorded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Dropped:
-    """The attempt is no longer needed: the event was delivered, tried meanwhile, redelivered or deleted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Postponed:
-    """The message arrived too early, because a queue cannot delay it long enough. The attempt was planned again."""
-
-    until: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class HandedOver:
+class Deferred:
     """The first attempt was not made, or it timed out. It is in the retry queue, and the record is unchanged."""
 
     record: QueuedRequest
     reason: str
-
-
-Result: TypeAlias = Attempted | Dropped | Postponed | HandedOver
 
 
 class AheadOfRecord(Exception):
@@ -117,6 +85,31 @@ class AheadOfRecord(Exception):
     That commit is late, or the process died before it. The message must be delivered again, or the webhook
     could be lost.
     """
+
+
+class SlowHosts:
+    """The hosts of receivers that did not respond in time to this process.
+
+    A host that times out is slow for SLOW_HOST_DURATION, or until it responds in time.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._timeouts: dict[str, datetime] = {}
+
+    def record(self, host: str, *, timed_out: bool) -> None:
+        """Record the result of an attempt."""
+        if not timed_out:
+            self._timeouts.pop(host, None)
+            return
+        if len(self._timeouts) >= MAX_SLOW_HOSTS:
+            self._timeouts.clear()
+        self._timeouts[host] = self._clock()
+
+    def __contains__(self, host: str) -> bool:
+        """Return whether the host is slow."""
+        last = self._timeouts.get(host)
+        return last is not None and self._clock() - last < SLOW_HOST_DURATION
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,66 +127,67 @@ class Deliverer:
     random: Callable[[], float]
     slow_hosts: SlowHosts
 
-    def first_attempt(self, record: QueuedRequest) -> Result:
-        """Make the first attempt of a round with a short time limit, or hand it over.
+    def first_attempt(self, record: QueuedRequest) -> Attempted | Deferred | None:
+        """Make the first attempt of a round with a short time limit, or defer it.
 
-        Raises the same errors as `attempt`.
+        Returns None if the attempt is no longer needed. Raises the same errors as `attempt`.
         """
         host = urlsplit(record.webhook.url or "").netloc
         if host in self.slow_hosts:
-            return self.hand_over(record, "The receiver recently did not respond in time.")
+            return self.defer(record, "The receiver recently did not respond in time.")
         start = self.clock()
-        delivery = self._wanted(PlannedAttempt.of(record, record.webhook.tries, start))
+        delivery = self._delivery(PlannedAttempt.of(record, record.webhook.tries, start))
         if delivery is None:
-            return Dropped()
+            return None
         response = self._post(delivery, start, FIRST_ATTEMPT_TIMEOUT_SECONDS)
         timed_out = isinstance(response, DeliveryFailed) and response.timed_out
         self.slow_hosts.record(host, timed_out=timed_out)
-        return self.hand_over(record, str(response)) if timed_out else self._finish(delivery, response, start)
+        return self.defer(record, str(response)) if timed_out else self._finish(delivery, response, start)
 
-    def hand_over(self, record: QueuedRequest, reason: str) -> HandedOver:
+    def defer(self, record: QueuedRequest, reason: str) -> Deferred:
         """Put the first attempt of a round into the retry queue."""
         self.retries.plan(PlannedAttempt.of(record, record.webhook.tries, self.clock()))
-        return HandedOver(record, reason)
+        return Deferred(record, reason)
 
-    def attempt(self, planned: PlannedAttempt) -> Result:
+    def attempt(self, planned: PlannedAttempt) -> Attempted | None:
         """Make a planned attempt if it is due and still needed.
 
-        Raises AheadOfRecord and the errors of the store. After an error the message must be delivered again, and the
-        receiver may be called twice.
+        Returns None if no attempt was made. A message that arrives too early, because the queue cannot delay it long
+        enough, is planned again. Raises AheadOfRecord, or the errors of the store. The message must then be delivered
+        again, and the receiver may be called twice.
         """
         start = self.clock()
         if planned.not_before > start + CLOCK_TOLERANCE:
             self.retries.plan(planned)
-            return Postponed(planned.not_before)
-        delivery = self._wanted(planned)
-        if delivery is None:
-            return Dropped()
-        return self._finish(delivery, self._post(delivery, start, ATTEMPT_TIMEOUT_SECONDS), start)
+            return None
+        delivery = self._delivery(planned)
+        return self._finish(delivery, self._post(delivery, start, ATTEMPT_TIMEOUT_SECONDS), start) if delivery else None
 
-    def _wanted(self, planned: PlannedAttempt) -> Delivery | None:
+    def _delivery(self, planned: PlannedAttempt) -> Delivery | None:
         """Read the record and its bodies. Return None if the attempt is no longer needed."""
         delivery = self.store.delivery(
             planned.request_id, planned.app_id, response_parts=planned.response_parts, max_response_bytes=MAX_BODY_BYTES
         )
-        if delivery is None or isinstance(delivery, Tombstone) or not _is_wanted(delivery.stored.record, planned):
+        if delivery is None or isinstance(delivery, Tombstone) or not _is_needed(delivery.stored.record, planned):
             return None
         return delivery
 
     def _finish(self, delivery: Delivery, response: Response, start: datetime) -> Attempted:
         """Plan the next attempt if one is needed, and record this one."""
         record, end = delivery.stored.record, self.clock()
-        outcome = self._outcome(response, record.webhook.tries + 1, end)
-        if isinstance(outcome, RetryAt):
-            self.retries.plan(PlannedAttempt.of(record, record.webhook.tries + 1, outcome.moment))
+        tries = record.webhook.tries + 1
+        state, error, next_at = self._outcome(response, tries, end)
+        if next_at:
+            self.retries.plan(PlannedAttempt.of(record, tries, next_at))
         attempt = WebhookAttempt(
             timestamp(start),
             _response_text(response),
             status_code=response.status if isinstance(response, HttpResponse) else None,
             duration_ms=round((end - start).total_seconds() * 1000),
-            next_attempt_at=timestamp(outcome.moment) if isinstance(outcome, RetryAt) else None,
+            next_attempt_at=timestamp(next_at) if next_at else None,
         )
-        return Attempted(record, outcome, attempt, recorded=self._record(record, attempt, outcome, end))
+        result = Attempted(record, attempt, state, error)
+        return replace(result, recorded=self._record(result, end))
 
     def _post(self, delivery: Delivery, now: datetime, timeout_seconds: float) -> Response:
         record = delivery.stored.record
@@ -211,34 +205,37 @@ class Deliverer:
         except DeliveryFailed as failure:
             return failure
 
-    def _outcome(self, response: Response, tries: int, now: datetime) -> Outcome:
+    def _outcome(
+        self, response: Response, tries: int, now: datetime
+    ) -> tuple[WebhookState, str | None, datetime | None]:
+        """Return the state of the webhook after an attempt, its error and the time of the next attempt."""
         if isinstance(response, HttpResponse):
             if response.status in _SUCCESS:
-                return Succeeded()
+                return WebhookState.SUCCEEDED, None, None
             permanent, retry_after = response.status == _GONE, response.retry_after
         else:
             permanent, retry_after = response.permanent, None
-        reason = _failure(response)
+        error = _failure(response)
         if permanent:
-            return GaveUp(reason)
-        moment = next_attempt_at(now, tries, retry_after, self.random())
-        return RetryAt(moment, reason) if moment else GaveUp(f"Gave up after {tries} attempts. The last one: {reason}")
+            return WebhookState.FAILED, error, None
+        next_at = next_attempt_at(now, tries, retry_after, self.random())
+        if next_at is None:
+            return WebhookState.FAILED, f"Gave up after {tries} attempts. The last one: {error}", None
+        return WebhookState.PENDING, error, next_at
 
-    def _record(self, record: QueuedRequest, attempt: WebhookAttempt, outcome: Outcome, now: datetime) -> bool:
-        """Commit the attempt. If the record has changed since it was read, add the attempt to the changed record."""
-        try:
-            self.store.commit(ChangeRequest(record, _settled(record, attempt, outcome, now)))
-        except Conflict as conflict:
-            current = conflict.current
-        else:
-            return True
-        if not isinstance(current, QueuedRequest):
-            return False
-        try:
-            self.store.commit(ChangeRequest(current, _merged(current, record, attempt, outcome, now)))
-        except Conflict:
-            return False
-        return True
+    def _record(self, result: Attempted, now: datetime) -> bool:
+        """Commit an attempt. If the record has changed since it was read, add the attempt to the changed record."""
+        current: object = result.record
+        for _ in range(MAX_COMMITS):
+            if not isinstance(current, QueuedRequest):
+                return False
+            try:
+                self.store.commit(ChangeRequest(current, _with_result(current, result, now)))
+            except Conflict as conflict:
+                current = conflict.current
+            else:
+                return True
+        return False
 
 
 def needs_first_attempt(before: QueuedRequest | None, after: QueuedRequest) -> bool:
@@ -252,7 +249,7 @@ def _awaits_first_attempt(record: QueuedRequest) -> bool:
     return record.state in ENDED and record.webhook_state is WebhookState.PENDING and record.webhook.tries == 0
 
 
-def _is_wanted(record: QueuedRequest, planned: PlannedAttempt) -> bool:
+def _is_needed(record: QueuedRequest, planned: PlannedAttempt) -> bool:
     webhook = record.webhook
     if record.state not in ENDED or webhook.state is not WebhookState.PENDING or webhook.round != planned.webhook_round:
         return False
@@ -275,38 +272,21 @@ def _response_text(response: Response) -> str:
     return _failure(response)
 
 
-def _settled(record: QueuedRequest, attempt: WebhookAttempt, outcome: Outcome, now: datetime) -> QueuedRequest:
-    """Return the record after an attempt of its current round."""
-    match outcome:
-        case Succeeded():
-            state, error = WebhookState.SUCCEEDED, None
-        case RetryAt(reason=reason):
-            state, error = WebhookState.PENDING, reason
-        case GaveUp(reason=reason):
-            state, error = WebhookState.FAILED, reason
-    return record.with_webhook(
-        now, state=state, error=error, tries=record.webhook.tries + 1, attempts=_with_attempt(record, attempt)
-    )
-
-
-def _merged(
-    current: QueuedRequest, read: QueuedRequest, attempt: WebhookAttempt, outcome: Outcome, now: datetime
-) -> QueuedRequest:
-    """Return `current` with an attempt that started from the record `read`.
+def _with_result(current: QueuedRequest, result: Attempted, now: datetime) -> QueuedRequest:
+    """Return `current` with an attempt that started from the record `result.record`.
 
     A success counts for its whole round, because the receiver has the event. Any other outcome counts only if no other
     attempt was recorded meanwhile. Otherwise this attempt is only listed, and the other one decides.
     """
-    same_round = current.webhook.round == read.webhook.round
-    same_try = current.webhook_state is WebhookState.PENDING and current.webhook.tries == read.webhook.tries
-    if same_round and (same_try or isinstance(outcome, Succeeded)):
-        return _settled(current, attempt, outcome, now)
-    return current.with_webhook(now, attempts=_with_attempt(current, attempt))
-
-
-def _with_attempt(record: QueuedRequest, attempt: WebhookAttempt) -> tuple[WebhookAttempt, ...]:
-    older = (_shortened(one, MAX_OLDER_RESPONSE_BYTES) for one in record.webhook.attempts)
-    return (*older, _shortened(attempt, MAX_RESPONSE_BYTES))[-MAX_ATTEMPTS_KEPT:]
+    webhook, read = current.webhook, result.record.webhook
+    older = (_shortened(attempt, MAX_OLDER_RESPONSE_BYTES) for attempt in webhook.attempts)
+    attempts = (*older, _shortened(result.attempt, MAX_RESPONSE_BYTES))[-MAX_ATTEMPTS_KEPT:]
+    same_try = webhook.state is WebhookState.PENDING and webhook.tries == read.tries
+    if webhook.round == read.round and (same_try or result.state is WebhookState.SUCCEEDED):
+        return current.with_webhook(
+            now, attempts=attempts, state=result.state, error=result.error, tries=webhook.tries + 1
+        )
+    return current.with_webhook(now, attempts=attempts)
 
 
 def _shortened(attempt: WebhookAttempt, max_bytes: int) -> WebhookAttempt:

@@ -20,8 +20,7 @@ from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, 
 from domain.requests.service import RequestService
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from domain.webhooks.addresses import UrlRules
-from domain.webhooks.delivery import Deliverer
-from domain.webhooks.slow_hosts import SlowHosts
+from domain.webhooks.delivery import Deliverer, SlowHosts
 from handlers import deliver_webhook, retry_webhook
 from handlers.views.webhook_event import event_body
 from local.emulated_dynamodb import emulated_dynamodb

@@ -8,18 +8,8 @@ from datetime import timedelta
 
 import pytest
 
-from domain.requests.record import (
-    Paging,
-    WebhookAttempt,
-    WebhookState,
-    timestamp,
-)
-from domain.webhooks.delivery import (
-    Attempted,
-    GaveUp,
-    RetryAt,
-    Succeeded,
-)
+from domain.requests.record import Paging, WebhookAttempt, WebhookState, timestamp
+from domain.webhooks.delivery import Attempted
 from domain.webhooks.ports import DeliveryFailed, HttpResponse
 from local.gateway import Request
 from local.receiver import verified_schemes
@@ -69,7 +59,7 @@ def test_nothing_is_sent_unsigned() -> None:
     result = setup.attempt(record)
 
     assert setup.receiver.posts == []
-    assert isinstance(result.outcome, GaveUp)
+    assert result.state is WebhookState.FAILED
     assert "secret" in (setup.stored(record).webhook.error or "")
 
 
@@ -85,7 +75,7 @@ def test_any_2xx_is_success(status: int) -> None:
     result = setup.attempt(record)
 
     attempted = WebhookAttempt(timestamp(NOON), "thanks", status, duration_ms=1500)
-    assert result == Attempted(record, Succeeded(), attempted, recorded=True)
+    assert result == Attempted(record, attempted, WebhookState.SUCCEEDED, recorded=True)
     stored = setup.stored(record)
     assert (stored.webhook_state, stored.webhook.error, stored.webhook.tries) == (WebhookState.SUCCEEDED, None, 1)
     assert stored.webhook.attempts == (attempted,)
@@ -100,8 +90,8 @@ def test_any_other_status_is_a_failed_attempt_that_is_tried_again(status: int) -
     result = setup.attempt(record)
 
     due = NOON + timedelta(seconds=5)
-    assert isinstance(result.outcome, RetryAt)
-    assert result.outcome.moment == due
+    assert result.state is WebhookState.PENDING
+    assert result.attempt.next_attempt_at == timestamp(due)
     stored = setup.stored(record)
     assert (stored.webhook_state, stored.webhook.tries) == (WebhookState.PENDING, 1)
     assert str(status) in (stored.webhook.error or "")
@@ -130,8 +120,8 @@ def test_retry_after_delays_the_next_attempt() -> None:
 
     result = setup.attempt(record)
 
-    assert isinstance(result.outcome, RetryAt)
-    assert result.outcome.moment == NOON + timedelta(minutes=10)
+    assert result.state is WebhookState.PENDING
+    assert result.attempt.next_attempt_at == timestamp(NOON + timedelta(minutes=10))
 
 
 def test_http_410_fails_at_once() -> None:
@@ -140,7 +130,7 @@ def test_http_410_fails_at_once() -> None:
 
     result = setup.attempt(record)
 
-    assert isinstance(result.outcome, GaveUp)
+    assert result.state is WebhookState.FAILED
     assert setup.stored(record).webhook_state is WebhookState.FAILED
     assert setup.stored(record).webhook.error == "The receiver returned HTTP 410."
     assert setup.queue.planned == []
@@ -152,7 +142,7 @@ def test_a_receiver_that_is_not_allowed_fails_at_once() -> None:
 
     result = setup.attempt(record)
 
-    assert result.outcome == GaveUp("hooks.example.com leads to 10.0.0.1.")
+    assert (result.state, result.error) == (WebhookState.FAILED, "hooks.example.com leads to 10.0.0.1.")
     assert result.attempt.status_code is None
     assert result.attempt.next_attempt_at is None
     assert setup.stored(record).webhook_state is WebhookState.FAILED

@@ -9,9 +9,8 @@ from domain.webhooks.defaults import (
     MAX_SLOW_HOSTS,
     SLOW_HOST_DURATION,
 )
-from domain.webhooks.delivery import Attempted, Dropped, HandedOver, RetryAt, Succeeded
+from domain.webhooks.delivery import Attempted, Deferred, SlowHosts
 from domain.webhooks.ports import DeliveryFailed, HttpResponse
-from domain.webhooks.slow_hosts import SlowHosts
 from tests.support.builders import FixedClock
 from tests.support.webhooks import DeliverySetup, a_webhook, first_attempt
 
@@ -38,9 +37,9 @@ def test_a_first_attempt_that_responds_in_time_is_recorded() -> None:
     failed, succeeded = setup.deliverer.first_attempt(failing), setup.deliverer.first_attempt(working)
 
     assert isinstance(failed, Attempted)
-    assert isinstance(failed.outcome, RetryAt)
+    assert failed.state is WebhookState.PENDING
     assert isinstance(succeeded, Attempted)
-    assert succeeded.outcome == Succeeded()
+    assert succeeded.state is WebhookState.SUCCEEDED
     assert setup.stored(failing).webhook.tries == setup.stored(working).webhook.tries == 1
 
 
@@ -54,7 +53,7 @@ def test_a_first_attempt_that_is_cut_off_is_repeated_through_the_queue_and_does_
     (planned,) = setup.queue.planned
     repeated = setup.deliverer.attempt(planned)
 
-    assert result == HandedOver(record, "hooks.example.com did not respond within 2 seconds.")
+    assert result == Deferred(record, "hooks.example.com did not respond within 2 seconds.")
     assert planned == first_attempt(record, setup.clock())
     assert isinstance(repeated, Attempted)
     assert {headers["webhook-id"] for _, headers, _, _ in setup.receiver.posts} == {record.id}
@@ -69,7 +68,7 @@ def test_a_host_that_timed_out_is_skipped_until_the_queue_retries() -> None:
 
     result = setup.deliverer.first_attempt(record)
 
-    assert isinstance(result, HandedOver)
+    assert isinstance(result, Deferred)
     assert setup.calls == ["plan"]
     other_host = setup.add(webhook=a_webhook(url="https://other.example.com/qb"))
     assert isinstance(setup.deliverer.first_attempt(other_host), Attempted)
@@ -79,7 +78,7 @@ def test_a_first_attempt_that_is_no_longer_needed_is_dropped() -> None:
     setup = DeliverySetup()
     record = setup.add(webhook=a_webhook(state=WebhookState.SUCCEEDED))
 
-    assert setup.deliverer.first_attempt(record) == Dropped()
+    assert setup.deliverer.first_attempt(record) is None
     assert setup.receiver.posts == []
 
 

@@ -215,14 +215,14 @@ def test_the_first_attempts_of_an_app_at_the_same_time_are_bounded() -> None:
     assert {setup.stored(record).webhook_state for record in records} == {WebhookState.SUCCEEDED}
 
 
-def test_an_attempt_that_is_handed_over_is_logged_and_is_not_a_failure(lines: list[logging.LogRecord]) -> None:
+def test_a_deferred_attempt_is_logged_and_is_not_a_failure(lines: list[logging.LogRecord]) -> None:
     setup = a_setup(DeliveryFailed("hooks.example.com did not respond within 2 seconds.", timed_out=True))
     record = setup.add()
 
     assert deliver_webhook.handler({"Records": [ending_of(record)]}, None) == NO_FAILURES
 
     (line,) = lines
-    assert line.getMessage() == "delivery.handed_over"
+    assert line.getMessage() == "delivery.deferred"
     facts = {"request_id": record.id, "attempt": 1, "host": "hooks.example.com"}
     assert {name: getattr(line, name) for name in facts} == facts
     assert "did not respond" in vars(line)["reason"]

@@ -21,9 +21,6 @@ from domain.storage.changes import ChangeRequest, RemoveRequest
 from domain.webhooks.delivery import (
     AheadOfRecord,
     Attempted,
-    Dropped,
-    Postponed,
-    Succeeded,
     needs_first_attempt,
 )
 from domain.webhooks.ports import HttpResponse
@@ -54,7 +51,7 @@ def test_an_outdated_attempt_is_dropped(fields: dict[str, object]) -> None:
 
     result = setup.deliverer.attempt(planned)
 
-    assert result == Dropped()
+    assert result is None
     assert setup.stored(record) == record
 
 
@@ -63,8 +60,8 @@ def test_an_attempt_for_a_deleted_or_unknown_record_is_dropped() -> None:
     record = setup.add()
     setup.store.commit(RemoveRequest(record, timestamp(NOON)))
 
-    assert setup.deliverer.attempt(first_attempt(record, NOON)) == Dropped()
-    assert setup.deliverer.attempt(first_attempt(a_record(), NOON)) == Dropped()
+    assert setup.deliverer.attempt(first_attempt(record, NOON)) is None
+    assert setup.deliverer.attempt(first_attempt(a_record(), NOON)) is None
     assert setup.receiver.posts == []
 
 
@@ -76,7 +73,7 @@ def test_a_duplicate_message_makes_one_attempt() -> None:
     results = [setup.deliverer.attempt(planned) for _ in range(2)]
 
     assert isinstance(results[0], Attempted)
-    assert results[1] == Dropped()
+    assert results[1] is None
 
 
 def test_an_early_message_is_planned_again_and_leaves_the_record_unchanged() -> None:
@@ -87,7 +84,7 @@ def test_an_early_message_is_planned_again_and_leaves_the_record_unchanged() -> 
 
     result = setup.deliverer.attempt(planned)
 
-    assert result == Postponed(planned.not_before)
+    assert result is None
     assert setup.queue.planned == [planned]
     assert setup.calls == ["plan"]
 
@@ -163,7 +160,7 @@ def test_the_retry_of_an_earlier_round_is_dropped() -> None:
     [planned] = setup.queue.planned
     setup.clock.now = planned.not_before
 
-    assert setup.deliverer.attempt(planned) == Dropped()
+    assert setup.deliverer.attempt(planned) is None
 
 
 def test_an_attempt_of_a_deleted_record_is_reported_as_not_recorded() -> None:
@@ -174,7 +171,7 @@ def test_an_attempt_of_a_deleted_record_is_reported_as_not_recorded() -> None:
     result = setup.attempt(record)
 
     assert not result.recorded
-    assert result.outcome == Succeeded()
+    assert result.state is WebhookState.SUCCEEDED
     assert isinstance(setup.store.request(record.id), Tombstone)
 
 

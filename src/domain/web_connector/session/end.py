@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 def ended(session: Session, now: datetime, reason: str | None) -> Put[Session]:
     """Return the change that ends a session. A late `getLastError` returns `reason`."""
     last_error = reason or session.last_error
-    return Put(
-        session, session.called(now, ended=True, in_flight=None, connection=None, last_error=last_error)
-    )
+    return Put(session, session.called(now, ended=True, in_flight=None, connection=None, last_error=last_error))
 
 
 def released(session: Session, now: datetime) -> ChangeRequest | None:
