@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import Enum
 from functools import cache, cached_property
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeGuard, TypeVar, get_args, get_origin
 
@@ -29,7 +29,7 @@ from domain.connections.sync_window import SyncWindow
 from domain.requests.record import QueuedRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection
 
     from adapters.dynamodb.keys import AttributeValue, Item
 
@@ -46,38 +46,44 @@ _IMPORTED_FOR_TYPES = {
 
 
 class _Attribute(NamedTuple):
-    """One attribute of an item: the path of its value in the entity, and its storage format."""
+    """One attribute of an item."""
 
+    field: str
     name: str
-    path: tuple[str, ...]
-    read: Callable[[Any], Any]
-    encode: Callable[[Any], AttributeValue]
-    decode: Callable[[AttributeValue], Any]
     omitted: object
     """The value that is left out, or MISSING if no value is left out."""
+    decode: Callable[[AttributeValue], Any]
 
 
 class Codec(Generic[T]):
     """Stores the entities of one dataclass.
 
-    `renamed` maps fields to attributes with a different name. The `required` attributes are stored even if they are
-    empty. An item without them is rejected.
+    `renamed` maps attributes to different names. The `required` attributes are stored even if they are empty. An item
+    without them is rejected. `prefix` begins the names of all attributes.
     """
 
     def __init__(
-        self, entity: type[T], *, renamed: Mapping[str, str] | None = None, required: Collection[str] = ()
+        self,
+        entity: type[T],
+        *,
+        renamed: Mapping[str, str] | None = None,
+        required: Collection[str] = (),
+        prefix: str = "",
     ) -> None:
         self._entity = entity
         self._renamed = renamed or {}
-        self._required = frozenset(required)
+        self._required = required
+        self._prefix = prefix
 
     def item(self, entity: T) -> Item:
         """Return the item of an entity."""
         item: Item = {}
-        for name, _, read, encode, _, omitted in self._attributes:
-            value = read(entity)
+        for field, codec in self._nested.items():
+            item |= codec.item(getattr(entity, field))
+        for field, name, omitted, _ in self._attributes:
+            value = getattr(entity, field)
             if value or value != omitted:
-                item[name] = encode(value)
+                item[name] = _attribute_value(value)
         return item
 
     def entity(self, item: Item) -> T:
@@ -85,103 +91,118 @@ class Codec(Generic[T]):
 
         Raises KeyError if a required attribute is missing, and TypeError if a field without a default is missing.
         """
-        for name in self._required:
-            item[name]
-        values: dict[str, Any] = {}
-        by_name = self._by_name
-        for name, stored in item.items():
-            if name in by_name:
-                (*outer, field), decode = by_name[name]
-                target = values
-                for step in outer:
-                    target = target.setdefault(step, {})
-                target[field] = decode(stored)
-        entity: T = _built(self._entity, values)
-        return entity
+        values: dict[str, Any] = {field: codec.entity(item) for field, codec in self._nested.items()}
+        for field, name, _, decode in self._attributes:
+            if name in item or name in self._required:
+                values[field] = decode(item[name])
+        return self._entity(**values)
+
+    @cached_property
+    def _nested(self) -> dict[str, Codec[Any]]:
+        """The codecs of nested dataclasses by field."""
+        return {
+            field.name: Codec(
+                hint, renamed=self._renamed, required=self._required, prefix=f"{self._prefix}{field.name}_"
+            )
+            for field, hint in _hints(self._entity)
+            if _is_dataclass(hint)
+        }
 
     @cached_property
     def _attributes(self) -> list[_Attribute]:
-        """The attributes of the dataclass, computed on first use. Unused entities cost nothing."""
-        return list(self._attributes_of(self._entity, ()))
-
-    def _attributes_of(self, entity: type[Any], path: tuple[str, ...]) -> Iterator[_Attribute]:
-        """Yield the attributes of the dataclass at `path` in the entity."""
-        for field in fields(entity):
-            here = (*path, field.name)
-            name = "_".join(here)
-            hint = _hint(entity, field)
-            if _is_dataclass(hint):
-                yield from self._attributes_of(hint, here)
-            else:
+        """The attributes of the other fields, computed on first use. Unused entities cost nothing."""
+        attributes = []
+        for field, hint in _hints(self._entity):
+            if not _is_dataclass(hint):
+                name = f"{self._prefix}{field.name}"
                 omitted = MISSING if name in self._required else _empty_default(field)
-                name = self._renamed.get(name, name)
-                yield _Attribute(name, here, attrgetter(".".join(here)), *_attribute_functions(hint), omitted)
-
-    @cached_property
-    def _by_name(self) -> dict[str, tuple[tuple[str, ...], Callable[[AttributeValue], Any]]]:
-        return {attribute.name: (attribute.path, attribute.decode) for attribute in self._attributes}
+                attributes.append(_Attribute(field.name, self._renamed.get(name, name), omitted, _decoder(hint)))
+        return attributes
 
 
-def _built(entity: Any, values: dict[str, Any]) -> Any:
-    """Return the dataclass with these values. The values of nested dataclasses are mappings."""
-    for name, nested in _nested_dataclasses(entity):
-        if name in values:
-            values[name] = _built(nested, values[name])
-    return entity(**values)
+def _attribute_value(value: Any) -> AttributeValue:
+    """Return a value that is not None as an attribute value."""
+    if isinstance(value, bool):
+        return {"BOOL": value}
+    if isinstance(value, int):
+        return {"N": str(value)}
+    stored = _to_json(value)
+    return {"S": stored if isinstance(stored, str) else json.dumps(stored, separators=(",", ":"), ensure_ascii=False)}
+
+
+def _to_json(value: Any) -> Any:
+    """Return a value as JSON."""
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, tuple):
+        if value and is_dataclass(value[0]):
+            return {field.name: [_to_json(getattr(one, field.name)) for one in value] for field in fields(value[0])}
+        return list(map(_to_json, value))
+    if is_dataclass(value):
+        members = ((field, getattr(value, field.name)) for field in fields(value))
+        return {field.name: _to_json(member) for field, member in members if member != _empty_default(field)}
+    return value
 
 
 @cache
-def _nested_dataclasses(entity: Any) -> list[tuple[str, type[Any]]]:
-    hints = [(field.name, _hint(entity, field)) for field in fields(entity)]
-    return [(name, hint) for name, hint in hints if _is_dataclass(hint)]
-
-
-# --- Attribute values
-
-
-@cache
-def _attribute_functions(hint: Any) -> tuple[Callable[[Any], AttributeValue], Callable[[AttributeValue], Any]]:
-    """Return the functions that convert a value of this type to an attribute value and back."""
+def _decoder(hint: Any) -> Callable[[AttributeValue], Any]:
+    """Return the function that converts an attribute value to a value of this type."""
     alone = _without_none(hint)
-    if alone is str:
-        return (lambda value: {"S": value}), itemgetter("S")
     if alone is int:
-        return (lambda value: {"N": str(value)}), (lambda stored: int(stored["N"]))
+        return lambda stored: int(stored["N"])
     if alone is bool:
-        return (lambda value: {"BOOL": value}), itemgetter("BOOL")
-    if isinstance(alone, type) and issubclass(alone, Enum):
-        members = {member.value: member for member in alone}
-        return (lambda value: {"S": value.value}), (lambda stored: members[stored["S"]])
-    to_json, from_json = _json_functions(hint)
-    return (lambda value: {"S": _json(to_json(value))}), (lambda stored: from_json(json.loads(stored["S"])))
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-
-
-# --- JSON values
+        return itemgetter("BOOL")
+    if alone is str:
+        return itemgetter("S")
+    decode = _from_json(alone)
+    if _is_enum(alone):
+        return lambda stored: decode(stored["S"])
+    return lambda stored: decode(json.loads(stored["S"]))
 
 
 @cache
-def _json_functions(hint: Any) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
-    """Return the functions that convert a value of this type to JSON and back. Raises TypeError for other types."""
-    if hint in {str, int, bool, Any}:
-        return _same, _same
-    if isinstance(hint, type) and issubclass(hint, Enum):
-        return (lambda value: value.value), hint
+def _from_json(hint: Any) -> Callable[[Any], Any]:
+    """Return the function that converts JSON to a value of this type. Raises TypeError for other types."""
+    if hint in {str, int, bool, Any} or get_origin(hint) in {dict, Mapping}:
+        return _same
+    if _is_enum(hint):
+        return {member.value: member for member in hint}.__getitem__
     if _is_dataclass(hint):
-        return _object_encoder(hint), _object_decoder(hint)
-    alone = _without_none(hint)
-    if alone is not hint:
-        encode, decode = _json_functions(alone)
-        return (lambda value: value and encode(value)), (lambda stored: stored and decode(stored))
-    origin, arguments = get_origin(hint), get_args(hint)
-    if origin is tuple and arguments[1:] == (...,):
-        return _array_functions(arguments[0])
-    if origin in {dict, Mapping}:
-        return dict, _same
+        members = _member_decoders(hint)
+        return lambda values: hint(**{name: members[name](one) for name, one in values.items() if name in members})
+    if (alone := _without_none(hint)) is not hint:
+        decode = _from_json(alone)
+        return lambda stored: None if stored is None else decode(stored)
+    element, *rest = get_args(hint) or (None,)
+    if get_origin(hint) is tuple and rest == [...]:
+        if is_dataclass(element):
+            return _columns_decoder(element)
+        decode = _from_json(element)
+        return lambda stored: tuple(map(decode, stored))
     raise TypeError(f"{hint} has no stored form. Add one to {__name__}.")
+
+
+def _columns_decoder(element: Any) -> Callable[[dict[str, list[Any]]], tuple[Any, ...]]:
+    """Return the function that converts an object with one array for each field to a tuple of dataclasses."""
+    members = _member_decoders(element)
+
+    def decode(columns: dict[str, list[Any]]) -> tuple[Any, ...]:
+        decoded = {name: map(members[name], column) for name, column in columns.items() if name in members}
+        return tuple(element(**dict(zip(decoded, row, strict=True))) for row in zip(*decoded.values(), strict=True))
+
+    return decode
+
+
+def _member_decoders(entity: Any) -> dict[str, Callable[[Any], Any]]:
+    return {field.name: _from_json(hint) for field, hint in _hints(entity)}
+
+
+def _is_dataclass(hint: Any) -> TypeGuard[type[Any]]:
+    return isinstance(hint, type) and is_dataclass(hint)
+
+
+def _is_enum(hint: Any) -> TypeGuard[type[Enum]]:
+    return isinstance(hint, type) and issubclass(hint, Enum)
 
 
 def _without_none(hint: Any) -> Any:
@@ -190,53 +211,9 @@ def _without_none(hint: Any) -> Any:
     return arguments[0] if get_origin(hint) is UnionType and len(arguments) == 1 else hint
 
 
-def _object_encoder(entity: type[Any]) -> Callable[[Any], dict[str, Any]]:
-    members = [
-        (field.name, _json_functions(_hint(entity, field))[0], _empty_default(field)) for field in fields(entity)
-    ]
-
-    def encode(value: Any) -> dict[str, Any]:
-        read = ((name, encode_member, getattr(value, name), omitted) for name, encode_member, omitted in members)
-        return {name: encode_member(member) for name, encode_member, member, omitted in read if member != omitted}
-
-    return encode
-
-
-def _object_decoder(entity: type[Any]) -> Callable[[dict[str, Any]], Any]:
-    members = {field.name: _json_functions(_hint(entity, field))[1] for field in fields(entity)}
-
-    def decode(values: dict[str, Any]) -> Any:
-        return entity(**{name: members[name](value) for name, value in values.items() if name in members})
-
-    return decode
-
-
-def _array_functions(element: Any) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
-    """Return the functions for a tuple of any length."""
-    if not _is_dataclass(element):
-        encode, decode = _json_functions(element)
-        return (lambda values: list(map(encode, values))), (lambda stored: tuple(map(decode, stored)))
-    members = {field.name: _json_functions(_hint(element, field)) for field in fields(element)}
-
-    def to_columns(values: Any) -> dict[str, list[Any]]:
-        return {name: [encode(getattr(value, name)) for value in values] for name, (encode, _) in members.items()}
-
-    def from_columns(columns: dict[str, list[Any]]) -> tuple[Any, ...]:
-        decoded = {name: map(members[name][1], column) for name, column in columns.items() if name in members}
-        return tuple(element(**dict(zip(decoded, row, strict=True))) for row in zip(*decoded.values(), strict=True))
-
-    return to_columns, from_columns
-
-
-# --- Type hints
-
-
-def _is_dataclass(hint: Any) -> TypeGuard[type[Any]]:
-    return isinstance(hint, type) and is_dataclass(hint)
-
-
-def _hint(entity: type[Any], field: Field[Any]) -> Any:
-    return _evaluated(entity.__module__, str(field.type))
+def _hints(entity: Any) -> list[tuple[Field[Any], Any]]:
+    """Return the fields of a dataclass with their types."""
+    return [(field, _evaluated(entity.__module__, str(field.type))) for field in fields(entity)]
 
 
 @cache
@@ -245,6 +222,7 @@ def _evaluated(module: str, annotation: str) -> Any:
     return eval(annotation, vars(sys.modules[module]), _IMPORTED_FOR_TYPES)  # noqa: S307 - annotations of this program
 
 
+@cache
 def _empty_default(field: Field[Any]) -> object:
     """Return the default of a field if it is empty, else MISSING."""
     default = field.default_factory() if field.default_factory is not MISSING else field.default
