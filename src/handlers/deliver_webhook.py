@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import BoundedSemaphore
 from typing import TYPE_CHECKING, Any
 
-from adapters.dynamodb.requests import record_from_item
+from adapters.dynamodb.requests import RECORDS
 from domain.webhooks.defaults import FIRST_ATTEMPT_TIMEOUT_SECONDS, MAX_FIRST_ATTEMPTS_PER_APP
 from domain.webhooks.delivery import needs_first_attempt
 from handlers.bootstrap import services
@@ -39,4 +39,4 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
 
 def _record(image: dict[str, Any] | None) -> QueuedRequest | None:
     """Return the record of an image, or None if there is no image or it is a tombstone."""
-    return None if image is None or "deleted_at" in image else record_from_item(image)
+    return None if image is None or "deleted_at" in image else RECORDS.entity(image)

@@ -6,7 +6,7 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 
-from adapters.dynamodb.requests import record_from_item
+from adapters.dynamodb.requests import RECORDS
 from domain.maintenance.retention import Retention
 from handlers.bootstrap import services
 
@@ -24,7 +24,7 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     for entry in event["Records"]:
         number, image = str(entry["dynamodb"]["SequenceNumber"]), entry["dynamodb"]["OldImage"]
         try:
-            forgotten += retention.forget(record_from_item(image))
+            forgotten += retention.forget(RECORDS.entity(image))
         except Exception:  # one bad record must not block the others
             ids = {name: image.get(name, {}).get("S") for name in ("id", "connection_id")}
             logger.exception("retention.not_processed", extra={"item": number, **ids})

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
-from adapters.dynamodb.requests import record_from_item
+from adapters.dynamodb.requests import RECORDS
 from domain.errors import Conflict
 from domain.maintenance.retention import SECONDS_A_DAY, Retention
 from domain.maintenance.search_packing import Packer
@@ -52,7 +52,7 @@ def expire(store: AnyStore, now: datetime) -> list[QueuedRequest]:
                     ExpressionAttributeValues={":now": {"N": str(seconds)}},
                     ReturnValues="ALL_OLD",
                 )
-                told.append(record_from_item(gone["Attributes"]))
+                told.append(RECORDS.entity(gone["Attributes"]))
     return told
 
 

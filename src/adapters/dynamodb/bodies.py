@@ -7,14 +7,14 @@ for each record. A larger response is stored in chunks. DynamoDB limits an item 
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from adapters.dynamodb import keys
-from domain.requests.record import StoredRequest
+from domain.requests.record import ListedRequest, StoredRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from adapters.dynamodb.keys import Item
     from domain.requests.record import QueuedRequest
@@ -80,22 +80,6 @@ def chunk_items(request_id: str, body: str, packed: bytes) -> list[Item]:
     return [key | {keys.DATA: {"B": piece}} for key, piece in zip(item_keys, pieces, strict=True)]
 
 
-@dataclass(frozen=True, slots=True)
-class PackedResponse:
-    """A response as it is stored: in the body item, or in chunks if it is large."""
-
-    size: int
-    packed: bytes
-    chunks: Sequence[Item]
-
-    @classmethod
-    def of(cls, request_id: str, response_xml: str) -> PackedResponse:
-        """Compress a response."""
-        size, packed = len(response_xml.encode()), pack(response_xml)
-        is_large = size > MAX_INLINE_RESPONSE_BYTES
-        return cls(size, packed, chunk_items(request_id, keys.RESPONSE, packed) if is_large else [])
-
-
 class Bodies:
     """The bodies of one record, from its payload items."""
 
@@ -106,24 +90,20 @@ class Bodies:
     def of(cls, items: Sequence[Item]) -> Bodies | None:
         """Return the bodies in these items, or None if the record was removed."""
         bodies = cls(items)
-        return None if keys.REMOVED in bodies._items.get(keys.BODY, {keys.REMOVED: {}}) else bodies
+        body = bodies._items.get(keys.BODY)
+        return None if body is None or keys.REMOVED in body else bodies
 
     def __or__(self, chunks: Sequence[Item]) -> Bodies:
         """Return these bodies with chunks."""
         return Bodies([*self._items.values(), *chunks])
 
-    def missing_chunks(self, request_id: str, response_parts: int) -> list[Item]:
+    def missing_chunks(self, request_id: str, response_parts: int = 0) -> list[Item]:
         """Return the keys of the chunks of the request and the response that have not been read yet."""
         needed = [
             *keys.chunk_keys(request_id, keys.REQUEST, self._request_parts),
             *keys.chunk_keys(request_id, keys.RESPONSE, response_parts),
         ]
         return [key for key in needed if key[keys.PART]["S"] not in self._items]
-
-    @property
-    def has_request(self) -> bool:
-        """Whether all chunks of the request were read."""
-        return all(f"{keys.REQUEST}#{number}" in self._items for number in range(self._request_parts))
 
     @property
     def packed_request(self) -> bytes:
@@ -149,3 +129,40 @@ class Bodies:
         if parts:
             return b"".join(bytes(self._items[f"{body}#{number}"][keys.DATA]["B"]) for number in range(parts))
         return bytes(self._items[keys.BODY][body]["B"])
+
+
+class StoredBatch:
+    """Implements `RequestBatch`. Only the bodies that a page shows are decompressed."""
+
+    def __init__(
+        self,
+        records: Collection[QueuedRequest],
+        bodies: Mapping[str, Bodies],
+        read_chunks: Callable[[Sequence[Item]], Sequence[Item]],
+    ) -> None:
+        """`bodies` are by record id, without chunks. `read_chunks` returns the chunks with these keys."""
+        self.records = records
+        self._bodies = bodies
+        self._read_chunks = read_chunks
+
+    def with_bodies(
+        self, records: Sequence[QueuedRequest], *, max_response_bytes: int, max_total_bytes: int
+    ) -> Sequence[ListedRequest]:
+        """Return records with their bodies, as `RequestBatch` describes. Large requests take one more read.
+
+        That read fetches the first chunks, as many as `max_total_bytes` can hold.
+        """
+        bodies = {record.id: self._bodies[record.id] for record in records}
+        missing = [key for request_id, stored in bodies.items() for key in stored.missing_chunks(request_id)]
+        for chunk in self._read_chunks(missing[: max_total_bytes // CHUNK_BYTES + 1]):
+            bodies[chunk[keys.REQUEST_ID]["S"]] |= [chunk]
+        requests = (
+            None if bodies[record.id].missing_chunks(record.id) else bodies[record.id].packed_request
+            for record in records
+        )
+        responses = (
+            bodies[record.id].packed_response(record) if record.response_size <= max_response_bytes else None
+            for record in records
+        )
+        texts = list(unpack_within(chain(requests, responses), max_total_bytes))
+        return list(map(ListedRequest, records, texts[: len(records)], texts[len(records) :]))

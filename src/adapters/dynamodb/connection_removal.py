@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from botocore.exceptions import ClientError
 
 from adapters.dynamodb import keys
-from adapters.dynamodb.backoff import Policy
-from adapters.dynamodb.database import Database, key_query
+from adapters.dynamodb.database import Database, Policy, key_query
 from adapters.dynamodb.search import is_removed
 from adapters.dynamodb.search_pages import page_from_item
 

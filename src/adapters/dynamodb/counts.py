@@ -69,11 +69,6 @@ def count_attribute(key: CountKey) -> str:
     return _SORT_CODES[key.sort] + STATE_CODES[key.state] + WEBHOOK_STATE_CODES[key.webhook_state]
 
 
-def overflow_row(failures: int, random: float) -> int | None:
-    """Return the overflow row to add to after this number of failures, or None for the row of the day."""
-    return int(random * OVERFLOW_ROWS) if failures else None
-
-
 def count_updates(table: str, changes: Mapping[CountKey, int], row: int | None) -> list[dict[str, Any]]:
     """Return the entries of a transaction that add `changes` to the rows of the days or to their overflow row."""
     days: dict[tuple[str, str], dict[str, int]] = {}

@@ -1,12 +1,13 @@
-"""The DynamoDB client with the calls that all parts of the store share."""
+"""The DynamoDB client with the calls, the settings and the pauses that all parts of the store share."""
 
 from __future__ import annotations
 
 import random as system_random
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from adapters.dynamodb.backoff import Backoff, Policy
+from domain.errors import TooManyRequests
 from domain.storage.ports import no_deadline
 
 if TYPE_CHECKING:
@@ -17,25 +18,77 @@ if TYPE_CHECKING:
 MAX_BATCH_KEYS = 100
 """DynamoDB: BatchGetItem takes at most 100 keys."""
 
+MAX_PAGE_BYTES = 48 * 1024
+"""The compressed size of a search page. Larger pages hardly compress better, and adding one text writes the whole
+page."""
+
+MAX_STEP_TEXTS = 1_000
+"""The maximum number of texts that a step of packing reads; DynamoDB also stops at 1 MB. Each is removed from the index
+by its own write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How often to try again and how long to wait: a random time below a bound that doubles with each try."""
+
+    retries: int
+    first_seconds: float
+    max_seconds: float
+    message: str
+    """The error message for the caller if all retries fail."""
+
+
+class Backoff:
+    """Waits after each try without progress. Gives up after the number of tries that the policy allows."""
+
+    def __init__(self, policy: Policy, sleep: Callable[[float], None], random: Callable[[], float]) -> None:
+        """`random` returns numbers from 0 up to 1."""
+        self._policy = policy
+        self._sleep = sleep
+        self._random = random
+        self.failures = 0
+
+    def wait(self) -> None:
+        """Count a failure and sleep. Raises TooManyRequests if no retry is left."""
+        self.failures += 1
+        if self.failures > self._policy.retries:
+            raise TooManyRequests(self._policy.message)
+        bound = min(self._policy.max_seconds, self._policy.first_seconds * 2.0**self.failures)
+        self._sleep(bound * self._random())
+
+    def reset(self) -> None:
+        """Start again with a short pause. Call this after progress."""
+        self.failures = 0
+
+
 BATCH_GET = Policy(
     retries=8, first_seconds=0.05, max_seconds=1.0, message="The database is busy. Try again in a moment."
 )
 
 
 class Database:
-    """A DynamoDB client and the names of the tables. The parts of the store extend it."""
+    """A DynamoDB client, the names of the tables and the settings. The parts of the store extend it."""
 
     def __init__(
         self,
         client: Any,
         tables: TableNames,
         *,
+        retention_days: Callable[[], int] = lambda: 0,
+        max_page_bytes: int = MAX_PAGE_BYTES,
+        max_step_texts: int = MAX_STEP_TEXTS,
         sleep: Callable[[float], None] = time.sleep,
         random: Callable[[], float] = system_random.random,
     ) -> None:
-        """`client` is a botocore DynamoDB client."""
+        """`client` is a botocore DynamoDB client.
+
+        DynamoDB may remove a record `retention_days` after its end; 0 keeps all. The setting is read at each use.
+        """
         self._client = client
         self._tables = tables
+        self._retention_days = retention_days
+        self._max_page_bytes = max_page_bytes
+        self._max_step_texts = max_step_texts
         self._sleep = sleep
         self._random = random
 

@@ -19,17 +19,13 @@ from adapters.dynamodb.counts import CHANGED, QUIET, day_of_row, deletions_of_em
 from adapters.dynamodb.database import key_query
 from adapters.dynamodb.listing import AFTER_ALL
 from adapters.dynamodb.search import Search, has_chunks, is_removed, record_key
-from adapters.dynamodb.search_pages import MAX_PAGE_BYTES, SearchPage, page_from_item, storable
+from adapters.dynamodb.search_pages import SearchPage, page_from_item, storable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from adapters.dynamodb.keys import Item
     from adapters.dynamodb.search_pages import RecordKey
-
-MAX_STEP_TEXTS = 1_000
-"""The maximum number of texts that a step reads; DynamoDB also stops at 1 MB. Each is removed from the index by its own
-write."""
 
 WRITERS = 8
 """The number of texts that are removed from the index in parallel."""
@@ -47,13 +43,6 @@ _OVERTAKEN = frozenset(
 
 class Packing(Search):
     """Packs search texts."""
-
-    def __init__(
-        self, *arguments: Any, max_page_bytes: int = MAX_PAGE_BYTES, max_step_texts: int = MAX_STEP_TEXTS, **named: Any
-    ) -> None:
-        super().__init__(*arguments, **named)
-        self._max_page_bytes = max_page_bytes
-        self._max_step_texts = max_step_texts
 
     def days_to_pack(self, before: str, limit: int) -> Sequence[tuple[str, str]]:
         """Return (connection, day) for up to `limit` days to pack that have not changed since the last call."""

@@ -7,11 +7,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from adapters.dynamodb import keys
-from adapters.dynamodb.bodies import Bodies, unpack
+from adapters.dynamodb.bodies import Bodies, StoredBatch, unpack
 from adapters.dynamodb.codec import Codec
 from adapters.dynamodb.database import Database, key_query
 from adapters.dynamodb.entities import APPS, CONNECTIONS
-from adapters.dynamodb.request_batch import StoredBatch
 from domain.errors import NotFound
 from domain.maintenance.retention import SECONDS_A_DAY
 from domain.requests.record import QUEUED, QueuedRequest, StoredRequest, Tombstone
@@ -40,11 +39,6 @@ RECORDS = Codec(
     required={keys.STATE, keys.WEBHOOK_STATE, keys.WEBHOOK_TRIES},
 )
 TOMBSTONES = Codec(Tombstone)
-
-
-def record_from_item(item: Item) -> QueuedRequest:
-    """Return the record in an item or in a stream image. The item must not be a tombstone."""
-    return RECORDS.entity(item)
 
 
 def record_item(record: QueuedRequest, expires_at: int | None = None) -> Item:
@@ -152,17 +146,14 @@ class Requests(Database):
             for record in map(request_from_item, items[tables.queued_requests])
             if isinstance(record, QueuedRequest) and record.id in bodies
         ]
-        return StoredBatch(records, bodies, lambda chunks: self._batch_get({tables.payloads: chunks})[tables.payloads])
+        return StoredBatch(records, bodies, self._payloads)
 
-    def _stored(self, record: QueuedRequest, bodies: Bodies, max_response_bytes: int) -> StoredRequest:
-        """Read the required chunks and return the record with its bodies. A larger response is None."""
-        with_response = record.response_size <= max_response_bytes
-        bodies = self._complete(bodies, record.id, record.response_parts if with_response else 0)
-        return bodies.stored_request(record, with_response=with_response)
+    def _complete(self, bodies: Bodies, request_id: str, response_parts: int = 0) -> Bodies:
+        """Return the bodies with the chunks of the request and the response that are still missing."""
+        return bodies | self._payloads(bodies.missing_chunks(request_id, response_parts))
 
-    def _complete(self, bodies: Bodies, request_id: str, response_parts: int) -> Bodies:
-        missing = bodies.missing_chunks(request_id, response_parts)
-        return bodies | self._batch_get({self._tables.payloads: missing})[self._tables.payloads] if missing else bodies
+    def _payloads(self, item_keys: Sequence[Item]) -> list[Item]:
+        return self._batch_get({self._tables.payloads: item_keys})[self._tables.payloads]
 
     def request_xml(self, request_id: str) -> str:
         """Return the request XML with one read, or two reads if it is in chunks. Raises NotFound."""
@@ -170,7 +161,7 @@ class Requests(Database):
         bodies = Bodies.of([item] if item else [])
         if bodies is None:
             raise NotFound("There is no such request.")
-        return unpack(self._complete(bodies, request_id, 0).packed_request)
+        return unpack(self._complete(bodies, request_id).packed_request)
 
     def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
         """Return the next requests to send, with one consistent query of a table that holds whole records."""
@@ -201,4 +192,6 @@ class Requests(Database):
         if bodies is None:
             return None  # it was removed during the read
         secrets = APPS.entity(items[tables.apps][0]).webhook_secrets if items[tables.apps] else ()
-        return Delivery(self._stored(record, bodies, max_response_bytes), secrets)
+        with_response = record.response_size <= max_response_bytes
+        bodies = self._complete(bodies, record.id, record.response_parts if with_response else 0)
+        return Delivery(bodies.stored_request(record, with_response=with_response), secrets)

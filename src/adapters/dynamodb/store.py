@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from adapters.dynamodb.bodies import PackedResponse
 from adapters.dynamodb.connection_removal import ConnectionRemoval
 from adapters.dynamodb.counts import Counts
 from adapters.dynamodb.entities import Entities
@@ -27,9 +26,7 @@ from domain.storage.changes import (
 from domain.storage.counts import CountKey, count_changes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from adapters.dynamodb.keys import TableNames
+    from collections.abc import Mapping
 
 
 class DynamoDBStore(
@@ -45,32 +42,9 @@ class DynamoDBStore(
 ):
     """Implements the ports of `domain.storage.ports` on DynamoDB."""
 
-    def __init__(
-        self,
-        client: Any,
-        tables: TableNames,
-        *,
-        retention_days: Callable[[], int] = lambda: 0,
-        **settings: Any,
-    ) -> None:
-        """DynamoDB may remove a record `retention_days` after its end; 0 keeps all. The setting is read at each use.
-
-        `settings` are those of `Database` and `Packing`.
-        """
-        super().__init__(client, tables, **settings)
-        self._retention_days = retention_days
-
     def commit(self, *changes: Change) -> None:
         """Store the chunks of large responses, then do all changes or none in one transaction."""
-        responses = {
-            change.after.id: PackedResponse.of(change.after.id, change.response_xml)
-            for change in changes
-            if isinstance(change, ChangeRequest) and change.response_xml is not None
-        }
-        for change in changes:
-            if isinstance(change, ChangeRequest) and (response := responses.get(change.after.id)) and response.chunks:
-                self._store_chunks(change, response)
-        operations = [operation for change in changes for operation in self._operations(change, responses)]
+        operations = [operation for change in changes for operation in self._operations(change)]
         self._transact(operations, count_changes(changes))
 
     def add_to_counts(self, changes: Mapping[CountKey, int]) -> None:
@@ -78,18 +52,18 @@ class DynamoDBStore(
         for day in sorted({key.day for key in changes}):
             self._transact([], {key: change for key, change in changes.items() if key.day == day})
 
-    def _operations(self, change: Change, responses: Mapping[str, PackedResponse]) -> list[Operation]:  # noqa: PLR0911
+    def _operations(self, change: Change) -> list[Operation]:  # noqa: PLR0911
         match change:
             case Put():
                 return self._put_entity(change)
             case AddRequest():
                 return self._add_request(change)
             case ChangeRequest():
-                return self._change_request(change, responses.get(change.after.id))
+                return self._change_request(change)
             case RemoveRequest():
                 return self._remove_request(change)
             case ForgetRequest():
-                return self._forget_request(change, self._stored_parts(change.before.id))
+                return self._forget_request(change)
             case RequireConnection():
                 return self._require_connection(change)
             case ClaimIdempotencyKey():

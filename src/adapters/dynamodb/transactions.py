@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from adapters.dynamodb import keys
-from adapters.dynamodb.backoff import Policy
-from adapters.dynamodb.counts import count_updates, overflow_row
-from adapters.dynamodb.database import Database
+from adapters.dynamodb.counts import OVERFLOW_ROWS, count_updates
+from adapters.dynamodb.database import Database, Policy
 from domain.errors import Conflict
 
 if TYPE_CHECKING:
@@ -33,10 +32,6 @@ _RETRYABLE = frozenset(
 )
 
 
-def _nothing(_: Item) -> None:
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class Operation:
     """One entry of a transaction.
@@ -47,7 +42,7 @@ class Operation:
 
     entry: dict[str, Any]
     change: Change | None = None
-    decode: Callable[[Item], object | None] = _nothing
+    decode: Callable[[Item], object | None] = lambda _: None
 
 
 def put(table: str, item: Item) -> Operation:
@@ -65,7 +60,7 @@ def put_if(
     item: Item,
     condition: str,
     change: Change,
-    decode: Callable[[Item], object | None] = _nothing,
+    decode: Callable[[Item], object | None] = lambda _: None,
     **values: str | int,
 ) -> Operation:
     """Store an item if a condition on the stored item holds. `values` are the values of the placeholders."""
@@ -99,7 +94,7 @@ class Transactions(Database):
         """Do all operations or none, and add `counted` to the counts. Raises Conflict and TooManyRequests."""
         backoff = self._backoff(CONTENTION)
         while True:
-            row = overflow_row(backoff.failures, self._random())
+            row = int(self._random() * OVERFLOW_ROWS) if backoff.failures else None
             counts = count_updates(self._tables.counts, counted, row) if counted else []
             try:
                 self._client.transact_write_items(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from adapters.dynamodb.requests import record_from_item, record_item, tombstone_item
+from adapters.dynamodb.requests import RECORDS, record_item, tombstone_item
 from adapters.sqs import message_of
 from domain.errors import TooManyRequests
 from domain.requests.record import QueuedRequest, State, WebhookAttempt, WebhookState, timestamp
@@ -233,7 +233,7 @@ def test_a_record_with_attempts_in_the_former_format_is_readable() -> None:
     item = record_item(record)
     item["webhook_attempts"]["S"] = json.dumps({"attempted_at": [timestamp(NOON)], "response": ["no route"]})
 
-    assert record_from_item(item) == record
+    assert RECORDS.entity(item) == record
 
 
 # --- retry_webhook
