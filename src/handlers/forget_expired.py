@@ -7,7 +7,7 @@ from typing import Any
 from aws_lambda_powertools import Logger
 
 from adapters.dynamodb.requests import RECORDS
-from domain.maintenance.retention import Retention
+from domain.maintenance.retention import forget_record
 from handlers.bootstrap import services
 
 logger = Logger()
@@ -18,13 +18,13 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
 
     Lambda repeats everything after the first failure. A record that was already cleaned up is not changed.
     """
-    retention = Retention(services().store, services().clock)
+    store, clock = services().store, services().clock
     failures = []
     forgotten = 0
     for entry in event["Records"]:
         number, image = str(entry["dynamodb"]["SequenceNumber"]), entry["dynamodb"]["OldImage"]
         try:
-            forgotten += retention.forget(RECORDS.entity(image))
+            forgotten += forget_record(store, RECORDS.entity(image), clock())
         except Exception:  # one bad record must not block the others
             ids = {name: image.get(name, {}).get("S") for name in ("id", "connection_id")}
             logger.exception("retention.not_processed", extra={"item": number, **ids})

@@ -15,7 +15,7 @@ from aws_lambda_powertools import Logger
 
 from domain.apps.record import Scope
 from domain.errors import InvalidRequest, ServiceError
-from domain.maintenance.recount import Recounting
+from domain.maintenance.recount import count_differences, mend_counts
 from handlers.bootstrap import services
 
 if TYPE_CHECKING:
@@ -122,8 +122,7 @@ def recount_connection(*, connection_id: str, mend: str = "no") -> dict[str, Any
     """Compare a connection's counts with its records. With `mend` = `yes`, correct them."""
     if mend not in {"yes", "no"}:
         raise InvalidRequest.of("mend", "must be yes or no")
-    recounting = Recounting(services().store)
-    missing = (recounting.mend if mend == "yes" else recounting.differences)(connection_id)
+    missing = (mend_counts if mend == "yes" else count_differences)(services().store, connection_id)
     differences = [
         {
             "day": key.day,

@@ -7,7 +7,7 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 
-from domain.maintenance.search_packing import Packer
+from domain.maintenance.search_packing import pack_days
 from handlers.bootstrap import services
 
 logger = Logger()
@@ -20,7 +20,7 @@ def handler(_event: dict[str, Any], context: Any) -> None:
     """Pack while the function has time. If a day could not be packed, fail at the end to trigger the alarm."""
     left = timedelta(milliseconds=context.get_remaining_time_in_millis())
     clock = services().clock
-    packed = Packer(services().store, clock).run(clock() + left - RESERVE)
+    packed = pack_days(services().store, clock, clock() + left - RESERVE)
     for failure in packed.failures:
         ids = {"connection_id": failure.connection_id, "day": failure.day}
         logger.error("packing.not_processed", exc_info=failure.error, extra=ids)

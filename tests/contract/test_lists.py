@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
-from domain.maintenance.search_packing import Packer
+from domain.maintenance.search_packing import pack_days
 from domain.requests.listing import ListQuery, Lists
 from domain.requests.record import timestamp
 from domain.storage.changes import AddRequest, Put, RemoveRequest
@@ -41,14 +41,14 @@ LATER = NOON + timedelta(days=30)
 
 
 @pytest.fixture(scope="module")
-def database() -> Iterator[tuple[DynamoDBStore, Packer]]:
+def database() -> Iterator[tuple[DynamoDBStore, DynamoDBStore]]:
     """Yield a shared store on the DynamoDB emulated in this process. Each case has a separate connection."""
     with emulated_dynamodb(), mock_aws():
         client = dynamodb_client()
         tables = make_tables(client, f"lists{uuid.uuid4().hex[:8]}-")
         yield (
             DynamoDBStore(client, tables),
-            Packer(DynamoDBStore(client, tables, max_page_bytes=SMALL_PAGE), lambda: LATER),
+            DynamoDBStore(client, tables, max_page_bytes=SMALL_PAGE),
         )
 
 
@@ -60,10 +60,10 @@ def database() -> Iterator[tuple[DynamoDBStore, Packer]]:
     runs=st.tuples(st.integers(0, 3), st.integers(0, 3)),
 )
 def test_a_page_equals_that_of_a_brute_force_list(
-    database: tuple[DynamoDBStore, Packer], seed: int, number: int, asked: list[ListQuery], runs: tuple[int, int]
+    database: tuple[DynamoDBStore, DynamoDBStore], seed: int, number: int, asked: list[ListQuery], runs: tuple[int, int]
 ) -> None:
     """The packer runs before and after the removal of records, so any part of the search texts may be packed."""
-    filled, packer = database
+    filled, packing = database
     connection_id = str(uuid.uuid4())
     history = a_history(seed, number, connection_id)
     # IdSource are created again, because hypothesis may run one seed twice and ids are unique.
@@ -72,12 +72,12 @@ def test_a_page_equals_that_of_a_brute_force_list(
     for past in history:
         filled.commit(AddRequest(past.record, REQUEST_XML, past.text))
     for _ in range(runs[0]):
-        packer.run(LATER + AN_HOUR)
+        pack_days(packing, lambda: LATER, LATER + AN_HOUR)
     for past in history:
         if past.removed:
             filled.commit(RemoveRequest(past.record, timestamp(NOON)))
     for _ in range(runs[1]):
-        packer.run(LATER + AN_HOUR)
+        pack_days(packing, lambda: LATER, LATER + AN_HOUR)
     lists = Lists(filled, FixedClock())
 
     for one in asked:

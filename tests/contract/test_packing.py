@@ -18,7 +18,7 @@ from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore, TableNames
 from domain.errors import Conflict
-from domain.maintenance.search_packing import Packer
+from domain.maintenance.search_packing import pack_days
 from domain.requests.record import State, Tombstone, day_of, timestamp
 from domain.storage.changes import AddRequest, ChangeRequest, ForgetRequest, Put, RemoveRequest
 from local.emulated_dynamodb import emulated_dynamodb
@@ -48,7 +48,7 @@ class Database:
 
     def run(self, packing: Packing | None = None) -> None:
         """Pack as the function does."""
-        packed = Packer(packing or self.store, FixedClock(TODAY)).run(TODAY + LONG)
+        packed = pack_days(packing or self.store, FixedClock(TODAY), TODAY + LONG)
         assert packed.finished
         assert not packed.failures
 

@@ -26,7 +26,7 @@ from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
 from tests.contract.stores import add, counted, recount
-from tests.contract.test_retention import LARGE, LATER, ended, expire, forgetting, with_bodies
+from tests.contract.test_retention import LARGE, LATER, ended, expire, forget, with_bodies
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, a_connection, a_record
 
 if TYPE_CHECKING:
@@ -98,13 +98,13 @@ def test_everything_of_a_deleted_connection_is_removed_and_nothing_else(store: A
 def test_bodies_of_expired_records_are_removed_too_and_a_late_stream_record_changes_nothing(store: AnyStore) -> None:
     told, untold = ended(store), ended(store)
     expire(store, LATER)
-    assert forgetting(store).forget(told)
+    assert forget(store, told)
     gone = deleted(store)
 
     assert sum(store.remove_records(gone)) == 1
     store.remove_connection(gone)
 
-    assert not forgetting(store).forget(untold)
+    assert not forget(store, untold)
     assert with_bodies(store, [told.id, untold.id]) == set()
     assert counted(store) == {}
 
@@ -240,7 +240,7 @@ def test_removals_in_parallel_with_deletions_and_expiry_leave_nothing(store: Any
             try:
                 store.commit(RemoveRequest(record, timestamp(LATER)))
             except Conflict:
-                forgetting(store).forget(record)
+                forget(store, record)
 
     with ThreadPoolExecutor(5) as threads:
         running = [threads.submit(meddle, seed) for seed in range(2)]
@@ -249,7 +249,7 @@ def test_removals_in_parallel_with_deletions_and_expiry_leave_nothing(store: Any
         for one in running:
             one.result()
     for record in told:
-        forgetting(store).forget(record)
+        forget(store, record)
     purge(0)
     store.remove_connection(gone)
 

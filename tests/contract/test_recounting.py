@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from domain.errors import NotFound
-from domain.maintenance.recount import Recounting
+from domain.maintenance.recount import count_differences, mend_counts
 from domain.requests.record import State, WebhookState
 from domain.storage.changes import AddRequest, Put
 from domain.storage.counts import INSERTED, UPDATED, CountKey
@@ -36,7 +36,7 @@ def filled(store: AnyStore) -> list[str]:
 def test_exact_counts_do_not_change(store: AnyStore) -> None:
     ids = filled(store)
 
-    assert Recounting(store).mend(CONNECTION_ID) == {}
+    assert mend_counts(store, CONNECTION_ID) == {}
     assert counted(store) == recount(store, ids)
 
 
@@ -50,13 +50,12 @@ def test_wrong_counts_are_corrected(store: AnyStore) -> None:
         for sort in (INSERTED, UPDATED)
     }
     store.add_to_counts(wrong)
-    recounting = Recounting(store)
 
-    found = recounting.differences(CONNECTION_ID)
+    found = count_differences(store, CONNECTION_ID)
 
     assert found == {key: -change for key, change in wrong.items()}
-    assert recounting.mend(CONNECTION_ID) == found
-    assert recounting.differences(CONNECTION_ID) == {}
+    assert mend_counts(store, CONNECTION_ID) == found
+    assert count_differences(store, CONNECTION_ID) == {}
     assert counted(store) == recount(store, ids)
 
 
@@ -73,11 +72,11 @@ def test_a_change_during_a_recount_is_not_a_difference() -> None:
     store = Busy()
     filled(store)
 
-    assert Recounting(store).differences(CONNECTION_ID) == {}
+    assert count_differences(store, CONNECTION_ID) == {}
 
 
 def test_a_missing_connection_is_not_found() -> None:
     store = FakeStore()
 
     with pytest.raises(NotFound):
-        Recounting(store).mend(CONNECTION_ID)
+        mend_counts(store, CONNECTION_ID)

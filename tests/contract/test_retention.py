@@ -13,8 +13,8 @@ from botocore.exceptions import ClientError
 
 from adapters.dynamodb.requests import RECORDS
 from domain.errors import Conflict
-from domain.maintenance.retention import SECONDS_A_DAY, Retention
-from domain.maintenance.search_packing import Packer
+from domain.maintenance.retention import SECONDS_A_DAY, forget_record
+from domain.maintenance.search_packing import pack_days
 from domain.requests.record import QueuedRequest, State, StoredRequest, Tombstone, Webhook, WebhookState, timestamp
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from tests.contract.conftest import RETENTION_DAYS
@@ -86,12 +86,12 @@ def days_of(records: list[QueuedRequest]) -> set[str]:
 def pack(store: AnyStore) -> None:
     """Run the packer as often as it runs in a few hours."""
     for _ in range(RUNS):
-        Packer(store, FixedClock(LATER)).run(LATER + AN_HOUR)
+        pack_days(store, FixedClock(LATER), LATER + AN_HOUR)
 
 
-def forgetting(store: AnyStore) -> Retention:
-    """Return the function of the stream."""
-    return Retention(store, FixedClock(LATER))
+def forget(store: AnyStore, record: QueuedRequest) -> bool:
+    """Do what the function of the stream does."""
+    return forget_record(store, record, LATER)
 
 
 def ended(store: AnyStore, response: str = "<a/>", request: str = REQUEST_XML) -> QueuedRequest:
@@ -120,7 +120,7 @@ def test_an_expired_record_is_removed_with_bodies_and_counts_and_is_not_found(st
     store.commit(ChangeRequest(kept, later := kept.changed(LATER)))
     assert expire(store, LATER) == [record]
 
-    assert forgetting(store).forget(record)
+    assert forget(store, record)
 
     tombstone = Tombstone(record.id, CONNECTION_ID, APP_ID, timestamp(LATER))
     assert store.stored_request(record.id) == tombstone
@@ -143,7 +143,7 @@ def test_a_repeated_stream_record_changes_nothing(store: AnyStore) -> None:
     records = [ended(store), ended(store)]
     expire(store, LATER)
 
-    assert [forgetting(store).forget(one) for one in (*records, *records, records[0])] == [True, True, *[False] * 3]
+    assert [forget(store, one) for one in (*records, *records, records[0])] == [True, True, *[False] * 3]
 
     assert counted(store) == {}
 
@@ -153,7 +153,7 @@ def test_a_deleted_record_is_subtracted_from_the_counts_once(store: AnyStore) ->
     store.commit(RemoveRequest(record, timestamp(LATER)))
 
     assert expire(store, LATER) == []
-    assert not forgetting(store).forget(record)
+    assert not forget(store, record)
     assert counted(store) == {}
 
 
@@ -163,11 +163,11 @@ def test_a_day_is_removed_with_its_last_record(store: AnyStore) -> None:
     add(store, late)
     expire(store, LATER)
 
-    forgetting(store).forget(gone)
+    forget(store, gone)
     pack(store)
     assert kept_days(store) == {gone.inserted_at[:10], late.inserted_at[:10]}
 
-    forgetting(store).forget(beside)
+    forget(store, beside)
     pack(store)
     assert kept_days(store) == {late.inserted_at[:10]}
     assert counted(store) == recount(store, [late.id])
@@ -177,7 +177,6 @@ def test_any_changes_with_expiry_leave_exact_counts_and_no_bodies_behind(store: 
     """Stream records come late, in any order, again; the function dies at any time: it just was not called."""
     chance = random.Random(20260315)
     clock = FixedClock()
-    retention, packer = Retention(store, clock), Packer(store, clock)
     ids: list[str] = []
     told: list[QueuedRequest] = []
     for _ in range(150):
@@ -198,14 +197,14 @@ def test_any_changes_with_expiry_leave_exact_counts_and_no_bodies_behind(store: 
         elif step < 0.85:
             told += expire(store, now)
         elif told:
-            retention.forget(chance.choice(told))
-            packer.run(now + AN_HOUR)
+            forget_record(store, chance.choice(told), clock())
+            pack_days(store, clock, now + AN_HOUR)
     told += expire(store, now)
     for record in chance.sample(told, len(told)):
-        retention.forget(record)
+        forget_record(store, record, clock())
     clock.advance(days=1)
     for _ in range(RUNS):
-        packer.run(clock() + AN_HOUR)
+        pack_days(store, clock, clock() + AN_HOUR)
 
     left = [one for one in ids if isinstance(store.request(one), QueuedRequest)]
     assert len(told) > 5
@@ -258,8 +257,8 @@ def test_threads_that_change_delete_and_expire_at_once_leave_exact_counts(store:
         chance = random.Random(seed)
         while not over.is_set():
             if told:
-                forgetting(store).forget(chance.choice(told))
-                Packer(store, FixedClock(LATER)).run(LATER + AN_HOUR)
+                forget(store, chance.choice(told))
+                pack_days(store, FixedClock(LATER), LATER + AN_HOUR)
 
     with ThreadPoolExecutor(9) as threads:
         behind = [threads.submit(time_to_live), *(threads.submit(function, seed) for seed in range(2))]
@@ -269,7 +268,7 @@ def test_threads_that_change_delete_and_expire_at_once_leave_exact_counts(store:
         one.result()
     told.extend(expire(store, LATER))
     with ThreadPoolExecutor(4) as threads:
-        list(threads.map(forgetting(store).forget, [*told, *told[::-1]]))
+        list(threads.map(lambda record: forget(store, record), [*told, *told[::-1]]))
 
     assert told
     assert counted(store) == recount(store, ids)

@@ -17,37 +17,32 @@ if TYPE_CHECKING:
     from domain.storage.ports import Database
 
 
-class Recounting:
-    """Compares and corrects counts."""
+def count_differences(store: Database, connection_id: str) -> Mapping[CountKey, int]:
+    """Return the number to add to each wrong count. Raises NotFound.
 
-    def __init__(self, store: Database) -> None:
-        self._store = store
+    Records change during a recount, and its index may be out of date. Therefore a difference counts only if two
+    recounts in a row find it.
+    """
+    if store.connection(connection_id) is None:
+        raise not_found("connection")
+    first, second = _compare(store, connection_id), _compare(store, connection_id)
+    return {key: number for key, number in second.items() if first.get(key) == number}
 
-    def differences(self, connection_id: str) -> Mapping[CountKey, int]:
-        """Return the number to add to each wrong count. Raises NotFound.
 
-        Records change during a recount, and its index may be out of date. Therefore a difference counts only if two
-        recounts in a row find it.
-        """
-        if self._store.connection(connection_id) is None:
-            raise not_found("connection")
-        first, second = self._compare(connection_id), self._compare(connection_id)
-        return {key: number for key, number in second.items() if first.get(key) == number}
+def mend_counts(store: Database, connection_id: str) -> Mapping[CountKey, int]:
+    """Add the differences to the counts and return them. Run it while no request is in flight. Raises NotFound."""
+    differences = count_differences(store, connection_id)
+    store.add_to_counts(differences)
+    return differences
 
-    def mend(self, connection_id: str) -> Mapping[CountKey, int]:
-        """Add the differences to the counts and return them. Run it while no request is in flight. Raises NotFound."""
-        differences = self.differences(connection_id)
-        if differences:
-            self._store.add_to_counts(differences)
-        return differences
 
-    def _compare(self, connection_id: str) -> Mapping[CountKey, int]:
-        stored = {
-            CountKey(connection_id, day.day, sort, state, webhook_state): number
-            for day in self._store.day_counts(connection_id)
-            for sort in (INSERTED, UPDATED)
-            for (state, webhook_state), number in day.of(sort).items()
-        }
-        recounted = self._store.recount(connection_id)
-        missing = {key: recounted.get(key, 0) - stored.get(key, 0) for key in recounted.keys() | stored.keys()}
-        return {key: number for key, number in missing.items() if number}
+def _compare(store: Database, connection_id: str) -> Mapping[CountKey, int]:
+    stored = {
+        CountKey(connection_id, day.day, sort, state, webhook_state): number
+        for day in store.day_counts(connection_id)
+        for sort in (INSERTED, UPDATED)
+        for (state, webhook_state), number in day.of(sort).items()
+    }
+    recounted = store.recount(connection_id)
+    missing = {key: recounted.get(key, 0) - stored.get(key, 0) for key in recounted.keys() | stored.keys()}
+    return {key: number for key, number in missing.items() if number}

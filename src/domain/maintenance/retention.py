@@ -15,7 +15,6 @@ from domain.requests.record import ENDED, WebhookState, timestamp
 from domain.storage.changes import ForgetRequest
 
 if TYPE_CHECKING:
-    from domain.ports import Clock
     from domain.requests.record import QueuedRequest
     from domain.storage.ports import Store
 
@@ -33,20 +32,13 @@ def expires_at(record: QueuedRequest, retention_days: int) -> int | None:
     return int(datetime.fromisoformat(record.updated_at).timestamp()) + retention_days * SECONDS_A_DAY
 
 
-class Retention:
-    """Removes the data that expired records leave behind."""
+def forget_record(store: Store, record: QueuedRequest, now: datetime) -> bool:
+    """Remove the bodies of an expired record, subtract it from the counts and store a tombstone.
 
-    def __init__(self, store: Store, clock: Clock) -> None:
-        self._store = store
-        self._clock = clock
-
-    def forget(self, record: QueuedRequest) -> bool:
-        """Remove the bodies of an expired record, subtract it from the counts and store a tombstone.
-
-        The call is safe to repeat. It returns False if there was nothing to do. Raises TooManyRequests.
-        """
-        try:
-            self._store.commit(ForgetRequest(record, timestamp(self._clock())))
-        except Conflict:
-            return False
-        return True
+    The call is safe to repeat. It returns False if there was nothing to do. Raises TooManyRequests.
+    """
+    try:
+        store.commit(ForgetRequest(record, timestamp(now)))
+    except Conflict:
+        return False
+    return True

@@ -35,38 +35,31 @@ class Packed:
     failures: Sequence[Failure] = ()
 
 
-class Packer:
-    """Packs the search texts of past days. It may stop anywhere and run again at any time."""
+def pack_days(packing: Packing, clock: Clock, until: datetime) -> Packed:
+    """Pack days. Starts no step after `until`. May stop anywhere and run again at any time.
 
-    def __init__(self, packing: Packing, clock: Clock) -> None:
-        self._packing = packing
-        self._clock = clock
-
-    def run(self, until: datetime) -> Packed:
-        """Pack days. Starts no step after `until`.
-
-        Today's texts stay unpacked, because they change when responses arrive.
-        """
-        today = day_of(timestamp(self._clock()))
-        days = self._packing.days_to_pack(today, DAYS_A_RUN)
-        packed = 0
-        failures: list[Failure] = []
-        for connection_id, day in days:
-            try:
-                is_through = self._pack(connection_id, day, until)
-            except Exception as error:  # noqa: BLE001 - a day that fails must not stop the others
-                failures.append(Failure(connection_id, day, error))
-                continue
-            if not is_through:
-                return Packed(packed, finished=False, failures=tuple(failures))
+    Today's texts stay unpacked, because they change when responses arrive.
+    """
+    days = packing.days_to_pack(day_of(timestamp(clock())), DAYS_A_RUN)
+    packed = 0
+    failures: list[Failure] = []
+    finished = len(days) < DAYS_A_RUN
+    for connection_id, day in days:
+        try:
+            if not _pack_day(packing, connection_id, day, clock, until):
+                finished = False
+                break
             packed += 1
-        return Packed(packed, finished=len(days) < DAYS_A_RUN, failures=tuple(failures))
+        except Exception as error:  # noqa: BLE001 - a day that fails must not stop the others
+            failures.append(Failure(connection_id, day, error))
+    return Packed(packed, finished, tuple(failures))
 
-    def _pack(self, connection_id: str, day: str, until: datetime) -> bool:
-        """Pack a day. Return False if the time runs out first."""
-        after = None
-        while self._clock() < until:
-            after = self._packing.pack(connection_id, day, after)
-            if after is None:
-                return True
-        return False
+
+def _pack_day(packing: Packing, connection_id: str, day: str, clock: Clock, until: datetime) -> bool:
+    """Pack a day. Return False if the time runs out first."""
+    after = None
+    while clock() < until:
+        after = packing.pack(connection_id, day, after)
+        if after is None:
+            return True
+    return False

@@ -11,7 +11,7 @@ from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
 from domain.apps.record import Limits, api_key_hash
-from domain.maintenance.search_packing import Packer
+from domain.maintenance.search_packing import pack_days
 from domain.queries import QUERIES
 from domain.requests.record import State, WebhookState, day_of, timestamp
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
@@ -137,7 +137,7 @@ def packs_a_removed_text(recorder: Recorder) -> None:
     record = a_record(inserted_at=earlier, updated_at=earlier)
     recorder.store.commit(AddRequest(record, REQUEST_XML, "ann"))
     for _ in range(4):
-        Packer(recorder.store, FixedClock()).run(NOON.replace(hour=13))
+        pack_days(recorder.store, FixedClock(), NOON.replace(hour=13))
     recorder.store.commit(RemoveRequest(record, timestamp(NOON)))
     invoke(recorder, "pack_search_texts", *[committed_event("pack_search_texts")] * 4)
 

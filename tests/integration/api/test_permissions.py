@@ -16,7 +16,7 @@ from moto import mock_aws
 from adapters.dynamodb import DynamoDBStore, TableNames
 from domain.apps.record import ApiKey, App, Scope, api_key_hash
 from domain.connections.service import ConnectionService
-from domain.maintenance.search_packing import Packer
+from domain.maintenance.search_packing import pack_days
 from domain.requests.record import State, Webhook, WebhookState, timestamp
 from domain.storage.changes import (
     AddRequest,
@@ -148,12 +148,11 @@ def fill(store: DynamoDBStore, function: str) -> None:
             a_record(inserted_at=timestamp(moment), updated_at=timestamp(moment))
             for moment in (NOON - timedelta(days=days) for days in (2, 3, 4))
         )
-        packer = Packer(store, FixedClock())
         store.commit(AddRequest(earlier, REQUEST_XML, "bob"), AddRequest(removed, REQUEST_XML, "carl"))
         store.commit(RemoveRequest(removed, timestamp(NOON)))
-        packer.run(NOON + timedelta(hours=1))
+        pack_days(store, FixedClock(), NOON + timedelta(hours=1))
         store.commit(AddRequest(later, REQUEST_XML, "dora"))
-        packer.run(NOON + timedelta(hours=1))
+        pack_days(store, FixedClock(), NOON + timedelta(hours=1))
     if function == "sweep":
         ticketed = record.moved(State.TICKETED, NOON)
         used = connection.changed(timestamp(NOON), session_id=silent.id)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from domain.maintenance.search_packing import DAYS_A_RUN, Packed, Packer
+from domain.maintenance.search_packing import DAYS_A_RUN, Packed, pack_days
 from handlers import pack_search_texts
 from handlers.bootstrap import Services
 from tests.support.builders import NOON, FixedClock
@@ -47,7 +47,7 @@ class Days:
 def test_every_day_that_is_over_is_packed_whole() -> None:
     days = Days(clock := FixedClock(), 2)
 
-    assert Packer(days, clock).run(NOON + timedelta(hours=1)) == Packed(2, finished=True)
+    assert pack_days(days, clock, NOON + timedelta(hours=1)) == Packed(2, finished=True)
 
     assert days.asked == ("2026-03-14", DAYS_A_RUN)
     assert days.steps == [
@@ -58,7 +58,7 @@ def test_every_day_that_is_over_is_packed_whole() -> None:
 def test_no_day_is_packed_after_the_time_limit() -> None:
     days = Days(clock := FixedClock(), 3)
 
-    assert Packer(days, clock).run(NOON + 4 * STEP) == Packed(1, finished=False)
+    assert pack_days(days, clock, NOON + 4 * STEP) == Packed(1, finished=False)
 
     assert len(days.steps) == 4
 
@@ -66,13 +66,13 @@ def test_no_day_is_packed_after_the_time_limit() -> None:
 def test_days_over_the_limit_of_a_run_wait_for_the_next_run() -> None:
     days = Days(clock := FixedClock(), DAYS_A_RUN)
 
-    assert Packer(days, clock).run(NOON + timedelta(days=1)) == Packed(DAYS_A_RUN, finished=False)
+    assert pack_days(days, clock, NOON + timedelta(days=1)) == Packed(DAYS_A_RUN, finished=False)
 
 
 def test_a_day_that_cannot_be_packed_does_not_block_other_days() -> None:
     days = Days(clock := FixedClock(), 3, bad="day 1")
 
-    packed = Packer(days, clock).run(NOON + timedelta(hours=1))
+    packed = pack_days(days, clock, NOON + timedelta(hours=1))
 
     assert (packed.days, packed.finished) == (2, True)
     assert [(one.connection_id, one.day, str(one.error)) for one in packed.failures] == [

@@ -9,7 +9,7 @@ import pytest
 
 from adapters.dynamodb.requests import record_item
 from domain.errors import TooManyRequests
-from domain.maintenance.retention import SECONDS_A_DAY, Retention, expires_at
+from domain.maintenance.retention import SECONDS_A_DAY, expires_at, forget_record
 from domain.requests.record import ENDED, QueuedRequest, State, Tombstone, Webhook, WebhookState, timestamp
 from domain.storage.changes import AddRequest
 from handlers import forget_expired
@@ -60,9 +60,8 @@ def removal(record: QueuedRequest, number: int = 1) -> dict[str, Any]:
 def test_the_remains_of_an_expired_record_are_removed_once() -> None:
     store = FakeStore(retention_days=30)
     record = an_expired_record(store)
-    retention = Retention(store, FixedClock(LATER))
 
-    assert [retention.forget(record), retention.forget(record)] == [True, False]
+    assert [forget_record(store, record, LATER) for _ in range(2)] == [True, False]
 
     assert store.records == {record.id: Tombstone(record.id, CONNECTION_ID, APP_ID, timestamp(LATER))}
     assert not store.bodies
@@ -75,7 +74,7 @@ def test_an_existing_record_is_not_forgotten() -> None:
     record = a_record(state=State.DISCARDED)
     store.commit(AddRequest(record, REQUEST_XML, ""))
 
-    assert not Retention(store, FixedClock()).forget(record)
+    assert not forget_record(store, record, NOON)
 
     assert store.records == {record.id: record}
     assert store.counts == store.recount(CONNECTION_ID)
