@@ -27,7 +27,7 @@ from domain.storage.changes import (
     RequireConnection,
 )
 from domain.storage.counts import INSERTED, CountKey, DayCounts, Pair, count_changes
-from domain.storage.ports import Delivery, IndexDays, IndexEntry, RequestDetail, Usage, no_deadline
+from domain.storage.ports import Delivery, IndexDays, IndexEntry, RequestDetail, Usage
 from domain.web_connector.session.record import Session
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class FakeBatch:
 
 
 class FakeStore:
-    """Implements Store, Requests, Deliveries, Connections, Sessions, Apps, Usages, Listing and Recounts."""
+    """Implements `Database`."""
 
     def __init__(self, retention_days: int = 0, lag: IndexLag | None = None) -> None:
         self.retention_days = retention_days
@@ -423,7 +423,7 @@ class FakeStore:
         self,
         days: IndexDays,
         split_points: Sequence[str],  # noqa: ARG002 - a list in memory is read in one part
-        check_deadline: Callable[[], None] = no_deadline,
+        check_deadline: Callable[[], None] = lambda: None,
     ) -> Iterable[IndexEntry]:
         """Return every entry of these days."""
         check_deadline()
@@ -434,7 +434,7 @@ class FakeStore:
         connection_id: str,
         phrase: str,
         split_points: Sequence[str],  # noqa: ARG002 - texts in memory are read in one part
-        check_deadline: Callable[[], None] = no_deadline,
+        check_deadline: Callable[[], None] = lambda: None,
     ) -> Collection[tuple[str, str]]:
         """Return the records whose text contains the phrase."""
         check_deadline()

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from domain.errors import TooManyRequests
-from domain.storage.ports import no_deadline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -100,7 +99,7 @@ class Database:
         item: Item | None = self._client.get_item(TableName=table, Key=key, ConsistentRead=True).get("Item")
         return item
 
-    def _query(self, query: Mapping[str, Any], check: Callable[[], None] = no_deadline) -> Iterator[Item]:
+    def _query(self, query: Mapping[str, Any], check: Callable[[], None] = lambda: None) -> Iterator[Item]:
         """Yield the items of every page of a query. `check` is called before each page and may raise."""
         query = dict(query)
         while True:

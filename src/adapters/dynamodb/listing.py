@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.database import Database, key_query
-from domain.storage.ports import IndexDays, IndexEntry, no_deadline
+from domain.storage.ports import IndexDays, IndexEntry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -41,7 +41,7 @@ class ListingIndexes(Database):
         return [_entry(item, days.sort) for item in islice(self._query(query), skip, skip + limit)]
 
     def all_index_entries(
-        self, days: IndexDays, split_points: Sequence[str], check_deadline: Callable[[], None] = no_deadline
+        self, days: IndexDays, split_points: Sequence[str], check_deadline: Callable[[], None] = lambda: None
     ) -> Iterable[IndexEntry]:
         """Return every entry of these days, with one query at a time for each part."""
         parts = list(pairwise([days.first_day, *split_points, days.last_day + AFTER_ALL]))

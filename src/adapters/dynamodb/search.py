@@ -16,7 +16,6 @@ from adapters.dynamodb import keys
 from adapters.dynamodb.database import Database, key_query
 from adapters.dynamodb.listing import AFTER_ALL
 from adapters.dynamodb.search_pages import matches_in_page
-from domain.storage.ports import no_deadline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -45,7 +44,7 @@ class Search(Database):
         connection_id: str,
         phrase: str,
         split_points: Sequence[str],
-        check_deadline: Callable[[], None] = no_deadline,
+        check_deadline: Callable[[], None] = lambda: None,
     ) -> Collection[RecordKey]:
         """Return the records whose text contains `phrase`. The parts between the split points are read in parallel."""
         parts = list(pairwise([BEFORE_ALL, *split_points, AFTER_ALL]))

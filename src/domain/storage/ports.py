@@ -21,17 +21,6 @@ if TYPE_CHECKING:
     from domain.web_connector.session.record import Session
 
 
-class Store(Protocol):
-    """The only way to write entities."""
-
-    def commit(self, *changes: Change) -> None:
-        """Apply all `changes` or none, and keep the counts exact.
-
-        Raises Conflict with the first change that has an unmet condition. Raises TooManyRequests if other commits
-        changed the same items during every retry.
-        """
-
-
 @dataclass(frozen=True, slots=True)
 class RequestDetail:
     """A record with its bodies and its connection. `ahead` is the number of requests before a queued one."""
@@ -58,8 +47,133 @@ class RequestBatch(Protocol):
         """
 
 
-class Requests(Protocol):
-    """Queued requests by id, and the front of a connection's queue."""
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A request and the webhook secrets of its app, for one webhook attempt. A response that is too large is None."""
+
+    stored: StoredRequest
+    secrets: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """A counter of an app. `counted_at` is when its total was last counted, in Unix seconds, or 0."""
+
+    total: int
+    counted_at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEntry:
+    """An entry of a listing index: a record's id and the timestamp that it is sorted by."""
+
+    id: str
+    moment: str
+
+
+@dataclass(frozen=True, slots=True)
+class IndexDays:
+    """The entries of a listing index that belong to a connection and to the days `first_day` to `last_day` (inclusive).
+
+    `sort` is `inserted_at` or `updated_at`. `index` is the key of the index: `connection`, `state` or
+    `webhook_state`. A filter that is not part of the key is applied to the entries that are read.
+    """
+
+    connection_id: str
+    sort: str
+    index: str
+    first_day: str
+    last_day: str
+    state: State | None = None
+    webhook_state: WebhookState | None = None
+
+
+class Store(Protocol):
+    """The only way to write entities."""
+
+    def commit(self, *changes: Change) -> None:
+        """Apply all `changes` or none, and keep the counts exact.
+
+        Raises Conflict with the first change that has an unmet condition. Raises TooManyRequests if other commits
+        changed the same items during every retry.
+        """
+
+
+class Connections(Protocol):
+    """Connections by id and by app, and the removal of deleted ones."""
+
+    def connection(self, connection_id: str) -> Connection | None:
+        """Return a connection, even if it was deleted (`deleted_at`)."""
+
+    def connection_ids_of(self, app_id: str) -> Sequence[str]:
+        """Return the ids of an app's connections, oldest first."""
+
+    def connections_of(self, app_id: str, offset: int, limit: int) -> tuple[Sequence[Connection], int]:
+        """Return one page of an app's connections, oldest first, and their total number."""
+
+    def deleted_connections(self, limit: int) -> Sequence[Connection]:
+        """Return the deleted connections that have not been removed yet."""
+
+    def remove_records(self, connection: Connection) -> Iterator[int]:
+        """Remove the records of a deleted connection with their bodies, in steps of about a second.
+
+        Yields the number of records that each step removed. The removal may stop after any step and start again.
+        Several removals may run at the same time. Raises TooManyRequests.
+        """
+
+    def remove_connection(self, connection: Connection) -> None:
+        """Remove a deleted connection that has no records, and all its other data. Raises TooManyRequests."""
+
+
+class Listing(Protocol):
+    """The reads of lists.
+
+    Large reads are split at `split_points` (timestamps or their prefixes) into parts that are read in parallel. Several
+    threads call `check_deadline` before each database call. If it raises an exception, the read ends.
+    """
+
+    def day_counts(self, connection_id: str) -> Sequence[DayCounts]:
+        """Return the connection's counts, oldest day first. Raises NotFound if it was deleted."""
+
+    def index_entries(self, days: IndexDays, *, descending: bool, skip: int, limit: int) -> Sequence[IndexEntry]:
+        """Return the entries `skip` to `skip + limit` of these days, in order of time and id."""
+
+    def all_index_entries(
+        self, days: IndexDays, split_points: Sequence[str], check_deadline: Callable[[], None] = lambda: None
+    ) -> Iterable[IndexEntry]:
+        """Return every entry of these days, in no particular order."""
+
+    def search_matches(
+        self,
+        connection_id: str,
+        phrase: str,
+        split_points: Sequence[str],
+        check_deadline: Callable[[], None] = lambda: None,
+    ) -> Collection[tuple[str, str]]:
+        """Return (inserted_at, id) of every record with `phrase` in its search text, in no particular order."""
+
+
+class Packing(Protocol):
+    """Packs search texts, so a search reads few large items (`domain.maintenance.search_packing`)."""
+
+    def days_to_pack(self, before: str, limit: int) -> Sequence[tuple[str, str]]:
+        """Return (connection, day) for up to `limit` days before `before` that have texts to pack.
+
+        A day that changed since the last call is left for the next call.
+        """
+
+    def pack(self, connection_id: str, day: str, after: tuple[str, str] | None) -> tuple[str, str] | None:
+        """Do one step of packing a day. Return `after` for the next step, or None if the day is done.
+
+        One run copies a text into a search page, and the next run removes it from the index. A day is done if a run
+        has nothing to do.
+        """
+
+
+class Database(Store, Connections, Listing, Packing, Protocol):
+    """Every read and write of the database, for use cases that need several."""
+
+    # --- Requests
 
     def request(self, request_id: str) -> QueuedRequest | Tombstone | None:
         """Return the record without its bodies."""
@@ -90,18 +204,6 @@ class Requests(Protocol):
         The read is consistent: it returns every request that was stored before it (decision 0020).
         """
 
-
-@dataclass(frozen=True, slots=True)
-class Delivery:
-    """A request and the webhook secrets of its app, for one webhook attempt. A response that is too large is None."""
-
-    stored: StoredRequest
-    secrets: tuple[str, ...]
-
-
-class Deliveries(Protocol):
-    """The read of a webhook attempt."""
-
     def delivery(
         self, request_id: str, app_id: str, *, response_parts: int, max_response_bytes: int
     ) -> Delivery | Tombstone | None:
@@ -110,45 +212,13 @@ class Deliveries(Protocol):
         `response_parts` is the expected number of response chunks. If the record has more, they are read too.
         """
 
-
-class Connections(Protocol):
-    """Connections by id and by app, and the removal of deleted ones."""
-
-    def connection(self, connection_id: str) -> Connection | None:
-        """Return a connection, even if it was deleted (`deleted_at`)."""
-
-    def connection_ids_of(self, app_id: str) -> Sequence[str]:
-        """Return the ids of an app's connections, oldest first."""
-
-    def connections_of(self, app_id: str, offset: int, limit: int) -> tuple[Sequence[Connection], int]:
-        """Return one page of an app's connections, oldest first, and their total number."""
-
-    def deleted_connections(self, limit: int) -> Sequence[Connection]:
-        """Return the deleted connections that have not been removed yet."""
-
-    def remove_records(self, connection: Connection) -> Iterator[int]:
-        """Remove the records of a deleted connection with their bodies, in steps of about a second.
-
-        Yields the number of records that each step removed. The removal may stop after any step and start again.
-        Several removals may run at the same time. Raises TooManyRequests.
-        """
-
-    def remove_connection(self, connection: Connection) -> None:
-        """Remove a deleted connection that has no records, and all its other data. Raises TooManyRequests."""
-
-
-class Sessions(Protocol):
-    """Web Connector sessions."""
+    # --- Sessions, apps and their API keys
 
     def session(self, session_id: str) -> Session | None:
         """Return a session, open or ended."""
 
     def silent_sessions(self, before: str, limit: int) -> Sequence[Session]:
         """Return live sessions with a last call before the timestamp. Reads an index."""
-
-
-class Apps(Protocol):
-    """Apps and their API keys."""
 
     def app(self, app_id: str) -> App | None:
         """Return an app."""
@@ -162,17 +232,7 @@ class Apps(Protocol):
     def api_keys_of(self, app_id: str) -> Sequence[ApiKey]:
         """Return an app's keys, oldest first."""
 
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """A counter of an app. `counted_at` is when its total was last counted, in Unix seconds, or 0."""
-
-    total: int
-    counted_at: int = 0
-
-
-class Usages(Protocol):
-    """Counters of the calls of apps (`domain.apps.quotas`)."""
+    # --- Usage of quotas (`domain.apps.quotas`)
 
     def add_usage(self, app_id: str, counter: str, number: int, expires_at: int | None = None) -> Usage:
         """Add to a counter and return it. After `expires_at` (Unix seconds), the counter may be removed."""
@@ -180,90 +240,10 @@ class Usages(Protocol):
     def set_usage(self, app_id: str, counter: str, usage: Usage) -> None:
         """Replace a counter."""
 
-
-@dataclass(frozen=True, slots=True)
-class IndexEntry:
-    """An entry of a listing index: a record's id and the timestamp that it is sorted by."""
-
-    id: str
-    moment: str
-
-
-@dataclass(frozen=True, slots=True)
-class IndexDays:
-    """The entries of a listing index that belong to a connection and to the days `first_day` to `last_day` (inclusive).
-
-    `sort` is `inserted_at` or `updated_at`. `index` is the key of the index: `connection`, `state` or
-    `webhook_state`. A filter that is not part of the key is applied to the entries that are read.
-    """
-
-    connection_id: str
-    sort: str
-    index: str
-    first_day: str
-    last_day: str
-    state: State | None = None
-    webhook_state: WebhookState | None = None
-
-
-def no_deadline() -> None:
-    """Let a read take as long as it needs."""
-
-
-class Listing(Protocol):
-    """The reads of lists.
-
-    Large reads are split at `split_points` (timestamps or their prefixes) into parts that are read in parallel. Several
-    threads call `check_deadline` before each database call. If it raises an exception, the read ends.
-    """
-
-    def day_counts(self, connection_id: str) -> Sequence[DayCounts]:
-        """Return the connection's counts, oldest day first. Raises NotFound if it was deleted."""
-
-    def index_entries(self, days: IndexDays, *, descending: bool, skip: int, limit: int) -> Sequence[IndexEntry]:
-        """Return the entries `skip` to `skip + limit` of these days, in order of time and id."""
-
-    def all_index_entries(
-        self, days: IndexDays, split_points: Sequence[str], check_deadline: Callable[[], None] = no_deadline
-    ) -> Iterable[IndexEntry]:
-        """Return every entry of these days, in no particular order."""
-
-    def search_matches(
-        self,
-        connection_id: str,
-        phrase: str,
-        split_points: Sequence[str],
-        check_deadline: Callable[[], None] = no_deadline,
-    ) -> Collection[tuple[str, str]]:
-        """Return (inserted_at, id) of every record with `phrase` in its search text, in no particular order."""
-
-
-class Packing(Protocol):
-    """Packs search texts, so a search reads few large items (`domain.maintenance.search_packing`)."""
-
-    def days_to_pack(self, before: str, limit: int) -> Sequence[tuple[str, str]]:
-        """Return (connection, day) for up to `limit` days before `before` that have texts to pack.
-
-        A day that changed since the last call is left for the next call.
-        """
-
-    def pack(self, connection_id: str, day: str, after: tuple[str, str] | None) -> tuple[str, str] | None:
-        """Do one step of packing a day. Return `after` for the next step, or None if the day is done.
-
-        One run copies a text into a search page, and the next run removes it from the index. A day is done if a run
-        has nothing to do.
-        """
-
-
-class Recounts(Protocol):
-    """Counts records one by one and corrects counts (`domain.maintenance.recount`)."""
+    # --- Recounts (`domain.maintenance.recount`)
 
     def recount(self, connection_id: str) -> Mapping[CountKey, int]:
         """Count the entries of a connection's listing indexes, and return these counts."""
 
     def add_to_counts(self, changes: Mapping[CountKey, int]) -> None:
         """Add `changes` to the counts. Raises TooManyRequests if other commits changed them during every retry."""
-
-
-class Database(Store, Requests, Deliveries, Connections, Sessions, Apps, Usages, Listing, Packing, Recounts, Protocol):
-    """Every port of the database, for use cases that need several."""

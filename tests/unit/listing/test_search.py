@@ -11,7 +11,6 @@ from domain.requests.listing import ListQuery, Lists
 from domain.requests.record import State
 from domain.requests.search import MAX_SEARCH_SECONDS
 from domain.storage.changes import AddRequest, Put
-from domain.storage.ports import no_deadline
 from tests.support.builders import (
     APP_ID,
     CONNECTION_ID,
@@ -45,7 +44,7 @@ class SlowStore(FakeStore):
         connection_id: str,
         phrase: str,
         split_points: Sequence[str],
-        check_deadline: Callable[[], None] = no_deadline,
+        check_deadline: Callable[[], None] = lambda: None,
     ) -> Collection[tuple[str, str]]:
         self._wait()
         return super().search_matches(connection_id, phrase, split_points, check_deadline)
