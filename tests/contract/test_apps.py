@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from tests.contract.stores import AnyStore
 
 
-def claim(**fields: object) -> ClaimIdempotencyKey:
+def claim(*, record_id: str = "record", **fields: object) -> ClaimIdempotencyKey:
     """Return a claim made at 1000 that expires at 2000."""
-    claim = ClaimIdempotencyKey(APP_ID, "key", "hash", "record", now=1000, expires_at=2000)
+    claim = ClaimIdempotencyKey(APP_ID, "key", IdempotencyClaim("hash", record_id, 2000), now=1000)
     return replace(claim, **fields)  # type: ignore[arg-type]
 
 
@@ -42,7 +42,7 @@ def test_a_key_is_claimed_once(store: AnyStore) -> None:
 
 
 @pytest.mark.parametrize("fields", [{"now": 2000}, {"app_id": OTHER_APP_ID}, {"key": "other"}])
-def test_expired_and_other_keys_are_free(store: AnyStore, fields: dict[str, object]) -> None:
+def test_expired_and_other_keys_are_free(store: AnyStore, fields: dict[str, Any]) -> None:
     store.commit(claim())
 
     store.commit(claim(**fields))

@@ -127,11 +127,11 @@ def the_api_key(store: AnyStore) -> tuple[object, object]:
 
 
 def the_idempotency_claim(store: AnyStore) -> tuple[object, object]:
-    change = filled(ClaimIdempotencyKey, now=1, expires_at=9)
+    change = filled(ClaimIdempotencyKey, claim=filled(IdempotencyClaim, expires_at=9), now=1)
     store.commit(change)
     with pytest.raises(Exception) as conflict:  # noqa: PT011 - the Conflict carries the stored item
         store.commit(change)
-    return IdempotencyClaim(change.body_hash, change.record_id, 9), conflict.value.current  # type: ignore[attr-defined]
+    return change.claim, conflict.value.current  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

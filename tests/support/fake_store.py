@@ -149,9 +149,7 @@ class FakeStore:
                 self.records[before.id] = Tombstone(before.id, before.connection_id, before.app_id, change.deleted_at)
                 del self.bodies[before.id]
             case ClaimIdempotencyKey():
-                self.claims[change.app_id, change.key] = IdempotencyClaim(
-                    change.body_hash, change.record_id, change.expires_at
-                )
+                self.claims[change.app_id, change.key] = change.claim
             case Put(after=after):
                 entities, key = self._place_of(after)
                 entities[key] = after

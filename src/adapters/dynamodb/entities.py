@@ -1,4 +1,4 @@
-"""Connections, Web Connector sessions, apps and their keys: how they are stored and read."""
+"""Connections, Web Connector sessions, and apps with their keys and counters: how they are stored and read."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from adapters.dynamodb.transactions import Operation, put, put_if, put_revision
 from domain.apps.record import ApiKey, App
 from domain.connections.record import Connection
 from domain.storage.changes import ClaimIdempotencyKey, IdempotencyClaim, Put, RequireConnection
+from domain.storage.ports import Usage
 from domain.web_connector.session.record import Session
 
 if TYPE_CHECKING:
@@ -26,10 +27,13 @@ APPS = Codec(App)
 API_KEYS = Codec(ApiKey, renamed={"hash": keys.ID, "app_id": keys.KEY_OF})
 """API keys are in the table of the apps. The id of a key is its hash, so the authorizer finds it with one read."""
 IDEMPOTENCY_CLAIMS = Codec(IdempotencyClaim)
+USAGES = Codec(Usage)
 
 
 class Entities(Database):
-    """Reads connections, sessions, apps and API keys, and converts their changes into operations."""
+    """Reads entities other than requests, and converts their changes into operations."""
+
+    # --- Connections
 
     def connection(self, connection_id: str) -> Connection | None:
         """Return a connection, even a deleted one, with one read."""
@@ -58,6 +62,8 @@ class Entities(Database):
         connections = {connection.id: connection for connection in stored}
         return [connections[one] for one in ids if one in connections]
 
+    # --- Sessions
+
     def session(self, session_id: str) -> Session | None:
         """Return a session with one read."""
         item = self._get(self._tables.sessions, keys.session_key(session_id))
@@ -72,6 +78,8 @@ class Entities(Database):
         # The index may lag behind the sessions.
         silent = [session for session in sessions if not session.ended and session.last_call_at < before]
         return sorted(silent, key=lambda session: session.last_call_at)
+
+    # --- Apps
 
     def app(self, app_id: str) -> App | None:
         """Return an app with one read."""
@@ -96,9 +104,29 @@ class Entities(Database):
         query = key_query(self._tables.apps, {keys.KEY_OF: app_id}, index=keys.KEYS_OF_APP_INDEX)
         return [API_KEYS.entity(item) for item in self._query(query)]
 
+    def add_usage(self, app_id: str, counter: str, number: int, expires_at: int | None = None) -> Usage:
+        """Add to a counter with one call, and return it. A counter is not part of any transaction."""
+        expiry = keys.expiry(expires_at)
+        item = self._client.update_item(
+            TableName=self._tables.usages,
+            Key=keys.usage_key(app_id, counter),
+            UpdateExpression="ADD #total :number" + (f" SET {keys.EXPIRES_AT} = :{keys.EXPIRES_AT}" if expiry else ""),
+            ExpressionAttributeNames={"#total": "total"},
+            ExpressionAttributeValues={":number": {"N": str(number)}}
+            | {f":{name}": value for name, value in expiry.items()},
+            ReturnValues="ALL_NEW",
+        )["Attributes"]
+        return USAGES.entity(item)
+
+    def set_usage(self, app_id: str, counter: str, usage: Usage) -> None:
+        """Replace a counter with one call."""
+        self._client.put_item(TableName=self._tables.usages, Item=USAGES.item(usage) | keys.usage_key(app_id, counter))
+
     def _entities(self, table: str, codec: Codec[T], item_keys: Iterable[Item]) -> list[T]:
         """Return the entities that exist, read in batches, in no particular order."""
         return list(map(codec.entity, self._batch_get({table: list(item_keys)})[table]))
+
+    # --- Changes
 
     def _put_entity(self, change: Put[Any]) -> list[Operation]:
         entity = change.after
@@ -144,10 +172,9 @@ class Entities(Database):
         return [Operation({"ConditionCheck": entry}, change, decode)]
 
     def _claim_idempotency_key(self, change: ClaimIdempotencyKey) -> list[Operation]:
-        claim = IdempotencyClaim(change.body_hash, change.record_id, change.expires_at)
         operation = put_if(
             self._tables.idempotency_keys,
-            IDEMPOTENCY_CLAIMS.item(claim) | keys.idempotency_key(change.app_id, change.key),
+            IDEMPOTENCY_CLAIMS.item(change.claim) | keys.idempotency_key(change.app_id, change.key),
             # DynamoDB removes expired keys within days, not at once.
             f"attribute_not_exists({keys.APP_ID}) OR {keys.EXPIRES_AT} <= :now",
             change,

@@ -30,15 +30,8 @@ if TYPE_CHECKING:
 WRITERS = 8
 """The number of texts that are removed from the index in parallel."""
 
-_OVERTAKEN = frozenset(
-    {
-        "ConditionalCheckFailedException",
-        "ConditionalCheckFailed",
-        "TransactionConflictException",
-        "TransactionConflict",
-    }
-)
-"""DynamoDB's error codes for a write that came too late, alone and in a transaction."""
+_OVERTAKEN = {"ConditionalCheckFailed", "TransactionConflict"}
+"""The reasons of DynamoDB for rejecting a write that came too late. The codes of errors end in `Exception`."""
 
 
 class Packing(Search):
@@ -207,7 +200,7 @@ def _unless_overtaken() -> Iterator[None]:
         yield
     except ClientError as error:
         reasons = {reason.get("Code") for reason in error.response.get("CancellationReasons", [])}
-        if not ({error.response["Error"]["Code"]} | reasons) & _OVERTAKEN:
+        if not _OVERTAKEN & {*reasons, error.response["Error"]["Code"].removesuffix("Exception")}:
             raise
 
 

@@ -12,7 +12,6 @@ from adapters.dynamodb.packing import Packing
 from adapters.dynamodb.request_changes import RequestChanges
 from adapters.dynamodb.requests import Requests
 from adapters.dynamodb.transactions import Operation, Transactions
-from adapters.dynamodb.usages import Usages
 from domain.storage.changes import (
     AddRequest,
     Change,
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 class DynamoDBStore(
     Requests,
     Entities,
-    Usages,
     Counts,
     ListingIndexes,
     Packing,

@@ -251,9 +251,8 @@ class RequestService:
 
 def _claim(app_id: str, idempotency: Idempotency, record_id: str, now: datetime) -> ClaimIdempotencyKey:
     seconds = int(now.timestamp())
-    return ClaimIdempotencyKey(
-        app_id, idempotency.key, idempotency.body_hash, record_id, seconds, seconds + IDEMPOTENCY_SECONDS
-    )
+    claim = IdempotencyClaim(idempotency.body_hash, record_id, seconds + IDEMPOTENCY_SECONDS)
+    return ClaimIdempotencyKey(app_id, idempotency.key, claim, seconds)
 
 
 def _existing(app_id: str, stored: StoredRequest | Tombstone | None) -> StoredRequest:

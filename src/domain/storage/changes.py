@@ -83,18 +83,15 @@ class IdempotencyClaim:
 
 @dataclass(frozen=True, slots=True)
 class ClaimIdempotencyKey:
-    """Bind an idempotency key of an app to a record and the hash of a body.
+    """Store the claim of an app's idempotency key. The key must be free or have expired at `now` (Unix seconds).
 
-    The key must be free or expired (`now` and `expires_at` are in Unix seconds). The Conflict contains the stored
-    `IdempotencyClaim`.
+    The Conflict contains the stored `IdempotencyClaim`.
     """
 
     app_id: str
     key: str
-    body_hash: str
-    record_id: str
+    claim: IdempotencyClaim
     now: int
-    expires_at: int
 
 
 @dataclass(frozen=True, slots=True)
