@@ -21,10 +21,9 @@ def handler(_event: dict[str, Any], context: Any) -> None:
     left = timedelta(milliseconds=context.get_remaining_time_in_millis())
     clock = services().clock
     packed = pack_days(services().store, clock, clock() + left - RESERVE)
-    for failure in packed.failures:
-        ids = {"connection_id": failure.connection_id, "day": failure.day}
-        logger.error("packing.not_processed", exc_info=failure.error, extra=ids)
+    for (connection_id, day), error in packed.failures.items():
+        logger.error("packing.not_processed", exc_info=error, extra={"connection_id": connection_id, "day": day})
     counted = {"days": packed.days, "failed": len(packed.failures), "finished": packed.finished}
     logger.info("packing.done", extra=counted)
     if packed.failures:
-        raise packed.failures[0].error
+        raise next(iter(packed.failures.values()))

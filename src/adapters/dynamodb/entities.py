@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from adapters.dynamodb import keys
 from adapters.dynamodb.codec import Codec
 from adapters.dynamodb.database import Database, key_query
-from adapters.dynamodb.transactions import Operation, put, put_if, put_revision
+from adapters.dynamodb.operations import Operation, put, put_if, put_revision
 from domain.apps.record import ApiKey, App
 from domain.connections.record import Connection
 from domain.storage.changes import ClaimIdempotencyKey, IdempotencyClaim, Put, RequireConnection

@@ -16,8 +16,8 @@ from adapters.dynamodb.bodies import (
     removed_item,
 )
 from adapters.dynamodb.database import Database, key_query
+from adapters.dynamodb.operations import Operation, delete, put, put_if, put_revision
 from adapters.dynamodb.requests import record_item, request_from_item, tombstone_item
-from adapters.dynamodb.transactions import Operation, delete, put, put_if, put_revision
 from domain.errors import Conflict
 from domain.maintenance.retention import expires_at
 from domain.requests.record import QUEUED

@@ -9,6 +9,7 @@ every text, even if DynamoDB updates either of them late.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -50,18 +51,15 @@ class Search(Database):
         parts = list(pairwise([BEFORE_ALL, *split_points, AFTER_ALL]))
         in_index: dict[RecordKey, bool] = {}
         in_pages: set[RecordKey] = set()
-
-        def read(part: tuple[str, str]) -> tuple[dict[RecordKey, bool], list[RecordKey]]:
-            return self._search_part(connection_id, phrase, part, check_deadline)
-
+        search = partial(self._search_part, connection_id, phrase, check_deadline)
         with ThreadPoolExecutor(len(parts)) as readers:
-            for index_part, page_part in readers.map(read, parts):
+            for index_part, page_part in readers.map(search, parts):
                 in_index |= index_part
                 in_pages.update(page_part)
         return {record for record, matches in in_index.items() if matches} | (in_pages - in_index.keys())
 
     def _search_part(
-        self, connection_id: str, phrase: str, part: tuple[str, str], check_deadline: Callable[[], None]
+        self, connection_id: str, phrase: str, check_deadline: Callable[[], None], part: tuple[str, str]
     ) -> tuple[dict[RecordKey, bool], list[RecordKey]]:
         """Return whether each record in the index matches, then the matches in the pages (see above for the order)."""
         first, last = part

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from domain.requests.record import day_of, timestamp
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
     from datetime import datetime
 
     from domain.ports import Clock
@@ -18,21 +18,15 @@ DAYS_A_RUN = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """A day that could not be packed."""
-
-    connection_id: str
-    day: str
-    error: Exception
-
-
-@dataclass(frozen=True, slots=True)
 class Packed:
-    """The result of a run. `finished` is False if the time ran out before the work was done."""
+    """The result of a run. `finished` is False if the time ran out before the work was done.
+
+    `failures` are the errors of the days that could not be packed, by (connection, day).
+    """
 
     days: int
     finished: bool
-    failures: Sequence[Failure] = ()
+    failures: Mapping[tuple[str, str], Exception] = field(default_factory=dict)
 
 
 def pack_days(packing: Packing, clock: Clock, until: datetime) -> Packed:
@@ -42,7 +36,7 @@ def pack_days(packing: Packing, clock: Clock, until: datetime) -> Packed:
     """
     days = packing.days_to_pack(day_of(timestamp(clock())), DAYS_A_RUN)
     packed = 0
-    failures: list[Failure] = []
+    failures: dict[tuple[str, str], Exception] = {}
     finished = len(days) < DAYS_A_RUN
     for connection_id, day in days:
         try:
@@ -51,8 +45,8 @@ def pack_days(packing: Packing, clock: Clock, until: datetime) -> Packed:
                 break
             packed += 1
         except Exception as error:  # noqa: BLE001 - a day that fails must not stop the others
-            failures.append(Failure(connection_id, day, error))
-    return Packed(packed, finished, tuple(failures))
+            failures[connection_id, day] = error
+    return Packed(packed, finished, failures)
 
 
 def _pack_day(packing: Packing, connection_id: str, day: str, clock: Clock, until: datetime) -> bool:

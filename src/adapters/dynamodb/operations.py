@@ -1,0 +1,69 @@
+"""Operations: the entries of a transaction, with the conditions that they check."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from adapters.dynamodb import keys
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from adapters.dynamodb.keys import Item
+    from domain.storage.changes import Change
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One entry of a transaction.
+
+    The entry checks the condition of `change`, which is None if there is no condition. `decode` converts the stored
+    item to the `current` of a Conflict.
+    """
+
+    entry: dict[str, Any]
+    change: Change | None = None
+    decode: Callable[[Item], object | None] = lambda _: None
+
+
+def put(table: str, item: Item) -> Operation:
+    """Store an item without a condition."""
+    return Operation({"Put": {"TableName": table, "Item": item}})
+
+
+def delete(table: str, key: Item) -> Operation:
+    """Delete an item without a condition."""
+    return Operation({"Delete": {"TableName": table, "Key": key}})
+
+
+def put_if(
+    table: str,
+    item: Item,
+    condition: str,
+    change: Change,
+    decode: Callable[[Item], object | None] = lambda _: None,
+    **values: str | int,
+) -> Operation:
+    """Store an item if a condition on the stored item holds. `values` are the values of the placeholders."""
+    entry: dict[str, Any] = {
+        "TableName": table,
+        "Item": item,
+        "ConditionExpression": condition,
+        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+    }
+    if values:
+        entry["ExpressionAttributeValues"] = {
+            f":{name}": {"S": value} if isinstance(value, str) else {"N": str(value)} for name, value in values.items()
+        }
+    return Operation({"Put": entry}, change, decode)
+
+
+def put_revision(
+    table: str, item: Item, before: int | None, change: Change, decode: Callable[[Item], object | None]
+) -> Operation:
+    """Store an entity if the stored one has the revision `before`, or if `before` is None and none is stored."""
+    if before is None:
+        key = keys.SESSION_ID if keys.SESSION_ID in item else keys.ID
+        return put_if(table, item, f"attribute_not_exists({key})", change, decode)
+    return put_if(table, item, f"{keys.REVISION} = :before", change, decode, before=before)
