@@ -250,12 +250,6 @@ def of_oversized(record: QueuedRequest, beginning: str, now: datetime) -> Outcom
     return Outcome(again.as_change_of(record))
 
 
-def not_writable(record: QueuedRequest, reason: str, now: datetime) -> QueuedRequest:
-    """End a request that this version of the service can no longer write as QBXML."""
-    message = f"The request was not sent: {reason}"
-    return record.failed(now, "qbxml_parse_error", message, because(Reason.REQUEST_NOT_WRITABLE))
-
-
 def _status(code: int) -> dict[str, Any]:
     meaning = describe_status(code)
     return {"status_code": code, "reason": meaning.reason, "hint": meaning.hint}

@@ -38,15 +38,11 @@ class CompanyFileCheck:
         """Whether the queue belongs to a different file."""
         if self.mark is None:
             return self._must_be_marked or self._is_unmarked_elsewhere
-        return self._has_other_mark and self.connection.file_pinned
+        return self.has_other_mark and self.connection.file_pinned
 
     @property
-    def is_new_company_file(self) -> bool:
-        """Whether the connection takes this file in place of its former one."""
-        return self._has_other_mark and not self.connection.file_pinned
-
-    @property
-    def _has_other_mark(self) -> bool:
+    def has_other_mark(self) -> bool:
+        """Whether the open company file has a mark that is not the connection's."""
         return self.mark is not None and self.mark != _guid(self.connection.file_id)
 
     @property

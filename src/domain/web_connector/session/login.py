@@ -40,6 +40,7 @@ INVALID_USER = "nvu"
 NOTHING_TO_DO = "none"
 BUSY = "busy"
 CURRENT_COMPANY_FILE = ""
+MIN_INTERVAL = str(polling.MIN_INTERVAL_SECONDS)
 """Values that accompany the ticket."""
 
 FAILURE_INTERVAL = timedelta(minutes=1)
@@ -80,16 +81,16 @@ class Login:
         if connection and connection.deleted_at:
             connection = None
         matches = self._passwords.matches(password, connection.password_hash if connection else None)
-        if connection is None:
-            return Reply((ticket, INVALID_USER), username)
-        if not matches:
-            self._record_failure(connection)
+        if connection is None or not matches:
+            if connection:
+                self._record_failure(connection)
             return Reply((ticket, INVALID_USER), username)
         now = self._clock()
         after, claimed = self._open(connection, session_id(ticket), now)
         if claimed is None:
-            return Reply((ticket, NOTHING_TO_DO, *polling.without_work(after, now)), username)
-        return Reply((ticket, company_file(connection), *polling.with_work()), username, claimed.id)
+            postponement = str(polling.postponement(after, now) or "")
+            return Reply((ticket, NOTHING_TO_DO, postponement, MIN_INTERVAL), username)
+        return Reply((ticket, company_file(connection), "", MIN_INTERVAL), username, claimed.id)
 
     def _record_failure(self, connection: Connection) -> None:
         """Record when the login failed, so that the owner of the connection can see it."""
@@ -143,7 +144,7 @@ class Login:
             return result
 
         release = released(former, now) if former else None
-        if polling.is_held(free, now):
+        if polling.postponement_while_held(free, now):
             self._store.commit(*changes(None, 0), *([release] if release else []))
             return free, None
         return free, commit_and_claim(self._store, connection.id, new_id, now, changes, release=release)

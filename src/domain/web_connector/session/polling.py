@@ -1,4 +1,4 @@
-"""Polling: when the Web Connector may work, and how soon it calls again.
+"""Polling and lingering: when the Web Connector may work, and how soon it calls again.
 
 `authenticate` returns two values for this (docs/reference/web-connector-protocol.md, Method authenticate). Both have
 an effect only if the user ticked Auto-Run. The *minimum interval* can raise the user's interval but never lowers
@@ -14,6 +14,10 @@ Without it, the user's own interval counts, which the `.qwc` file sets to a minu
 | connection paused | `none` | 15 s | 900 s | the connection may be resumed meanwhile |
 | backoff | `none` | 15 s | until it ends, 60 to 900 s | QuickBooks failed for several requests in a row |
 | wrong password, contention | `nvu`, `busy` | | | there is no reason to change the interval |
+
+A lingering session has no work, but stays open for a while and takes requests that are queued meanwhile. Only `NoOp`
+makes the Web Connector wait: it calls again five seconds later (Method sendRequestXML). Lingering writes nothing. Its
+time counts from the session's last write, which stored the last response.
 """
 
 from __future__ import annotations
@@ -26,6 +30,12 @@ from domain.requests.record import timestamp
 if TYPE_CHECKING:
     from domain.connections.record import Connection
     from domain.web_connector.session.record import Session
+
+NO_OP = "NoOp"
+"""Asks the Web Connector to wait. It is the reply of `sendRequestXML` and of the `getLastError` that follows."""
+
+LINGERING = 99
+"""The reply of `receiveResponseXML` if the session lingers. Only 100 would end the session."""
 
 MIN_INTERVAL_SECONDS = 15
 MIN_USER_INTERVAL_SECONDS = 60
@@ -41,14 +51,35 @@ PAUSED = "This connection is paused: nothing is sent until it is resumed."
 WINDOW_CLOSED = "This connection's sync window is closed: queued requests are sent when it opens."
 
 
-def is_held(connection: Connection, now: datetime) -> bool:
-    """Whether nothing may be sent: the connection is paused or backs off, or its sync window is closed."""
+def postponement_while_held(connection: Connection, now: datetime) -> int:
+    """Return the postponement in seconds while nothing may be sent, or 0 if requests may be sent.
+
+    Nothing may be sent while the connection is paused or backs off, or its sync window is closed.
+    """
+    if connection.paused_at is not None:
+        return MAX_POSTPONEMENT_SECONDS
     window, backoff = connection.sync_window, connection.backoff
-    return (
-        connection.paused_at is not None
-        or (window is not None and not window.is_open(now))
-        or (backoff is not None and timestamp(now) < backoff.until)
-    )
+    if window and not window.is_open(now):
+        return _seconds_until(window.changes_at(now, timedelta(seconds=MAX_POSTPONEMENT_SECONDS)), now)
+    if backoff and timestamp(now) < backoff.until:
+        return _seconds_until(datetime.fromisoformat(backoff.until), now)
+    return 0
+
+
+def postponement(connection: Connection, now: datetime) -> int:
+    """Return the postponement in seconds after a login without work, or 0."""
+    recently = timestamp(now - RECENTLY)
+    idle = 0 if (connection.last_worked_at or connection.inserted_at) > recently else IDLE_POSTPONEMENT_SECONDS
+    return postponement_while_held(connection, now) or idle
+
+
+def _seconds_until(moment: datetime, now: datetime) -> int:
+    return max(MIN_USER_INTERVAL_SECONDS, -int((now - moment).total_seconds() // 1))
+
+
+def work_until(connection: Connection, now: datetime) -> str | None:
+    """Return the closing time of the open window as a timestamp, or None if there is no window."""
+    return timestamp(connection.sync_window.changes_at(now)) if connection.sync_window else None
 
 
 def reason_to_hold(session: Session, now: datetime) -> str | None:
@@ -64,32 +95,19 @@ def reason_to_hold(session: Session, now: datetime) -> str | None:
     return None
 
 
-def work_until(connection: Connection, now: datetime) -> str | None:
-    """Return the closing time of the open window as a timestamp, or None if there is no window."""
-    return timestamp(connection.sync_window.changes_at(now)) if connection.sync_window else None
+def may_claim(session: Session, now: datetime) -> bool:
+    """Whether a lingering session with nothing in flight may claim: after a response, and unless it is held."""
+    idle = session.in_flight is None and session.responses > 0 and not session.ended
+    return idle and session.limits.linger_seconds > 0 and reason_to_hold(session, now) is None
 
 
-def with_work() -> tuple[str, str]:
-    """Return postponement and minimum interval for a login with work."""
-    return "", str(MIN_INTERVAL_SECONDS)
+def lingers(session: Session, now: datetime) -> bool:
+    """Whether a session with nothing to claim stays open."""
+    since = timestamp(now - timedelta(seconds=session.limits.linger_seconds))
+    return may_claim(session, now) and session.last_call_at > since
 
 
-def without_work(connection: Connection, now: datetime) -> tuple[str, str]:
-    """Return postponement and minimum interval for a login without work."""
-    return str(_postponement(connection, now) or ""), str(MIN_INTERVAL_SECONDS)
-
-
-def _postponement(connection: Connection, now: datetime) -> int:
-    if connection.paused_at is not None:
-        return MAX_POSTPONEMENT_SECONDS
-    window = connection.sync_window
-    if window and not window.is_open(now):
-        return _seconds_until(window.changes_at(now, timedelta(seconds=MAX_POSTPONEMENT_SECONDS)), now)
-    if connection.backoff and timestamp(now) < connection.backoff.until:
-        return _seconds_until(datetime.fromisoformat(connection.backoff.until), now)
-    recently = timestamp(now - RECENTLY)
-    return 0 if (connection.last_worked_at or connection.inserted_at) > recently else IDLE_POSTPONEMENT_SECONDS
-
-
-def _seconds_until(moment: datetime, now: datetime) -> int:
-    return max(MIN_USER_INTERVAL_SECONDS, -int((now - moment).total_seconds() // 1))
+def end_of_lingering(session: Session) -> str | None:
+    """Return the message that the user sees after lingering, or None if the session did not linger."""
+    seconds = session.limits.linger_seconds
+    return f"Done: nothing more was queued for {seconds} seconds." if seconds else None

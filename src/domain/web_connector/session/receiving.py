@@ -13,10 +13,9 @@ from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.responses.outcome import can_be_forgotten, not_interpreted, of_oversized, of_response
 from domain.web_connector.responses.pages import next_page
 from domain.web_connector.responses.processor_exception import error_message, is_exception, of_exception
-from domain.web_connector.session import lingering
 from domain.web_connector.session.backoff import after_failure, gives_up
 from domain.web_connector.session.claims import commit_and_claim
-from domain.web_connector.session.polling import reason_to_hold
+from domain.web_connector.session.polling import LINGERING, reason_to_hold
 from domain.web_connector.session.record import InFlight, LastResponse
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ class Receiving:
             self._store.commit(session_change(finished, None), change)
             return finished
         if after.limits.linger_seconds:
-            finished = lingering.PROGRESS
+            finished = LINGERING
         progress = finished
 
         def changes(claimed: QueuedRequest | None, waiting: int) -> Sequence[Change]:

@@ -12,13 +12,12 @@ from domain.storage.changes import Put
 from domain.storage.retry import commit_with_retry
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.responses.processor_exception import connection_error, error_message
-from domain.web_connector.session import lingering
+from domain.web_connector.session import polling
 from domain.web_connector.session.end import end_of_session
-from domain.web_connector.session.handing_out import HandingOut
 from domain.web_connector.session.login import CURRENT_COMPANY_FILE, company_file
-from domain.web_connector.session.polling import reason_to_hold
 from domain.web_connector.session.receiving import SESSION_OVER, Receiving
 from domain.web_connector.session.record import OpenCompanyFile, session_id
+from domain.web_connector.session.sending import Sending
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,17 +48,17 @@ class SessionService:
     def __init__(self, store: Database, clock: Clock, new_id: IdSource) -> None:
         self._store = store
         self._clock = clock
-        self._handing_out = HandingOut(store)
+        self._sending = Sending(store)
         self._receiving = Receiving(store, new_id)
 
     def send_request_xml(self, call: Call) -> Reply:
-        """Hand out the request in flight.
+        """Send the request in flight.
 
         Makes three calls to the store, and a fourth if QuickBooks reports new facts about itself. While the session
         lingers, it makes two without work and four with work.
         """
         for _ in range(MAX_UNWRITABLE):
-            reply = self._in_session(call, "", self._handing_out.hand_out)
+            reply = self._in_session(call, "", self._sending.send)
             if reply:
                 return reply
         return Reply("")
@@ -98,9 +97,9 @@ class SessionService:
         if session.is_revoked:
             return Reply(REVOKED, session.connection_id)
         now = self._clock()
-        if lingering.continues(session, now):
-            return Reply(lingering.NO_OP, session.connection_id)
-        reason = session.last_error or reason_to_hold(session, now) or lingering.end_message(session)
+        if polling.lingers(session, now):
+            return Reply(polling.NO_OP, session.connection_id)
+        reason = session.last_error or polling.reason_to_hold(session, now) or polling.end_of_lingering(session)
         return Reply(reason or (OVER if session.ended else "No more requests."), session.connection_id)
 
     def close_connection(self, call: Call) -> Reply:

@@ -1,4 +1,4 @@
-"""`sendRequestXML`: hands the request in flight to the Web Connector."""
+"""`sendRequestXML`: sends the request in flight to the Web Connector."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from domain.errors import InvalidRequest, NotFound
 from domain.requests.record import State, timestamp
 from domain.requests.search_text import searchable_text
 from domain.storage.changes import ChangeRequest, Put
+from domain.web_connector.error_reasons import Reason, because
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.recovery.message_sets import outgoing, status_check
-from domain.web_connector.responses.outcome import Outcome, not_writable
+from domain.web_connector.responses.outcome import Outcome
 from domain.web_connector.responses.pages import as_sent, page_size
-from domain.web_connector.session import lingering
 from domain.web_connector.session.claims import commit_and_claim, front
 from domain.web_connector.session.company_file_check import CompanyFileCheck
 from domain.web_connector.session.end import end_of_session
-from domain.web_connector.session.polling import reason_to_hold
+from domain.web_connector.session.polling import NO_OP, lingers, may_claim, reason_to_hold
 from domain.web_connector.session.record import InFlight
 
 if TYPE_CHECKING:
@@ -35,21 +35,22 @@ if TYPE_CHECKING:
 RESPONSE_MISSING = "The response to {} {} has not arrived. The next update asks QuickBooks for it."
 
 
-class HandingOut:
-    """Hands out requests."""
+class Sending:
+    """Sends requests."""
 
     def __init__(self, store: Database) -> None:
         self._store = store
 
-    def hand_out(self, session: Session, call: Call, now: datetime) -> Reply | None:
+    def send(self, session: Session, call: Call, now: datetime) -> Reply | None:
         """Reply with the QBXML of the request in flight, or return None if it ended and the next one is in flight.
 
         The reply is '' if there is no request or none may be sent; `getLastError` then returns the reason. A lingering
         session claims a request that was queued meanwhile, or replies `NoOp` if there is none. Raises Conflict.
         """
-        stored = session.in_flight.record if session.in_flight else self._queued_meanwhile(session, now)
-        if stored is None:
-            return Reply(lingering.NO_OP if lingering.continues(session, now) else "", session.connection_id)
+        in_flight = session.in_flight or self._queued_meanwhile(session, now)
+        if in_flight is None:
+            return Reply(NO_OP if lingers(session, now) else "", session.connection_id)
+        stored = in_flight.record
         record = stored if session.in_flight else stored.claimed(session.id, now)
         if record.state is State.TICKETED and record.paging.page == 1 and (reason := reason_to_hold(session, now)):
             limits = replace(session.limits, linger_seconds=0)
@@ -64,36 +65,34 @@ class HandingOut:
         if session.connection:
             check = self._company_file_check(session, session.connection, call)
             if check.is_other_company_file:
-                # The queue belongs to another company file.
                 ending = end_of_session(session, check.connection, now, check.mismatch_message, **check.mismatch(now))
                 self._store.commit(*ending)
                 return Reply("", session.connection_id)
-            after = _checked(session, check)
+            # Do not ask QuickBooks to forget a message set that is stored in another company file.
+            to_forget = None if check.has_other_mark else session.message_set_to_forget
+            company_file = replace(session.company_file, mark=check.mark)
+            after = replace(session, company_file=company_file, message_set_to_forget=to_forget)
             if check.connection is not session.connection and (fields := check.learned()):
-                connection = check.connection.changed(timestamp(now), **fields)
-                changes.append(Put(check.connection, connection))
+                changes.append(Put(check.connection, check.connection.changed(timestamp(now), **fields)))
         try:
             text, search_text, size = self._outgoing(record, after.message_set_to_forget)
         except _NotWritable as error:
-            outcome = Outcome(not_writable(record, str(error), now).as_change_of(stored))
-            self._pass_over(session, session.in_flight or InFlight(stored), outcome, str(error), now)
+            self._pass_over(session, in_flight, record, str(error), now)
             return None
-        in_flight = session.in_flight
         if record.state is State.TICKETED:
             sent = record.handed_out(now, company_file_mark=after.company_file.mark, page_size=size)
             sent = sent.as_change_of(stored)
             changes.append(ChangeRequest(stored, sent))
-            in_flight = InFlight(sent, search_text, in_flight.parse_error if in_flight else None)
+            in_flight = InFlight(sent, search_text, in_flight.parse_error)
         to_forget = after.message_set_to_forget if record.is_read or record.recovering else None
         after = after.called(now, connection=None, in_flight=in_flight, message_set_to_forget=to_forget)
         self._store.commit(Put(session, after), *changes)
         return Reply(text, session.connection_id, record.id)
 
-    def _queued_meanwhile(self, session: Session, now: datetime) -> QueuedRequest | None:
+    def _queued_meanwhile(self, session: Session, now: datetime) -> InFlight | None:
         """Return the request that a lingering session can claim."""
-        if not lingering.may_claim(session, now):
-            return None
-        return next(iter(front(self._store, session.connection_id, session.id)), None)
+        queue = front(self._store, session.connection_id, session.id) if may_claim(session, now) else ()
+        return InFlight(queue[0]) if queue else None
 
     def _company_file_check(self, session: Session, connection: Connection, call: Call) -> CompanyFileCheck:
         """Return the check against the session's copy of the connection, or the stored one if it has to change."""
@@ -133,24 +132,20 @@ class HandingOut:
         self._store.commit(Put(session, session.called(now, last_error=reason, **fields)), *changes)
         return Reply("", session.connection_id)
 
-    def _pass_over(self, session: Session, in_flight: InFlight, outcome: Outcome, reason: str, now: datetime) -> None:
+    def _pass_over(
+        self, session: Session, in_flight: InFlight, record: QueuedRequest, reason: str, now: datetime
+    ) -> None:
         """End a request that cannot be sent and claim the next one, so that it does not block the queue."""
+        details = because(Reason.REQUEST_NOT_WRITABLE)
+        failed = record.failed(now, "qbxml_parse_error", f"The request was not sent: {reason}", details)
+        release = Outcome(failed.as_change_of(in_flight.record)).change(in_flight)
 
         def changes(claimed: QueuedRequest | None, _waiting: int) -> Sequence[Change]:
             after = session.called(now, in_flight=InFlight(claimed) if claimed else None, last_error=reason)
             return [Put(session, after)]
 
-        release = outcome.change(in_flight)
         commit_and_claim(self._store, session.connection_id, session.id, now, changes, release=release)
 
 
 class _NotWritable(Exception):
     """A request cannot be written as QBXML. The message gives the reason."""
-
-
-def _checked(session: Session, check: CompanyFileCheck) -> Session:
-    """Return the session after the company file check."""
-    # Do not ask QuickBooks to forget a message set that is stored in another company file.
-    to_forget = None if check.is_new_company_file else session.message_set_to_forget
-    company_file = replace(session.company_file, mark=check.mark)
-    return replace(session, company_file=company_file, message_set_to_forget=to_forget)
