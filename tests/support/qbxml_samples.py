@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+from xml.etree.ElementTree import Element
+
 from hypothesis import strategies as st
 
-from domain.qbxml import Element, Request
+from domain.qbxml import Request
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 
 def request_xml(body: str, attributes: str = ' onError="stopOnError"') -> str:
@@ -15,6 +21,27 @@ def request_xml(body: str, attributes: str = ' onError="stopOnError"') -> str:
 def response_xml(body: str, attributes: str = "") -> str:
     """Return `body` in an envelope, as QuickBooks writes it."""
     return f'<?xml version="1.0" ?>\n<QBXML>\n<QBXMLMsgsRs{attributes}>\n{body}\n</QBXMLMsgsRs>\n</QBXML>\n'
+
+
+def element(
+    name: str, attributes: Mapping[str, str], children: Sequence[Element] = (), text: str | None = None
+) -> Element:
+    """Return an element with either children or text."""
+    made = Element(name, dict(attributes))
+    made.extend(children)
+    made.text = text or None
+    return made
+
+
+def content_of(element: Element) -> tuple[Any, ...]:
+    """Return names, attributes and texts for comparisons, without the white space between elements."""
+    text = None if len(element) and not (element.text or "").strip() else element.text
+    return element.tag, element.attrib, text, [content_of(child) for child in element]
+
+
+def parts_of(request: Request) -> tuple[Any, ...]:
+    """Return everything that two equal requests have in common."""
+    return request.version, request.on_error, request.response_data, content_of(request.element)
 
 
 STATUS_OK = 'statusCode="0" statusSeverity="Info" statusMessage="Status OK"'
@@ -35,11 +62,11 @@ kept_texts = st.text(st.characters(codec="cp1252", exclude_characters=_CONTROLS)
 def requests_with(texts: st.SearchStrategy[str]) -> st.SearchStrategy[Request]:
     """Return requests of invented types. The schema does not contain them, so their children keep their order."""
     attributes = st.dictionaries(names, texts, max_size=2)
-    leaves = st.builds(lambda name, values, text: Element(name, values, (), text or None), names, attributes, texts)
+    leaves = st.builds(lambda name, values, text: element(name, values, text=text), names, attributes, texts)
     nodes = st.recursive(
         leaves,
         lambda nodes: st.builds(
-            lambda name, values, children: Element(name, values, tuple(children)),
+            element,
             names,
             attributes,
             st.lists(nodes, max_size=3),
@@ -48,7 +75,7 @@ def requests_with(texts: st.SearchStrategy[str]) -> st.SearchStrategy[Request]:
     )
     return st.builds(
         lambda name, values, children, version, on_error: Request(
-            version, on_error, Element(f"{name}Rq", values, tuple(children))
+            version, on_error, element(f"{name}Rq", values, children)
         ),
         names,
         attributes,

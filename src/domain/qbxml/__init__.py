@@ -3,7 +3,7 @@
 Every function here is pure. The schema is stored as data next to the code.
 """
 
-from domain.qbxml.request.document import Element, Request
+from domain.qbxml.request.document import Request
 from domain.qbxml.request.from_json import parse_request_json
 from domain.qbxml.request.from_xml import parse_request_xml, stored_request
 from domain.qbxml.request.iteration import PAGE_SIZE, iterated
@@ -16,7 +16,6 @@ from domain.qbxml.search_text import search_text
 
 __all__ = [
     "PAGE_SIZE",
-    "Element",
     "HostFacts",
     "Request",
     "ResponseStatus",

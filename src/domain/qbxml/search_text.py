@@ -9,9 +9,7 @@ from domain.qbxml.response.reader import UnreadableResponse, read_with_repair
 from domain.qbxml.xml_parser import parse_events
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from domain.qbxml.request.document import Element, Request
+    from domain.qbxml.request.document import Request
 
 _MAX_RESPONSE_BYTES = 2 * 1024
 _MAX_REQUEST_BYTES = 32 * 1024
@@ -27,8 +25,8 @@ def search_text(request: Request, response_xml: str | None = None) -> str:
     response contributes only the texts before the error.
     """
     texts = _Texts(_MAX_REQUEST_BYTES)
-    for text in (request.name, request.request_id or "", *_leaf_texts(request.element)):
-        texts.add(text)
+    for text in (request.name, request.request_id, *(node.text for node in request.element.iter())):
+        texts.add(text or "")
     lines = texts.lines
     if response_xml:
         response = _ResponseReader()
@@ -57,13 +55,6 @@ class _Texts:
             self._free_bytes -= len(kept.encode()) + 1
             self.lines[kept] = None
         return self._free_bytes > 0
-
-
-def _leaf_texts(element: Element) -> Iterator[str]:
-    for child in element.children:
-        if child.text:
-            yield child.text
-        yield from _leaf_texts(child)
 
 
 class _ResponseReader:

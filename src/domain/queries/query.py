@@ -6,13 +6,14 @@ import json
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
+from xml.etree.ElementTree import Element, SubElement
 
 from domain.errors import InvalidRequest, Problem
-from domain.qbxml import PAGE_SIZE, Element, Request
+from domain.qbxml import PAGE_SIZE, Request
 from domain.qbxml.request import limits
 from domain.qbxml.request.document import DEFAULT_ON_ERROR, DEFAULT_VERSION
-from domain.qbxml.request.normalization import normalized
-from domain.qbxml.request.problems import did_you_mean, quoted, similar_names
+from domain.qbxml.request.normalization import normalize
+from domain.qbxml.request.problems import Source, did_you_mean, quoted, similar_names
 from domain.qbxml.request.schema_check import schema_problems
 from domain.qbxml.schema.content_models import version_number
 from domain.qbxml.schema.facts import return_elements
@@ -138,7 +139,7 @@ class Query:
             raise InvalidRequest(problems[: limits.MAX_PROBLEMS])
         version = next(iter(read.get(VERSION, ())), default_version)
         request = self._request(known, read, version)
-        too_new = [*self._too_new_elements(read.get(INCLUDE, ()), version), *schema_problems(request, VERSION)]
+        too_new = [*self._too_new_elements(read.get(INCLUDE, ()), version), *schema_problems(request)]
         if too_new and not limits.edition_of(version):
             raise InvalidRequest(too_new[: limits.MAX_PROBLEMS])
         may_iterate = read.get("iterate", ["auto"]) == ["auto"]
@@ -166,13 +167,15 @@ class Query:
         if "DataExtRet" in read.get(INCLUDE, ()):
             # QuickBooks returns custom fields only for the owners in the query. Owner 0 holds the public ones.
             leaves.append(("OwnerID", "0"))
-        attributes = {}
+        element = Element(self.request_name)
         if label := read.get("request_id"):
-            attributes["requestID"] = label[0]
+            element.set("requestID", label[0])
         if iterates:
-            attributes["iterator"] = "Start"
-        element = Element(self.request_name, attributes, _elements(leaves))
-        return Request(version, DEFAULT_ON_ERROR, normalized(element))
+            element.set("iterator", "Start")
+        for path, text in leaves:
+            _add_leaf(element, path, text)
+        normalize(element)
+        return Request(version, DEFAULT_ON_ERROR, element, source=Source(VERSION))
 
 
 def _instead(name: str, known: Iterable[str]) -> str | None:
@@ -189,14 +192,14 @@ def _instead(name: str, known: Iterable[str]) -> str | None:
     return None
 
 
-def _elements(leaves: Iterable[tuple[str, str]]) -> tuple[Element, ...]:
-    """Return the elements for pairs of path and text. A path has one or two steps."""
-    by_parent: dict[str, list[Element]] = {"": []}
-    for path, text in leaves:
-        parent, _, name = path.rpartition("/")
-        by_parent.setdefault(parent, []).append(Element(name, text=text))
-    direct = by_parent.pop("")
-    return (*direct, *(Element(parent, children=tuple(children)) for parent, children in by_parent.items()))
+def _add_leaf(request: Element, path: str, text: str) -> None:
+    """Add the element at a path of one or two steps. Leaves with the same first of two steps share that element."""
+    parent_name, _, name = path.rpartition("/")
+    parent = request
+    if parent_name:
+        existing = request.find(parent_name)
+        parent = SubElement(request, parent_name) if existing is None else existing
+    SubElement(parent, name).text = text
 
 
 def _read(parameter: Parameter, texts: Sequence[str], problems: list[Problem]) -> Iterable[str]:

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from domain import qbxml
 from domain.qbxml import Request, stored_request
-from tests.support.qbxml_samples import kept_texts, request_xml, requests, requests_with
+from tests.support.qbxml_samples import content_of, kept_texts, parts_of, request_xml, requests, requests_with
 
 # The names in these requests are invented, and QuickBooks cannot store all their characters.
 parse_request_xml = partial(stored_request, version="13.0")
@@ -16,12 +16,12 @@ parse_request_xml = partial(stored_request, version="13.0")
 
 @given(requests)
 def test_a_request_round_trips_through_xml(request: Request) -> None:
-    assert stored_request(request.to_xml(), request.version) == request
+    assert parts_of(stored_request(request.to_xml(), request.version)) == parts_of(request)
 
 
 @given(requests)
 def test_a_request_round_trips_through_its_wire_form(request: Request) -> None:
-    assert stored_request(request.to_wire(), request.version) == request
+    assert parts_of(stored_request(request.to_wire(), request.version)) == parts_of(request)
 
 
 @given(requests_with(kept_texts))
@@ -30,7 +30,8 @@ def test_a_request_round_trips_through_json_except_on_error(request: Request) ->
 
     again = qbxml.parse_request_json(tree, validate=False)
 
-    assert (again.element, again.version) == (request.element, request.version)
+    assert content_of(again.element) == content_of(request.element)
+    assert again.version == request.version
     assert stored_request(again.to_xml(), again.version).to_json() == tree
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from domain.qbxml import parse_request_json, parse_request_xml
 from domain.qbxml.schema import facts
+from tests.support.qbxml_samples import parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -82,4 +83,4 @@ def test_a_valid_request_of_any_type_is_accepted_in_any_json_order(name: str) ->
 
         request = parse_request_json(generated.tree)
 
-        assert parse_request_xml(request.to_xml(), "14.0") == request
+        assert parts_of(parse_request_xml(request.to_xml(), "14.0")) == parts_of(request)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from xml.etree.ElementTree import Element
+
 import pytest
 
 from domain.qbxml import Request, iterated, parse_request_xml
@@ -44,7 +46,7 @@ def test_a_request_that_cannot_iterate_does_not_change(body: str, version: str) 
 
 @pytest.mark.parametrize("name", sorted(facts.request_names()))
 def test_every_query_with_the_iterator_attribute_can_iterate(name: str) -> None:
-    request = Request("13.0", "stopOnError", query("<HostQueryRq/>").element._replace(name=name))
+    request = Request("13.0", "stopOnError", Element(name))
     attributes = (facts.request_facts(name) or {})["attributes"]
 
     # BarCodeQueryRq has the attribute, but no MaxReturned.

@@ -22,8 +22,8 @@ def query(name: str, value: Any) -> dict[str, Any]:
 
 def text_of(tree: dict[str, Any]) -> str | None:
     element = parse_request_json(tree).element
-    while element.children:
-        element = element.children[-1]
+    while len(element):
+        element = element[-1]
     return element.text
 
 

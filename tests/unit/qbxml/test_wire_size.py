@@ -7,13 +7,14 @@ import json
 import pytest
 
 from domain.errors import RequestTooLarge
-from domain.qbxml import Element, Request, check_wire_size
+from domain.qbxml import Request, check_wire_size
 from domain.qbxml.request.limits import MAX_WIRE_BYTES
 from domain.web_connector.protocol.soap import escape
+from tests.support.qbxml_samples import element
 
 
 def request(text: str) -> Request:
-    return Request("13.0", "stopOnError", Element("NoteAddRq", {"requestID": "1"}, (Element("Note", text=text),)))
+    return Request("13.0", "stopOnError", element("NoteAddRq", {"requestID": "1"}, [element("Note", {}, text=text)]))
 
 
 @pytest.mark.parametrize("character", ["&", "<", "é", "€", "😀", '"', "\\", "\n", "\t", "\r"])

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from domain.errors import InvalidRequest, Problem
 from domain.qbxml import parse_request_xml
 from domain.queries import QUERIES
+from tests.support.qbxml_samples import parts_of
 
 if TYPE_CHECKING:
-    from domain.qbxml import Element
+    from xml.etree.ElementTree import Element
 
 
 def built(query: str, **parameters: str | list[str]) -> Element:
@@ -41,11 +42,11 @@ def problems_of(query: str, **parameters: str | list[str]) -> dict[str, Problem]
 
 def leaves(element: Element) -> dict[str, str | None]:
     texts: dict[str, str | None] = {}
-    for child in element.children:
-        if child.children:
-            texts |= {f"{child.name}/{path}": text for path, text in leaves(child).items()}
+    for child in element:
+        if len(child):
+            texts |= {f"{child.tag}/{path}": text for path, text in leaves(child).items()}
         else:
-            texts[child.name] = child.text
+            texts[child.tag] = child.text
     return texts
 
 
@@ -115,7 +116,7 @@ def test_elements_are_in_schema_order() -> None:
         "invoices", status="All", customer_list_id="8-1", from_transaction_date="2026-01-01", max_returned="5"
     )
 
-    names = [child.name for child in element.children]
+    names = [child.tag for child in element]
     assert names == ["MaxReturned", "TxnDateRangeFilter", "EntityFilter", "PaidStatus", "IncludeLineItems"]
 
 
@@ -123,7 +124,7 @@ def test_elements_are_in_schema_order() -> None:
 def test_include_may_be_repeated_or_separated_by_commas(include: list[str]) -> None:
     element = built("customers", include=include)
 
-    assert [child.text for child in element.children if child.name == "IncludeRetElement"] == ["ListID", "Name"]
+    assert [child.text for child in element if child.tag == "IncludeRetElement"] == ["ListID", "Name"]
 
 
 def test_a_query_has_the_default_version_or_the_one_it_names() -> None:
@@ -153,7 +154,7 @@ def test_a_page_has_100_objects_by_default() -> None:
     by_default = built("customers", iterate="true")
     by_choice = built("customers", iterate="true", max_returned="5")
 
-    assert by_default.attributes == {"iterator": "Start"}
+    assert by_default.attrib == {"iterator": "Start"}
     assert leaves(by_default)["MaxReturned"] == "100"
     assert leaves(by_choice)["MaxReturned"] == "5"
 
@@ -277,7 +278,7 @@ def test_any_combination_of_parameters_is_valid_or_rejected(data: st.DataObject)
     with suppress(InvalidRequest):
         request = query.build(parameters).request
 
-    assert request is None or parse_request_xml(request.to_xml(), request.version) == request
+    assert request is None or parts_of(parse_request_xml(request.to_xml(), request.version)) == parts_of(request)
 
 
 @pytest.mark.parametrize(
@@ -308,4 +309,4 @@ def test_an_element_of_a_later_version_cannot_be_included(query: str, version: s
 
 
 def problems_free(query: str, **parameters: str | list[str]) -> bool:
-    return bool(built(query, **parameters).children)
+    return len(built(query, **parameters)) > 0

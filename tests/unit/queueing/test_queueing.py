@@ -32,6 +32,7 @@ from tests.support.builders import (
     a_record,
 )
 from tests.support.fake_store import FakeStore
+from tests.support.qbxml_samples import element
 
 REQUEST = qbxml.parse_request_xml(REQUEST_XML)
 UNLABELLED = qbxml.parse_request_xml(
@@ -358,7 +359,7 @@ class TestRedeliver:
 
 def test_a_request_that_can_never_be_sent_is_refused(requests: Requests) -> None:
     """A megabyte of `&` becomes nine megabytes in the reply to the Web Connector."""
-    large = replace(REQUEST, element=qbxml.Element("CustomerQueryRq", text="&" * 1_000_000))
+    large = replace(REQUEST, element=element("CustomerQueryRq", {}, text="&" * 1_000_000))
 
     with pytest.raises(RequestTooLarge, match="bytes"):
         requests.service.queue(APP_ID, CONNECTION_ID, large, None)

@@ -6,18 +6,19 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from domain.qbxml.request import limits
-from domain.qbxml.request.problems import problem, quoted
+from domain.qbxml.request.problems import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from xml.etree.ElementTree import Element
 
     from domain.errors import Problem
-    from domain.qbxml.request.document import Element, Request
+    from domain.qbxml.request.document import Request
+    from domain.qbxml.request.problems import Source
 
 _REPLACEMENTS = {
     **str.maketrans("ŁłĐđĦħıĸŊŋŦŧƏə‐‑‒―−‛′″‟⁄∕∙", "LlDdHhikNnTtEe-----''\"\"//·"),
@@ -30,23 +31,12 @@ _MAX_NAMED = 5
 """The maximum number of characters that a problem lists."""
 
 
-def character_problems(request: Request, field: str) -> list[Problem]:
+def character_problems(request: Request) -> list[Problem]:
     """Return a problem for each text and attribute with a character that QuickBooks cannot store."""
-    if _is_storable_element(request.element):
+    attributes = (value for element in request.element.iter() for _, value in element.items())
+    if is_storable("".join([*request.element.itertext(), *attributes])):
         return []
-    return list(islice(_problems(request.element, request.element.name, field), limits.MAX_PROBLEMS))
-
-
-def _is_storable_element(element: Element) -> bool:
-    pending = [element]
-    for _, attributes, children, text, _ in pending:
-        if text and not text.isascii() and not is_storable(text):
-            return False
-        if attributes and not all(map(is_storable, attributes.values())):
-            return False
-        if children:
-            pending.extend(children)
-    return True
+    return list(islice(_problems(request.element, request.name, request.source), limits.MAX_PROBLEMS))
 
 
 def is_storable(text: str) -> bool:
@@ -60,22 +50,15 @@ def is_storable(text: str) -> bool:
     return True
 
 
-def transliterated(request: Request) -> Request:
-    """Return the request with similar characters for those that QuickBooks cannot store: `Łódź` becomes `Lódz`.
+def transliterate_element(element: Element) -> None:
+    """Replace the characters that QuickBooks cannot store by similar ones: `Łódź` becomes `Lódz`.
 
     A character without a replacement stays, and `character_problems` reports it.
     """
-    return replace(request, element=_transliterated_element(request.element))
-
-
-def _transliterated_element(element: Element) -> Element:
-    attributes = element.attributes
-    if not all(map(is_storable, attributes.values())):
-        attributes = {name: transliterated_text(value) for name, value in attributes.items()}
-    text = transliterated_text(element.text or "") or None
-    return element._replace(
-        attributes=attributes, text=text, children=tuple(map(_transliterated_element, element.children))
-    )
+    for each in element.iter():
+        each.text = transliterated_text(each.text or "") or None
+        for name, value in each.items():
+            each.set(name, transliterated_text(value))
 
 
 def transliterated_text(text: str) -> str:
@@ -110,21 +93,21 @@ def _replacement(character: str) -> str:
     return base if is_storable(base) and (base or unicodedata.combining(character)) else character
 
 
-def _problems(element: Element, path: str, field: str) -> Iterator[Problem]:
-    for name, value in element.attributes.items():
+def _problems(element: Element, path: str, source: Source) -> Iterator[Problem]:
+    for name, value in element.items():
         if not is_storable(value):
-            yield _problem(element, value, f"{path}/@{name}", field)
+            yield _problem(element, value, f"{path}/@{name}", source)
     if element.text and not is_storable(element.text):
-        yield _problem(element, element.text, path, field)
-    for child in element.children:
-        yield from _problems(child, f"{path}/{child.name}", field)
+        yield _problem(element, element.text, path, source)
+    for child in element:
+        yield from _problems(child, f"{path}/{child.tag}", source)
 
 
-def _problem(element: Element, text: str, path: str, field: str) -> Problem:
+def _problem(element: Element, text: str, path: str, source: Source) -> Problem:
     lost = islice((character for character in dict.fromkeys(text) if not is_storable(character)), _MAX_NAMED)
     names = ", ".join(f"{character} (U+{ord(character):04X})" for character in lost)
     proposal = transliterated_text(text)
     suggestion = "Remove it. ?transliterate=true replaces characters, but has no replacement for all of these."
     if is_storable(proposal):
         suggestion = f"Write {quoted(proposal)}, or add ?transliterate=true."
-    return problem(field, f"QuickBooks cannot store {names}.", element.location, path, suggestion)
+    return source.problem(f"QuickBooks cannot store {names}.", element, path, suggestion)

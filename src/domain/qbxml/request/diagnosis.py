@@ -14,8 +14,7 @@ from domain.qbxml.schema.facts import particles_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    from domain.qbxml.request.document import Element
+    from xml.etree.ElementTree import Element
 
 Finding = tuple["Element | None", str, str | None]
 """The child with the problem (None for the parent), a message and a suggestion."""
@@ -51,30 +50,30 @@ def diagnose(
     reverse, with its content model in this place.
     """
     rules = content.rules()
-    known = [child for child in children if child.name in rules]
-    unknown = dict.fromkeys(child.name for child in children if child.name not in rules)
+    known = [child for child in children if child.tag in rules]
+    unknown = dict.fromkeys(child.tag for child in children if child.tag not in rules)
     # Comparing names is slow, and any further problems would not be reported.
     occurrences = _Occurrences(parent, known, list(islice(unknown, limits.MAX_PROBLEMS)), is_newer=is_newer)
     findings = list(occurrences.findings(content.group))
     for child in children:
-        if child.name in rules:
+        if child.tag in rules:
             continue
         if is_newer:
             if next(comparisons, None) is None:
                 break
-            suggestion = did_you_mean(child.name, rules, MIN_SIMILARITY_IN_NEWER)
+            suggestion = did_you_mean(child.tag, rules, MIN_SIMILARITY_IN_NEWER)
             if suggestion is None:
                 continue
         elif not rules:
-            yield child, f"{parent} must be empty.", f"Remove {child.name}."
+            yield child, f"{parent} must be empty.", f"Remove {child.tag}."
             continue
         else:
             suggestion = (
-                _by_spelling(child.name, rules, occurrences.misspelled)
+                _by_spelling(child.tag, rules, occurrences.misspelled)
                 or _by_place(child, content, enclosing, counterpart)
                 or _by_similarity(parent, child, content)
             )
-        yield child, f"{child.name} is not an element of {parent}.", suggestion
+        yield child, f"{child.tag} is not an element of {parent}.", suggestion
     yield from _misplaced(known, content)
     yield from findings
 
@@ -94,36 +93,30 @@ def _by_place(
     enclosing: Mapping[str, ContentModel],
     counterpart: tuple[str, ContentModel] | None,
 ) -> str | None:
-    name, rules = child.name, content.rules()
+    name, rules = child.tag, content.rules()
     parents = [rule.name for rule in rules.values() if rule.content and name in rule.content.rules()]
     parents = parents or [outer for outer, model in enclosing.items() if name in model.rules()][:1]
     if parents:
         return f"It belongs in {' or '.join(parents[:3])}."
     if counterpart is not None and name in counterpart[1].rules():
         return f"Only {counterpart[0]} has it."
-    wrapped = dict.fromkeys(inner.name for inner in _descendants(child) if inner.name in rules)
+    wrapped = dict.fromkeys(inner.tag for inner in child.iter() if inner.tag in rules)
     return f"Write {' and '.join(wrapped)} without {name} around it." if wrapped else None
 
 
 def _by_similarity(parent: str, child: Element, content: ContentModel) -> str | None:
     rules = content.rules()
     # An element with children is not a misspelled text element, and the reverse.
-    candidates = [rule.name for rule in rules.values() if bool(child.children) == bool(rule.content)]
-    suggestion = did_you_mean(child.name, candidates, _MIN_SIMILARITY)
+    candidates = [rule.name for rule in rules.values() if bool(len(child)) == bool(rule.content)]
+    suggestion = did_you_mean(child.tag, candidates, _MIN_SIMILARITY)
     if suggestion is None and len(rules) <= _MAX_LISTED:
         return f"{parent} can contain {' or '.join(rules)}."
     return suggestion
 
 
-def _descendants(element: Element) -> Iterator[Element]:
-    for child in element.children:
-        yield child
-        yield from _descendants(child)
-
-
 def _misplaced(children: Sequence[Element], content: ContentModel) -> Iterator[Finding]:
     """Yield the smallest set of children to move so that the others are in order."""
-    ranks = [content.ranks()[child.name] for child in children]
+    ranks = [content.ranks()[child.tag] for child in children]
     kept = _longest_ordered(ranks)
     staying = set(kept)
     for index, child in enumerate(children):
@@ -132,8 +125,8 @@ def _misplaced(children: Sequence[Element], content: ContentModel) -> Iterator[F
         after = [children[each] for each in kept if each < index and ranks[each] > ranks[index]]
         before = [children[each] for each in kept if each > index and ranks[each] < ranks[index]]
         direction, neighbor = ("before", after[0]) if after else ("after", before[-1])
-        message = f"{child.name} is out of order. QBXML fixes the order of elements."
-        yield child, message, f"Move {child.name} {direction} {neighbor.name}."
+        message = f"{child.tag} is out of order. QBXML fixes the order of elements."
+        yield child, message, f"Move {child.tag} {direction} {neighbor.tag}."
 
 
 def _longest_ordered(ranks: Sequence[int]) -> list[int]:
@@ -160,8 +153,8 @@ class _Occurrences:
 
     def __init__(self, parent: str, known: Sequence[Element], unknown: Sequence[str], *, is_newer: bool) -> None:
         self._parent = parent
-        self._counts = Counter(child.name for child in known)
-        self._first = {child.name: child for child in reversed(known)}
+        self._counts = Counter(child.tag for child in known)
+        self._first = {child.tag: child for child in reversed(known)}
         self._is_newer = is_newer
         self._unknown = unknown
         # Unknown names that are probably misspelled, with the missing name for each.

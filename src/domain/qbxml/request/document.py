@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from domain.qbxml.request.problems import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
+    from xml.etree.ElementTree import Element
 
 ENVELOPE = "QBXML"
 MESSAGE_SET = "QBXMLMsgsRq"
@@ -18,58 +22,35 @@ DEFAULT_ON_ERROR = "stopOnError"
 
 _REQUEST_ATTRIBUTES = ("requestID", "metaData", "iterator", "iteratorID")
 
-Location: TypeAlias = tuple[int, int] | str | None
-"""The location of an element in the original text: line and column from 1, or a JSON pointer."""
-
-
-class Element(NamedTuple):  # noqa: PLW1641 - elements are never hashed: their attributes are dicts
-    """An element with either children or text. `location` is ignored in comparisons."""
-
-    name: str
-    attributes: dict[str, str] = {}  # noqa: RUF012 - never changed: every writer makes a new dict
-    children: Sequence[Element] = ()
-    text: str | None = None
-    location: Location = None
-
-    def __eq__(self, other: object) -> bool:
-        """Compare everything but the location."""
-        return isinstance(other, Element) and self[:4] == other[:4]
-
-    def __ne__(self, other: object) -> bool:
-        """Compare everything but the location."""
-        return not self == other
-
-    def child(self, name: str) -> Element | None:
-        """Return the first child with this name."""
-        return next((child for child in self.children if child.name == name), None)
-
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """One request element, with the QBXML version and the attributes of its message set.
 
-    `response_data` is the `responseData` attribute of the message set, or None if it is absent.
+    `response_data` is the `responseData` attribute of the message set, or None if it is absent. An element has either
+    children or text; white space next to children is ignored. Nothing changes the element after it was validated.
     """
 
     version: str
     on_error: str
     element: Element
     response_data: str | None = None
+    source: Source = field(default_factory=lambda: Source("request"), repr=False, compare=False)
 
     @property
     def name(self) -> str:
         """The name of the request element, for example `CustomerQueryRq`."""
-        return self.element.name
+        return self.element.tag
 
     @property
     def request_id(self) -> str | None:
         """The request label, which QuickBooks returns with the response, or None if it is missing or empty."""
-        return self.element.attributes.get("requestID") or None
+        return self.element.get("requestID") or None
 
     @property
     def iterator(self) -> str | None:
         """`Start`, `Continue` or `Stop` for a query that uses an iterator, otherwise None."""
-        return self.element.attributes.get("iterator")
+        return self.element.get("iterator")
 
     @property
     def is_read(self) -> bool:
@@ -85,10 +66,12 @@ class Request:
         return self._with_attributes({"requestID": label, "iterator": "Continue", "iteratorID": iterator_id})
 
     def _with_attributes(self, attributes: Mapping[str, str]) -> Request:
-        merged = {**self.element.attributes, **attributes}
+        merged = {**self.element.attrib, **attributes}
         # The fixed order ensures that equal requests have equal texts.
         ordered = {name: merged[name] for name in (*_REQUEST_ATTRIBUTES, *merged) if name in merged}
-        return replace(self, element=self.element._replace(attributes=ordered))
+        element = copy(self.element)
+        element.attrib = ordered  # `copy` shares the attributes, so do not change them in place
+        return replace(self, element=element)
 
     def to_xml(self, message_set_id: str | None = None) -> str:
         """Return the canonical XML, without a prologue and without white space between elements."""
@@ -130,28 +113,24 @@ def _attributes(attributes: Mapping[str, str]) -> str:
 
 
 def _write(element: Element, write: Callable[[str], None]) -> None:
-    name, attributes, children, text, _ = element
-    write(f"<{name}{_attributes(attributes)}>" if attributes else f"<{name}>")
-    for child in children:
-        if child.children or child.attributes:
+    name = element.tag
+    write(f"<{name}{_attributes(element.attrib)}>" if element.keys() else f"<{name}>")
+    for child in element:
+        if len(child) or child.keys():
             _write(child, write)
         else:
-            write(f"<{child.name}>{(child.text or '').translate(_TEXT_ESCAPES)}</{child.name}>")
-    if text:
-        write(text.translate(_TEXT_ESCAPES))
+            write(f"<{child.tag}>{(child.text or '').translate(_TEXT_ESCAPES)}</{child.tag}>")
+    if element.text and not len(element):
+        write(element.text.translate(_TEXT_ESCAPES))
     write(f"</{name}>")
 
 
 def _json_node(element: Element) -> dict[str, Any]:
-    node: dict[str, Any] = {"name": element.name}
-    if element.attributes:
-        node["attributes"] = {_json_name(name): value for name, value in element.attributes.items()}
-    if element.children:
-        node["children"] = [_json_node(child) for child in element.children]
+    node: dict[str, Any] = {"name": element.tag}
+    if element.keys():
+        node["attributes"] = {"request_id" if name == "requestID" else name: value for name, value in element.items()}
+    if len(element):
+        node["children"] = [_json_node(child) for child in element]
     else:
         node["text"] = element.text or ""
     return node
-
-
-def _json_name(attribute: str) -> str:
-    return "request_id" if attribute == "requestID" else attribute

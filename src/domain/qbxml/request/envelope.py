@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 from domain.qbxml.request import limits
-from domain.qbxml.request.document import DEFAULT_ON_ERROR, ENVELOPE, MESSAGE_SET, Element, Request
-from domain.qbxml.request.problems import did_you_mean, quoted, refuse
+from domain.qbxml.request.document import DEFAULT_ON_ERROR, ENVELOPE, MESSAGE_SET, Request
+from domain.qbxml.request.problems import did_you_mean, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from xml.etree.ElementTree import Element
 
-    from domain.qbxml.request.document import Location
+    from domain.qbxml.request.problems import Source
 
 ENVELOPE_DEPTH = 2
 """The number of elements around the request element."""
@@ -24,78 +24,77 @@ _ATTRIBUTE_VALUES = {"onError": limits.ON_ERROR, "responseData": limits.RESPONSE
 _RESERVED_ATTRIBUTES = ("newMessageSetID", "oldMessageSetID")
 
 
-def request_in_envelope(root: Element, version: str, field: str) -> Request:
+def request_in_envelope(root: Element, version: str, source: Source) -> Request:
     """Return the request in a tree that starts at `QBXML`.
 
     Raises InvalidRequest unless the tree contains exactly one message set with one request. Also raises it if the
     tree sets a value that only the service may set.
     """
-    if root.name != ENVELOPE:
-        suggestion = _how_to_write(root) if root.name.endswith("Rq") else did_you_mean(root.name, [ENVELOPE])
-        message = f"The outermost element must be {ENVELOPE}, not {root.name}."
-        refuse(field, message, root.location, root.name, suggestion)
-    if root.attributes or (root.text or "").strip():
-        refuse(field, f"{ENVELOPE} must not have attributes or text.", root.location, ENVELOPE)
-    for child in root.children:
-        if child.name != MESSAGE_SET:
-            _refuse_in_envelope(child, field)
-    if len(root.children) != 1:
-        suggestion = _QUEUE_SEPARATELY if root.children else _how_to_write(None)
+    if root.tag != ENVELOPE:
+        suggestion = _how_to_write(root.tag) if root.tag.endswith("Rq") else did_you_mean(root.tag, [ENVELOPE])
+        message = f"The outermost element must be {ENVELOPE}, not {root.tag}."
+        source.refuse(message, root, root.tag, suggestion)
+    if root.keys() or (root.text or "").strip():
+        source.refuse(f"{ENVELOPE} must not have attributes or text.", root, ENVELOPE)
+    for child in root:
+        if child.tag != MESSAGE_SET:
+            _refuse_in_envelope(child, source)
+    if len(root) != 1:
+        suggestion = _QUEUE_SEPARATELY if len(root) else _how_to_write("CustomerQueryRq")
         message = f"{ENVELOPE} must contain exactly one {MESSAGE_SET}."
-        refuse(field, message, _second_location(root), ENVELOPE, suggestion)
-    message_set = root.children[0]
-    attributes = _message_set_attributes(message_set, field)
+        source.refuse(message, _second(root), ENVELOPE, suggestion)
+    message_set = root[0]
+    attributes = _message_set_attributes(message_set, source)
     if (message_set.text or "").strip():
         message = f"{MESSAGE_SET} must contain a request, not text."
-        refuse(field, message, message_set.location, _MESSAGE_SET_PATH)
-    if (count := len(message_set.children)) != 1:
+        source.refuse(message, message_set, _MESSAGE_SET_PATH)
+    if (count := len(message_set)) != 1:
         message = f"{MESSAGE_SET} must contain exactly one request, not {count}."
         suggestion = _QUEUE_SEPARATELY if count else None
-        refuse(field, message, _second_location(message_set), _MESSAGE_SET_PATH, suggestion)
-    element = message_set.children[0]
-    if not element.name.endswith("Rq"):
-        message = f"{element.name} is not a request. The name of a request ends in Rq."
-        refuse(field, message, element.location, element.name)
+        source.refuse(message, _second(message_set), _MESSAGE_SET_PATH, suggestion)
+    element = message_set[0]
+    if not element.tag.endswith("Rq"):
+        message = f"{element.tag} is not a request. The name of a request ends in Rq."
+        source.refuse(message, element, element.tag)
     if (element.text or "").strip():
-        refuse(field, f"{element.name} must contain elements, not text.", element.location, element.name)
-    return Request(version, attributes["onError"], element._replace(text=None), attributes.get("responseData"))
+        source.refuse(f"{element.tag} must contain elements, not text.", element, element.tag)
+    element.text = None
+    return Request(version, attributes["onError"], element, attributes.get("responseData"), source)
 
 
-def _second_location(parent: Element) -> Location:
-    """Return the location of the second child, or of the parent if there is no second child."""
-    children: Sequence[Element] = parent.children
-    return children[1].location if children else parent.location
+def _second(parent: Element) -> Element:
+    """Return the second child, or the parent if there is no second child."""
+    return parent[1] if len(parent) > 1 else parent
 
 
-def _refuse_in_envelope(child: Element, field: str) -> NoReturn:
-    path = f"{ENVELOPE}/{child.name}"
-    if child.name == "SignonMsgsRq":
+def _refuse_in_envelope(child: Element, source: Source) -> NoReturn:
+    path = f"{ENVELOPE}/{child.tag}"
+    if child.tag == "SignonMsgsRq":
         message = "SignonMsgsRq is for the former online edition. The Web Connector signs on by itself."
-        refuse(field, message, child.location, path, "Remove SignonMsgsRq.")
-    suggestion = _how_to_write(child) if child.name.endswith("Rq") else None
-    refuse(field, f"{ENVELOPE} must contain {MESSAGE_SET}, not {child.name}.", child.location, path, suggestion)
+        source.refuse(message, child, path, "Remove SignonMsgsRq.")
+    suggestion = _how_to_write(child.tag) if child.tag.endswith("Rq") else None
+    source.refuse(f"{ENVELOPE} must contain {MESSAGE_SET}, not {child.tag}.", child, path, suggestion)
 
 
-def _how_to_write(element: Element | None) -> str:
-    """Return a suggestion for the correct envelope. It contains the element's name if the element is a request."""
-    if element is not None and element.name == MESSAGE_SET:
+def _how_to_write(name: str) -> str:
+    """Return a suggestion for the correct envelope of an element."""
+    if name == MESSAGE_SET:
         return f"Write <{ENVELOPE}> around it."
-    name = "CustomerQueryRq" if element is None else element.name
     start = f'<{ENVELOPE}><{MESSAGE_SET} onError="{DEFAULT_ON_ERROR}">'
     return f"Write {start}<{name}>…</{name}></{MESSAGE_SET}></{ENVELOPE}>."
 
 
-def _message_set_attributes(message_set: Element, field: str) -> dict[str, str]:
-    attributes = {"onError": DEFAULT_ON_ERROR, **message_set.attributes}
+def _message_set_attributes(message_set: Element, source: Source) -> dict[str, str]:
+    attributes = {"onError": DEFAULT_ON_ERROR, **message_set.attrib}
     for name, value in attributes.items():
-        location, path = message_set.location, f"{_MESSAGE_SET_PATH}/@{name}"
+        path = f"{_MESSAGE_SET_PATH}/@{name}"
         if name in _RESERVED_ATTRIBUTES:
             message = f"Remove {name}: the service sets it to recover lost responses."
-            refuse(field, message, location, path)
+            source.refuse(message, message_set, path)
         if (values := _ATTRIBUTE_VALUES.get(name)) is None:
             message = f"{MESSAGE_SET} has no attribute {name}."
-            refuse(field, message, location, path, did_you_mean(name, _ATTRIBUTE_VALUES))
+            source.refuse(message, message_set, path, did_you_mean(name, _ATTRIBUTE_VALUES))
         if value not in values:
             message = f"{name} must be one of {', '.join(values)}, not {quoted(value)}."
-            refuse(field, message, location, path, did_you_mean(value, values))
+            source.refuse(message, message_set, path, did_you_mean(value, values))
     return attributes

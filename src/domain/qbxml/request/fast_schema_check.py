@@ -1,69 +1,34 @@
 """The fast schema check. It reports only whether a request is certainly valid, and nearly every request is.
 
-If it returns False, `schema_check` runs the complete check and explains the problems. The same loop exists twice, for
-our elements and for the nodes of the XML parser. It runs for every element of every request, and a function call for
-each element would double its time. One lookup returns the rule of an element if the element may occur here.
+If it returns False, `schema_check` runs the complete check and explains the problems. The loop runs for every element
+of every request. One lookup returns the rule of an element if the element may occur here.
 """
 
-# ruff: noqa: C901, PLR0911 - the loops avoid function calls, as explained above
+# ruff: noqa: C901, PLR0911 - a function call for each element would double the time
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from xml.etree.ElementTree import Element as Node
+from xml.etree.ElementTree import Element
 
-from domain.qbxml.schema.content_models import ATTRIBUTES_SINCE, END
+from domain.qbxml.schema.content_models import ATTRIBUTES_SINCE, END, request_model, version_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from domain.qbxml.request.document import Element
-    from domain.qbxml.schema.content_models import RequestModel, ValueType
+    from domain.qbxml.schema.content_models import ValueType
 
 
-def element_is_valid(element: Element, model: RequestModel, version: int) -> bool:
-    """Return whether a request element is certainly valid. `version` is a `version_number`."""
-    if model.since > version or not _attributes_are_valid(element.attributes, model.attributes, version):
+def is_valid(request: Element, qbxml_version: str) -> bool:
+    """Return whether a request is certainly valid. No text may follow any of its elements."""
+    model, version = request_model(request.tag), version_number(qbxml_version)
+    if model is None or model.since > version or not _attributes_are_valid(request.attrib, model.attributes, version):
         return False
-    pending = [(element.children, model.content)]
-    try:
-        for children, content in pending:
-            followers = content.first or content.start()
-            for name, attributes, grandchildren, text, _ in children:
-                rule = followers[name]
-                followers = rule.followers
-                if attributes:
-                    return False
-                if rule.simple_since > version:
-                    if rule.content is None or rule.since > version or (text and not text.isspace()):
-                        return False
-                    pending.append((grandchildren, rule.content))
-                elif grandchildren:
-                    return False
-                elif (accepts := rule.accepts) is None:
-                    if text is not None and len(text) > rule.max_length:
-                        return False
-                elif not accepts(text or "") or len(text or "") > rule.max_length:
-                    return False
-            if END not in followers or content.bounded:
-                return False
-    except KeyError:
-        return False
-    return True
-
-
-def node_is_valid(node: Node, model: RequestModel, version: int) -> bool:
-    """Return whether the parser's node of a request is certainly valid.
-
-    The caller must have checked that no text follows an element. `version` is a `version_number`.
-    """
-    if model.since > version or not _attributes_are_valid(node.attrib, model.attributes, version):
-        return False
-    _, *descendants = node.iter()
-    if any(map(Node.keys, descendants)) or not is_blank(node.text):
+    _, *descendants = request.iter()
+    if any(map(Element.keys, descendants)) or not is_blank(request.text):
         return False
     checked = 0
-    pending = [(node, model.content)]
+    pending = [(request, model.content)]
     try:
         for parent, content in pending:
             checked += len(parent)

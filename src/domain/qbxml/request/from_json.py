@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NoReturn
+from xml.etree.ElementTree import Element, SubElement
 
 from domain.qbxml.request import limits
-from domain.qbxml.request.document import DEFAULT_ON_ERROR, DEFAULT_VERSION, ENVELOPE, MESSAGE_SET, Element
+from domain.qbxml.request.document import DEFAULT_ON_ERROR, DEFAULT_VERSION, ENVELOPE, MESSAGE_SET
 from domain.qbxml.request.envelope import ENVELOPE_DEPTH, request_in_envelope
-from domain.qbxml.request.normalization import normalized
-from domain.qbxml.request.problems import did_you_mean, quoted, refuse
+from domain.qbxml.request.normalization import normalize
+from domain.qbxml.request.problems import Source, did_you_mean, quoted, refuse
 from domain.qbxml.request.validation import validated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from domain.qbxml.request.document import Request
 
@@ -52,43 +52,115 @@ def parse_request_json(
     may come in any order. Values are converted to QBXML's notation (`97.5` to `97.50` for an amount). The options
     are those of `parse_request_xml`. Raises InvalidRequest with the JSON pointer of every problem.
     """
-    root, version = _read(tree)
-    request = request_in_envelope(root, version or default_version, FIELD)
-    request = replace(request, element=normalized(request.element))
-    return validated(request, FIELD, validate=validate, transliterate=transliterate, country=country)
+    source = Source(FIELD)
+    root, version = _TreeReader(source).read(tree)
+    request = request_in_envelope(root, version or default_version, source)
+    normalize(request.element)
+    return validated(request, validate=validate, transliterate=transliterate, country=country)
 
 
-def _read(tree: object) -> tuple[Element, str | None]:
-    """Return the root element, and the version if present."""
-    rest = iter(range(limits.MAX_ELEMENTS))
-    if isinstance(tree, dict) and len(names := [*tree.keys() - {"version"}]) == 1 and names[0].endswith("Rq"):
-        (name,) = names
-        pointer = f"/{name}"
-        element = _short_element(name, tree[name], pointer, 1, rest)
-        return _enveloped(element, pointer), _version(tree.get("version"))
-    members = _object(tree, "", _MEMBERS)
-    version = _version(members.get("version"))
-    node, pointer = members.get("request"), "/request"
-    if node is None:
-        _refuse("request is missing.", pointer, suggestion='Write {"request": {"name": "CustomerQueryRq"}}.')
-    if isinstance(node, list):
-        if len(node) != 1:
-            _refuse("request must be a node, or an array with one node.", pointer)
-        (node,), pointer = node, "/request/0"
-        if _object(node, pointer, _NODE_MEMBERS).get("name") == ENVELOPE:
-            return _element(node, pointer, 1 - ENVELOPE_DEPTH, rest), version
-    return _enveloped(_element(node, pointer, 1, rest), pointer), version
+class _TreeReader:
+    """Builds the elements from either form of a JSON request."""
+
+    def __init__(self, source: Source) -> None:
+        self._locations = source.locations
+
+    def read(self, tree: object) -> tuple[Element, str | None]:
+        """Return the root element, and the version if present."""
+        if isinstance(tree, dict) and len(names := [*tree.keys() - {"version"}]) == 1 and names[0].endswith("Rq"):
+            (name,) = names
+            element = self._short_element(name, tree[name], f"/{name}", 1)
+            return self._enveloped(element), _version(tree.get("version"))
+        members = _object(tree, "", _MEMBERS)
+        version = _version(members.get("version"))
+        node, pointer = members.get("request"), "/request"
+        if node is None:
+            _refuse("request is missing.", pointer, suggestion='Write {"request": {"name": "CustomerQueryRq"}}.')
+        if isinstance(node, list):
+            if len(node) != 1:
+                _refuse("request must be a node, or an array with one node.", pointer)
+            (node,), pointer = node, "/request/0"
+            if _object(node, pointer, _NODE_MEMBERS).get("name") == ENVELOPE:
+                return self._element(node, pointer, 1 - ENVELOPE_DEPTH), version
+        return self._enveloped(self._element(node, pointer, 1)), version
+
+    def _enveloped(self, request: Element) -> Element:
+        root = Element(ENVELOPE)
+        message_set = SubElement(root, MESSAGE_SET, onError=DEFAULT_ON_ERROR)
+        message_set.append(request)
+        self._locations[root] = self._locations[message_set] = self._locations[request]
+        return root
+
+    def _check_limits(self, pointer: str, depth: int) -> None:
+        if depth > limits.MAX_DEPTH:
+            _refuse(f"Elements are nested too deeply; at most {limits.MAX_DEPTH} levels are allowed.", pointer)
+        if len(self._locations) >= limits.MAX_ELEMENTS:
+            _refuse(limits.TOO_MANY_ELEMENTS, pointer, suggestion=limits.FEWER_ELEMENTS)
+
+    def _element(self, node: object, pointer: str, depth: int) -> Element:
+        self._check_limits(pointer, depth)
+        members = _object(node, pointer, _NODE_MEMBERS)
+        name = members.get("name")
+        if name is None:
+            _refuse("name is missing.", pointer, "name")
+        if not isinstance(name, str) or not limits.is_name(name):
+            _refuse("name must be the name of a QBXML element.", pointer, "name")
+        element = Element(name)
+        self._locations[element] = pointer
+        element.text = _text(members.get("text"), pointer, "text")
+        if "attributes" in members:
+            element.attrib = _attributes(members["attributes"], pointer)
+        nodes = members.get("children")
+        if nodes is None:
+            return element
+        if not isinstance(nodes, list):
+            _refuse(f"children must be an array, not {_kind(nodes)}.", pointer, "children")
+        if nodes and element.text:
+            _refuse("A node has either text or children.", pointer, "text")
+        for index, child in enumerate(nodes):
+            element.append(self._element(child, f"{pointer}/children/{index}", depth + 1))
+        return element
+
+    def _short_element(self, name: str, value: object, pointer: str, depth: int) -> Element:
+        """Return an element from the shorter form, which is the form of `response_json`."""
+        self._check_limits(pointer, depth)
+        if not limits.is_name(name):
+            _refuse(f"{quoted(name)} is not the name of a QBXML element.", pointer)
+        element = Element(name)
+        self._locations[element] = pointer
+        if not isinstance(value, dict):
+            element.text = _text(value, pointer)
+            return element
+        for key, member in value.items():
+            if key == "#text":
+                continue
+            if key.startswith("@"):
+                if not limits.is_name(key[1:]):
+                    _refuse(f"{quoted(key[1:])} is not an attribute name.", pointer, key)
+                element.set(key[1:], _text(member, pointer, key) or "")
+                continue
+            below = _pointer(pointer, key)
+            if isinstance(member, list):
+                for index, item in enumerate(member):
+                    element.append(self._short_element(key, item, f"{below}/{index}", depth + 1))
+            else:
+                element.append(self._short_element(key, member, below, depth + 1))
+        element.text = _text(value.get("#text"), pointer, "#text")
+        if element.text and len(element):
+            _refuse("An element has either text or children.", pointer, "#text")
+        return element
 
 
-def _enveloped(element: Element, pointer: str) -> Element:
-    message_set = Element(MESSAGE_SET, {"onError": DEFAULT_ON_ERROR}, (element,), None, pointer)
-    return Element(ENVELOPE, {}, (message_set,), None, pointer)
+def _pointer(pointer: str, *members: str) -> str:
+    """Return the JSON pointer (RFC 6901) of a member. Long names are shortened."""
+    return "/".join(
+        [pointer, *(member[:_MAX_POINTER_NAME].replace("~", "~0").replace("/", "~1") for member in members)]
+    )
 
 
 def _refuse(message: str, pointer: str, *members: str, suggestion: str | None = None) -> NoReturn:
-    """Raise InvalidRequest for a member, with its JSON pointer (RFC 6901). Long names are shortened."""
-    names = (member[:_MAX_POINTER_NAME].replace("~", "~0").replace("/", "~1") for member in members)
-    refuse(FIELD, message, "/".join([pointer, *names]), suggestion=suggestion)
+    """Raise InvalidRequest for a member."""
+    refuse(FIELD, message, _pointer(pointer, *members), suggestion=suggestion)
 
 
 def _object(value: object, pointer: str, names: frozenset[str]) -> Mapping[str, Any]:
@@ -110,64 +182,6 @@ def _version(value: object) -> str | None:
     if not isinstance(value, str) or not limits.is_version(value):
         _refuse("The QBXML version is not valid.", "/version", suggestion='Write "13.0".')
     return value
-
-
-def _check_limits(pointer: str, depth: int, rest: Iterator[int]) -> None:
-    """Refuse an element that is too deep, or one too many. `rest` yields an item for each element that is allowed."""
-    if depth > limits.MAX_DEPTH:
-        _refuse(f"Elements are nested too deeply; at most {limits.MAX_DEPTH} levels are allowed.", pointer)
-    if next(rest, None) is None:
-        _refuse(limits.TOO_MANY_ELEMENTS, pointer, suggestion=limits.FEWER_ELEMENTS)
-
-
-def _element(node: object, pointer: str, depth: int, rest: Iterator[int]) -> Element:
-    _check_limits(pointer, depth, rest)
-    members = _object(node, pointer, _NODE_MEMBERS)
-    name = members.get("name")
-    if name is None:
-        _refuse("name is missing.", pointer, "name")
-    if not isinstance(name, str) or not limits.is_name(name):
-        _refuse("name must be the name of a QBXML element.", pointer, "name")
-    text = _text(members.get("text"), pointer, "text")
-    attributes = _attributes(members["attributes"], pointer) if "attributes" in members else {}
-    nodes = members.get("children")
-    if nodes is None:
-        return Element(name, attributes, (), text, pointer)
-    if not isinstance(nodes, list):
-        _refuse(f"children must be an array, not {_kind(nodes)}.", pointer, "children")
-    if nodes and text:
-        _refuse("A node has either text or children.", pointer, "text")
-    children = [_element(child, f"{pointer}/children/{index}", depth + 1, rest) for index, child in enumerate(nodes)]
-    return Element(name, attributes, tuple(children), text, pointer)
-
-
-def _short_element(name: str, value: object, pointer: str, depth: int, rest: Iterator[int]) -> Element:
-    """Return an element from the shorter form, which is the form of `response_json`."""
-    _check_limits(pointer, depth, rest)
-    if not limits.is_name(name):
-        _refuse(f"{quoted(name)} is not the name of a QBXML element.", pointer)
-    if not isinstance(value, dict):
-        return Element(name, {}, (), _text(value, pointer), pointer)
-    attributes: dict[str, str] = {}
-    children: list[Element] = []
-    for key, member in value.items():
-        if key == "#text":
-            continue
-        if key.startswith("@"):
-            if not limits.is_name(key[1:]):
-                _refuse(f"{quoted(key[1:])} is not an attribute name.", pointer, key)
-            attributes[key[1:]] = _text(member, pointer, key) or ""
-            continue
-        below = f"{pointer}/{key[:_MAX_POINTER_NAME].replace('~', '~0').replace('/', '~1')}"
-        if isinstance(member, list):
-            items = enumerate(member)
-            children += [_short_element(key, item, f"{below}/{index}", depth + 1, rest) for index, item in items]
-        else:
-            children.append(_short_element(key, member, below, depth + 1, rest))
-    text = _text(value.get("#text"), pointer, "#text")
-    if text and children:
-        _refuse("An element has either text or children.", pointer, "#text")
-    return Element(name, attributes, tuple(children), text, pointer)
 
 
 def _attributes(members: object, pointer: str) -> dict[str, str]:

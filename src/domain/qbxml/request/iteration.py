@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from xml.etree.ElementTree import SubElement
 
-from domain.qbxml.request.document import Element
-from domain.qbxml.request.fast_schema_check import element_is_valid
-from domain.qbxml.request.normalization import normalized
-from domain.qbxml.schema.content_models import request_model, version_number
+from domain.qbxml.request.fast_schema_check import is_valid
+from domain.qbxml.request.normalization import normalize
 
 if TYPE_CHECKING:
     from domain.qbxml.request.document import Request
@@ -24,9 +24,10 @@ def iterated(request: Request, page_size: int = PAGE_SIZE) -> Request | None:
     Only some query types have iterators. A query for listed objects (ListID, TxnID, FullName, RefNumber) cannot use
     one. A query that already has a MaxReturned would return more objects than it requests.
     """
-    element, model = request.element, request_model(request.name)
-    if model is None or request.iterator is not None or element.child("MaxReturned") is not None:
+    if request.iterator is not None or request.element.find("MaxReturned") is not None:
         return None
-    children = (Element("MaxReturned", text=str(page_size)), *element.children)
-    paged = normalized(element._replace(attributes={**element.attributes, "iterator": "Start"}, children=children))
-    return replace(request, element=paged) if element_is_valid(paged, model, version_number(request.version)) else None
+    paged = deepcopy(request.element)
+    paged.set("iterator", "Start")
+    SubElement(paged, "MaxReturned").text = str(page_size)
+    normalize(paged)
+    return replace(request, element=paged) if is_valid(paged, request.version) else None

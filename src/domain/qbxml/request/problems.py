@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from domain.errors import InvalidRequest, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from xml.etree.ElementTree import Element
 
-    from domain.qbxml.request.document import Location
+Location: TypeAlias = tuple[int, int] | str | None
+"""The location of an element in the original text: line and column from 1, or a JSON pointer."""
 
 _MAX_QUOTED = 60
 """The maximum characters of an invalid text that a message repeats."""
@@ -36,16 +38,43 @@ def refuse(
     raise InvalidRequest([problem(field, message, location, path, suggestion)])
 
 
-def is_tree_pointer(pointer: str) -> bool:
-    """Return whether a pointer leads into a tree of nodes, not into the shorter form of a JSON request."""
-    return pointer.startswith("/request")
+class Source:
+    """The field of the REST API that contained a request, and the locations of its elements."""
 
+    __slots__ = ("field", "locations")
 
-def attribute_pointer(pointer: str, name: str) -> str:
-    """Return the location of an attribute, relative to the JSON pointer of its element."""
-    if not is_tree_pointer(pointer):
-        return f"/@{name}"
-    return f"/attributes/{'request_id' if name == 'requestID' else name}"
+    def __init__(self, field: str) -> None:
+        self.field = field
+        self.locations: dict[Element, Location] = {}
+
+    def location(self, element: Element, part: str = "") -> Location:
+        """Return the location of an element. In JSON, `part` is `text` or an attribute, such as `@requestID`."""
+        location = self.locations.get(element)
+        if not part or not isinstance(location, str):
+            return location
+        is_attribute = part.startswith("@")
+        if not location.startswith("/request"):
+            # This is the shorter form, in which `@requestID` is a member and a text is not.
+            return f"{location}/{part}" if is_attribute else location
+        if is_attribute:
+            return f"{location}/attributes/{'request_id' if part == '@requestID' else part[1:]}"
+        return location if element.text is None else f"{location}/{part}"
+
+    def problem(
+        self,
+        message: str,
+        element: Element,
+        path: str | None = None,
+        suggestion: str | None = None,
+        *,
+        part: str = "",
+    ) -> Problem:
+        """Return a problem with an element or a part of it."""
+        return problem(self.field, message, self.location(element, part), path, suggestion)
+
+    def refuse(self, message: str, element: Element, path: str, suggestion: str | None = None) -> NoReturn:
+        """Raise InvalidRequest with one problem of an element."""
+        raise InvalidRequest([self.problem(message, element, path, suggestion)])
 
 
 def quoted(text: str) -> str:

@@ -8,23 +8,17 @@ from typing import TYPE_CHECKING
 
 from domain.qbxml.request import limits
 from domain.qbxml.request.diagnosis import MIN_SIMILARITY_IN_NEWER, diagnose
-from domain.qbxml.request.fast_schema_check import element_is_valid
-from domain.qbxml.request.problems import (
-    MIN_SIMILARITY,
-    attribute_pointer,
-    did_you_mean,
-    is_tree_pointer,
-    problem,
-    quoted,
-)
+from domain.qbxml.request.fast_schema_check import is_blank, is_valid
+from domain.qbxml.request.problems import MIN_SIMILARITY, did_you_mean, quoted
 from domain.qbxml.schema.content_models import ATTRIBUTES_SINCE, END, request_model, version_number, within
 from domain.qbxml.schema.facts import request_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from xml.etree.ElementTree import Element
 
     from domain.errors import Problem
-    from domain.qbxml.request.document import Element, Request
+    from domain.qbxml.request.document import Request
     from domain.qbxml.schema.content_models import ContentModel, ElementRule, RequestModel, ValueType
 
 NEWEST_VERSION = 140
@@ -42,79 +36,74 @@ _MAX_COMPARISONS = 5_000
 _SUBSCRIPTIONS = ("DataEventSubscription", "UIEventSubscription", "UIExtensionSubscription", "SubscriptionDel")
 
 
-def schema_problems(request: Request, field: str, *, outside_us: bool = False) -> list[Problem]:
+def schema_problems(request: Request, *, outside_us: bool = False) -> list[Problem]:
     """Return the problems with a request, roughly in document order.
 
     `outside_us` allows the greater lengths of the editions outside the US.
     """
-    model = request_model(request.name)
-    if model is not None and element_is_valid(request.element, model, version_number(request.version)):
+    if is_valid(request.element, request.version):
         return []
-    return [*all_problems(request, field, outside_us=outside_us), *macro_problems(request, field)]
+    return [*all_problems(request, outside_us=outside_us), *macro_problems(request)]
 
 
-def all_problems(request: Request, field: str, *, outside_us: bool = False) -> list[Problem]:
+def all_problems(request: Request, *, outside_us: bool = False) -> list[Problem]:
     """Return only the problems that the schema determines, without the fast check."""
     model = request_model(request.name)
     if model is None:
-        return _unknown_request(request, field)
-    return _SchemaCheck(request, field, outside_us=outside_us).problems(model)
+        return _unknown_request(request)
+    return _SchemaCheck(request, outside_us=outside_us).problems(model)
 
 
-def iterator_problems(request: Request, field: str) -> list[Problem]:
+def iterator_problems(request: Request) -> list[Problem]:
     """Return the problems with the iterator of a query that the schema does not cover."""
-    attributes, name, location = request.element.attributes, request.name, request.element.location
+    name, element = request.name, request.element
     model = request_model(name)
     if model is not None and "iterator" not in model.attributes:
         return []
-    if request.iterator == "Start" and request.element.child("MaxReturned") is None:
+    if request.iterator == "Start" and request.element.find("MaxReturned") is None:
         message = "An iterator requires MaxReturned, the number of objects in a page."
-        return [problem(field, message, location, name, "Add <MaxReturned>100</MaxReturned>.")]
-    if request.iterator in {"Continue", "Stop"} and not attributes.get("iteratorID"):
+        return [request.source.problem(message, element, name, "Add <MaxReturned>100</MaxReturned>.")]
+    if request.iterator in {"Continue", "Stop"} and not request.element.get("iteratorID"):
         message = f"iterator={request.iterator} requires the iteratorID that QuickBooks returned."
-        return [problem(field, message, location, f"{name}/@iteratorID")]
+        return [request.source.problem(message, element, f"{name}/@iteratorID")]
     return []
 
 
-def macro_problems(request: Request, field: str) -> Iterable[Problem]:
+def macro_problems(request: Request) -> Iterable[Problem]:
     """Yield a problem for each macro that the request uses but does not define. No other request can define it."""
     elements = list(_with_paths(request.element, request.name))
-    defined = {element.attributes["defMacro"] for element, _ in elements if "defMacro" in element.attributes}
+    defined = {element.get("defMacro") for element, _ in elements}
     for element, path in elements:
-        macro = element.attributes.get("useMacro")
+        macro = element.get("useMacro")
         if macro is not None and macro not in defined:
-            location = element.location
-            if isinstance(location, str):
-                location = f"{location}{attribute_pointer(location, 'useMacro')}"
             message = f"No element defines the macro {quoted(macro)}, and each request is sent on its own."
             suggestion = "Use the ListID or TxnID that QuickBooks returned."
-            yield problem(field, message, location, f"{path}/@useMacro", suggestion)
+            yield request.source.problem(message, element, f"{path}/@useMacro", suggestion, part="@useMacro")
 
 
 def _with_paths(element: Element, path: str) -> Iterable[tuple[Element, str]]:
     yield element, path
-    for child in element.children:
-        yield from _with_paths(child, f"{path}/{child.name}")
+    for child in element:
+        yield from _with_paths(child, f"{path}/{child.tag}")
 
 
-def _unknown_request(request: Request, field: str) -> list[Problem]:
-    name, location = request.name, request.element.location
+def _unknown_request(request: Request) -> list[Problem]:
+    name, element = request.name, request.element
     if name.startswith(_SUBSCRIPTIONS):
         message = f"{name} belongs to QBXMLSubscriptionMsgsRq, which the Web Connector cannot send."
-        return [problem(field, message, location, name)]
+        return [request.source.problem(message, element, name)]
     is_newer = version_number(request.version) > NEWEST_REQUESTS
     suggestion = did_you_mean(name, request_names(), MIN_SIMILARITY_IN_NEWER if is_newer else MIN_SIMILARITY)
     if is_newer and suggestion is None:
         return []
-    return [problem(field, f"QBXML has no request {name}.", location, name, suggestion)]
+    return [request.source.problem(f"QBXML has no request {name}.", element, name, suggestion)]
 
 
 class _SchemaCheck:
     """One check of one request."""
 
-    def __init__(self, request: Request, field: str, *, outside_us: bool) -> None:
+    def __init__(self, request: Request, *, outside_us: bool) -> None:
         self._request = request
-        self._field = field
         self._version = version_number(request.version)
         self._is_newer = self._version > NEWEST_VERSION
         self._outside_us = outside_us
@@ -122,8 +111,8 @@ class _SchemaCheck:
         self._problems: list[Problem] = []
         # The open elements, outermost first. The paths of problems are built from them.
         self._open: list[Element] = []
-        # By the identity of the parent, which the request keeps alive.
-        self._numbers: dict[int, tuple[dict[int, int], Counter[str]]] = {}
+        # By the parent.
+        self._numbers: dict[Element, tuple[dict[Element, int], Counter[str]]] = {}
 
     def problems(self, model: RequestModel) -> list[Problem]:
         element = self._request.element
@@ -134,11 +123,11 @@ class _SchemaCheck:
         return self._problems
 
     def _check_children(self, element: Element, content: ContentModel) -> None:
-        children, followers = element.children, content.start()
+        children, followers = list(element), content.start()
         self._open.append(element)
         checked = 0
         for child in children:
-            rule = followers.get(child.name)
+            rule = followers.get(child.tag)
             if rule is None:
                 break
             followers = rule.followers
@@ -146,7 +135,7 @@ class _SchemaCheck:
             checked += 1
         if checked < len(children) or END not in followers or _has_too_many(element, content):
             findings = diagnose(
-                element.name,
+                element.tag,
                 children,
                 content,
                 is_newer=self._is_newer,
@@ -157,7 +146,7 @@ class _SchemaCheck:
             for finding in islice(findings, limits.MAX_PROBLEMS):
                 self._add(*finding)
             for child in children[checked:]:
-                if (rule := content.rules().get(child.name)) is not None:
+                if (rule := content.rules().get(child.tag)) is not None:
                     self._check_child(child, rule)
         self._open.pop()
 
@@ -169,8 +158,8 @@ class _SchemaCheck:
         for element, child in pairwise(self._open):
             if content is None:
                 break
-            models = {element.name: content, **models}
-            content = rule.content if (rule := content.rules().get(child.name)) is not None else None
+            models = {element.tag: content, **models}
+            content = rule.content if (rule := content.rules().get(child.tag)) is not None else None
         return models
 
     def _counterpart(self) -> tuple[str, ContentModel] | None:
@@ -181,7 +170,7 @@ class _SchemaCheck:
             if name.endswith(f"{own}Rq") and (model := request_model(other_name)) is not None:
                 content: ContentModel | None = model.content
                 for element in self._open[1:]:
-                    rule = None if content is None else content.rules().get(element.name.replace(own, other))
+                    rule = None if content is None else content.rules().get(element.tag.replace(own, other))
                     content = None if rule is None else rule.content
                 return None if content is None else (other_name, content)
         return None
@@ -189,19 +178,18 @@ class _SchemaCheck:
     def _check_child(self, child: Element, rule: ElementRule) -> None:
         if len(self._problems) >= limits.MAX_PROBLEMS:
             return
-        _, attributes, grandchildren, text, _ = child
         if rule.since > self._version:
             self._too_new(child, rule.since)
-        if attributes:
+        if child.keys():
             self._check_attributes(child, rule.attributes)
         if rule.content is not None:
-            if text and not text.isspace():
-                self._add(child, f"{child.name} must contain elements, not text.", None)
+            if not is_blank(child.text):
+                self._add(child, f"{child.tag} must contain elements, not text.", None)
             self._check_children(child, rule.content)
-        elif grandchildren:
-            self._add(child, f"{child.name} must contain text, not elements.", None)
+        elif len(child):
+            self._add(child, f"{child.tag} must contain text, not elements.", None)
         elif rule.value_type is not None:
-            for message, suggestion in self._text_findings(child.name, text or "", rule.value_type, rule):
+            for message, suggestion in self._text_findings(child.tag, child.text or "", rule.value_type, rule):
                 self._add(child, message, suggestion, part="text")
 
     def _text_findings(
@@ -226,7 +214,7 @@ class _SchemaCheck:
             yield self._requires(f"The value {text}", since)
 
     def _check_attributes(self, element: Element, types: Mapping[str, ValueType]) -> None:
-        for name, value in islice(element.attributes.items(), limits.MAX_PROBLEMS):
+        for name, value in islice(element.items(), limits.MAX_PROBLEMS):
             value_type, part = types.get(name), f"@{name}"
             if value_type is None:
                 if not self._is_newer or did_you_mean(name, types, MIN_SIMILARITY_IN_NEWER):
@@ -238,20 +226,20 @@ class _SchemaCheck:
                 self._too_new(element, since, name)
 
     def _unknown_attribute(self, element: Element, name: str, types: Mapping[str, ValueType]) -> tuple[str, str]:
-        if name in {"iterator", "iteratorID"} and element.name.endswith("QueryRq"):
+        if name in {"iterator", "iteratorID"} and element.tag.endswith("QueryRq"):
             suggestion = f"Remove {name} and split the query by name range or modified date."
-            return f"{element.name} does not support iterators.", suggestion
+            return f"{element.tag} does not support iterators.", suggestion
         model = request_model(self._request.name)
         if model is not None and element is not self._request.element and name in model.attributes:
             suggestion = f"It belongs to {self._request.name}."
         else:
             suggestion = did_you_mean(name, types) or f"Remove {name}."
-        return f"{element.name} has no attribute {name}.", suggestion
+        return f"{element.tag} has no attribute {name}.", suggestion
 
     def _too_new(self, element: Element, since: int, attribute: str = "") -> None:
         version = f"{since // 10}.{since % 10}"
         part = f"@{attribute}" if attribute else ""
-        self._add(element, *self._requires(attribute or element.name, version), part=part)
+        self._add(element, *self._requires(attribute or element.tag, version), part=part)
 
     def _requires(self, what: str, version: str) -> tuple[str, str]:
         message = f"{what} requires QBXML {version}; this request uses {self._request.version}."
@@ -261,46 +249,37 @@ class _SchemaCheck:
         """Add a problem of `child`, or of the innermost open element. `part` is `text` or an attribute as `@name`."""
         path = [*self._open, child] if child is not None and child is not self._request.element else self._open
         element = path[-1] if path else self._request.element
-        location = element.location
-        if isinstance(location, str):
-            location = f"{location}{_pointer(location, part, element)}"
         parents = [None, *path]
-        steps = [self._step(each, parent) for each, parent in zip(path, parents, strict=False)] or [element.name]
+        steps = [self._step(each, parent) for each, parent in zip(path, parents, strict=False)] or [element.tag]
         if part.startswith("@"):
             steps.append(part)
-        self._problems.append(problem(self._field, message, location, "/".join(steps), suggestion))
+        self._problems.append(self._request.source.problem(message, element, "/".join(steps), suggestion, part=part))
 
     def _step(self, element: Element, parent: Element | None) -> str:
         """Return the element's name, numbered from 1 if it has siblings of the same name."""
         if parent is None:
-            return element.name
-        if id(parent) not in self._numbers:
-            self._numbers[id(parent)] = _sibling_numbers(parent.children)
-        numbers, counts = self._numbers[id(parent)]
-        return element.name if counts[element.name] == 1 else f"{element.name}[{numbers[id(element)]}]"
+            return element.tag
+        if parent not in self._numbers:
+            self._numbers[parent] = _sibling_numbers(parent)
+        numbers, counts = self._numbers[parent]
+        return element.tag if counts[element.tag] == 1 else f"{element.tag}[{numbers[element]}]"
 
 
-def _sibling_numbers(children: Iterable[Element]) -> tuple[dict[int, int], Counter[str]]:
-    """Return the number of each child among its siblings of the same name, by identity, and the counts of the names."""
-    numbers: dict[int, int] = {}
+def _sibling_numbers(children: Iterable[Element]) -> tuple[dict[Element, int], Counter[str]]:
+    """Return the number of each child among its siblings of the same name, and the counts of the names."""
+    numbers: dict[Element, int] = {}
     counts: Counter[str] = Counter()
     for child in children:
-        counts[child.name] += 1
-        numbers[id(child)] = counts[child.name]
+        counts[child.tag] += 1
+        numbers[child] = counts[child.tag]
     return numbers, counts
 
 
 def _has_too_many(element: Element, content: ContentModel) -> bool:
     if not content.bounded:
         return False
-    counts = Counter(child.name for child in element.children)
+    counts = Counter(child.tag for child in element)
     return any(rule.max_occurs is not None and counts[rule.name] > rule.max_occurs for rule in content.bounded)
-
-
-def _pointer(location: str, part: str, element: Element) -> str:
-    if part.startswith("@"):
-        return attribute_pointer(location, part[1:])
-    return f"/{part}" if part and element.text is not None and is_tree_pointer(location) else ""
 
 
 def _wrong_value(name: str, text: str, value_type: ValueType) -> tuple[str, str | None]:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from domain.errors import InvalidRequest, Problem, UnsupportedByVersion
 from domain.qbxml.request import limits
-from domain.qbxml.request.characters import character_problems, transliterated
+from domain.qbxml.request.characters import character_problems, transliterate_element
 from domain.qbxml.request.document import DEFAULT_VERSION
-from domain.qbxml.request.problems import attribute_pointer, problem
+from domain.qbxml.request.problems import problem
 from domain.qbxml.request.schema_check import iterator_problems, macro_problems, schema_problems
 from domain.qbxml.schema.content_models import version_number
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 def validated(
     request: Request,
-    field: str,
     *,
     validate: bool,
     transliterate: bool,
@@ -38,21 +37,23 @@ def validated(
     `problems` are earlier problems, which are reported first.
     """
     if transliterate and not is_ascii:
-        request = transliterated(request)
-    problems = [*problems, *_label_problems(request, field)]
+        transliterate_element(request.element)
+    problems = [*problems, *_label_problems(request)]
     if validate and not limits.version_exists(request.version):
-        location = "/version" if isinstance(request.element.location, str) else None
+        location = "/version" if isinstance(request.source.location(request.element), str) else None
         suggestion = "Use a version from 1.0 to 17.0."
-        problems.append(problem(field, f"QBXML {request.version} does not exist.", location, None, suggestion))
+        problems.append(
+            problem(request.source.field, f"QBXML {request.version} does not exist.", location, None, suggestion)
+        )
     elif validate and not limits.edition_of(request.version):
         if not is_valid:
-            problems.extend(schema_problems(request, field, outside_us=country not in {None, "US"}))
-        problems.extend(iterator_problems(request, field))
+            problems.extend(schema_problems(request, outside_us=country not in {None, "US"}))
+        problems.extend(iterator_problems(request))
     else:
-        problems.extend(_max_returned_problems(request, field))
-        problems.extend(macro_problems(request, field))
+        problems.extend(_max_returned_problems(request))
+        problems.extend(macro_problems(request))
     if not is_ascii:
-        problems.extend(character_problems(request, field))
+        problems.extend(character_problems(request))
     if problems:
         raise InvalidRequest(problems[: limits.MAX_PROBLEMS])
     return request
@@ -81,18 +82,16 @@ def default_version(supported: str | None) -> str:
     return supported if is_old else DEFAULT_VERSION
 
 
-def _label_problems(request: Request, field: str) -> Iterable[Problem]:
+def _label_problems(request: Request) -> Iterable[Problem]:
     if (length := len(request.request_id or "")) > limits.MAX_REQUEST_ID:
         message = f"requestID has {length} characters; at most {limits.MAX_REQUEST_ID} are allowed."
-        location = request.element.location
-        if isinstance(location, str):
-            location = f"{location}{attribute_pointer(location, 'requestID')}"
-        yield problem(field, message, location, f"{request.name}/@requestID")
+        path = f"{request.name}/@requestID"
+        yield request.source.problem(message, request.element, path, part="@requestID")
 
 
-def _max_returned_problems(request: Request, field: str) -> Iterable[Problem]:
+def _max_returned_problems(request: Request) -> Iterable[Problem]:
     """Yield a problem if the service could not read `MaxReturned`, which it changes for smaller pages."""
-    limit = request.element.child("MaxReturned")
+    limit = request.element.find("MaxReturned")
     if limit is not None and (length := len(limit.text or "")) > limits.MAX_DIGITS:
         message = f"MaxReturned has {length} characters; at most {limits.MAX_DIGITS} are allowed."
-        yield problem(field, message, limit.location, f"{request.name}/MaxReturned")
+        yield request.source.problem(message, limit, f"{request.name}/MaxReturned")

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any, NoReturn
+from xml.etree.ElementTree import Element
 from xml.parsers.expat import ExpatError
 
 from defusedxml.common import DefusedXmlException
 
 from domain.qbxml.request import limits
-from domain.qbxml.request.document import Element
 from domain.qbxml.request.envelope import ENVELOPE_DEPTH
 from domain.qbxml.request.problems import quoted, refuse
 from domain.qbxml.xml_parser import defused_parser, error_text, is_tag_mismatch, normalize_prologue
 
 if TYPE_CHECKING:
-    from domain.qbxml.request.document import Location
+    from domain.qbxml.request.problems import Location, Source
 
 _version_attribute = re.compile(r"""version\s*=\s*(?:"([^"]*)"|'([^']*)')\s*\Z""").match
 
@@ -25,12 +25,12 @@ _bare_ampersand = re.compile(r"&(?!#)").match
 _open_reference = re.compile(r"&(?!#)[^;<>&]*\Z").search
 
 
-def read_xml(text: str, field: str) -> tuple[Element, str | None]:
-    """Return the root element, and the version of `<?qbxml version?>` if present.
+def read_xml(text: str, source: Source) -> tuple[Element, str | None]:
+    """Return the root element, and the version of `<?qbxml version?>` if present. Add all locations to `source`.
 
     Raises InvalidRequest for the first error in the XML.
     """
-    reader = _Reader(field)
+    reader = _Reader(source)
     return reader.read(text), reader.version
 
 
@@ -44,16 +44,16 @@ def version_in_instruction(instruction: str) -> str | None:
 class _Reader:
     """Builds the tree from the events of expat."""
 
-    def __init__(self, field: str) -> None:
-        self._field = field
+    def __init__(self, source: Source) -> None:
+        self._source = source
         self.version: str | None = None
         self._parser: Any = defused_parser()
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
         self._parser.CharacterDataHandler = self._characters
         self._parser.ProcessingInstructionHandler = self._instruction
-        self._open: list[tuple[str, dict[str, str], tuple[int, int], list[Element]]] = []
-        self._children: list[Element] = []
+        self._roots: list[Element] = []
+        self._open: list[Element] = []
         self._text: list[str] = []
 
     def read(self, text: str) -> Element:
@@ -70,12 +70,12 @@ class _Reader:
         except DefusedXmlException:
             suggestion = "Remove the DOCTYPE. Write special characters as &amp;, &lt; or numeric references."
             self._refuse("DOCTYPE declarations and entities are not allowed.", self._location(), suggestion=suggestion)
-        return self._children[0]
+        return self._roots[0]
 
     def _suggestion(self, error: ExpatError, text: str) -> str | None:
         """Return a correction for the most common errors."""
         if is_tag_mismatch(error) and self._open:
-            return f"Close {self._open[-1][0]} with </{self._open[-1][0]}>."
+            return f"Close {self._open[-1].tag} with </{self._open[-1].tag}>."
         line = _line_end.split(normalize_prologue(text), error.lineno)[error.lineno - 1]
         before, after = line[: error.offset], line[error.offset :]
         if entity := _named_reference(after):
@@ -87,13 +87,13 @@ class _Reader:
     def _refuse(
         self, message: str, location: Location = None, path: str | None = None, suggestion: str | None = None
     ) -> NoReturn:
-        refuse(self._field, message, location, path, suggestion)
+        refuse(self._source.field, message, location, path, suggestion)
 
     def _location(self) -> tuple[int, int]:
         return self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber + 1
 
     def _path(self, *names: str) -> str:
-        return "/".join([*(name for name, *_ in self._open), *names])
+        return "/".join([*(element.tag for element in self._open), *names])
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         location = self._location()
@@ -106,21 +106,21 @@ class _Reader:
         if len(self._open) >= limits.MAX_DEPTH + ENVELOPE_DEPTH:
             message = f"Elements are nested too deeply; at most {limits.MAX_DEPTH} levels are allowed."
             self._refuse(message, location, self._path(name))
-        self._open.append((name, attributes, location, self._children))
-        self._children = []
+        element = Element(name, attributes)
+        self._source.locations[element] = location
+        (self._open[-1] if self._open else self._roots).append(element)
+        self._open.append(element)
 
     def _end(self, _name: str) -> None:
-        text = None
-        if self._children:
+        element = self._open[-1]
+        if len(element):
             self._take_text_between_elements(self._location())
         elif self._text:
-            text = "".join(self._text)
+            element.text = "".join(self._text)
             self._text.clear()
-            if (message := limits.bad_character_message(text)) is not None:
-                self._refuse(message, self._open[-1][2], self._path())
-        name, attributes, location, siblings = self._open.pop()
-        siblings.append(Element(name, attributes, tuple(self._children), text, location))
-        self._children = siblings
+            if (message := limits.bad_character_message(element.text)) is not None:
+                self._refuse(message, self._source.location(element), self._path())
+        self._open.pop()
 
     def _characters(self, data: str) -> None:
         self._text.append(data)
@@ -129,13 +129,13 @@ class _Reader:
         text = "".join(self._text).strip()
         self._text.clear()
         if text:
-            message = f"{self._open[-1][0]} contains both elements and text: {quoted(text)}."
+            message = f"{self._open[-1].tag} contains both elements and text: {quoted(text)}."
             self._refuse(message, location, self._path())
 
     def _instruction(self, target: str, data: str) -> None:
         if target != "qbxml":
             self._refuse(f"The processing instruction {quoted(target)} is not allowed.", self._location())
-        if self.version is not None or self._open or self._children:
+        if self.version is not None or self._roots:
             self._refuse("<?qbxml version?> may occur only once, before <QBXML>.", self._location())
         self.version = version_in_instruction(data)
         if self.version is None:

@@ -10,6 +10,7 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+from xml.etree.ElementTree import Element
 
 from domain import qbxml
 from domain.qbxml.codes.hresults import PARSE_ERROR
@@ -74,7 +75,7 @@ class Outcome:
             return None
         lines = [error.code, error.message] if error else []
         if self.response_xml is not None:
-            no_request = qbxml.Request(self.after.qbxml_version, "", qbxml.Element(self.after.request_name))
+            no_request = qbxml.Request(self.after.qbxml_version, "", Element(self.after.request_name))
             # The response must be stored even if an error of the service prevents a search in it.
             with suppress(Exception):
                 lines += qbxml.search_text(no_request, self.response_xml).split("\n")

@@ -6,6 +6,7 @@ that its author allowed (docs/decisions/0014).
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -42,9 +43,10 @@ def as_sent(record: QueuedRequest, stored: qbxml.Request) -> qbxml.Request:
     request, size = iterating(record, stored), record.paging.page_size
     if size is None or size == _max_returned(request):
         return request
-    element = request.element
-    children = tuple(child._replace(text=str(size)) if child.name == SIZE else child for child in element.children)
-    return replace(request, element=element._replace(children=children))
+    element = deepcopy(request.element)
+    for limit in element.findall(SIZE):
+        limit.text = str(size)
+    return replace(request, element=element)
 
 
 def smaller_page(record: QueuedRequest) -> int | None:
@@ -91,6 +93,5 @@ def next_page(
 
 
 def _max_returned(request: qbxml.Request) -> int | None:
-    element = request.element.child(SIZE)
-    text = ((element and element.text) or "").strip()
+    text = request.element.findtext(SIZE, "").strip()
     return int(text) if len(text) <= MAX_DIGITS and text.isdecimal() and text.isascii() else None
