@@ -3,15 +3,10 @@
 `handlers/rest/errors.py` gives each class its HTTP status. The docstrings are the descriptions in OpenAPI.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
+from typing import Any, ClassVar, Self
 
 MAX_PROBLEMS = 100
 MAX_TEXT_LENGTH = 500
@@ -77,7 +72,7 @@ class InvalidRequest(ServiceError, code="invalid_request"):
         )
 
     @classmethod
-    def of(cls, field: str, message: str) -> InvalidRequest:
+    def of(cls, field: str, message: str) -> Self:
         """Return the error for a single problem."""
         return cls([Problem(field, message)])
 

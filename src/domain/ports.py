@@ -1,7 +1,5 @@
 """Time, identifiers and randomness, which callers pass in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """API Gateway's authorizer: identifies the app by its API key."""
 
-from __future__ import annotations
-
 import base64
 from dataclasses import asdict
 from typing import Any

@@ -59,14 +59,6 @@ def aws_client(service: str) -> Any:
     return get_session().create_client(service, config=config)
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
-def _new_id() -> str:
-    return str(uuid.uuid4())
-
-
 @dataclass
 class Services:
     """Everything that handlers call. Each part is built when it is first used and kept.
@@ -78,8 +70,8 @@ class Services:
     """The services of this process."""
 
     settings: Settings = field(default_factory=lambda: Settings(os.environ))
-    clock: Clock = _now
-    new_id: IdSource = _new_id
+    clock: Clock = lambda: datetime.now(UTC)
+    new_id: IdSource = lambda: str(uuid.uuid4())
     secrets: SecretSource = secrets.token_bytes
     client: Callable[[str], Any] = aws_client
 

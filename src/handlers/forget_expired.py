@@ -1,7 +1,5 @@
 """Remove the bodies and counts of records that have expired. The stream of `QueuedRequests` triggers it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from aws_lambda_powertools import Logger

@@ -1,13 +1,9 @@
 """HTTP requests and responses of API Gateway, and the service's public URL. It imports no slow modules."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from handlers.bootstrap import services
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 SECURITY_HEADERS: Mapping[str, str] = {
     "Strict-Transport-Security": "max-age=31536000",

@@ -3,8 +3,6 @@
 The credential is the link's token: `Authorization: Bearer <token>`.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Every 15 minutes: pack the search texts of past days."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

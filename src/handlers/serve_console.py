@@ -4,19 +4,15 @@ An asset's path contains a hash of all assets. Browsers can therefore cache it p
 replaces all assets together. Pages and the schema's facts are revalidated. API Gateway compresses the responses.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from handlers.http import SECURITY_HEADERS, header, response
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _SOURCE = Path(__file__).resolve().parents[1]
 _CONSOLE = _SOURCE / "console"

@@ -4,12 +4,7 @@ Each function has only the variables that it uses, so each variable is read only
 raises a KeyError with its name. `tests/integration/api/test_permissions.py` runs each function with its variables only.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
 
 
 class Settings:

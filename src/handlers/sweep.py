@@ -1,7 +1,5 @@
 """Every five minutes: release silent sessions and remove the records of deleted connections."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from datetime import timedelta
 from typing import Any

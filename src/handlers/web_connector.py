@@ -1,7 +1,5 @@
 """GET and POST /qbwc: the endpoint of Web Connectors. They log in over SOAP, so there is no authorizer."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 from typing import Any

@@ -1,7 +1,5 @@
 """Apps, their API keys and webhook secrets (docs/reference/service-contract.md, Authentication)."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from enum import StrEnum

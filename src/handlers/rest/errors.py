@@ -1,9 +1,8 @@
 """The HTTP responses to errors, and the table of their statuses."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
@@ -14,9 +13,6 @@ from domain.errors import InvalidRequest, NotFound, Problem, ServiceError
 from handlers.http import NO_STORE
 from handlers.rest.request_checks import unknown_name
 from handlers.rest.responses import CONTENT_TYPE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 
 class InternalError(ServiceError, code="internal_error"):

@@ -1,7 +1,5 @@
 """Bodies and query parameters that callers may send. Any other member is refused, and the error names it."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Any, Literal
 
@@ -14,6 +12,9 @@ from domain.web_connector.session.record import MAX_LINGER_SECONDS
 from domain.webhooks.defaults import MAX_URL_LENGTH
 from handlers.rest.endpoint import Body, Parameters
 
+_UNWRITABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ufffe\uffff]")
+_WHOLE_NUMBER = re.compile(r"-?[0-9]+")
+
 
 def _one_line(text: str) -> str:
     """Refuse control characters, U+FFFE and U+FFFF: the Web Connector reads XML, which cannot contain all of them."""
@@ -22,7 +23,6 @@ def _one_line(text: str) -> str:
     return text
 
 
-_UNWRITABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ufffe\uffff]")
 Line = Annotated[
     str,
     AfterValidator(_one_line),
@@ -41,37 +41,33 @@ Password = Annotated[
 class NewSyncWindow(Body):
     """Daily window for sending to QuickBooks, in local time; may cross midnight."""
 
-    from_: Annotated[TimeOfDay, Field(alias="from", description="Time of day, `HH:MM`.", examples=["22:00"])]
-    to: Annotated[TimeOfDay, Field(description="Time of day, `HH:MM`; differs from `from`.", examples=["06:00"])]
-    time_zone: Annotated[str, Field(description="IANA name.", examples=["America/New_York"])]
+    from_: TimeOfDay = Field(alias="from", description="Time of day, `HH:MM`.", examples=["22:00"])
+    to: TimeOfDay = Field(description="Time of day, `HH:MM`; differs from `from`.", examples=["06:00"])
+    time_zone: str = Field(description="IANA name.", examples=["America/New_York"])
 
 
 class NewConnection(Body):
     """The settings of a connection. All are optional; null means none."""
 
-    name: Annotated[Line | None, Field(max_length=200, description="A display name.")] = None
-    company_file: Annotated[
-        Line | None,
-        Field(max_length=500, description="Full path of the company file. Null: the file that is open."),
-    ] = None
-    webhook_url: Annotated[Url | None, Field(description="Webhook URL for requests that do not specify one.")] = None
-    sync_window: Annotated[NewSyncWindow | None, Field(description="Null: requests are sent at any time.")] = None
-    linger_seconds: Annotated[
-        int | None,
-        Field(
-            ge=0,
-            le=MAX_LINGER_SECONDS,
-            description="How long a session waits for more requests after its last one. 0, the default: not at all.",
-        ),
-    ] = None
+    name: Line | None = Field(default=None, max_length=200, description="A display name.")
+    company_file: Line | None = Field(
+        default=None, max_length=500, description="Full path of the company file. Null: the file that is open."
+    )
+    webhook_url: Url | None = Field(default=None, description="Webhook URL for requests that do not specify one.")
+    sync_window: NewSyncWindow | None = Field(default=None, description="Null: requests are sent at any time.")
+    linger_seconds: int | None = Field(
+        default=None,
+        ge=0,
+        le=MAX_LINGER_SECONDS,
+        description="How long a session waits for more requests after its last one. 0, the default: not at all.",
+    )
 
     def settings(self) -> dict[str, Any]:
-        """Return the given settings as members of a connection. Raises InvalidRequest."""
+        """Return the settings in the body as members of a connection. Raises InvalidRequest."""
         settings = self.model_dump(exclude_unset=True)
         if "linger_seconds" in settings:
             settings["linger_seconds"] = self.linger_seconds or 0
-        if self.sync_window:
-            window = self.sync_window
+        if window := self.sync_window:
             settings["sync_window"] = SyncWindow.checked(window.from_, window.to, window.time_zone)
         return settings
 
@@ -83,30 +79,27 @@ class ChangedConnection(NewConnection):
 class NewPassword(Body):
     """A password for the Web Connector. Without one, a password is generated."""
 
-    password: Annotated[
-        Password | None,
-        Field(description="12 to 128 characters; not a common, repetitive or sequential password."),
-    ] = None
+    password: Password | None = Field(
+        default=None, description="12 to 128 characters; not a common, repetitive or sequential password."
+    )
 
 
 class NewOnboardingUrl(Body):
     """The options of an onboarding link."""
 
-    redirect_url: Annotated[
-        Url | None,
-        Field(
-            description="Where the page leads when it is done, with `state=connected`, `cancelled` or `expired` added "
-            "to the query.",
-            examples=["https://example.com/quickbooks/connected"],
-        ),
-    ] = None
+    redirect_url: Url | None = Field(
+        default=None,
+        description="Where the page leads when it is done, with `state=connected`, `cancelled` or `expired` added to "
+        "the query.",
+        examples=["https://example.com/quickbooks/connected"],
+    )
 
 
 class PageParameters(Parameters):
     """The page of a list."""
 
-    page: Annotated[int, Field(ge=1, description="Counts from 1.")] = 1
-    page_size: Annotated[int, Field(ge=1, le=100)] = 20
+    page: int = Field(default=1, ge=1, description="Counts from 1.")
+    page_size: int = Field(default=20, ge=1, le=100)
 
     @field_validator("page", "page_size", mode="before")
     @classmethod
@@ -117,30 +110,25 @@ class PageParameters(Parameters):
         return value
 
 
-_WHOLE_NUMBER = re.compile(r"-?[0-9]+")
-
-
 class ListParameters(PageParameters):
     """The requests of a list and their order."""
 
     sort: Literal["inserted_at", "updated_at"] = "inserted_at"
     sort_direction: Literal["asc", "desc"] = "desc"
-    search_phrase: Annotated[
-        str | None,
-        Field(
-            max_length=200,
-            description="A part of an id, a name, a label, a text or a message. A search that takes longer than 20 "
-            "seconds returns 400 `invalid_request`.",
-        ),
-    ] = None
+    search_phrase: str | None = Field(
+        default=None,
+        max_length=200,
+        description="A part of an id, a name, a label, a text or a message. A search that takes longer than 20 seconds "
+        "returns 400 `invalid_request`.",
+    )
     state: State | None = None
     webhook_state: WebhookState | None = None
-    bodies: Annotated[
-        bool, Field(description="False leaves `request_xml` and `response_xml` out of the items, which is faster.")
-    ] = True
+    bodies: bool = Field(
+        default=True, description="False leaves `request_xml` and `response_xml` out of the items, which is faster."
+    )
 
 
 class DeleteParameters(Parameters):
     """Options for deleting."""
 
-    force: Annotated[bool, Field(description="Also delete a request that is still waiting.")] = False
+    force: bool = Field(default=False, description="Also delete a request that is still waiting.")

@@ -1,9 +1,7 @@
 """The body that queues a request. It is not in `models`, because only it needs the code that reads QBXML."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -16,17 +14,15 @@ from handlers.rest.models import Url
 class NewRequestParameters(Parameters):
     """How a request is read."""
 
-    validate_: Annotated[
-        bool,
-        Field(
-            alias="validate",
-            serialization_alias="validate",
-            description="`false` skips the check against the QBXML schema.",
-        ),
-    ] = True
-    transliterate: Annotated[
-        bool, Field(description="Replace characters that QuickBooks cannot store. By default they are refused.")
-    ] = False
+    validate_: bool = Field(
+        default=True,
+        alias="validate",
+        serialization_alias="validate",
+        description="`false` skips the check against the QBXML schema.",
+    )
+    transliterate: bool = Field(
+        default=False, description="Replace characters that QuickBooks cannot store. By default they are refused."
+    )
 
 
 class NewQueuedRequest(Body):
@@ -35,19 +31,16 @@ class NewQueuedRequest(Body):
     A body with both forms is accepted if they describe the same request, so that a record can be queued again.
     """
 
-    request_json: Annotated[Any, Field(description="The request as a tree, or in the form of `response_json`.")] = None
-    request_xml: Annotated[str | None, Field(description="The request as QBXML, with or without prologue.")] = None
-    iterate: Annotated[
-        Literal["auto", "never"],
-        Field(
-            description="`auto`: send a query in pages of 100 objects if its response is too large for one call. The "
-            "query must be able to iterate, and have no MaxReturned."
-        ),
-    ] = "never"
-    webhook_url: Annotated[
-        Url | None,
-        Field(description="Receiver of the webhook. The connection's default if not given, none if null."),
-    ] = None
+    request_json: Any = Field(default=None, description="The request as a tree, or in the form of `response_json`.")
+    request_xml: str | None = Field(default=None, description="The request as QBXML, with or without prologue.")
+    iterate: Literal["auto", "never"] = Field(
+        default="never",
+        description="`auto`: send a query in pages of 100 objects if its response is too large for one call. The query "
+        "must be able to iterate, and have no MaxReturned.",
+    )
+    webhook_url: Url | None = Field(
+        default=None, description="Receiver of the webhook. The connection's default if not given, none if null."
+    )
 
     @model_validator(mode="before")
     @classmethod

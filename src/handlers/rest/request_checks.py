@@ -1,13 +1,12 @@
 """Checks that run before routing: caller, scope, ids, parameters, body."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from domain.apps.record import Limits, Scope
 from domain.errors import (
@@ -20,9 +19,6 @@ from domain.errors import (
     UnsupportedMediaType,
 )
 from handlers.http import header
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 MAX_BODY_BYTES = 1024 * 1024
 """The size of the largest allowed body of a call."""

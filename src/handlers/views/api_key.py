@@ -1,7 +1,5 @@
 """The view of an API key."""
 
-from __future__ import annotations
-
 from typing_extensions import TypedDict
 
 from domain.apps.record import Scope
