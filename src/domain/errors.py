@@ -3,7 +3,7 @@
 `handlers/rest/errors.py` gives each class its HTTP status. The docstrings are the descriptions in OpenAPI.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any, ClassVar, Self
@@ -30,16 +30,21 @@ class Problem:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the members that have a value. Long texts are shortened."""
-        return {
-            name: shortened(value) if isinstance(value, str) else value
-            for name, value in asdict(self).items()
-            if value is not None
-        }
+        return compact(asdict(self))
 
 
-def shortened(text: str) -> str:
-    """Return a text. A long text is cut off at a maximum length."""
-    return text if len(text) <= MAX_TEXT_LENGTH else text[: MAX_TEXT_LENGTH - 1] + "…"
+def shortened(text: str, limit: int = MAX_TEXT_LENGTH) -> str:
+    """Return `text`, shortened and ended by an ellipsis if it has more than `limit` characters."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def compact(members: Mapping[str, Any], limit: int = MAX_TEXT_LENGTH) -> dict[str, Any]:
+    """Return the members that have a value. Texts of more than `limit` characters are shortened."""
+    return {
+        name: shortened(value, limit) if isinstance(value, str) else value
+        for name, value in members.items()
+        if value is not None
+    }
 
 
 class ServiceError(Exception):

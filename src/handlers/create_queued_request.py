@@ -30,10 +30,7 @@ def create_queued_request(
     """
     connection = services().requests.connection(handler.app_id, connection_id)
     request = body.request(parameters, connection.country, connection.qbxml_version)
-    if body.webhook_url is not None:
-        webhook: Webhook | None = webhook_to(body.webhook_url)
-    else:
-        webhook = Webhook() if body.opts_out_of_webhook else None
+    webhook = Webhook() if body.opts_out_of_webhook else webhook_to(body.webhook_url)
     key = idempotency_key(handler.event)
     call = [body.model_dump(), parameters.model_dump(), *(["no webhook"] if body.opts_out_of_webhook else [])]
     idempotency = Idempotency.of(key, connection_id, call) if key else None

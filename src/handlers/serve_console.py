@@ -68,7 +68,7 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     if name == "app" and below.startswith("assets/"):
         _, version, path = [*below.split("/", 2), ""][:3]
         return _file(event, _asset(path) if version == assets_version() else None, _KEEP)
-    return _page(event, name)
+    return _page(event, name, below.rstrip("/"))
 
 
 @cache
@@ -81,9 +81,8 @@ def assets_version() -> str:
     return digest.hexdigest()[:16]
 
 
-def _page(event: dict[str, Any], name: str) -> dict[str, Any]:
+def _page(event: dict[str, Any], name: str, below: str) -> dict[str, Any]:
     """Return a page. Its asset paths are relative, so it works behind any stage or base path."""
-    below = (event.get("pathParameters") or {}).get("path", "").rstrip("/")
     depth = (1 + below.count("/") if below else 0) + event["path"].endswith("/")
     html = (_CONSOLE / _PAGES[name]).read_text(encoding="utf-8")
     text = html.replace("{{assets}}", f"{'../' * depth}app/assets/{assets_version()}")

@@ -32,9 +32,7 @@ class ConnectionCache:
     def get(self, app_id: str, connection_id: str) -> Connection:
         """Return the connection as it was at most a minute ago. Raises NotFound."""
         connection = self.cached(connection_id)
-        if connection is not None and connection.app_id == app_id:
-            return connection
-        return self.read(app_id, connection_id)
+        return connection if connection and connection.app_id == app_id else self.read(app_id, connection_id)
 
     def cached(self, connection_id: str) -> Connection | None:
         """Return the connection if it was read at most a minute ago."""

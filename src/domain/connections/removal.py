@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from domain.connections.service import live_session
 from domain.errors import Conflict, ConnectionActive
 from domain.ownership import owned_connection
 from domain.requests.record import timestamp
@@ -34,8 +35,7 @@ def remove_connection(store: Database, clock: Clock, app_id: str, connection_id:
         connection = owned_connection(store.connection(connection_id), app_id)
         now = clock()
         changes: list[Change] = []
-        session = store.session(connection.session_id) if connection.session_id else None
-        if session and not session.ended:
+        if session := live_session(store, connection):
             _refuse_while_live(session, now)
             # The removal itself frees the connection.
             changes += end_of_session(session, None, now, REASON)

@@ -145,13 +145,15 @@ class ConnectionService:
                 return before
             after = before.changed(timestamp(self._clock()), **fields)
             changes: list[Change] = [Put(before, after)]
-            if change_session and (session := self._live_session(before)):
+            if change_session and (session := live_session(self._store, before)):
                 changes.append(Put(session, change_session(session)))
             self._store.commit(*changes)
             return after
 
         return commit_with_retry(attempt, "The connection is being changed. Try again in a moment.")
 
-    def _live_session(self, connection: Connection) -> Session | None:
-        session = self._store.session(connection.session_id) if connection.session_id else None
-        return session if session and not session.ended else None
+
+def live_session(store: Database, connection: Connection) -> Session | None:
+    """Return the session of the connection, or None if there is none or it has ended."""
+    session = store.session(connection.session_id) if connection.session_id else None
+    return session if session and not session.ended else None

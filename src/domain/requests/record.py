@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from domain.errors import InFlight, InvalidState
+from domain.errors import InFlight, InvalidState, compact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -319,12 +319,8 @@ class QueuedRequest:
 
         Drops None values in `details` and shortens texts.
         """
-        kept = {
-            name: shortened(value) if isinstance(value, str) else value
-            for name, value in details.items()
-            if value is not None
-        }
-        return self.moved(State.ERROR, now, error=RequestError(code, shortened(message), kept))
+        facts = compact(details, MAX_MESSAGE_CHARACTERS)
+        return self.moved(State.ERROR, now, error=RequestError(code, shortened(message), facts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from domain import qbxml
@@ -108,15 +108,16 @@ class RequestService:
             if conflict:
                 self._cache.put(app_id, connection_id, conflict.current)
             connection, now = self.connection(app_id, connection_id), self._clock()
-            stored = self._new(connection, request, webhook or Webhook.to(connection.webhook_url), now)
-            if may_iterate and qbxml.iterated(request):
-                stored = replace(stored, record=replace(stored.record, paging=Paging(may_begin=True)))
+            paging = Paging(may_begin=may_iterate and qbxml.iterated(request) is not None)
+            stored = self._new(connection, request, webhook or Webhook.to(connection.webhook_url), paging, now)
             changes: list[Change] = [
                 RequireConnection(connection_id, app_id, connection.webhook_url),
                 AddRequest(stored.record, stored.request_xml, searchable_text(stored.record, request)),
             ]
             if idempotency:
-                changes.append(_claim(app_id, idempotency, stored.record.id, now))
+                seconds = int(now.timestamp())
+                claim = IdempotencyClaim(idempotency.body_hash, stored.record.id, seconds + IDEMPOTENCY_SECONDS)
+                changes.append(ClaimIdempotencyKey(app_id, idempotency.key, claim, seconds))
             self._store.commit(*changes)
             return Queued(stored)
 
@@ -139,7 +140,9 @@ class RequestService:
         except UnsupportedByVersion:
             qbxml.check_version(request, self._cache.read(connection.app_id, connection.id).qbxml_version)
 
-    def _new(self, connection: Connection, request: qbxml.Request, webhook: Webhook, now: datetime) -> StoredRequest:
+    def _new(
+        self, connection: Connection, request: qbxml.Request, webhook: Webhook, paging: Paging, now: datetime
+    ) -> StoredRequest:
         request_id = self._new_id()
         if not request.request_id:
             request = request.with_request_id(request_id)
@@ -153,6 +156,7 @@ class RequestService:
             inserted_at=timestamp(now),
             updated_at=timestamp(now),
             webhook=webhook,
+            paging=paging,
         )
         request_xml = request.to_xml()
         qbxml.check_wire_size(request_xml)
@@ -218,20 +222,16 @@ class RequestService:
 
         def attempt(_: Conflict | None) -> None:
             record = self._store.request(request_id)
-            if record is None or connection_id not in {None, record.connection_id}:
+            if record is None or record.app_id != app_id or connection_id not in {None, record.connection_id}:
                 raise not_found(_KIND)
-            owned(record, app_id, _KIND)
-            if self._is_deleted(record.connection_id):
+            connection = self._store.connection(record.connection_id)
+            if connection is None or connection.deleted_at:
                 raise not_found(_KIND)
             if isinstance(record, QueuedRequest):
                 _refuse_deletion(record, force=force)
                 self._store.commit(RemoveRequest(record, timestamp(self._clock())))
 
         commit_with_retry(attempt, _CONTENDED)
-
-    def _is_deleted(self, connection_id: str) -> bool:
-        connection = self._store.connection(connection_id)
-        return connection is None or connection.deleted_at is not None
 
     def _change(
         self,
@@ -247,12 +247,6 @@ class RequestService:
             return StoredRequest(after, stored.request_xml, stored.response_xml)
 
         return commit_with_retry(attempt, _CONTENDED)
-
-
-def _claim(app_id: str, idempotency: Idempotency, record_id: str, now: datetime) -> ClaimIdempotencyKey:
-    seconds = int(now.timestamp())
-    claim = IdempotencyClaim(idempotency.body_hash, record_id, seconds + IDEMPOTENCY_SECONDS)
-    return ClaimIdempotencyKey(app_id, idempotency.key, claim, seconds)
 
 
 def _existing(app_id: str, stored: StoredRequest | Tombstone | None) -> StoredRequest:

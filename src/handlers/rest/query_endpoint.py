@@ -16,8 +16,8 @@ def query_endpoint(name: str) -> Endpoint:
         supported = services().requests.connection(endpoint.app_id, connection_id).qbxml_version
         parameters = request_checks.query_parameters(endpoint.event)
         request, webhook_url, may_iterate = QUERIES[name].build(parameters, default_version(supported))
-        webhook = None if webhook_url is None else webhook_to(webhook_url)
-        data, _ = queue(endpoint.caller, connection_id, request, webhook, may_iterate=may_iterate)
+        caller, webhook = endpoint.caller, webhook_to(webhook_url)
+        data, _ = queue(caller, connection_id, request, webhook, may_iterate=may_iterate)
         return data
 
     query.__doc__ = f"""Queue a query for {name.replace("_", " ")}.

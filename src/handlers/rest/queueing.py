@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from handlers.views.schema import Data
 
 
-def webhook_to(url: str) -> Webhook:
-    """Return the webhook of a new request. Raises InvalidRequest if the URL is not allowed."""
+def webhook_to(url: str | None) -> Webhook | None:
+    """Return the webhook of a new request, or None without a URL. Raises InvalidRequest if the URL is not allowed."""
+    if url is None:
+        return None
     check_url(url, services().url_rules)
     return Webhook.to(url)
 
