@@ -2,15 +2,13 @@
 
 from domain.connections.onboarding import check_redirect_url
 from handlers.http import public_url
-from handlers.rest import Data, Endpoint, services
+from handlers.rest import Call, Data, endpoint, services
 from handlers.rest.models import NewOnboardingUrl
 from handlers.views.connections import ConnectionView, connection
 
-handler = Endpoint("Connections", changes=True)
 
-
-@handler.route("POST", "/api/v1/connections/<connection_id>/onboarding_url")
-def create_onboarding_url(connection_id: str, body: NewOnboardingUrl | None = None) -> Data[ConnectionView]:
+@endpoint("Connections", "POST /connections/{connection_id}/onboarding_url", changes=True)
+def handler(call: Call, connection_id: str, body: NewOnboardingUrl | None = None) -> Data[ConnectionView]:
     """Create an onboarding link.
 
     It leads to a page that needs no account and guides through the setup on the Windows machine. The link, in
@@ -20,7 +18,7 @@ def create_onboarding_url(connection_id: str, body: NewOnboardingUrl | None = No
     if redirect_url is not None:
         settings = services().settings
         check_redirect_url(redirect_url, allow_http=settings.allow_http_webhooks or settings.allow_loopback_webhooks)
-    stored, token = services().onboarding.create_link(handler.app_id, connection_id, redirect_url)
+    stored, token = services().onboarding.create_link(call.app_id, connection_id, redirect_url)
     # Browsers do not send the part after the #, so the token does not appear in any log.
-    url = f"{public_url(handler.event)}/onboarding#{token}"
+    url = f"{public_url(call.event)}/onboarding#{token}"
     return {"data": connection(stored, services().clock(), url)}

@@ -2,12 +2,10 @@
 
 from domain.connections.removal import remove_connection
 from domain.errors import ConnectionActive
-from handlers.rest import Endpoint, services
-
-handler = Endpoint("Connections", changes=True)
+from handlers.rest import Call, endpoint, services
 
 
-@handler.route("DELETE", "/api/v1/connections/<connection_id>", status=204, errors=(ConnectionActive,))
-def delete_connection(connection_id: str) -> None:
+@endpoint("Connections", "DELETE /connections/{connection_id}", changes=True, status=204, errors=(ConnectionActive,))
+def handler(call: Call, connection_id: str) -> None:
     """Delete a connection and its requests."""
-    remove_connection(services().store, services().clock, handler.app_id, connection_id)
+    remove_connection(services().store, services().clock, call.app_id, connection_id)

@@ -4,15 +4,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 from domain.requests import waiting_reason
 from domain.requests.listing import ListQuery, Lists
-from handlers.rest import Endpoint, services
+from handlers.rest import Call, endpoint, services
 from handlers.rest.models import ListParameters
 from handlers.views.requests import ListedRequestPageView, listed_request
 
-handler = Endpoint("Queued requests")
 
-
-@handler.route("GET", "/api/v1/connections/<connection_id>/queued_requests")
-def list_queued_requests(connection_id: str, parameters: ListParameters) -> ListedRequestPageView:
+@endpoint("Queued requests", "GET /connections/{connection_id}/queued_requests")
+def handler(call: Call, connection_id: str, parameters: ListParameters) -> ListedRequestPageView:
     """List a connection's requests.
 
     A page past the end is empty.
@@ -22,7 +20,7 @@ def list_queued_requests(connection_id: str, parameters: ListParameters) -> List
     # Read in parallel with the page. The connection determines why its requests wait.
     with ThreadPoolExecutor(1) as parallel:
         read = parallel.submit(services().store.connection, connection_id)
-        page = Lists(services().store, services().clock).page(handler.app_id, query)
+        page = Lists(services().store, services().clock).page(call.app_id, query)
     now, connection = services().clock(), read.result()
     views = [
         listed_request(item, waiting=waiting_reason.of_request(item.record, connection, now)) for item in page.items

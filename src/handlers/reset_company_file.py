@@ -1,13 +1,11 @@
 """POST /connections/{connection_id}/reset_company_file: accept the next session's company file."""
 
-from handlers.rest import Endpoint, services
+from handlers.rest import Call, endpoint, services
 from handlers.rest.connections import ConnectionResponse, connection_response
 
-handler = Endpoint("Connections", changes=True)
 
-
-@handler.route("POST", "/api/v1/connections/<connection_id>/reset_company_file")
-def reset_company_file(connection_id: str) -> ConnectionResponse:
+@endpoint("Connections", "POST /connections/{connection_id}/reset_company_file", changes=True)
+def handler(call: Call, connection_id: str) -> ConnectionResponse:
     """Accept the next session's company file.
 
     A connection is pinned to one company file by the mark (`FileID`) that its .qwc file left there. While a file with
@@ -16,4 +14,4 @@ def reset_company_file(connection_id: str) -> ConnectionResponse:
     the connection is then pinned to that file. Resetting again changes nothing. A write whose response was lost is
     never repeated in a file other than the one that it was sent to.
     """
-    return connection_response(services().connections.reset_company_file(handler.app_id, connection_id))
+    return connection_response(services().connections.reset_company_file(call.app_id, connection_id))

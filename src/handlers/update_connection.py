@@ -1,16 +1,14 @@
 """PATCH /connections/{connection_id}: change a connection's settings."""
 
-from handlers.rest import Endpoint, services
+from handlers.rest import Call, endpoint, services
 from handlers.rest.connections import ConnectionResponse, checked_settings, connection_response
 from handlers.rest.models import ChangedConnection
 
-handler = Endpoint("Connections", changes=True)
 
-
-@handler.route("PATCH", "/api/v1/connections/<connection_id>")
-def update_connection(connection_id: str, body: ChangedConnection) -> ConnectionResponse:
+@endpoint("Connections", "PATCH /connections/{connection_id}", changes=True)
+def handler(call: Call, connection_id: str, body: ChangedConnection) -> ConnectionResponse:
     """Change a connection's settings.
 
     A setting that is not given stays as it is; null clears it. A running session keeps the settings that it has.
     """
-    return connection_response(services().connections.update(handler.app_id, connection_id, **checked_settings(body)))
+    return connection_response(services().connections.update(call.app_id, connection_id, **checked_settings(body)))

@@ -1,5 +1,7 @@
 """Apps, their API keys and webhook secrets (docs/reference/service-contract.md, Authentication)."""
 
+from __future__ import annotations
+
 import hashlib
 from dataclasses import dataclass
 from enum import StrEnum

@@ -4,7 +4,8 @@ Only these endpoints import it. The resolver and pydantic would slow down the co
 """
 
 from handlers.bootstrap import services
-from handlers.rest.endpoint import REQUEST, REQUEST_OF_CONNECTION, Endpoint
+from handlers.rest.endpoint import Endpoint, endpoint
+from handlers.rest.request_checks import Call
 from handlers.views.schema import Data, Page
 
-__all__ = ["REQUEST", "REQUEST_OF_CONNECTION", "Data", "Endpoint", "Page", "services"]
+__all__ = ["Call", "Data", "Endpoint", "Page", "endpoint", "services"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
 from aws_lambda_powertools import Logger
@@ -28,13 +28,12 @@ from handlers.rest.errors import InternalError, error_response, expected
 from handlers.rest.responses import CONTENT_TYPE, for_read_only_key, render
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from domain.queries import Query as ConvenienceQuery
 
-REQUEST = "/api/v1/queued_requests/<request_id>"
-REQUEST_OF_CONNECTION = "/api/v1/connections/<connection_id>/queued_requests/<request_id>"
-"""The two paths of a request."""
+PREFIX = "/api/v1"
+CONNECTION = "/connections/{connection_id}"
 
 _PATH_PARAMETERS = {
     "connection_id": params.Path(description="The connection's id.", json_schema_extra={"format": "uuid"}),
@@ -70,15 +69,31 @@ class Operation:
 
 
 class Endpoint:
-    """A Lambda handler with the operations of one endpoint.
+    """A Lambda handler: a function between the service's checks and its responses.
 
-    A handler function takes the parameters of its path by name, a `Body` and `Parameters`. It returns the response's
-    body, None for an empty one, or a finished `Response`. Its docstring is the description in OpenAPI, and its return
-    type is the schema.
+    The function takes a `Call`, the parameters of its path by name, a `Body` and `Parameters`. It returns the body of
+    the response, None for an empty one, or a finished `Response`. If its `connection_id` is optional, its routes also
+    exist below `/connections/{connection_id}`. In OpenAPI, its docstring is the description, its return type is the
+    schema, and the name of its module is the id of the operation.
     """
 
-    def __init__(self, tag: str, *, changes: bool = False, query: ConvenienceQuery | None = None) -> None:
-        """Refuse read-only keys if the endpoint `changes` something. `query` checks the query parameters itself."""
+    def __init__(
+        self,
+        tag: str,
+        routes: Sequence[str],
+        function: Callable[..., Any],
+        *,
+        changes: bool = False,
+        query: ConvenienceQuery | None = None,
+        status: int = 200,
+        repeated_status: int | None = None,
+        errors: tuple[type[ServiceError], ...] = (),
+    ) -> None:
+        """Refuse read-only keys if the endpoint `changes` something. `query` checks the query parameters itself.
+
+        `errors` are those that cannot be derived from the path, the body and the scope. With a `repeated_status` the
+        function returns the body and whether the call repeated an earlier one.
+        """
         self.tag = tag
         self.query = query
         self.operations: list[Operation] = []
@@ -86,93 +101,62 @@ class Endpoint:
             enable_validation=True, json_body_deserializer=request_checks.json_object
         )
         self.resolver.exception_handler(Exception)(self._error_response)
+        self._function = function
         self._changes = changes
+        self._status, self._repeated_status = status, repeated_status or status
         self._parameters: list[str] = []
         self._fields: list[str] | None = None
+        signature = inspect.signature(function)
+        for parameter in signature.parameters.values():
+            if parameter.name == "connection_id" and parameter.default is None:
+                routes = [*routes, *(route.replace(" ", f" {CONNECTION}") for route in routes)]
+            if body := _model(parameter, Body):
+                self._fields = list(body.model_fields)
+            if model := _model(parameter, Parameters):
+                self._parameters = [field.alias or name for name, field in model.model_fields.items()]
+        name = f"query_{query.name}" if query else function.__module__.rpartition(".")[2]
+        for route in routes:
+            method, path = route.split()
+            operation = Operation(
+                _operation_id(name, method, path),
+                method,
+                PREFIX + path,
+                function,
+                (status,) if repeated_status is None else (status, repeated_status),
+                frozenset([*self._errors(path), *errors]),
+            )
+            self.operations.append(operation)
+            powertools_path = operation.path.replace("{", "<").replace("}", ">")
+            responder = self._responder(_parameters(signature, path))
+            self.resolver.route(powertools_path, method, operation_id=operation.id, status_code=status)(responder)
 
-    def route(
-        self,
-        method: str,
-        *paths: str,
-        status: int = 200,
-        repeated_status: int | None = None,
-        errors: tuple[type[ServiceError], ...] = (),
-        operation_id: str | None = None,
-    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Register a function. `errors` are those that cannot be derived from the path, the body and the scope.
+    def _responder(self, parameters: Sequence[inspect.Parameter]) -> Callable[..., Response[Any]]:
+        """Return a function for Powertools that has these parameters and renders the result of our function."""
 
-        With a `repeated_status` the function returns the body and whether the call repeated an earlier one.
-        """
-
-        def register(function: Callable[..., Any]) -> Callable[..., Any]:
-            signature = inspect.signature(function)
-            for parameter in signature.parameters.values():
-                if body := _model(parameter, Body):
-                    self._fields = list(body.model_fields)
-                if query := _model(parameter, Parameters):
-                    self._parameters = [field.alias or name for name, field in query.model_fields.items()]
-            for path in paths:
-                respond = self._responder(function, status, repeated_status)
-                # Powertools would validate and copy a body of a declared type, up to 4 MB, without need.
-                respond.__signature__ = signature.replace(  # type: ignore[attr-defined]
-                    parameters=_parameters(signature, path), return_annotation=Response[Any]
-                )
-                below = "_of_connection" if "<connection_id>" in path and "<request_id>" in path else ""
-                operation = Operation(
-                    operation_id or f"{function.__name__}{below}",
-                    method,
-                    path.replace("<", "{").replace(">", "}"),
-                    function,
-                    (status,) if repeated_status is None else (status, repeated_status),
-                    frozenset([*self._errors(path), *errors]),
-                )
-                self.operations.append(operation)
-                self.resolver.route(path, method, operation_id=operation.id, status_code=status)(respond)
-            return function
-
-        return register
-
-    def _responder(
-        self, function: Callable[..., Any], status: int, repeated_status: int | None
-    ) -> Callable[..., Response[Any]]:
-        """Return a function that renders the result of `function`."""
-
-        @wraps(function)
         def respond(**arguments: Any) -> Response[Any]:
-            result = function(**arguments)
+            call = request_checks.call_of(self.resolver.current_event.raw_event)
+            result = self._function(call, **arguments)
             if isinstance(result, Response):
                 return result
-            body, repeated = result if repeated_status else (result, False)
-            if self.caller.scope is Scope.READ_ONLY:
+            body, repeated = result if self._repeated_status != self._status else (result, False)
+            if call.scope is Scope.READ_ONLY:
                 body = for_read_only_key(body)
-            return render(self.event, body, repeated_status if repeated and repeated_status else status)
+            return render(call.event, body, self._repeated_status if repeated else self._status)
 
+        # Powertools would validate and copy a body of a declared type, up to 4 MB, without need.
+        respond.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            parameters, return_annotation=Response[Any]
+        )
         return respond
 
     def _errors(self, path: str) -> Iterator[type[ServiceError]]:
         yield from (InvalidRequest, Unauthorized, TooManyRequests)
         if self._changes:
             yield Forbidden
-        if "<" in path:
+        if "{" in path:
             yield NotFound
         if self._fields is not None:
             yield from (RequestTooLarge, UnsupportedMediaType)
-
-    @property
-    def event(self) -> request_checks.Event:
-        """The call that is being handled."""
-        event: request_checks.Event = self.resolver.current_event.raw_event
-        return event
-
-    @property
-    def caller(self) -> request_checks.Caller:
-        """The caller, as the authorizer identified it."""
-        return request_checks.caller(self.event)
-
-    @property
-    def app_id(self) -> str:
-        """The app that calls."""
-        return self.caller.app_id
 
     def __call__(self, event: Mapping[str, Any], context: Any) -> dict[str, Any]:
         """Handle one call, and log one line about it."""
@@ -203,9 +187,9 @@ class Endpoint:
 
     def _checked(self, event: request_checks.Event) -> request_checks.Event:
         """Return the call with its body as text. Raises the error of the first check that fails."""
-        request_checks.caller(event)
+        call = request_checks.call_of(event)
         if self._changes:
-            request_checks.require_full_scope(event)
+            request_checks.require_full_scope(call)
         request_checks.require_ids(event)
         if self.query is None:
             request_checks.require_known_parameters(event, self._parameters)
@@ -217,11 +201,23 @@ class Endpoint:
     def _error_response(self, error: Exception) -> Response[str]:
         ours = expected(error, self._fields or [])
         if ours is None:
-            request_id = self.event["requestContext"]["requestId"]
+            request_id = self.resolver.current_event.raw_event["requestContext"]["requestId"]
             logger.error("fault", exc_info=error, request_id=request_id)
             message = "Something went wrong on our side. Please report details.request_id."
             ours = InternalError(message, {"request_id": request_id})
         return error_response(ours)
+
+
+def endpoint(tag: str, *routes: str, **options: Any) -> Callable[[Callable[..., Any]], Endpoint]:
+    """Return a decorator that makes a function the handler of `routes` below `/api/v1`. See `Endpoint`."""
+    return partial(Endpoint, tag, routes, **options)
+
+
+def _operation_id(name: str, method: str, path: str) -> str:
+    """Return the id of an operation. The operations of an endpoint differ in their path or in their method."""
+    if path.startswith(CONNECTION) and "{request_id}" in path:
+        return f"{name}_of_connection"
+    return name if method == "GET" else name.replace("get_", f"{method.lower()}_")
 
 
 def _parameters(signature: inspect.Signature, path: str) -> list[inspect.Parameter]:
@@ -229,10 +225,12 @@ def _parameters(signature: inspect.Signature, path: str) -> list[inspect.Paramet
     converted = []
     for parameter in signature.parameters.values():
         keyword = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        if parameter.annotation is request_checks.Call:
+            continue
         if parameter.name not in _PATH_PARAMETERS:
             source = params.Body() if _model(parameter, Body) else params.Query()
             converted.append(keyword.replace(annotation=Annotated[parameter.annotation, source]))
-        elif f"<{parameter.name}>" in path:
+        elif f"{{{parameter.name}}}" in path:
             annotation = Annotated[str, _PATH_PARAMETERS[parameter.name]]
             converted.append(keyword.replace(annotation=annotation, default=inspect.Parameter.empty))
     return converted

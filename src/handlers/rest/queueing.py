@@ -12,7 +12,7 @@ from handlers.views import requests
 if TYPE_CHECKING:
     from domain import qbxml
     from domain.requests.service import Idempotency
-    from handlers.rest.request_checks import Caller
+    from handlers.rest.request_checks import Call
     from handlers.views.requests import QueuedRequestView
     from handlers.views.schema import Data
 
@@ -26,7 +26,7 @@ def webhook_to(url: str | None) -> Webhook | None:
 
 
 def queue(
-    caller: Caller,
+    call: Call,
     connection_id: str,
     request: qbxml.Request,
     webhook: Webhook | None,
@@ -38,9 +38,9 @@ def queue(
 
     Return its record and whether an earlier call with the same idempotency key queued it. Raises QuotaExceeded.
     """
-    services().quotas.check_create(caller.app_id, caller.limits)
+    services().quotas.check_create(call.app_id, call.limits)
     service = services().requests
-    queued = service.queue(caller.app_id, connection_id, request, webhook, idempotency, may_iterate=may_iterate)
+    queued = service.queue(call.app_id, connection_id, request, webhook, idempotency, may_iterate=may_iterate)
     waiting = service.cached_waiting_reason(queued.stored.record)
     view = requests.queued_request(queued.stored, waiting=waiting, below_connection=True)
     return {"data": view}, queued.repeated

@@ -33,26 +33,27 @@ Event = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
-    """The app that calls, the scope of its API key, and its limits."""
+class Call:
+    """A call: its event, the app, the scope of its API key, and the limits of the app."""
 
+    event: Event
     app_id: str
     scope: Scope
     limits: Limits
 
 
-def caller(event: Event) -> Caller:
-    """Return the caller that the authorizer identified. Raises Unauthorized if no authorizer ran."""
+def call_of(event: Event) -> Call:
+    """Return the call with the app that the authorizer identified. Raises Unauthorized if no authorizer ran."""
     authorized = event["requestContext"].get("authorizer") or {}
     if "app_id" not in authorized:
         raise Unauthorized("Send your API key as the Basic user name with an empty password.")
     limits = {field.name: int(authorized[field.name]) for field in fields(Limits) if field.name in authorized}
-    return Caller(authorized["app_id"], Scope(authorized["scope"]), Limits(**limits))
+    return Call(event, authorized["app_id"], Scope(authorized["scope"]), Limits(**limits))
 
 
-def require_full_scope(event: Event) -> None:
+def require_full_scope(call: Call) -> None:
     """Raise Forbidden for a read-only key."""
-    if caller(event).scope is not Scope.FULL:
+    if call.scope is not Scope.FULL:
         raise Forbidden(
             "This API key is read-only. It can get requests and connections, but cannot queue, change or delete them."
         )

@@ -32,7 +32,7 @@ def event(**fields: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("authorizer", [None, {}, {"principalId": "a"}])
 def test_a_call_without_an_authorizer_is_refused(authorizer: dict[str, str] | None) -> None:
     with pytest.raises(Unauthorized):
-        request_checks.caller(event(requestContext={"authorizer": authorizer}))
+        request_checks.call_of(event(requestContext={"authorizer": authorizer}))
 
 
 def test_another_functions_path_is_not_found() -> None:
