@@ -1,12 +1,11 @@
 """The body that queues a request. It is not in `models`, because only it needs the code that reads QBXML."""
 
-from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
 from domain import qbxml
-from domain.errors import InvalidRequest, Problem
+from domain.errors import InvalidRequest
 from handlers.rest.endpoint import Body, Parameters
 from handlers.rest.models import Url
 
@@ -73,9 +72,8 @@ class NewQueuedRequest(Body):
         if from_json:
             options["default_version"] = from_json.version
         from_xml = None if self.request_xml is None else qbxml.parse_request_xml(self.request_xml, **options)
-        if from_json and from_xml and from_json != replace(from_xml, on_error=from_json.on_error):
-            message = "differs from request_xml. Send only one of them"
-            raise InvalidRequest([Problem("request_json", message)])
+        if from_json and from_xml and not _are_the_same(from_json, from_xml):
+            raise InvalidRequest.of("request_json", "differs from request_xml. Send only one of them")
         request = from_xml or from_json
         if request is None:
             raise AssertionError("one of the two forms is there")
@@ -83,3 +81,7 @@ class NewQueuedRequest(Body):
             message = f"cannot be auto: {request.name} has no iterator, or it names its objects or limits their number"
             raise InvalidRequest.of("iterate", message)
         return request
+
+
+def _are_the_same(one: qbxml.Request, other: qbxml.Request) -> bool:
+    return (one.to_json(), one.response_data) == (other.to_json(), other.response_data)
