@@ -93,6 +93,7 @@ for name, functions in {
     "request.validation": {
         "validated": lambda request, *_, **__: request,
         "check_version": nothing,
+        "check_wire_size": nothing,
         "default_version": nothing,
     },
     "request.normalization": {"normalize": nothing},

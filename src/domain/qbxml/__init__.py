@@ -7,8 +7,7 @@ from domain.qbxml.request.document import Request
 from domain.qbxml.request.from_json import parse_request_json
 from domain.qbxml.request.from_xml import parse_request_xml, stored_request
 from domain.qbxml.request.iteration import PAGE_SIZE, iterated
-from domain.qbxml.request.validation import check_version, default_version
-from domain.qbxml.request.wire_size import check_wire_size
+from domain.qbxml.request.validation import check_version, check_wire_size, default_version
 from domain.qbxml.response.host_facts import HostFacts, host_facts
 from domain.qbxml.response.reader import ResponseStatus, UnreadableResponse, parse_response
 from domain.qbxml.response.to_json import response_to_json

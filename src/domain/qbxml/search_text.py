@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from domain.qbxml.response.reader import UnreadableResponse, read_with_repair
@@ -25,14 +26,15 @@ def search_text(request: Request, response_xml: str | None = None) -> str:
     response contributes only the texts before the error.
     """
     texts = _Texts(_MAX_REQUEST_BYTES)
-    for text in (request.name, request.request_id, *(node.text for node in request.element.iter())):
-        texts.add(text or "")
+    with suppress(_Full):
+        for text in (request.name, request.request_id, *(element.text for element in request.element.iter())):
+            texts.add(text or "")
     lines = texts.lines
     if response_xml:
-        response = _ResponseReader()
+        texts = _Texts(_MAX_RESPONSE_BYTES)
         with suppress(UnreadableResponse, _Full):
-            read_with_repair(response.read, response_xml)
-        lines |= response.texts.lines
+            read_with_repair(partial(_read_response, texts), response_xml)
+        lines |= texts.lines
     return "\n".join(lines)
 
 
@@ -47,35 +49,28 @@ class _Texts:
         self._free_bytes = max_bytes
         self.lines: dict[str, None] = {}
 
-    def add(self, text: str) -> bool:
-        """Add a text. Return whether there is room for more."""
+    def add(self, text: str) -> None:
+        """Add a text, shortened to the remaining bytes. Raise _Full if there is no room for another."""
         line = " ".join(text.split())
-        if line and line not in self.lines and self._free_bytes > 0:
+        if line and line not in self.lines:
             kept = line.encode("utf-8", "replace")[: self._free_bytes].decode("utf-8", "ignore")
             self._free_bytes -= len(kept.encode()) + 1
             self.lines[kept] = None
-        return self._free_bytes > 0
-
-
-class _ResponseReader:
-    """Collects texts from the events of expat and stops the parser when the limit is reached."""
-
-    def __init__(self) -> None:
-        self.texts = _Texts(_MAX_RESPONSE_BYTES)
-        self._text: list[str] = []
-
-    def read(self, text: str) -> None:
-        parse_events(text, self.start, self.end, self.characters)
-
-    def start(self, _name: str, attributes: dict[str, str]) -> None:
-        self._text.clear()
-        if (message := attributes.get("statusMessage")) and not self.texts.add(message):
+        if self._free_bytes <= 0:
             raise _Full
 
-    def end(self, name: str) -> None:
-        if name.endswith(_SEARCHED_ENDINGS) and not self.texts.add("".join(self._text)):
-            raise _Full
-        self._text.clear()
 
-    def characters(self, data: str) -> None:
-        self._text.append(data)
+def _read_response(texts: _Texts, response_xml: str) -> None:
+    """Add the texts of a response. _Full stops the parser."""
+    parts: list[str] = []
+
+    def start(_name: str, attributes: dict[str, str]) -> None:
+        parts.clear()
+        texts.add(attributes.get("statusMessage", ""))
+
+    def end(name: str) -> None:
+        if name.endswith(_SEARCHED_ENDINGS):
+            texts.add("".join(parts))
+        parts.clear()
+
+    parse_events(response_xml, start, end, parts.append)

@@ -49,7 +49,7 @@ def diagnose(
     elements around the parent, from the inside out. `counterpart` is the Add request for a Mod request, or the
     reverse, with its content model in this place.
     """
-    rules = content.rules()
+    rules = content.rules
     known = [child for child in children if child.tag in rules]
     unknown = dict.fromkeys(child.tag for child in children if child.tag not in rules)
     # Comparing names is slow, and any further problems would not be reported.
@@ -93,19 +93,19 @@ def _by_place(
     enclosing: Mapping[str, ContentModel],
     counterpart: tuple[str, ContentModel] | None,
 ) -> str | None:
-    name, rules = child.tag, content.rules()
-    parents = [rule.name for rule in rules.values() if rule.content and name in rule.content.rules()]
-    parents = parents or [outer for outer, model in enclosing.items() if name in model.rules()][:1]
+    name, rules = child.tag, content.rules
+    parents = [rule.name for rule in rules.values() if rule.content and name in rule.content.rules]
+    parents = parents or [outer for outer, model in enclosing.items() if name in model.rules][:1]
     if parents:
         return f"It belongs in {' or '.join(parents[:3])}."
-    if counterpart is not None and name in counterpart[1].rules():
+    if counterpart is not None and name in counterpart[1].rules:
         return f"Only {counterpart[0]} has it."
     wrapped = dict.fromkeys(inner.tag for inner in child.iter() if inner.tag in rules)
     return f"Write {' and '.join(wrapped)} without {name} around it." if wrapped else None
 
 
 def _by_similarity(parent: str, child: Element, content: ContentModel) -> str | None:
-    rules = content.rules()
+    rules = content.rules
     # An element with children is not a misspelled text element, and the reverse.
     candidates = [rule.name for rule in rules.values() if bool(len(child)) == bool(rule.content)]
     suggestion = did_you_mean(child.tag, candidates, _MIN_SIMILARITY)
@@ -116,7 +116,7 @@ def _by_similarity(parent: str, child: Element, content: ContentModel) -> str | 
 
 def _misplaced(children: Sequence[Element], content: ContentModel) -> Iterator[Finding]:
     """Yield the smallest set of children to move so that the others are in order."""
-    ranks = [content.ranks()[child.tag] for child in children]
+    ranks = [content.ranks[child.tag] for child in children]
     kept = _longest_ordered(ranks)
     staying = set(kept)
     for index, child in enumerate(children):

@@ -32,7 +32,7 @@ def is_valid(request: Element, qbxml_version: str) -> bool:
     try:
         for parent, content in pending:
             checked += len(parent)
-            followers = content.first or content.start()
+            followers = content.first
             for child in parent:
                 rule = followers[child.tag]
                 followers = rule.followers

@@ -10,7 +10,7 @@ from domain.qbxml.request import limits
 from domain.qbxml.request.document import DEFAULT_ON_ERROR, DEFAULT_VERSION, ENVELOPE, MESSAGE_SET
 from domain.qbxml.request.envelope import ENVELOPE_DEPTH, request_in_envelope
 from domain.qbxml.request.normalization import normalize
-from domain.qbxml.request.problems import Source, did_you_mean, quoted, refuse
+from domain.qbxml.request.problems import Source, did_you_mean, quoted
 from domain.qbxml.request.validation import validated
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _pointer(pointer: str, *members: str) -> str:
 
 def _refuse(message: str, pointer: str, *members: str, suggestion: str | None = None) -> NoReturn:
     """Raise InvalidRequest for a member."""
-    refuse(FIELD, message, _pointer(pointer, *members), suggestion=suggestion)
+    Source(FIELD).refuse(message, _pointer(pointer, *members), suggestion=suggestion)
 
 
 def _object(value: object, pointer: str, names: frozenset[str]) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ from domain.qbxml.request import limits
 from domain.qbxml.request.document import DEFAULT_ON_ERROR, DEFAULT_VERSION, ENVELOPE, MESSAGE_SET
 from domain.qbxml.request.envelope import request_in_envelope
 from domain.qbxml.request.fast_xml_reader import read_valid_xml_fast, read_xml_fast
-from domain.qbxml.request.problems import Source, refuse
+from domain.qbxml.request.problems import Source
 from domain.qbxml.request.validation import validated
 from domain.qbxml.request.xml_reader import read_xml
 from domain.qbxml.xml_parser import has_character_references
@@ -53,7 +53,7 @@ def parse_request_xml(
 
     # Each element ends with one of these.
     if text.count("</") + text.count("/>") > limits.MAX_ELEMENTS:
-        refuse(FIELD, limits.TOO_MANY_ELEMENTS, suggestion=limits.FEWER_ELEMENTS)
+        source.refuse(limits.TOO_MANY_ELEMENTS, suggestion=limits.FEWER_ELEMENTS)
     fast = read_valid_xml_fast(text, default_version) if validate else read_xml_fast(text)
     if fast is not None:
         try:

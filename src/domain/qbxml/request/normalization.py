@@ -27,7 +27,7 @@ def normalize(request: Element) -> None:
 
 
 def _normalize_children(parent: Element, content: ContentModel) -> None:
-    rules, ranks = content.rules(), content.ranks()
+    rules, ranks = content.rules, content.ranks
     rank = -1
     order: list[int] = []
     for child in parent:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
+from xml.etree.ElementTree import Element
 
 from domain.errors import InvalidRequest, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from xml.etree.ElementTree import Element
 
 Location: TypeAlias = tuple[int, int] | str | None
 """The location of an element in the original text: line and column from 1, or a JSON pointer."""
@@ -19,23 +19,6 @@ _MAX_QUOTED = 60
 
 MIN_SIMILARITY = 0.7
 """The minimum similarity, from 0 to 1, at which a name is suggested in place of another."""
-
-
-def problem(
-    field: str, message: str, location: Location = None, path: str | None = None, suggestion: str | None = None
-) -> Problem:
-    """Return a problem at a location in XML (line, column and `path`) or in JSON (a pointer)."""
-    if isinstance(location, str):
-        return Problem(field, message, path=location, suggestion=suggestion)
-    line, column = location or (None, None)
-    return Problem(field, message, line, column, path, suggestion)
-
-
-def refuse(
-    field: str, message: str, location: Location = None, path: str | None = None, suggestion: str | None = None
-) -> NoReturn:
-    """Raise InvalidRequest with one problem."""
-    raise InvalidRequest([problem(field, message, location, path, suggestion)])
 
 
 class Source:
@@ -63,18 +46,27 @@ class Source:
     def problem(
         self,
         message: str,
-        element: Element,
+        place: Element | Location,
         path: str | None = None,
         suggestion: str | None = None,
         *,
         part: str = "",
     ) -> Problem:
-        """Return a problem with an element or a part of it."""
-        return problem(self.field, message, self.location(element, part), path, suggestion)
+        """Return a problem with an element, a `part` of it, or a location in the text.
 
-    def refuse(self, message: str, element: Element, path: str, suggestion: str | None = None) -> NoReturn:
-        """Raise InvalidRequest with one problem of an element."""
-        raise InvalidRequest([self.problem(message, element, path, suggestion)])
+        In XML, the problem has a line, a column and `path`. In JSON, its path is the JSON pointer.
+        """
+        location = self.location(place, part) if isinstance(place, Element) else place
+        if isinstance(location, str):
+            return Problem(self.field, message, path=location, suggestion=suggestion)
+        line, column = location or (None, None)
+        return Problem(self.field, message, line, column, path, suggestion)
+
+    def refuse(
+        self, message: str, place: Element | Location = None, path: str | None = None, suggestion: str | None = None
+    ) -> NoReturn:
+        """Raise InvalidRequest with one problem."""
+        raise InvalidRequest([self.problem(message, place, path, suggestion)])
 
 
 def quoted(text: str) -> str:

@@ -123,7 +123,7 @@ class _SchemaCheck:
         return self._problems
 
     def _check_children(self, element: Element, content: ContentModel) -> None:
-        children, followers = list(element), content.start()
+        children, followers = list(element), content.first
         self._open.append(element)
         checked = 0
         for child in children:
@@ -146,7 +146,7 @@ class _SchemaCheck:
             for finding in islice(findings, limits.MAX_PROBLEMS):
                 self._add(*finding)
             for child in children[checked:]:
-                if (rule := content.rules().get(child.tag)) is not None:
+                if (rule := content.rules.get(child.tag)) is not None:
                     self._check_child(child, rule)
         self._open.pop()
 
@@ -159,7 +159,7 @@ class _SchemaCheck:
             if content is None:
                 break
             models = {element.tag: content, **models}
-            content = rule.content if (rule := content.rules().get(child.tag)) is not None else None
+            content = rule.content if (rule := content.rules.get(child.tag)) is not None else None
         return models
 
     def _counterpart(self) -> tuple[str, ContentModel] | None:
@@ -170,7 +170,7 @@ class _SchemaCheck:
             if name.endswith(f"{own}Rq") and (model := request_model(other_name)) is not None:
                 content: ContentModel | None = model.content
                 for element in self._open[1:]:
-                    rule = None if content is None else content.rules().get(element.tag.replace(own, other))
+                    rule = None if content is None else content.rules.get(element.tag.replace(own, other))
                     content = None if rule is None else rule.content
                 return None if content is None else (other_name, content)
         return None

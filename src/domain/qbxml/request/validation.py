@@ -1,14 +1,13 @@
-"""All checks before a request is queued: label, schema, iterator, characters and QBXML version."""
+"""All checks before a request is queued: label, schema, iterator, characters, QBXML version and size."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from domain.errors import InvalidRequest, Problem, UnsupportedByVersion
+from domain.errors import InvalidRequest, Problem, RequestTooLarge, UnsupportedByVersion
 from domain.qbxml.request import limits
 from domain.qbxml.request.characters import character_problems, transliterate_element
 from domain.qbxml.request.document import DEFAULT_VERSION
-from domain.qbxml.request.problems import problem
 from domain.qbxml.request.schema_check import iterator_problems, macro_problems, schema_problems
 from domain.qbxml.schema.content_models import version_number
 
@@ -16,6 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from domain.qbxml.request.document import Request
+
+
+_MAX_GROWTH = 14
+"""The maximum bytes that one character can become: `&amp;#1114111;`."""
+
+_EXTRA_BYTES = {b"&": 4, b"<": 3, b">": 3, b'"': 1, b"\\": 1, b"\n": 1, b"\t": 1}
+"""SOAP escapes markup: `&` becomes `&amp;`. Lambda returns the reply as JSON, which escapes the others."""
 
 
 def validated(
@@ -42,9 +48,7 @@ def validated(
     if validate and not limits.version_exists(request.version):
         location = "/version" if isinstance(request.source.location(request.element), str) else None
         suggestion = "Use a version from 1.0 to 17.0."
-        problems.append(
-            problem(request.source.field, f"QBXML {request.version} does not exist.", location, None, suggestion)
-        )
+        problems.append(request.source.problem(f"QBXML {request.version} does not exist.", location, None, suggestion))
     elif validate and not limits.edition_of(request.version):
         if not is_valid:
             problems.extend(schema_problems(request, outside_us=country not in {None, "US"}))
@@ -80,6 +84,20 @@ def default_version(supported: str | None) -> str:
         return DEFAULT_VERSION
     is_old = limits.edition_of(supported) or version_number(supported) < version_number(DEFAULT_VERSION)
     return supported if is_old else DEFAULT_VERSION
+
+
+def check_wire_size(request_xml: str) -> None:
+    """Raise RequestTooLarge if the XML of a request is too large to send to the Web Connector."""
+    if len(request_xml) * _MAX_GROWTH <= limits.MAX_WIRE_BYTES:
+        return
+    data = request_xml.encode("ascii", "xmlcharrefreplace")
+    size = len(data) + sum(extra * data.count(character) for character, extra in _EXTRA_BYTES.items())
+    if size > limits.MAX_WIRE_BYTES:
+        message = (
+            f"The request takes {size:,} bytes when it is sent to the Web Connector; at most"
+            f" {limits.MAX_WIRE_BYTES:,} are allowed. Split it. Characters such as & and é take up to 14 bytes."
+        )
+        raise RequestTooLarge(message, {"size_bytes": size, "limit_bytes": limits.MAX_WIRE_BYTES})
 
 
 def _label_problems(request: Request) -> Iterable[Problem]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element
 from xml.parsers.expat import ExpatError
 
@@ -11,11 +11,11 @@ from defusedxml.common import DefusedXmlException
 
 from domain.qbxml.request import limits
 from domain.qbxml.request.envelope import ENVELOPE_DEPTH
-from domain.qbxml.request.problems import quoted, refuse
+from domain.qbxml.request.problems import quoted
 from domain.qbxml.xml_parser import defused_parser, error_text, is_tag_mismatch, normalize_prologue
 
 if TYPE_CHECKING:
-    from domain.qbxml.request.problems import Location, Source
+    from domain.qbxml.request.problems import Source
 
 _version_attribute = re.compile(r"""version\s*=\s*(?:"([^"]*)"|'([^']*)')\s*\Z""").match
 
@@ -62,14 +62,16 @@ class _Reader:
         except UnicodeEncodeError as error:
             line = text.count("\n", 0, error.start) + 1
             column = error.start - text.rfind("\n", 0, error.start)
-            self._refuse("Remove the unpaired surrogate: it is not a character.", (line, column))
+            self._source.refuse("Remove the unpaired surrogate: it is not a character.", (line, column))
         except ExpatError as error:
             message = f"The XML is malformed: {error_text(error)}."
             suggestion = self._suggestion(error, text)
-            self._refuse(message, (error.lineno, error.offset + 1), self._path() or None, suggestion)
+            self._source.refuse(message, (error.lineno, error.offset + 1), self._path() or None, suggestion)
         except DefusedXmlException:
             suggestion = "Remove the DOCTYPE. Write special characters as &amp;, &lt; or numeric references."
-            self._refuse("DOCTYPE declarations and entities are not allowed.", self._location(), suggestion=suggestion)
+            self._source.refuse(
+                "DOCTYPE declarations and entities are not allowed.", self._location(), suggestion=suggestion
+            )
         return self._roots[0]
 
     def _suggestion(self, error: ExpatError, text: str) -> str | None:
@@ -84,11 +86,6 @@ class _Reader:
             return "Write < as &lt;."
         return "Write & as &amp;." if _bare_ampersand(after) or _open_reference(before) else None
 
-    def _refuse(
-        self, message: str, location: Location = None, path: str | None = None, suggestion: str | None = None
-    ) -> NoReturn:
-        refuse(self._source.field, message, location, path, suggestion)
-
     def _location(self) -> tuple[int, int]:
         return self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber + 1
 
@@ -102,10 +99,10 @@ class _Reader:
         for attribute, value in attributes.items():
             self._check_name(attribute, location)
             if (message := limits.bad_character_message(value)) is not None:
-                self._refuse(message, location, self._path(name, f"@{attribute}"))
+                self._source.refuse(message, location, self._path(name, f"@{attribute}"))
         if len(self._open) >= limits.MAX_DEPTH + ENVELOPE_DEPTH:
             message = f"Elements are nested too deeply; at most {limits.MAX_DEPTH} levels are allowed."
-            self._refuse(message, location, self._path(name))
+            self._source.refuse(message, location, self._path(name))
         element = Element(name, attributes)
         self._source.locations[element] = location
         (self._open[-1] if self._open else self._roots).append(element)
@@ -119,7 +116,7 @@ class _Reader:
             element.text = "".join(self._text)
             self._text.clear()
             if (message := limits.bad_character_message(element.text)) is not None:
-                self._refuse(message, self._source.location(element), self._path())
+                self._source.refuse(message, element, self._path())
         self._open.pop()
 
     def _characters(self, data: str) -> None:
@@ -130,22 +127,22 @@ class _Reader:
         self._text.clear()
         if text:
             message = f"{self._open[-1].tag} contains both elements and text: {quoted(text)}."
-            self._refuse(message, location, self._path())
+            self._source.refuse(message, location, self._path())
 
     def _instruction(self, target: str, data: str) -> None:
         if target != "qbxml":
-            self._refuse(f"The processing instruction {quoted(target)} is not allowed.", self._location())
+            self._source.refuse(f"The processing instruction {quoted(target)} is not allowed.", self._location())
         if self.version is not None or self._roots:
-            self._refuse("<?qbxml version?> may occur only once, before <QBXML>.", self._location())
+            self._source.refuse("<?qbxml version?> may occur only once, before <QBXML>.", self._location())
         self.version = version_in_instruction(data)
         if self.version is None:
             suggestion = 'Write <?qbxml version="13.0"?>.'
-            self._refuse("The QBXML version is not valid.", self._location(), suggestion=suggestion)
+            self._source.refuse("The QBXML version is not valid.", self._location(), suggestion=suggestion)
 
     def _check_name(self, name: str, location: tuple[int, int]) -> None:
         if limits.is_name(name):
             return
         if "}" in name:
             message = "QBXML does not use XML namespaces."
-            self._refuse(message, location, self._path(), "Remove xmlns and the prefix.")
-        self._refuse(f"{quoted(name)} is not a name in QBXML.", location, self._path())
+            self._source.refuse(message, location, self._path(), "Remove xmlns and the prefix.")
+        self._source.refuse(f"{quoted(name)} is not a name in QBXML.", location, self._path())

@@ -8,6 +8,7 @@ followers by name, so checking the order takes one lookup for each child.
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from domain.qbxml.schema.base_types import BASE_TYPES, BaseType
@@ -73,52 +74,40 @@ class ElementRule:
         self.simple_since = NO_VERSION if self.value_type is None or "added" in self.facts else self.since
         self.followers: Followers = {}
 
-    @property
-    def is_bounded(self) -> bool:
-        """Whether the element may occur more than once, but only a limited number of times."""
-        return self.max_occurs not in {1, None}
-
 
 class ContentModel:
-    """The children that an element may have. The rules are built on first use.
-
-    `first` holds the rules of the elements that may come first, or None before `start` is called. `bounded` holds the
-    rules for which followers alone do not limit the number of occurrences.
-    """
-
-    __slots__ = ("_ranks", "_rules", "_types", "bounded", "first", "group")
+    """The children that an element may have. The rules are built on first use."""
 
     def __init__(self, group: Mapping[str, Any], types: Types) -> None:
         self.group = group
         self._types = types
-        self._rules: dict[str, ElementRule] = {}
-        self.first: Followers | None = None
-        self._ranks: dict[str, int] = {}
-        self.bounded: tuple[ElementRule, ...] = ()
 
+    @cached_property
     def rules(self) -> Mapping[str, ElementRule]:
-        """Return the rules by element name, in schema order."""
-        self.start()
-        return self._rules
+        """The rules by element name, in schema order."""
+        return {particle[0]: ElementRule(particle, self._types) for particle in elements_of(self.group)}
 
-    def start(self) -> Followers:
-        """Return the rules of the elements that may come first."""
-        if self.first is None:
-            self._rules = {particle[0]: ElementRule(particle, self._types) for particle in elements_of(self.group)}
-            self.bounded = tuple(rule for rule in self._rules.values() if rule.is_bounded)
-            self.first = self._linked(self.group, {END: _END_RULE})
-        return self.first
+    @cached_property
+    def first(self) -> Followers:
+        """The rules of the elements that may come first. Reading it sets the followers of every rule."""
+        return self._linked(self.group, {END: _END_RULE})
 
+    @cached_property
+    def bounded(self) -> Sequence[ElementRule]:
+        """The rules for which followers alone do not limit the number of occurrences."""
+        return [rule for rule in self.rules.values() if rule.max_occurs not in {1, None}]
+
+    @cached_property
     def ranks(self) -> Mapping[str, int]:
-        """Return the position of each name in schema order. Names in a repeatable group share a position."""
-        if not self._ranks:
-            _rank(self.group, self._ranks)
-        return self._ranks
+        """The position of each name in schema order. Names in a repeatable group share a position."""
+        ranks: dict[str, int] = {}
+        _rank(self.group, ranks)
+        return ranks
 
     def _linked(self, particle: Any, after: Followers) -> Followers:
         """Set the followers of every rule in a particle that precedes `after`. Return the rules that may come first."""
         if isinstance(particle, list):
-            rule = self._rules[particle[0]]
+            rule = self.rules[particle[0]]
             first: Followers = {rule.name: rule}
             rule.followers = after if rule.max_occurs == 1 else {**first, **after}
             return first if rule.min_occurs else {**first, **after}
