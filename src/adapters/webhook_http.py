@@ -12,11 +12,11 @@ socket while they connect (decision 0004).
 from __future__ import annotations
 
 import contextlib
-import queue
 import socket
 import ssl
 import threading
 import time
+from concurrent.futures import Future
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -66,7 +66,9 @@ class WebhookHttp:
         try:
             addresses = self._addresses(receiver, deadline)
             with _connect(addresses, receiver.port, deadline) as plain, deadline.enforced(plain):
-                return _exchange(self._secured(plain, receiver), receiver, headers, body, deadline)
+                is_plain = receiver.scheme == "http"
+                connected = plain if is_plain else self._tls.wrap_socket(plain, server_hostname=receiver.host)
+                return _exchange(connected, receiver, headers, body, deadline)
         except (HTTPException, OSError) as failure:
             if isinstance(failure, TimeoutError) or deadline.is_over:
                 reason = f"{receiver.host} did not respond within {timeout_seconds:g} seconds."
@@ -80,9 +82,6 @@ class WebhookHttp:
             if not is_allowed(address, allow_loopback=self._rules.allow_loopback):
                 raise DeliveryFailed(f"{receiver.host} leads to {address}, which is not public.", permanent=True)
         return addresses
-
-    def _secured(self, plain: socket.socket, receiver: Receiver) -> socket.socket:
-        return plain if receiver.scheme == "http" else self._tls.wrap_socket(plain, server_hostname=receiver.host)
 
 
 class _Deadline:
@@ -129,22 +128,16 @@ def _in_time(deadline: _Deadline, lookup: Callable[[], Sequence[str]]) -> Sequen
 
     The lookup runs in its own thread, because the system's resolver can take half a minute.
     """
-    results: queue.SimpleQueue[Sequence[str] | OSError] = queue.SimpleQueue()
+    result: Future[Sequence[str]] = Future()
 
     def look_up() -> None:
         try:
-            results.put(lookup())
+            result.set_result(lookup())
         except OSError as failure:
-            results.put(failure)
+            result.set_exception(failure)
 
     threading.Thread(target=look_up, daemon=True).start()
-    try:
-        result = results.get(timeout=deadline.seconds_left)
-    except queue.Empty:
-        raise TimeoutError from None
-    if isinstance(result, OSError):
-        raise result
-    return result
+    return result.result(timeout=deadline.seconds_left)
 
 
 def _connect(addresses: Sequence[str], port: int, deadline: _Deadline) -> socket.socket:

@@ -6,9 +6,10 @@ from collections import Counter
 from datetime import timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
-from domain.requests.record import QueuedRequest, State, WebhookState
+from domain.requests.record import QueuedRequest, State, StoredRequest, Tombstone, WebhookState
 from domain.storage.changes import AddRequest
 from domain.storage.counts import INSERTED, UPDATED
+from domain.storage.ports import RequestDetail
 from tests.support.builders import CONNECTION_ID, NOON, REQUEST_XML
 
 if TYPE_CHECKING:
@@ -23,6 +24,14 @@ LATER = NOON + timedelta(minutes=1)
 def add(store: AnyStore, record: QueuedRequest, request_xml: str = REQUEST_XML, search_text: str = "") -> None:
     """Store a new record."""
     store.commit(AddRequest(record, request_xml, search_text))
+
+
+def stored_request(
+    store: AnyStore, request_id: str, connection_id: str | None = None
+) -> StoredRequest | Tombstone | None:
+    """Return the record with its bodies."""
+    detail = store.request_detail(request_id, connection_id)
+    return detail.stored if isinstance(detail, RequestDetail) else detail
 
 
 def counted(store: AnyStore) -> dict[tuple[str, str, State, WebhookState], int]:

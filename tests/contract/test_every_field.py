@@ -23,7 +23,7 @@ from domain.storage.changes import (
     RemoveRequest,
 )
 from domain.web_connector.session.record import Session
-from tests.contract.stores import add
+from tests.contract.stores import add, stored_request
 from tests.support.builders import NOON, REQUEST_XML, a_record
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def the_bodies(store: AnyStore) -> tuple[object, object]:
         Put(None, filled(Connection, id=record.connection_id, deleted_at=None)),
         AddRequest(record, REQUEST_XML, "text"),
     )
-    return StoredRequest(record, REQUEST_XML), store.stored_request(record.id)
+    return StoredRequest(record, REQUEST_XML), stored_request(store, record.id)
 
 
 def the_tombstone(store: AnyStore) -> tuple[object, object]:

@@ -10,7 +10,7 @@ import pytest
 from domain.requests.record import FIRST_IN_LINE, IN_TURN, State, StoredRequest, Tombstone, timestamp
 from domain.storage.changes import ChangeRequest, Put, RemoveRequest
 from domain.storage.ports import RequestDetail
-from tests.contract.stores import LATER, add
+from tests.contract.stores import LATER, add, stored_request
 from tests.support.builders import CONNECTION_ID, NOON, REQUEST_XML, a_connection, a_record
 
 if TYPE_CHECKING:
@@ -98,9 +98,9 @@ def test_a_record_is_removed_with_its_connection(store: AnyStore) -> None:
         add(store, record)
     store.commit(RemoveRequest(deleted, timestamp(LATER)))
     other = "c0000000-0000-4000-8000-000000000099"
-    assert store.stored_request(waits.id, other) is None
+    assert stored_request(store, waits.id, other) is None
     for named in (None, CONNECTION_ID):
-        assert [type(store.stored_request(one.id, named)) for one in (waits, ended, deleted)] == [
+        assert [type(stored_request(store, one.id, named)) for one in (waits, ended, deleted)] == [
             StoredRequest,
             StoredRequest,
             Tombstone,
@@ -109,5 +109,5 @@ def test_a_record_is_removed_with_its_connection(store: AnyStore) -> None:
     store.commit(Put(a_connection(), a_connection().removed(timestamp(LATER))))
 
     for named in (None, CONNECTION_ID):
-        assert [store.stored_request(one.id, named) for one in (waits, ended, deleted)] == [None] * 3
+        assert [stored_request(store, one.id, named) for one in (waits, ended, deleted)] == [None] * 3
         assert [store.request_detail(one.id, named, 9) for one in (waits, ended, deleted)] == [None] * 3

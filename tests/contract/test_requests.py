@@ -12,7 +12,7 @@ import pytest
 from domain.errors import Conflict, NotFound
 from domain.requests.record import QueuedRequest, State, StoredRequest, Tombstone, timestamp
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
-from tests.contract.stores import LATER, add, counted, recount
+from tests.contract.stores import LATER, add, counted, recount, stored_request
 from tests.support.builders import APP_ID, CONNECTION_ID, REQUEST_XML, RESPONSE_XML, a_connection, a_record, a_session
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def store(store: AnyStore) -> AnyStore:
 
 def test_a_missing_entity_is_none(store: AnyStore) -> None:
     assert store.request("b0000000-0000-4000-8000-000000000001") is None
-    assert store.stored_request("b0000000-0000-4000-8000-000000000001") is None
+    assert stored_request(store, "b0000000-0000-4000-8000-000000000001") is None
     with pytest.raises(NotFound):
         store.request_xml("b0000000-0000-4000-8000-000000000001")
 
@@ -52,7 +52,7 @@ def test_a_response_is_kept_beside_the_request(store: AnyStore) -> None:
 
     store.commit(ChangeRequest(record, record.moved(State.RESPONSE_RECEIVED, LATER), response_xml=RESPONSE_XML))
 
-    stored = store.stored_request(record.id)
+    stored = stored_request(store, record.id)
     assert isinstance(stored, StoredRequest)
     assert (stored.request_xml, stored.response_xml) == (REQUEST_XML, RESPONSE_XML)
     assert stored.record.state == State.RESPONSE_RECEIVED
@@ -69,7 +69,7 @@ def test_a_response_of_5_mb_is_read_back_whole(store: AnyStore, alphabet: str | 
 
     store.commit(ChangeRequest(record, record.moved(State.RESPONSE_RECEIVED, LATER), response_xml=response))
 
-    stored = store.stored_request(record.id)
+    stored = stored_request(store, record.id)
     assert isinstance(stored, StoredRequest)
     assert stored.response_xml == response
     assert stored.record.response_size == len(response.encode())
@@ -82,7 +82,7 @@ def test_a_request_of_1_mb_that_does_not_compress_is_read_back_whole(store: AnyS
     add(store, record, request)
 
     assert store.request_xml(record.id) == request
-    stored = store.stored_request(record.id)
+    stored = stored_request(store, record.id)
     assert isinstance(stored, StoredRequest)
     assert stored.request_xml == request
 
@@ -133,7 +133,7 @@ def test_a_deleted_record_leaves_a_tombstone_and_no_bodies(store: AnyStore) -> N
 
     tombstone = Tombstone(record.id, CONNECTION_ID, APP_ID, timestamp(LATER))
     assert store.request(record.id) == tombstone
-    assert store.stored_request(record.id) == tombstone
+    assert stored_request(store, record.id) == tombstone
     assert not store.request_batch([record.id]).records
     with pytest.raises(NotFound):
         store.request_xml(record.id)
@@ -161,7 +161,7 @@ def listed(store: AnyStore, records: Sequence[QueuedRequest], max_total_bytes: i
     )
     assert [item.record.id for item in items] == [record.id for record in records]
     for item in items:
-        stored = store.stored_request(item.record.id)
+        stored = stored_request(store, item.record.id)
         assert isinstance(stored, StoredRequest)
         assert item.request_xml in {None, stored.request_xml}
         assert item.response_xml in {None, stored.response_xml}

@@ -18,7 +18,7 @@ from domain.maintenance.search_packing import pack_days
 from domain.requests.record import QueuedRequest, State, StoredRequest, Tombstone, Webhook, WebhookState, timestamp
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from tests.contract.conftest import RETENTION_DAYS
-from tests.contract.stores import add, counted, recount
+from tests.contract.stores import add, counted, recount, stored_request
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, FixedClock, a_connection, a_record
 from tests.support.fake_store import FakeStore
 
@@ -123,8 +123,8 @@ def test_an_expired_record_is_removed_with_bodies_and_counts_and_is_not_found(st
     assert forget(store, record)
 
     tombstone = Tombstone(record.id, CONNECTION_ID, APP_ID, timestamp(LATER))
-    assert store.stored_request(record.id) == tombstone
-    assert store.stored_request(kept.id) == StoredRequest(later, REQUEST_XML, "<a/>")
+    assert stored_request(store, record.id) == tombstone
+    assert stored_request(store, kept.id) == StoredRequest(later, REQUEST_XML, "<a/>")
     assert with_bodies(store, [record.id, kept.id]) == {kept.id}
     assert counted(store) == recount(store, [kept.id])
 
@@ -134,7 +134,7 @@ def test_between_the_removal_and_the_function_lists_omit_the_record(store: AnySt
     expire(store, LATER)
 
     assert store.request(record.id) is None
-    assert store.stored_request(record.id) is None
+    assert stored_request(store, record.id) is None
     assert not store.request_batch([record.id]).records
     assert store.delivery(record.id, APP_ID, response_parts=0, max_response_bytes=10) is None
 

@@ -212,13 +212,8 @@ class FakeStore:
         """Return the record without its bodies."""
         return self.records.get(request_id)
 
-    def stored_request(self, request_id: str, connection_id: str | None = None) -> StoredRequest | Tombstone | None:
-        """Return the record with its bodies, unless its connection was deleted or is a different one."""
-        found = self.request_detail(request_id, connection_id, 0)
-        return found.stored if isinstance(found, RequestDetail) else found
-
     def request_detail(
-        self, request_id: str, connection_id: str | None, max_ahead: int
+        self, request_id: str, connection_id: str | None = None, max_ahead: int = 0
     ) -> RequestDetail | Tombstone | None:
         """Return all details of a record."""
         found = self._stored(request_id)

@@ -1,4 +1,4 @@
-"""Connections, Web Connector sessions, and apps with their keys and counters: how they are stored and read."""
+"""Entities other than requests (connections, sessions, apps, API keys): how they are stored and read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from adapters.dynamodb.operations import Operation, put, put_if, put_revision
 from domain.apps.record import ApiKey, App
 from domain.connections.record import Connection
 from domain.storage.changes import ClaimIdempotencyKey, IdempotencyClaim, Put, RequireConnection
-from domain.storage.ports import Usage
 from domain.web_connector.session.record import Session
 
 if TYPE_CHECKING:
@@ -27,11 +26,10 @@ APPS = Codec(App)
 API_KEYS = Codec(ApiKey, renamed={"hash": keys.ID, "app_id": keys.KEY_OF})
 """API keys are in the table of the apps. The id of a key is its hash, so the authorizer finds it with one read."""
 IDEMPOTENCY_CLAIMS = Codec(IdempotencyClaim)
-USAGES = Codec(Usage)
 
 
 class Entities(Database):
-    """Reads entities other than requests, and converts their changes into operations."""
+    """Reads these entities, and converts their changes into operations."""
 
     # --- Connections
 
@@ -103,24 +101,6 @@ class Entities(Database):
         """Return the keys of an app, oldest first. The sparse index holds them whole."""
         query = key_query(self._tables.apps, {keys.KEY_OF: app_id}, index=keys.KEYS_OF_APP_INDEX)
         return [API_KEYS.entity(item) for item in self._query(query)]
-
-    def add_usage(self, app_id: str, counter: str, number: int, expires_at: int | None = None) -> Usage:
-        """Add to a counter with one call, and return it. A counter is not part of any transaction."""
-        expiry = keys.expiry(expires_at)
-        item = self._client.update_item(
-            TableName=self._tables.usages,
-            Key=keys.usage_key(app_id, counter),
-            UpdateExpression="ADD #total :number" + (f" SET {keys.EXPIRES_AT} = :{keys.EXPIRES_AT}" if expiry else ""),
-            ExpressionAttributeNames={"#total": "total"},
-            ExpressionAttributeValues={":number": {"N": str(number)}}
-            | {f":{name}": value for name, value in expiry.items()},
-            ReturnValues="ALL_NEW",
-        )["Attributes"]
-        return USAGES.entity(item)
-
-    def set_usage(self, app_id: str, counter: str, usage: Usage) -> None:
-        """Replace a counter with one call."""
-        self._client.put_item(TableName=self._tables.usages, Item=USAGES.item(usage) | keys.usage_key(app_id, counter))
 
     def _entities(self, table: str, codec: Codec[T], item_keys: Iterable[Item]) -> list[T]:
         """Return the entities that exist, read in batches, in no particular order."""

@@ -13,7 +13,7 @@ from adapters.dynamodb.database import Database, key_query
 from adapters.dynamodb.entities import APPS, CONNECTIONS
 from domain.errors import NotFound
 from domain.maintenance.retention import SECONDS_A_DAY
-from domain.requests.record import QUEUED, QueuedRequest, StoredRequest, Tombstone
+from domain.requests.record import QUEUED, QueuedRequest, Tombstone
 from domain.storage.ports import Delivery, RequestDetail
 
 if TYPE_CHECKING:
@@ -66,13 +66,8 @@ class Requests(Database):
         item = self._get(self._tables.queued_requests, keys.id_key(request_id))
         return request_from_item(item) if item else None
 
-    def stored_request(self, request_id: str, connection_id: str | None = None) -> StoredRequest | Tombstone | None:
-        """Return the record with its bodies. One read is enough if the connection is named and no body is in chunks."""
-        detail = self.request_detail(request_id, connection_id, 0)
-        return detail.stored if isinstance(detail, RequestDetail) else detail
-
     def request_detail(
-        self, request_id: str, connection_id: str | None, max_ahead: int
+        self, request_id: str, connection_id: str | None = None, max_ahead: int = 0
     ) -> RequestDetail | Tombstone | None:
         """Return a record with one read. If that does not return everything, a second round of reads follows.
 

@@ -14,6 +14,7 @@ from adapters.dynamodb.listing import ListingIndexes
 from adapters.dynamodb.packing import Packing
 from adapters.dynamodb.request_changes import RequestChanges
 from adapters.dynamodb.requests import Requests
+from adapters.dynamodb.usages import Usages
 from domain.errors import Conflict
 from domain.storage.changes import (
     AddRequest,
@@ -49,6 +50,7 @@ _RETRYABLE = frozenset(
 class DynamoDBStore(
     Requests,
     Entities,
+    Usages,
     Counts,
     ListingIndexes,
     Packing,

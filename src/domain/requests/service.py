@@ -174,7 +174,7 @@ class RequestService:
 
     def get(self, app_id: str, request_id: str, connection_id: str | None = None) -> StoredRequest:
         """Return a record with its bodies. Raises Gone, or NotFound (also when its connection was deleted)."""
-        return _existing(app_id, self._store.stored_request(request_id, connection_id))
+        return _existing(app_id, self._store.request_detail(request_id, connection_id)).stored
 
     def detail(
         self, app_id: str, request_id: str, connection_id: str | None = None
@@ -184,10 +184,10 @@ class RequestService:
         Raises the errors of `get`.
         """
         detail = self._store.request_detail(request_id, connection_id, waiting_reason.MAX_COUNTED_AHEAD)
-        if not isinstance(detail, RequestDetail):
-            return _existing(app_id, detail), None
-        stored = _existing(app_id, detail.stored)
-        return stored, waiting_reason.of_request(stored.record, detail.connection, self._clock(), ahead=detail.ahead)
+        detail = _existing(app_id, detail)
+        record = detail.stored.record
+        reason = waiting_reason.of_request(record, detail.connection, self._clock(), ahead=detail.ahead)
+        return detail.stored, reason
 
     def cached_waiting_reason(self, record: QueuedRequest) -> waiting_reason.WaitingReason | None:
         """Return the waiting reason of a request that was just queued, without reading the database."""
@@ -249,12 +249,12 @@ class RequestService:
         return commit_with_retry(attempt, _CONTENDED)
 
 
-def _existing(app_id: str, stored: StoredRequest | Tombstone | None) -> StoredRequest:
+def _existing(app_id: str, detail: RequestDetail | Tombstone | None) -> RequestDetail:
     """Return the app's request. Raises NotFound, or Gone if it was deleted."""
-    if isinstance(stored, StoredRequest):
-        owned(stored.record, app_id, _KIND)
-        return stored
-    raise Gone("The request was deleted.", {"deleted_at": owned(stored, app_id, _KIND).deleted_at})
+    if isinstance(detail, RequestDetail):
+        owned(detail.stored.record, app_id, _KIND)
+        return detail
+    raise Gone("The request was deleted.", {"deleted_at": owned(detail, app_id, _KIND).deleted_at})
 
 
 def _refuse_deletion(record: QueuedRequest, *, force: bool) -> None:

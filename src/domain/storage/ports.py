@@ -178,18 +178,13 @@ class Database(Store, Connections, Listing, Packing, Protocol):
     def request(self, request_id: str) -> QueuedRequest | Tombstone | None:
         """Return the record without its bodies."""
 
-    def stored_request(self, request_id: str, connection_id: str | None = None) -> StoredRequest | Tombstone | None:
-        """Return the record with its bodies. This takes one read if `connection_id` is given, otherwise two.
-
-        Also returns None if its connection was deleted or is not `connection_id`.
-        """
-
     def request_detail(
-        self, request_id: str, connection_id: str | None, max_ahead: int
+        self, request_id: str, connection_id: str | None = None, max_ahead: int = 0
     ) -> RequestDetail | Tombstone | None:
-        """Return a record with its connection in at most two round trips. Returns None as `stored_request` does.
+        """Return a record with its bodies and its connection in at most two round trips.
 
-        The requests ahead of a queued one are counted up to `max_ahead`.
+        Also returns None if its connection was deleted or is not `connection_id`. The requests ahead of a queued one
+        are counted up to `max_ahead`.
         """
 
     def request_batch(self, request_ids: Sequence[str]) -> RequestBatch:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from domain.requests.record import (
-    StoredRequest,
-)
 from domain.storage.changes import Put
+from domain.storage.ports import RequestDetail
 from handlers.views.webhook_event import event_body
 from tests.support.builders import CONNECTION_ID
 
@@ -95,7 +93,7 @@ def test_an_ended_request_has_no_waiting_reason(deployment: Deployment) -> None:
 def test_a_webhook_event_has_no_waiting_reason(deployment: Deployment) -> None:
     done = deployment.queue()
     deployment.end(done["id"])
-    stored = deployment.store.stored_request(done["id"])
-    assert isinstance(stored, StoredRequest)
+    detail = deployment.store.request_detail(done["id"])
+    assert isinstance(detail, RequestDetail)
 
-    assert b"waiting_reason" not in event_body(stored, "2026-03-14T12:00:00.000000Z")
+    assert b"waiting_reason" not in event_body(detail.stored, "2026-03-14T12:00:00.000000Z")

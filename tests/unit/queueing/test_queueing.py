@@ -21,6 +21,7 @@ from domain.errors import (
 from domain.requests.record import QueuedRequest, State, Tombstone, Webhook, WebhookState, timestamp
 from domain.requests.service import Idempotency, RequestService
 from domain.storage.changes import AddRequest, Change, ChangeRequest, Put
+from domain.storage.ports import RequestDetail
 from tests.support.builders import (
     APP_ID,
     CONNECTION_ID,
@@ -93,7 +94,9 @@ class TestQueue:
         assert (record.state, record.webhook_state) == (State.WAITING, WebhookState.PENDING)
         assert (record.request_name, record.request_label, record.qbxml_version) == ("CustomerQueryRq", "1", "13.0")
         assert record.inserted_at == record.updated_at == timestamp(requests.clock())
-        assert requests.store.stored_request(record.id) == queued.stored
+        detail = requests.store.request_detail(record.id)
+        assert isinstance(detail, RequestDetail)
+        assert detail.stored == queued.stored
         assert not queued.repeated
 
     def test_queueing_is_one_commit(self, requests: Requests) -> None:
