@@ -6,7 +6,7 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 
-from domain.maintenance.sweep import Sweeper
+from domain.maintenance.sweep import sweep
 from handlers.bootstrap import services
 
 logger = Logger()
@@ -19,5 +19,5 @@ def handler(_event: dict[str, Any], context: Any) -> None:
     """Sweep while the function has time."""
     left = timedelta(milliseconds=context.get_remaining_time_in_millis())
     clock = services().clock
-    swept = Sweeper(services().store, clock).sweep(clock() + left - RESERVE)
+    swept = sweep(services().store, clock, clock() + left - RESERVE)
     logger.info("sweep.done", extra=asdict(swept))

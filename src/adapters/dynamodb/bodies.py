@@ -7,6 +7,7 @@ for each record. A larger response is stored in chunks. DynamoDB limits an item 
 from __future__ import annotations
 
 import zlib
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -131,19 +132,16 @@ class Bodies:
         return bytes(self._items[keys.BODY][body]["B"])
 
 
+@dataclass(frozen=True, slots=True)
 class StoredBatch:
-    """Implements `RequestBatch`. Only the bodies that a page shows are decompressed."""
+    """Implements `RequestBatch`. Only the bodies that a page shows are decompressed.
 
-    def __init__(
-        self,
-        records: Collection[QueuedRequest],
-        bodies: Mapping[str, Bodies],
-        read_chunks: Callable[[Sequence[Item]], Sequence[Item]],
-    ) -> None:
-        """`bodies` are by record id, without chunks. `read_chunks` returns the chunks with these keys."""
-        self.records = records
-        self._bodies = bodies
-        self._read_chunks = read_chunks
+    `bodies` are by record id, without chunks. `read_chunks` returns the chunks with these keys.
+    """
+
+    records: Collection[QueuedRequest]
+    bodies: Mapping[str, Bodies]
+    read_chunks: Callable[[Sequence[Item]], Sequence[Item]]
 
     def with_bodies(
         self, records: Sequence[QueuedRequest], *, max_response_bytes: int, max_total_bytes: int
@@ -152,9 +150,9 @@ class StoredBatch:
 
         That read fetches the first chunks, as many as `max_total_bytes` can hold.
         """
-        bodies = {record.id: self._bodies[record.id] for record in records}
+        bodies = {record.id: self.bodies[record.id] for record in records}
         missing = [key for request_id, stored in bodies.items() for key in stored.missing_chunks(request_id)]
-        for chunk in self._read_chunks(missing[: max_total_bytes // CHUNK_BYTES + 1]):
+        for chunk in self.read_chunks(missing[: max_total_bytes // CHUNK_BYTES + 1]):
             bodies[chunk[keys.REQUEST_ID]["S"]] |= [chunk]
         requests = (
             None if bodies[record.id].missing_chunks(record.id) else bodies[record.id].packed_request

@@ -37,23 +37,25 @@ class Policy:
     """The error message for the caller if all retries fail."""
 
 
+@dataclass(slots=True)
 class Backoff:
-    """Waits after each try without progress. Gives up after the number of tries that the policy allows."""
+    """Waits after each try without progress. Gives up after the number of tries that the policy allows.
 
-    def __init__(self, policy: Policy, sleep: Callable[[float], None], random: Callable[[], float]) -> None:
-        """`random` returns numbers from 0 up to 1."""
-        self._policy = policy
-        self._sleep = sleep
-        self._random = random
-        self.failures = 0
+    `random` returns numbers from 0 up to 1.
+    """
+
+    policy: Policy
+    sleep: Callable[[float], None]
+    random: Callable[[], float]
+    failures: int = 0
 
     def wait(self) -> None:
         """Count a failure and sleep. Raises TooManyRequests if no retry is left."""
         self.failures += 1
-        if self.failures > self._policy.retries:
-            raise TooManyRequests(self._policy.message)
-        bound = min(self._policy.max_seconds, self._policy.first_seconds * 2.0**self.failures)
-        self._sleep(bound * self._random())
+        if self.failures > self.policy.retries:
+            raise TooManyRequests(self.policy.message)
+        bound = min(self.policy.max_seconds, self.policy.first_seconds * 2.0**self.failures)
+        self.sleep(bound * self.random())
 
     def reset(self) -> None:
         """Start again with a short pause. Call this after progress."""

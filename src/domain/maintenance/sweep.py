@@ -15,7 +15,6 @@ from domain.web_connector.session.record import SILENCE_SECONDS
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from domain.connections.record import Connection
     from domain.ports import Clock
     from domain.storage.ports import Database
     from domain.web_connector.session.record import Session
@@ -40,69 +39,64 @@ class Swept:
     finished: bool
 
 
-class Sweeper:
-    """Releases silent sessions and removes deleted connections. It may stop anywhere and run again at any time."""
+def sweep(store: Database, clock: Clock, until: datetime) -> Swept:
+    """Release silent sessions and remove deleted connections. Starts no step after `until`.
 
-    def __init__(self, store: Database, clock: Clock) -> None:
-        self._store = store
-        self._clock = clock
+    May stop anywhere and run again at any time.
+    """
+    released, all_released = _release_sessions(store, clock, until)
+    removed, purged, all_purged = _purge_connections(store, clock, until)
+    return Swept(released, removed, purged, all_released and all_purged)
 
-    def sweep(self, until: datetime) -> Swept:
-        """Release sessions and remove connections. Starts no step after `until`."""
-        released, all_released = self._release_sessions(until)
-        removed, purged, all_purged = self._purge_connections(until)
-        return Swept(released, removed, purged, all_released and all_purged)
 
-    def _release_sessions(self, until: datetime) -> tuple[int, bool]:
-        """Return the number of released sessions, and whether all silent ones were tried."""
-        before = timestamp(self._clock() - timedelta(seconds=SILENCE_SECONDS))
-        released = 0
-        tried: set[str] = set()
-        while self._clock() < until:
-            silent = self._store.silent_sessions(before, SESSIONS_A_READ)
-            sessions = [session for session in silent if session.id not in tried]
-            if not sessions:
-                return released, True
-            for session in sessions:
-                if self._clock() >= until:
-                    return released, False
-                tried.add(session.id)
-                released += self._release(session)
-        return released, False
+def _release_sessions(store: Database, clock: Clock, until: datetime) -> tuple[int, bool]:
+    """Return the number of released sessions, and whether all silent ones were tried."""
+    before = timestamp(clock() - timedelta(seconds=SILENCE_SECONDS))
+    released = 0
+    tried: set[str] = set()
+    while clock() < until:
+        sessions = [one for one in store.silent_sessions(before, SESSIONS_A_READ) if one.id not in tried]
+        if not sessions:
+            return released, True
+        for session in sessions:
+            if clock() >= until:
+                return released, False
+            tried.add(session.id)
+            released += _release(store, session, clock())
+    return released, False
 
-    def _release(self, session: Session) -> bool:
-        connection = self._store.connection(session.connection_id)
+
+def _release(store: Database, session: Session, now: datetime) -> bool:
+    connection = store.connection(session.connection_id)
+    try:
+        store.commit(*end_of_session(session, connection, now, SILENT))
+    except (Conflict, TooManyRequests):
+        # The session has just received a call, or its connection is being changed. The next sweep tries again.
+        return False
+    return True
+
+
+def _purge_connections(store: Database, clock: Clock, until: datetime) -> tuple[int, int, bool]:
+    """Return the numbers of removed records and connections, and whether all the work is done for now.
+
+    The connections take turns of one step each, so a small one does not wait for a large one.
+    """
+    removed = purged = 0
+    deleted = store.deleted_connections(CONNECTIONS_A_SWEEP)
+    complete = len(deleted) < CONNECTIONS_A_SWEEP
+    turns = deque((connection, store.remove_records(connection)) for connection in deleted)
+    while turns:
+        if clock() >= until:
+            return removed, purged, False
+        connection, steps = turns.popleft()
         try:
-            self._store.commit(*end_of_session(session, connection, self._clock(), SILENT))
-        except (Conflict, TooManyRequests):
-            # The session has just received a call, or its connection is being changed. The next sweep tries again.
-            return False
-        return True
-
-    def _purge_connections(self, until: datetime) -> tuple[int, int, bool]:
-        """Return the numbers of removed records and connections, and whether all the work is done for now.
-
-        The connections take turns of one step each, so a small one does not wait for a large one.
-        """
-        removed = purged = 0
-        complete = True
-        deleted = self._store.deleted_connections(CONNECTIONS_A_SWEEP)
-        turns = deque((connection, self._store.remove_records(connection)) for connection in deleted)
-        while turns:
-            if self._clock() >= until:
-                return removed, purged, False
-            connection, steps = turns.popleft()
-            try:
-                step = next(steps, None)
-                if step is not None:
-                    removed += step
-                    turns.append((connection, steps))
-                elif self._is_settled(connection):
-                    self._store.remove_connection(connection)
-                    purged += 1
-            except TooManyRequests:
-                complete = False
-        return removed, purged, complete and len(deleted) < CONNECTIONS_A_SWEEP
-
-    def _is_settled(self, connection: Connection) -> bool:
-        return (connection.deleted_at or "") <= timestamp(self._clock() - SETTLED_AFTER)
+            step = next(steps, None)
+            if step is not None:
+                removed += step
+                turns.append((connection, steps))
+            elif (connection.deleted_at or "") <= timestamp(clock() - SETTLED_AFTER):
+                store.remove_connection(connection)
+                purged += 1
+        except TooManyRequests:
+            complete = False
+    return removed, purged, complete

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from domain.maintenance.sweep import Sweeper
+from domain.maintenance.sweep import sweep
 from domain.requests.record import ENDED, QueuedRequest, State, Webhook
 from domain.storage.changes import AddRequest
 from domain.web_connector.session.record import SILENCE_SECONDS
@@ -76,8 +76,8 @@ class Drain:
         self.points = Interruptions(frozenset(interruptions))
         self._queue_lags = lag == "queue"
         self.store = store or StoreWithWebhooks()
-        interruptible = InterruptibleStore(self.store, self.points)
-        self.qbwc = Connector(store=self.store, new_id=RandomIds(), store_of_endpoint=interruptible)
+        self._interruptible = InterruptibleStore(self.store, self.points)
+        self.qbwc = Connector(store=self.store, new_id=RandomIds(), store_of_endpoint=self._interruptible)
         if lag:
             self.store.lag = IndexLag(self.qbwc.clock, max_seconds=LAG_SECONDS, queue=self._queue_lags)
         self.qbwc.connect(name="Acme", linger_seconds=linger_seconds)
@@ -89,7 +89,6 @@ class Drain:
         self.transport = InterruptedTransport(self.qbwc, self.points, lingers=bool(linger_seconds))
         self.interrupted_company = InterruptedCompany(self.company, self.points, marked=marked)
         self.simulator = self.qbwc.simulator(self.interrupted_company, transport=self.transport, sleep=self._wait)
-        self._sweeper = Sweeper(interruptible, self.qbwc.clock)
         self.results: list[SessionResult] = []
 
     def _wait(self, seconds: float) -> None:
@@ -125,7 +124,7 @@ class Drain:
         self.qbwc.clock.advance(seconds=SILENCE_SECONDS + LAG_SECONDS)
         self.points.current = Point("sweep", 0)
         with suppress(FunctionTerminated):  # the schedule starts it again
-            self._sweeper.sweep(self.qbwc.clock.advance(seconds=1))
+            sweep(self._interruptible, self.qbwc.clock, self.qbwc.clock.advance(seconds=1))
         self.points.current = None
 
     @property

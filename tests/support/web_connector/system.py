@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 from domain import qbxml
 from domain.connections.service import ConnectionService
 from domain.errors import InFlight
-from domain.maintenance.sweep import Sweeper
+from domain.maintenance.sweep import sweep
 from domain.requests.record import ENDED, IN_FLIGHT, QUEUED, QueuedRequest, State, timestamp
 from domain.requests.service import Idempotency, RequestService
 from domain.storage.changes import AddRequest, Put
@@ -118,13 +118,12 @@ class System:
         self.clock = clock or FixedClock()
         self.new_id = RecordedIds()
         self.planned = PlannedTrouble()
-        interruptible = InterruptibleStore(store, self.planned)
-        self.endpoint = WebConnector(interruptible, self.clock, self.new_id, CountingSecrets())
-        self.requests = RequestService(interruptible, self.clock, self.new_id)
+        self.interruptible = InterruptibleStore(store, self.planned)
+        self.endpoint = WebConnector(self.interruptible, self.clock, self.new_id, CountingSecrets())
+        self.requests = RequestService(self.interruptible, self.clock, self.new_id)
         self.connection_service = ConnectionService(
-            interruptible, clock=self.clock, new_id=self.new_id, secrets=counting_bytes
+            self.interruptible, clock=self.clock, new_id=self.new_id, secrets=counting_bytes
         )
-        self.sweeper = Sweeper(interruptible, self.clock)
         self.connections = [self._connect(app_id) for app_id in OWNERS]
         self.books = {connection.id: Books(connection.id) for connection in self.connections}
         self.new_id.given.clear()
@@ -254,7 +253,7 @@ class System:
     def sweep(self, silence_seconds: float, trouble: Trouble = None) -> None:
         """Let time pass and run the sweep."""
         self.clock.advance(seconds=silence_seconds)
-        self.in_function(lambda: self.sweeper.sweep(self.clock() + timedelta(seconds=30)), trouble)
+        self.in_function(lambda: sweep(self.interruptible, self.clock, self.clock() + timedelta(seconds=30)), trouble)
 
     def to_quiet(self) -> None:
         """Resume all connections and drain their queues without interruptions."""

@@ -8,7 +8,7 @@ import pytest
 
 from domain.connections.removal import remove_connection
 from domain.errors import ConnectionActive, NotFound
-from domain.maintenance.sweep import Sweeper
+from domain.maintenance.sweep import sweep
 from domain.requests.record import QueuedRequest, State
 from domain.storage.changes import AddRequest, Put
 from domain.web_connector.session.record import SILENCE_SECONDS, InFlight
@@ -77,7 +77,7 @@ def test_the_sweeper_handles_sessions_of_a_deleted_connection() -> None:
     in_use.delete()
     in_use.clock.advance(hours=1)
 
-    swept = Sweeper(in_use.store, in_use.clock).sweep(in_use.clock() + timedelta(hours=1))
+    swept = sweep(in_use.store, in_use.clock, in_use.clock() + timedelta(hours=1))
 
     assert (swept.sessions_released, swept.records_removed, swept.connections_purged) == (0, 1, 1)
 

@@ -9,7 +9,7 @@ import pytest
 
 from domain.connections.service import ConnectionService
 from domain.connections.sync_window import SyncWindow
-from domain.maintenance.sweep import Sweeper
+from domain.maintenance.sweep import sweep
 from domain.requests.record import Recovery, State
 from domain.storage.changes import ChangeRequest
 from domain.web_connector.session import polling
@@ -254,7 +254,7 @@ def test_the_sweep_spares_the_longest_lingering() -> None:
     qbwc.clock.advance(seconds=MAX_LINGER_SECONDS - 2)
     store = qbwc.store
 
-    Sweeper(store, qbwc.clock).sweep(NOON.replace(hour=23))
+    sweep(store, qbwc.clock, NOON.replace(hour=23))
 
     assert MAX_LINGER_SECONDS + NO_OP_WAIT_SECONDS < SILENCE_SECONDS
     assert qbwc.send() == "NoOp"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from domain.errors import InFlight
-from domain.maintenance.sweep import Sweeper
+from domain.maintenance.sweep import sweep
 from domain.requests.record import State
 from domain.requests.service import RequestService
 from domain.web_connector.session.record import SILENCE_SECONDS
@@ -66,7 +66,7 @@ def cut_off(qbwc: Connector) -> None:
 def swept(qbwc: Connector) -> None:
     """Say nothing more, until the sweeper comes."""
     qbwc.clock.advance(seconds=SILENCE_SECONDS + 60)
-    Sweeper(qbwc.store, qbwc.clock).sweep(qbwc.clock.advance(seconds=1))
+    sweep(qbwc.store, qbwc.clock, qbwc.clock.advance(seconds=1))
 
 
 def failed(qbwc: Connector) -> None:

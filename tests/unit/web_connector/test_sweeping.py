@@ -6,7 +6,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from domain.errors import TooManyRequests
-from domain.maintenance.sweep import SETTLED_AFTER, Sweeper, Swept
+from domain.maintenance import sweep as sweeping
+from domain.maintenance.sweep import SETTLED_AFTER, Swept
 from domain.requests.record import State, timestamp
 from domain.storage.changes import Put
 from domain.web_connector.session.record import SILENCE_SECONDS, session_id
@@ -24,7 +25,7 @@ LONG = timedelta(hours=1)
 
 def sweep(qbwc: Connector, time_left: timedelta = LONG) -> Swept:
     """Sweep with that much time."""
-    return Sweeper(qbwc.store, qbwc.clock).sweep(qbwc.clock() + time_left)
+    return sweeping.sweep(qbwc.store, qbwc.clock, qbwc.clock() + time_left)
 
 
 def fall_silent(qbwc: Connector) -> None:
@@ -116,7 +117,7 @@ def test_contention_leaves_the_session_to_the_next_sweep(qbwc: Connector) -> Non
 
     contended = Contended()
     contended.sessions.update(qbwc.store.sessions)
-    swept = Sweeper(contended, qbwc.clock).sweep(qbwc.clock() + LONG)
+    swept = sweeping.sweep(contended, qbwc.clock, qbwc.clock() + LONG)
 
     assert swept == Swept(sessions_released=0, records_removed=0, connections_purged=0, finished=True)
 
