@@ -32,19 +32,19 @@ def main(folder: str) -> None:
         shutil.copytree(folder, bare, ignore=shutil.ignore_patterns("__pycache__"))
         print(f"{'':28}{'without':>10}{'with':>10}   milliseconds, median of {ROUNDS}")
         for name in HANDLERS:
-            taken: dict[Path, list[float]] = {bare: [], Path(folder): []}
+            times_by_folder: dict[Path, list[float]] = {bare: [], Path(folder): []}
             for _ in range(ROUNDS):
-                for place, times in taken.items():
+                for place, times in times_by_folder.items():
                     times.append(imported(place, name))
-            without, with_bytecode = (median(times) for times in taken.values())
+            without, with_bytecode = (median(times) for times in times_by_folder.values())
             print(f"{name:28}{without:10.0f}{with_bytecode:10.0f}")
 
 
 def imported(folder: Path, name: str) -> float:
     """Return the milliseconds that the import of a handler takes in a new process."""
     command = [sys.executable, "-B", "-S", "-c", PROGRAM, f"handlers.{name}"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)  # noqa: S603 - our own arguments
-    return float(done.stdout)
+    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)  # noqa: S603 - our own arguments
+    return float(process.stdout)
 
 
 if __name__ == "__main__":

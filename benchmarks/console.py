@@ -73,14 +73,14 @@ def first_view(browser: Browser, base_url: str, key: str, connection_id: str) ->
     page.goto(f"{base_url}/app/connections/{connection_id}", wait_until="commit")
     page.locator("tbody tr.clickable").first.wait_for()
     metrics = {one["name"]: one["value"] for one in devtools.send("Performance.getMetrics")["metrics"]}
-    loaded = page.evaluate(
+    resources = page.evaluate(
         """performance.getEntriesByType("resource").concat(performance.getEntriesByType("navigation"))
             .map(({ name, transferSize }) => [name, transferSize])"""
     )
     context.close()
-    sizes = [size for name, size in loaded if "/api/" not in name]
+    sizes = [size for name, size in resources if "/api/" not in name]
     times = {name: metrics[measure] * 1000 for name, measure in MEASURES.items()}
-    return {**times, "bytes": sum(sizes), "files": len(sizes), "calls": len(loaded) - len(sizes)}
+    return {**times, "bytes": sum(sizes), "files": len(sizes), "calls": len(resources) - len(sizes)}
 
 
 if __name__ == "__main__":

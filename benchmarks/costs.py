@@ -136,16 +136,16 @@ class Meter:
     def _dynamodb(self, operation: str, parameters: dict[str, Any], call: Any) -> Any:
         assert self._usage is not None
         self._usage.dynamodb_calls[operation] += 1
-        touched = [*self._touched(operation, parameters)]
-        before = {key: self._item(table, key) for table, key, _ in touched}
+        targets = [*self._touched(operation, parameters)]
+        before = {key: self._item(table, key) for table, key, _ in targets}
         if self._endpoint and operation in READS:
             parameters = {**parameters, "ReturnConsumedCapacity": "TOTAL"}
         result = call(operation, parameters)
-        for table, key, factor in touched:
+        for table, key, factor in targets:
             self._usage.writes += self._write_units(table, before[key], self._item(table, key), factor)
         self._usage.reads += _read_units(operation, parameters, result)
-        reported = result.get("ConsumedCapacity", [])
-        for capacity in reported if isinstance(reported, list) else [reported]:
+        capacities = result.get("ConsumedCapacity", [])
+        for capacity in capacities if isinstance(capacities, list) else [capacities]:
             self._usage.reads_reported += capacity["CapacityUnits"]
         return result
 
@@ -386,14 +386,14 @@ def _measure(
     with meter.measured() as poll:
         for _ in range(POLLS):
             assert simulator.run_once().requests == 0
-    stored = meter.stored_bytes() / (1 + ALONE + TOGETHER)
+    stored_bytes = meter.stored_bytes() / (1 + ALONE + TOGETHER)
     jobs = [each.logical_id for each in service.template.functions() if any(e.type == "Schedule" for e in each.events)]
     client = local_client(service.base_url)
     with meter.measured() as upkeep:
         for _ in range(UPKEEP_RUNS):
             for job in jobs:
                 client.invoke(FunctionName=job, Payload=b"{}")
-    return alone, together, poll, upkeep, stored * 1000 / 1e9
+    return alone, together, poll, upkeep, stored_bytes * 1000 / 1e9
 
 
 def _parser() -> argparse.ArgumentParser:

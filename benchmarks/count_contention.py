@@ -64,7 +64,7 @@ class Simulation:
         self._chance = random.Random(seed)  # noqa: S311 - the same run each time
         self._shards = shards
         self._creates = creates
-        self._held: set[str] = set()
+        self._locked_items: set[str] = set()
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._order = count()
         self._now = 0.0
@@ -103,15 +103,15 @@ class Simulation:
         self._begin(began, 0, others, then)
 
     def _begin(self, began: float, attempt: int, others: frozenset[str], then: Callable[[], None]) -> None:
-        wanted = others | {f"counts#{self._chance.randrange(self._shards[attempt > 0])}"}
-        if self._held & wanted:
+        items = others | {f"counts#{self._chance.randrange(self._shards[attempt > 0])}"}
+        if self._locked_items & items:
             self._at(self._now + CANCELLED_SECONDS, lambda: self._cancelled(began, attempt, others, then))
             return
-        self._held |= wanted
-        self._at(self._now + TRANSACTION_SECONDS, lambda: self._done(began, wanted, then))
+        self._locked_items |= items
+        self._at(self._now + TRANSACTION_SECONDS, lambda: self._commit(began, items, then))
 
-    def _done(self, began: float, held: frozenset[str], then: Callable[[], None]) -> None:
-        self._held -= held
+    def _commit(self, began: float, items: frozenset[str], then: Callable[[], None]) -> None:
+        self._locked_items -= items
         self.result.seconds.append(self._now - began)
         then()
 

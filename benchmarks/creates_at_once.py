@@ -52,15 +52,15 @@ def main(seconds: int = SECONDS) -> int:
             return ids, refused
 
         with ThreadPoolExecutor(number) as threads:
-            made = list(threads.map(create, range(number)))
-        ids = [one for some, _ in made for one in some]
-        refused = sum(some for _, some in made)
-        stored = sum(isinstance(store.request(one), QueuedRequest) for one in ids)
+            results = list(threads.map(create, range(number)))
+        ids = [one for some, _ in results for one in some]
+        refused = sum(some for _, some in results)
+        stored_count = sum(isinstance(store.request(one), QueuedRequest) for one in ids)
         counted = sum(sum(day.inserted.values()) for day in store.day_counts(connection.id))
-        lost += (stored != len(ids)) + (counted != len(ids))
+        lost += (stored_count != len(ids)) + (counted != len(ids))
         print(
-            f"{number:3} threads: {len(ids) / seconds:6.0f} creates a second; {len(ids)} created, {stored} stored, "
-            f"{counted} counted, {refused} refused",
+            f"{number:3} threads: {len(ids) / seconds:6.0f} creates a second; {len(ids)} created, "
+            f"{stored_count} stored, {counted} counted, {refused} refused",
             flush=True,
         )
     drop_tables(client, prefix)

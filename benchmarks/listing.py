@@ -89,23 +89,23 @@ def measured(meter: Meter, call: Callable[[], object], rounds: int = ROUNDS) -> 
     """Return (calls, capacity units, median milliseconds) of a call."""
     seconds = []
     for _ in range(rounds):
-        meter.taken()
+        meter.take()
         began = time.perf_counter()
         call()
         seconds.append(time.perf_counter() - began)
-    calls, capacity = meter.taken()
+    calls, capacity = meter.take()
     return calls, capacity, statistics.median(seconds) * 1000
 
 
 def fitting(records: Sequence[QueuedRequest], query: ListQuery) -> list[str]:
     """Filter and sort all records in memory and return the ids of the whole list."""
-    found = [
+    keys = [
         (getattr(record, query.sort), record.id)
         for record in records
         if query.state in (None, record.state) and query.webhook_state in (None, record.webhook_state)
     ]
-    found.sort(reverse=query.descending)
-    return [one for _, one in found]
+    keys.sort(reverse=query.descending)
+    return [one for _, one in keys]
 
 
 class Comparison:
@@ -120,18 +120,18 @@ class Comparison:
         self._lists = Lists(self._store, stopped)
         self._meter = Meter(client)
 
-    def pages(self, name: str, asked: dict[str, Any], *, with_naive: bool = True) -> tuple[int, list[float]]:
+    def pages(self, name: str, parameters: dict[str, Any], *, with_naive: bool = True) -> tuple[int, list[float]]:
         """Measure the first, middle and last page. Return the largest number of calls and the capacity of each page."""
-        query = ListQuery(self._connection_id, **asked)
+        query = ListQuery(self._connection_id, **parameters)
         everything = fitting(self._records, query)
         pages = self._lists.page(APP_ID, query).total_pages
         most_calls, capacities = 0, []
         for label, number in (("1", 1), ("middle", (pages + 1) // 2), ("last", pages)):
             one = replace(query, page=number)
-            found = self._lists.page(APP_ID, one)
+            result = self._lists.page(APP_ID, one)
             start = (number - 1) * query.page_size
             right = everything[start : start + query.page_size]
-            assert [item.record.id for item in found.items] == right, (name, label)
+            assert [item.record.id for item in result.items] == right, (name, label)
             calls, capacity, ms = measured(self._meter, partial(self._lists.page, APP_ID, one))
             most_calls = max(most_calls, calls)
             capacities.append(capacity)
@@ -148,18 +148,18 @@ class Comparison:
 
 def compare(comparison: Comparison, size: int, first_pages: dict[str, float]) -> list[str]:
     """Measure every filter, and for one size every order. Return the rules that are broken."""
-    broken: list[str] = []
+    violations: list[str] = []
     cases = FILTERS if size != SIZE_OF_ORDERS else {**FILTERS, **ORDERS}
-    for name, asked in cases.items():
-        most_calls, capacities = comparison.pages(name, asked, with_naive=size <= MAX_WHOLE)
+    for name, parameters in cases.items():
+        most_calls, capacities = comparison.pages(name, parameters, with_naive=size <= MAX_WHOLE)
         if most_calls > 3:
-            broken.append(f"{size} {name}: {most_calls} calls")
+            violations.append(f"{size} {name}: {most_calls} calls")
         if capacities[2] > LAST_TO_FIRST * capacities[0]:
-            broken.append(f"{size} {name}: the last page is {capacities[2] / capacities[0]:.2f} times the first")
+            violations.append(f"{size} {name}: the last page is {capacities[2] / capacities[0]:.2f} times the first")
         smallest = first_pages.setdefault(name, capacities[0])
         if max(capacities) > LARGEST_TO_SMALLEST * smallest:
-            broken.append(f"{size} {name}: {max(capacities) / smallest:.2f} times the smallest size")
-    return broken
+            violations.append(f"{size} {name}: {max(capacities) / smallest:.2f} times the smallest size")
+    return violations
 
 
 def main(*arguments: str) -> int:
@@ -167,7 +167,7 @@ def main(*arguments: str) -> int:
     days = 1 if "one-day" in arguments else DAYS
     sizes = [int(argument) for argument in arguments if argument.isdigit()] or SIZES
     client = connect(endpoint())
-    broken: list[str] = []
+    violations: list[str] = []
     first_pages: dict[str, float] = {}
     print(HEADING)
     for size in sizes:
@@ -175,12 +175,12 @@ def main(*arguments: str) -> int:
         tables = make_tables(client, prefix, with_stream=False)
         began = time.perf_counter()
         connection_id, records = load(client, tables, size, days=days)
-        loaded = time.perf_counter() - began
-        broken += compare(Comparison(client, tables, connection_id, records), size, first_pages)
-        print(f"{size} records were loaded in {loaded:.0f} s")
+        load_seconds = time.perf_counter() - began
+        violations += compare(Comparison(client, tables, connection_id, records), size, first_pages)
+        print(f"{size} records were loaded in {load_seconds:.0f} s")
         drop_tables(client, prefix)
-    print("\n".join(broken) or "Every rule holds.")
-    return 1 if broken else 0
+    print("\n".join(violations) or "Every rule holds.")
+    return 1 if violations else 0
 
 
 if __name__ == "__main__":

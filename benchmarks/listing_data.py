@@ -90,22 +90,22 @@ class Meter:
             for one in consumed if isinstance(consumed, list) else [consumed]:
                 self.capacity += one["CapacityUnits"]
 
-    def taken(self) -> tuple[int, float]:
+    def take(self) -> tuple[int, float]:
         """Return (calls, capacity units) since the last call."""
-        taken = self.calls, self.capacity
+        measurement = self.calls, self.capacity
         self.calls, self.capacity = 0, 0.0
-        return taken
+        return measurement
 
 
 def endpoint() -> str:
     """Return the DynamoDB endpoint to measure. If there is none, print how to start one and exit."""
-    found = os.environ.get("DYNAMODB_ENDPOINT")
-    if not found:
+    url = os.environ.get("DYNAMODB_ENDPOINT")
+    if not url:
         sys.exit(
             "make .tools/dynamodb-local/.installed, then: python -m local.dynamodb_local "
             ".tools/dynamodb-local 8127 python -m benchmarks.listing"
         )
-    return found
+    return url
 
 
 def stopped() -> datetime:
@@ -245,9 +245,9 @@ def load(
     began = time.monotonic()
     chunks = [records[start : start + CHUNK] for start in range(0, number, CHUNK)]
     with multiprocessing.get_context("spawn").Pool(LOADERS, _begin, [plan]) as pool:
-        for done, _ in enumerate(pool.imap_unordered(_store, enumerate(chunks)), 1):
-            if done % 10 == 0:
-                print(f"stored {done * CHUNK} of {number} in {time.monotonic() - began:.0f} s", file=sys.stderr)
+        for count, _ in enumerate(pool.imap_unordered(_store, enumerate(chunks)), 1):
+            if count % 10 == 0:
+                print(f"stored {count * CHUNK} of {number} in {time.monotonic() - began:.0f} s", file=sys.stderr)
     _store_counts(client, tables, connection.id, records)
     return connection.id, records
 
@@ -304,8 +304,8 @@ def _store_counts(client: Any, tables: TableNames, connection_id: str, records: 
 def write(client: Any, puts: Sequence[tuple[str, keys.Item]]) -> None:
     """Write items in batches."""
     for start in range(0, len(puts), BATCH):
-        wanted: dict[str, Any] = {}
+        requests: dict[str, Any] = {}
         for table, item in puts[start : start + BATCH]:
-            wanted.setdefault(table, []).append({"PutRequest": {"Item": item}})
-        while wanted:
-            wanted = client.batch_write_item(RequestItems=wanted)["UnprocessedItems"]
+            requests.setdefault(table, []).append({"PutRequest": {"Item": item}})
+        while requests:
+            requests = client.batch_write_item(RequestItems=requests)["UnprocessedItems"]

@@ -53,10 +53,10 @@ class Cost:
 
 def measured(lists: Lists, meter: Meter, query: ListQuery) -> Cost:
     """Request a page and return its cost."""
-    meter.taken()
+    meter.take()
     began = time.perf_counter()
     page = lists.page(APP_ID, query)
-    return Cost(page.total_pages, *meter.taken(), time.perf_counter() - began)
+    return Cost(page.total_pages, *meter.take(), time.perf_counter() - began)
 
 
 def statements(query: ListQuery) -> str:
@@ -113,19 +113,19 @@ def main(records: int = RECORDS, form: str = "packed") -> None:
     client = connect(endpoint())
     prefix = "search-"
     tables = make_tables(client, prefix, with_stream=False)
-    connection_id, stored = load(client, tables, records, packed=form == "packed", needle=NEEDLE)
+    connection_id, records_in_memory = load(client, tables, records, packed=form == "packed", needle=NEEDLE)
     store = DynamoDBStore(client, tables)
     meter = Meter(client)
     with postgresql() as server:
         if server:
-            server.load(with_texts(stored))
+            server.load(with_texts(records_in_memory))
         else:
             print("PostgreSQL is not installed: its column stays empty.")
         compare(Lists(store, stopped), meter, connection_id, server)
-    meter.taken()
+    meter.take()
     began = time.perf_counter()
     hits = scan(client, tables.payloads)
-    calls, capacity = meter.taken()
+    calls, capacity = meter.take()
     print(f"{f'scan, {hits} hits':33} {'':5} | {calls:5} {capacity:8.1f} {time.perf_counter() - began:8.2f} |")
     drop_tables(client, prefix)
 

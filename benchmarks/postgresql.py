@@ -49,7 +49,7 @@ class PostgreSQL:
 
     def run(self, sql: str) -> str:
         """Run statements and return the output of psql, without headings."""
-        done = subprocess.run(  # noqa: S603 - our own arguments
+        process = subprocess.run(  # noqa: S603 - our own arguments
             [self._programs / "psql", "-h", self._socket, "-d", "postgres", "-XAqt", "-v", "ON_ERROR_STOP=1"],
             input=sql,
             text=True,
@@ -57,7 +57,7 @@ class PostgreSQL:
             check=True,
             user=self._user,
         )
-        return done.stdout
+        return process.stdout
 
     def load(self, rows: Iterable[tuple[QueuedRequest, str, str, str]]) -> None:
         """Store records with their request, response and search text, and index them."""
@@ -74,12 +74,12 @@ class PostgreSQL:
 
     def seconds(self, sql: str) -> float:
         """Return the seconds that statements take, including the transfer to psql: the better of two runs."""
-        taken = []
+        durations = []
         for _ in range(2):
             began = time.perf_counter()
             self.run(sql)
-            taken.append(time.perf_counter() - began)
-        return min(taken)
+            durations.append(time.perf_counter() - began)
+        return min(durations)
 
 
 @contextmanager
@@ -108,9 +108,9 @@ def postgresql() -> Iterator[PostgreSQL | None]:
 
 
 def _programs() -> Path | None:
-    found = shutil.which("initdb")
-    if found:
-        return Path(found).resolve().parent
+    initdb = shutil.which("initdb")
+    if initdb:
+        return Path(initdb).resolve().parent
     for pattern in DIRECTORIES:
         for directory in sorted(Path("/").glob(pattern.removeprefix("/")), reverse=True):
             if (directory / "initdb").exists():

@@ -35,14 +35,14 @@ def main(records: int = RECORDS) -> None:
     meter = Meter(client)
     print(f"{'':20} {'records':>8} {'seconds':>8} {'records/s':>10} {'calls':>8} {'units':>9}")
 
-    _, stored = load(client, tables, records // BASELINE_SHARE)
-    meter.taken()
+    _, stored_records = load(client, tables, records // BASELINE_SHARE)
+    meter.take()
     began = time.perf_counter()
-    one_by_one(client, tables, stored)
-    report("one by one", len(stored), time.perf_counter() - began, meter)
+    one_by_one(client, tables, stored_records)
+    report("one by one", len(stored_records), time.perf_counter() - began, meter)
 
-    connection_id, stored = load(client, tables, records)
-    meter.taken()
+    connection_id, stored_records = load(client, tables, records)
+    meter.take()
     store = DynamoDBStore(client, tables)
     connection = replace(a_connection(), id=connection_id)
     began = time.perf_counter()
@@ -52,8 +52,8 @@ def main(records: int = RECORDS) -> None:
     began = time.perf_counter()
     store.remove_connection(connection)
     report("queue, counts", 0, time.perf_counter() - began, meter)
-    assert removed == len(stored)
-    assert not any(store.request(record.id) for record in stored[::97])
+    assert removed == len(stored_records)
+    assert not any(store.request(record.id) for record in stored_records[::97])
     drop_tables(client, prefix)
 
 
@@ -73,7 +73,7 @@ def one_by_one(client: Any, tables: TableNames, records: Sequence[QueuedRequest]
 
 def report(name: str, records: int, seconds: float, meter: Meter) -> None:
     """Print one line."""
-    calls, units = meter.taken()
+    calls, units = meter.take()
     print(f"{name:20} {records:8} {seconds:8.1f} {records / seconds:10.0f} {calls:8} {units:9.0f}", flush=True)
 
 

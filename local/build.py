@@ -159,9 +159,9 @@ def _packages(target: Target, cache: Path) -> Path:
     command += ["--target", str(unfinished), "--no-deps", "--require-hashes", "--only-binary", ":all:"]
     command += ["--implementation", "cp", "--python-version", target.version]
     command += [f"--platform={tag}_{machine}" for tag in PLATFORMS]
-    done = subprocess.run([*command, "-r", str(requirements)], capture_output=True, text=True, check=False)  # noqa: S603 - our own arguments
-    if done.returncode:
-        reason = done.stderr.strip() or "pip failed"
+    process = subprocess.run([*command, "-r", str(requirements)], capture_output=True, text=True, check=False)  # noqa: S603 - our own arguments
+    if process.returncode:
+        reason = process.stderr.strip() or "pip failed"
         name = f"{target.runtime} on {target.architecture}"
         raise BuildError(f"the dependencies for {name} cannot be installed.\n{reason}")
     unfinished.rename(folder)

@@ -83,8 +83,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (DeployError, build.BuildError) as error:
         print(f"make deploy: {error}", file=sys.stderr)
         return 1
-    repeated = f" REGION={region}" + (f" PROFILE={shlex.quote(options.profile)}" if options.profile else "")
-    print(AFTER.format(stack=options.stack, base_url=deployed["ApiUrl"], where=repeated))
+    options_to_repeat = f" REGION={region}" + (f" PROFILE={shlex.quote(options.profile)}" if options.profile else "")
+    print(AFTER.format(stack=options.stack, base_url=deployed["ApiUrl"], where=options_to_repeat))
     if target := deployed.get("DomainNameTarget"):
         print(DNS.format(domain=deployed["ApiUrl"].removeprefix("https://"), target=target))
     return 0

@@ -86,7 +86,7 @@ def _deploy(sam: Path, built: Path, folder: Path, endpoint: str, *further: str) 
     log = folder / "sam-deploy.log"
     print("Deploying …", flush=True)
     with log.open("w", encoding="utf-8") as output:
-        done = subprocess.run(  # noqa: S603 - our own arguments
+        process = subprocess.run(  # noqa: S603 - our own arguments
             [*command, "--no-progressbar"],
             cwd=programs.ROOT,
             env={**programs.without_aws(), **_environment(endpoint)},
@@ -94,7 +94,7 @@ def _deploy(sam: Path, built: Path, folder: Path, endpoint: str, *further: str) 
             stderr=subprocess.STDOUT,
             check=False,
         )
-    if done.returncode:
+    if process.returncode:
         raise RuntimeError(f"sam deploy failed: {log.read_text(encoding='utf-8')[-4000:]}")
 
 

@@ -126,13 +126,13 @@ class Api:
         self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
     ) -> urllib3.BaseHTTPResponse:
         """Send a request, with `body` as JSON unless it is bytes, and return the response."""
-        sent = {**self._headers, **(headers or {})}
+        all_headers = {**self._headers, **(headers or {})}
         data = body
         if body is not None and not isinstance(body, bytes):
             data = json.dumps(body).encode()
-        if data is not None and "content-type" not in {name.lower() for name in sent}:
-            sent["Content-Type"] = "application/json"
-        return self._pool.request(method, self._base_url + path, body=data, headers=sent)
+        if data is not None and "content-type" not in {name.lower() for name in all_headers}:
+            all_headers["Content-Type"] = "application/json"
+        return self._pool.request(method, self._base_url + path, body=data, headers=all_headers)
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """Send a request and return the JSON of the response. Raises RuntimeError for an error status."""

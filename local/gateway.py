@@ -298,8 +298,8 @@ class Gateway:
         if self._compresses(request, headers, body):
             body = gzip.compress(body)
             headers["content-encoding"] = ["Content-Encoding", "gzip"]
-        listed = [(name, value) for name, *values in headers.values() for value in values]
-        return Response(int(result["statusCode"]), listed, body)
+        fields = [(name, value) for name, *values in headers.values() for value in values]
+        return Response(int(result["statusCode"]), fields, body)
 
     def _compresses(self, request: Request, headers: Mapping[str, list[str]], body: bytes) -> bool:
         """Return whether API Gateway compresses a response ("Receive an API response with a compressed payload")."""
@@ -363,8 +363,8 @@ def _allowed(policy: Mapping[str, Any], method_arn: str) -> bool:
     effects = {
         statement["Effect"]
         for statement in policy["Statement"]
-        if any(_matches(action, "execute-api:Invoke") for action in _listed(statement["Action"]))
-        and any(_matches(resource, method_arn) for resource in _listed(statement["Resource"]))
+        if any(_matches(action, "execute-api:Invoke") for action in _as_list(statement["Action"]))
+        and any(_matches(resource, method_arn) for resource in _as_list(statement["Resource"]))
     }
     return effects == {"Allow"}
 
@@ -374,7 +374,7 @@ def _matches(pattern: str, text: str) -> bool:
     return re.fullmatch(expression, text, re.DOTALL) is not None
 
 
-def _listed(value: str | list[str]) -> list[str]:
+def _as_list(value: str | list[str]) -> list[str]:
     return [value] if isinstance(value, str) else value
 
 

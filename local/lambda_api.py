@@ -36,8 +36,8 @@ def with_lambda_api(functions: Functions, gateway: Callable[[Request], Response]
         try:
             return _json(200, functions.invoke(match[1], json.loads(request.body or b"{}")))
         except (FunctionError, PayloadTooLarge) as error:
-            failed = _json(200, {"errorMessage": str(error), "errorType": type(error).__name__})
-            return Response(200, [*failed.headers, ("X-Amz-Function-Error", "Unhandled")], failed.body)
+            response = _json(200, {"errorMessage": str(error), "errorType": type(error).__name__})
+            return Response(200, [*response.headers, ("X-Amz-Function-Error", "Unhandled")], response.body)
 
     return handle
 

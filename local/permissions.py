@@ -36,15 +36,15 @@ RESOURCE_PREFIXES = {"dynamodb": "table/", "sqs": ""}
 
 def permissions_of(template: Template, function: Function) -> frozenset[Permission]:
     """Return what the role of a function allows on resources of the template."""
-    named = template.with_references({f"{name}.Arn": name for name in template.document["Resources"]})
-    policies = named.resources("AWS::IAM::Role")[_role(function)].get("Policies", [])
+    resolved = template.with_references({f"{name}.Arn": name for name in template.document["Resources"]})
+    policies = resolved.resources("AWS::IAM::Role")[_role(function)].get("Policies", [])
     return frozenset(
         (action, resource)
         for policy in policies
         for statement in policy["PolicyDocument"]["Statement"]
         if statement["Effect"] == "Allow"
-        for action in listed(statement["Action"])
-        for resource in listed(statement["Resource"])
+        for action in as_list(statement["Action"])
+        for resource in as_list(statement["Resource"])
     )
 
 
@@ -120,6 +120,6 @@ def _role(function: Function) -> str:
     return str(function.properties["Role"]).removesuffix(".Arn")
 
 
-def listed(value: str | list[str]) -> list[str]:
+def as_list(value: str | list[str]) -> list[str]:
     """Return the actions or resources of a statement, which may name one without a list."""
     return [value] if isinstance(value, str) else value

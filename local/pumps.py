@@ -94,12 +94,12 @@ class StreamPump(Pump):
         clients: Mapping[str, Any],
         references: Mapping[str, str],
         *,
-        kept: KeptState | None = None,
+        state: KeptState | None = None,
         retry_seconds: float = STREAM_RETRY_SECONDS,
     ) -> None:
         """`source` is the event's properties; `clients` are boto3's `dynamodb`, `dynamodbstreams` and `sqs`.
 
-        With `kept`, the positions in the stream outlast the process.
+        With `state`, the positions in the stream outlast the process.
         """
         super().__init__(f"stream of {function}", STREAM_POLL_SECONDS)
         self._functions = functions
@@ -115,7 +115,7 @@ class StreamPump(Pump):
         table = source["Stream"].split(".")[0]
         self._stream_arn = clients["dynamodb"].describe_table(TableName=table)["Table"]["LatestStreamArn"]
         self._reader = f"{function} {self._stream_arn}"
-        self._kept = kept
+        self._state = state
         self._iterators: dict[str, str | None] = {}
         self._refreshed_at = 0.0
 
@@ -143,8 +143,8 @@ class StreamPump(Pump):
             if self.stopped.is_set():
                 return False  # the next run delivers the rest
             # Saved only after the delivery: after a crash, records are delivered again, not lost.
-            if records and self._kept:
-                self._kept.put_place(self._reader, shard, records[-1]["dynamodb"]["SequenceNumber"])
+            if records and self._state:
+                self._state.put_place(self._reader, shard, records[-1]["dynamodb"]["SequenceNumber"])
             self._iterators[shard] = response.get("NextShardIterator")
             has_records = has_records or bool(records)
         return has_records
@@ -171,7 +171,7 @@ class StreamPump(Pump):
         self._refreshed_at = time.monotonic()
 
     def _iterator(self, shard: str) -> str:
-        place = self._kept.place(self._reader, shard) if self._kept else None
+        place = self._state.place(self._reader, shard) if self._state else None
         if place is None:
             return self._first_iterator(shard)
         try:
@@ -309,14 +309,14 @@ def pumps_of(
     functions: Functions,
     clients: Mapping[str, Any],
     references: Mapping[str, str],
-    kept: KeptState | None = None,
+    state: KeptState | None = None,
 ) -> list[Pump]:
     """Return a pump, not started, for every event source of the template that is not an API call.
 
-    `references` has the URLs of the queues by logical ID. With `kept`, the positions in streams outlast the process.
+    `references` has the URLs of the queues by logical ID. With `state`, the positions in streams outlast the process.
     """
     makers: dict[str, Callable[[str, Mapping[str, Any]], Pump]] = {
-        "DynamoDB": lambda name, source: StreamPump(functions, name, source, clients, references, kept=kept),
+        "DynamoDB": lambda name, source: StreamPump(functions, name, source, clients, references, state=state),
         "SQS": lambda name, source: QueuePump(functions, name, source, clients["sqs"], references),
         "Schedule": lambda name, source: SchedulePump(functions, name, source),
     }

@@ -161,8 +161,8 @@ def _resources(cloudformation: Any, stack: str) -> list[tuple[str, str, str]]:
     """Return the logical ID, the physical ID and the type of each resource of a stack."""
     pages = cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack)
     fields = ("LogicalResourceId", "PhysicalResourceId", "ResourceType")
-    found = [tuple(one[field] for field in fields) for page in pages for one in page["StackResourceSummaries"]]
-    return [(logical, physical, kind) for logical, physical, kind in found]
+    rows = [tuple(one[field] for field in fields) for page in pages for one in page["StackResourceSummaries"]]
+    return [(logical, physical, kind) for logical, physical, kind in rows]
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -191,16 +191,16 @@ def running(options: Options, terminal: Terminal) -> Iterator[Credentials]:
         logger = logging.getLogger(os.environ["POWERTOOLS_SERVICE_NAME"])
         logger.addFilter(terminal)
         things.callback(logger.removeFilter, terminal)
-        kept = folder_of(options.state, options.dynamodb_endpoint) if options.dynamodb_endpoint else None
-        credentials = _credentials(service, options.state, kept)
+        folder = folder_of(options.state, options.dynamodb_endpoint) if options.dynamodb_endpoint else None
+        credentials = _credentials(service, options.state, folder)
         webhook_url = things.enter_context(_receiving(credentials, terminal))
         credentials = replace(credentials, webhook_url=webhook_url)
         first_steps.write(credentials, options.state)
-        if kept:
-            first_steps.write_credentials(credentials, kept)
+        if folder:
+            first_steps.write_credentials(credentials, folder)
         ready.set()  # callers that wait for it read the credentials next
         if options.quickbooks:
-            company, company_file = _company(options, kept, terminal)
+            company, company_file = _company(options, folder, terminal)
             qwc = Path(credentials.qwc_path).read_text(encoding="utf-8")
             if options.base_url:
                 qwc = qwc.replace(options.base_url, service.named_url)  # no need to go through the tunnel
@@ -211,21 +211,21 @@ def running(options: Options, terminal: Terminal) -> Iterator[Credentials]:
         yield credentials
 
 
-def _credentials(service: stack.Stack, state: Path, kept: Path | None) -> Credentials:
+def _credentials(service: stack.Stack, state: Path, folder: Path | None) -> Credentials:
     """Return the credentials of an earlier run if the database still has them, or create new ones and print why."""
-    earlier = _earlier_credentials(kept, service.clients["dynamodb"]) if kept else None
+    earlier = _earlier_credentials(folder, service.clients["dynamodb"]) if folder else None
     if earlier is None:
         return first_steps.prepare(service.base_url, OPERATE_FUNCTION, service.base_url, state)
     print("Continuing with the app, the connection and the requests of the last run.", flush=True)
     return first_steps.at_address(earlier, service.base_url, state)
 
 
-def _earlier_credentials(kept: Path, dynamodb: Any) -> Credentials | None:
+def _earlier_credentials(folder: Path, dynamodb: Any) -> Credentials | None:
     try:
-        return of_earlier_run(kept, dynamodb)
+        return of_earlier_run(folder, dynamodb)
     except DoNotFit as reason:
         print(f"The credentials of the last run cannot be used: {reason}.", flush=True)
-        print(f"Creating new ones. The old files are in {put_aside(kept)}/.", flush=True)
+        print(f"Creating new ones. The old files are in {put_aside(folder)}/.", flush=True)
         return None
 
 
@@ -268,12 +268,12 @@ def _simulated_quickbooks(
 
     def keep_polling() -> None:
         """Poll as "Update Selected" does, without a schedule, so that nobody has to wait."""
-        shown = 0
+        count = 0
         while not stopping.is_set():
             run.run_once()
-            for fault in run.plan.happened[shown:]:
+            for fault in run.plan.happened[count:]:
                 terminal.fault(str(fault))
-                shown += 1
+                count += 1
             stopping.wait(POLL_SECONDS)
 
     thread = threading.Thread(target=keep_polling, name="web connector", daemon=True)
@@ -293,14 +293,14 @@ class CompanyUnusable(Exception):
     """COMPANY names a file that is not a company. The message says why."""
 
 
-def _company(options: Options, kept: Path | None, terminal: Terminal) -> tuple[Company, Path | None]:
+def _company(options: Options, folder: Path | None, terminal: Terminal) -> tuple[Company, Path | None]:
     """Return the company, and the file that it is saved to: the one of COMPANY, or that of a database that is kept."""
     if options.company not in GENERATED:
         try:
             return Company.opened(options.company), Path(options.company)
         except (OSError, ValueError) as error:
             raise CompanyUnusable(str(error)) from error
-    company_file = kept / COMPANY_FILE if kept else None
+    company_file = folder / COMPANY_FILE if folder else None
     return company_of_last_run(company_file, terminal, options.company), company_file
 
 

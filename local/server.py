@@ -92,9 +92,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_error(400)
             return None
         body = self.rfile.read(min(length, MAX_BODY_BYTES + 1))
-        left = min(length, DRAINED_BYTES) - len(body)
-        while left > 0 and (drained := self.rfile.read(min(left, 65536))):
-            left -= len(drained)
+        remaining_bytes = min(length, DRAINED_BYTES) - len(body)
+        while remaining_bytes > 0 and (drained := self.rfile.read(min(remaining_bytes, 65536))):
+            remaining_bytes -= len(drained)
         if length > DRAINED_BYTES:
             self.close_connection = True
         return body

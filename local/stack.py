@@ -87,17 +87,17 @@ def running(
                 "LogLevel": log_level,
             },
         )
-        kept = KeptState(clients["dynamodb"]) if dynamodb_endpoint else None
-        create_tables(template, clients["dynamodb"], [DEFINITION] if kept else [])
+        state = KeptState(clients["dynamodb"]) if dynamodb_endpoint else None
+        create_tables(template, clients["dynamodb"], [DEFINITION] if state else [])
         references = _create_queues(template, clients["sqs"])
-        if kept:
-            stack.enter_context(kept.keeping_messages())
-            kept.restore_messages(clients["sqs"], references)
+        if state:
+            stack.enter_context(state.keeping_messages())
+            state.restore_messages(clients["sqs"], references)
         template = template.with_references(references)
         functions = Functions(template, ROOT)
         stack.callback(functions.close)
         stack.enter_context(functions.separated())
-        pumps = pumps_of(template, functions, clients, references, kept)
+        pumps = pumps_of(template, functions, clients, references, state)
         if database:
             pumps.append(TimeToLivePump(database))
         for pump in pumps:

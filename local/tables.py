@@ -14,10 +14,10 @@ def make_tables(client: Any, prefix: str, *, with_stream: bool = True) -> TableN
     A stream slows DynamoDB Local down with every write, so benchmarks omit it.
     """
     for definition in Template.load().table_definitions():
-        named = {**definition, "TableName": prefix + definition["TableName"]}
+        table = {**definition, "TableName": prefix + definition["TableName"]}
         if not with_stream:
-            named.pop("StreamSpecification", None)
-        client.create_table(**named)
+            table.pop("StreamSpecification", None)
+        client.create_table(**table)
     return table_names(prefix)
 
 

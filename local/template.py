@@ -124,10 +124,10 @@ class Template:
 
     def table_definitions(self) -> list[dict[str, Any]]:
         """Return keyword arguments of `create_table`, one set per table, named by logical ID."""
-        kept = ("AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes", "LocalSecondaryIndexes", "BillingMode")
+        names = ("AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes", "LocalSecondaryIndexes", "BillingMode")
         definitions = []
         for logical_id, properties in self.resources("AWS::DynamoDB::Table").items():
-            definition = {"TableName": logical_id, **{name: properties[name] for name in kept if name in properties}}
+            definition = {"TableName": logical_id, **{name: properties[name] for name in names if name in properties}}
             if "StreamSpecification" in properties:
                 # CloudFormation has no StreamEnabled: naming the view type enables the stream.
                 definition["StreamSpecification"] = {"StreamEnabled": True, **properties["StreamSpecification"]}
@@ -208,8 +208,8 @@ class Template:
                 return values[name]
         if name in self.parameters:
             value = self.parameters[name]
-            listed = "List" in self.document["Parameters"][name]["Type"] and isinstance(value, str)
-            return value.split(",") if listed else value
+            is_list = "List" in self.document["Parameters"][name]["Type"] and isinstance(value, str)
+            return value.split(",") if is_list else value
         # SAM generates further resources (`Api` + `ProdStage`). Their logical IDs resolve to themselves too.
         return name
 

@@ -185,8 +185,8 @@ def _with_plain_names(whole: dict[str, Any]) -> dict[str, Any]:
         (r'(?<=["/])(\w+)View(?=")', r"\1"),
     ):
         text = re.sub(pattern, name, text)
-    renamed: dict[str, Any] = json.loads(text)
-    return renamed
+    result: dict[str, Any] = json.loads(text)
+    return result
 
 
 def endpoints() -> list[Endpoint]:
@@ -215,9 +215,9 @@ class _Schemas:
 
     def __init__(self, types: Iterable[Any]) -> None:
         models = [model for kind in types for model in _models(kind)] + [Error]
-        named = {repr(model): model for model in models}
+        by_name = {repr(model): model for model in models}
         schemas, self.components = TypeAdapter.json_schemas(
-            [(name, "serialization", TypeAdapter(model)) for name, model in named.items()],
+            [(name, "serialization", TypeAdapter(model)) for name, model in by_name.items()],
             ref_template=REFERENCE,
         )
         self.components = _exact(self.components.get("$defs", {}))
@@ -265,8 +265,8 @@ def _request_body(from_powertools: dict[str, Any]) -> dict[str, Any]:
 
 
 def _described(endpoint: Endpoint) -> dict[str, Any]:
-    described: dict[str, Any] = json.loads(endpoint.resolver.get_openapi_json_schema(title="", version="1"))
-    return described
+    description: dict[str, Any] = json.loads(endpoint.resolver.get_openapi_json_schema(title="", version="1"))
+    return description
 
 
 def _return_type(operation: Operation) -> Any:

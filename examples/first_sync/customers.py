@@ -16,9 +16,9 @@ def sync(api: Api, events: Events, database: sqlite3.Connection, webhook_url: st
     """Fetch the customers that changed since the last call, and return their number."""
     database.execute("CREATE TABLE IF NOT EXISTS customers (list_id TEXT PRIMARY KEY, full_name TEXT, modified TEXT)")
     parameters = {"iterate": "true", "max_returned": "100", "active": "All", "webhook_url": webhook_url}
-    known = [datetime.fromisoformat(row[0]) for row in database.execute("SELECT modified FROM customers")]
-    if known:
-        parameters["from_modified_date"] = max(known).isoformat()
+    dates = [datetime.fromisoformat(row[0]) for row in database.execute("SELECT modified FROM customers")]
+    if dates:
+        parameters["from_modified_date"] = max(dates).isoformat()
     query = api.query("customers", **parameters)
     count = 0
     with database:  # one transaction: a sync that is interrupted starts again where this one started
@@ -34,9 +34,9 @@ def sync(api: Api, events: Events, database: sqlite3.Connection, webhook_url: st
 
 def main() -> None:
     database = sqlite3.connect("books.db")
-    changed = sync(Api.from_environment(), Events(), database, webhook_url=URL)
+    number = sync(Api.from_environment(), Events(), database, webhook_url=URL)
     [total] = database.execute("SELECT count(*) FROM customers").fetchone()
-    print(f"{changed} customers fetched, {total} in books.db")
+    print(f"{number} customers fetched, {total} in books.db")
 
 
 if __name__ == "__main__":

@@ -17,8 +17,8 @@ NAME_IN_USE = 3100
 def customer_by_name(api: Api, name: str) -> dict[str, Any] | None:
     """Return the customer with this full name."""
     query = {"CustomerQueryRq": {"FullName": name}}
-    found = api.execute(query, f"customer-{uuid4()}").get("CustomerRet", [])
-    return found[0] if found else None
+    customers = api.execute(query, f"customer-{uuid4()}").get("CustomerRet", [])
+    return customers[0] if customers else None
 
 
 def find_or_add_customer(api: Api, name: str, idempotency_key: str) -> dict[str, Any]:
@@ -35,15 +35,15 @@ def find_or_add_customer(api: Api, name: str, idempotency_key: str) -> dict[str,
         if customer is None:  # a vendor or an employee has this name, or the customer was not added
             raise
         return customer
-    added: dict[str, Any] = response["CustomerRet"]
-    return added
+    new_customer: dict[str, Any] = response["CustomerRet"]
+    return new_customer
 
 
 def invoice_by_number(api: Api, number: str) -> dict[str, Any] | None:
     """Return the invoice with this number."""
     query = {"InvoiceQueryRq": {"RefNumber": number, "IncludeLineItems": True}}
-    found = api.execute(query, f"invoice-{uuid4()}").get("InvoiceRet", [])
-    return found[0] if found else None
+    invoices = api.execute(query, f"invoice-{uuid4()}").get("InvoiceRet", [])
+    return invoices[0] if invoices else None
 
 
 def add_invoice(api: Api, number: str, customer_list_id: str, lines: list[dict[str, Any]]) -> dict[str, Any]:
@@ -68,8 +68,8 @@ def add_invoice(api: Api, number: str, customer_list_id: str, lines: list[dict[s
         if invoice is None:
             raise
         return invoice
-    added: dict[str, Any] = response["InvoiceRet"]
-    return added
+    new_invoice: dict[str, Any] = response["InvoiceRet"]
+    return new_invoice
 
 
 def main() -> None:

@@ -221,7 +221,7 @@ def fill(run: Run) -> dict[str, str]:
         tree = {"name": name, "children": children, **({"attributes": attributes} if attributes else {})}
         return run.queue({"request_json": {"request": tree}, **members})
 
-    def made(name: str, **settings: str) -> str:
+    def create_connection(name: str, **settings: str) -> str:
         return str(api.call("POST", "/api/v1/connections", {"name": name, **settings})["data"]["id"])
 
     def onboarding(of: str) -> str:
@@ -242,11 +242,13 @@ def fill(run: Run) -> dict[str, str]:
     last = request("AccountQueryRq", [])
     eventually(lambda: run.record(last)["state"], lambda state: state in {"response_received", "error"})
 
-    empty = made("Harbor Street Bakery", company_file=r"C:\Books\Harbor.qbw")
-    paused = made("Grünwald Fabrics")
+    empty = create_connection("Harbor Street Bakery", company_file=r"C:\Books\Harbor.qbw")
+    paused = create_connection("Grünwald Fabrics")
     api.call("POST", f"/api/v1/connections/{paused}/pause", {})
-    made("The Extraordinarily Long-Named Holding Company of Northern and Southern Millbrook, Incorporated, 2nd Branch")
-    wrong = made("Lakeside Carpentry")
+    create_connection(
+        "The Extraordinarily Long-Named Holding Company of Northern and Southern Millbrook, Incorporated, 2nd Branch"
+    )
+    wrong = create_connection("Lakeside Carpentry")
     api.call("POST", f"/api/v1/connections/{wrong}/password", {})
     onboarding_wrong = onboarding(wrong)
     qwc = api.call("POST", f"/api/v1/connections/{wrong}/qwc", {})["qwc"]

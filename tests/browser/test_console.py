@@ -249,12 +249,12 @@ def test_every_example_of_the_reference_is_accepted_by_the_service(console: Cons
         module,
     )
     assert len(examples) > 200
-    refused = {}
+    problems = {}
     for name, xml in examples.items():
-        answer = console.service.call("POST", f"{connection.path}/queued_requests", {"request_xml": xml})
-        if answer.status != 201:
-            refused[name] = answer.json["error"]["message"]
-    assert refused == {}
+        response = console.service.call("POST", f"{connection.path}/queued_requests", {"request_xml": xml})
+        if response.status != 201:
+            problems[name] = response.json["error"]["message"]
+    assert problems == {}
 
 
 # --- Trouble -----------------------------------------------------------------------------------------------------
@@ -262,17 +262,19 @@ def test_every_example_of_the_reference_is_accepted_by_the_service(console: Cons
 
 def test_hostile_content_is_shown_and_never_runs(console: Console) -> None:
     service = console.service
-    made = service.call("POST", "/api/v1/connections", {"name": f"{HOSTILE}<script>alert(2)</script>"}).json["data"]
+    connection = service.call("POST", "/api/v1/connections", {"name": f"{HOSTILE}<script>alert(2)</script>"}).json[
+        "data"
+    ]
     customer = {"name": "CustomerAdd", "children": [{"name": "Name", "text": HOSTILE}]}
     body = {"request_json": {"request": {"name": "CustomerAddRq", "children": [customer]}}}
-    record = service.call("POST", f"/api/v1/connections/{made['id']}/queued_requests", body).json["data"]
+    record = service.call("POST", f"/api/v1/connections/{connection['id']}/queued_requests", body).json["data"]
     pages = service.call("GET", "/api/v1/connections?page_size=20").json["total_pages"]
     console.sign_in(f"/app?page={pages}")
     console.sees(HOSTILE)
 
     def hostile(route: Route) -> None:
-        answer = json.loads(route.fetch().text())
-        answer["data"].update(
+        response = json.loads(route.fetch().text())
+        response["data"].update(
             state="error",
             error={
                 "code": "quickbooks_error",
@@ -293,7 +295,7 @@ def test_hostile_content_is_shown_and_never_runs(console: Console) -> None:
                 {"attempted_at": "2026-03-14T12:00:00.000000Z", "response": f"{HOSTILE}<script>alert(6)</script>"}
             ],
         )
-        route.fulfill(json=answer)
+        route.fulfill(json=response)
 
     console.page.route(f"**/api/v1/queued_requests/{record['id']}", hostile)
     console.open(f"/app/queued_requests/{record['id']}")
@@ -449,13 +451,13 @@ def test_the_support_page_says_that_the_service_is_up(console: Console) -> None:
 
 
 def test_the_api_reference_asks_no_other_server(console: Console) -> None:
-    asked: list[str] = []
-    console.page.on("request", lambda request: asked.append(request.url))
+    urls: list[str] = []
+    console.page.on("request", lambda request: urls.append(request.url))
 
     console.open("/docs")
     console.sees("/api/v1/connections/{connection_id}/queued_requests")
 
-    assert all(url.startswith((console.service.base_url, "data:", "blob:")) for url in asked)
+    assert all(url.startswith((console.service.base_url, "data:", "blob:")) for url in urls)
 
 
 @pytest.mark.parametrize(("colours", "lightness"), [("light", "light"), ("dark", "dark")])

@@ -36,7 +36,7 @@ def page(browser: Browser, company: Company) -> Iterator[Page]:
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("dialog", lambda dialog: problems.append(dialog.message))
-        page.on("request", lambda sent: problems.extend([] if sent.url.startswith(url) else [sent.url]))
+        page.on("request", lambda request: problems.extend([] if request.url.startswith(url) else [request.url]))
         page.goto(url)
         yield page
         context.close()

@@ -58,14 +58,14 @@ def test_a_replaced_link_explains_that_it_was_replaced(console: Console) -> None
 
 
 def test_an_expired_link_leads_back(console: Console) -> None:
-    gone = {
+    body = {
         "error": {
             "code": "not_found",
             "message": "expired",
             "details": {"redirect_url": "https://shop.example/back?a=1"},
         }
     }
-    console.page.route("**/onboarding/connection", lambda route: route.fulfill(status=410, json=gone))
+    console.page.route("**/onboarding/connection", lambda route: route.fulfill(status=410, json=body))
     connection = console.service.connection()
 
     console.open(onboarding_link(console, connection.path))
@@ -124,11 +124,11 @@ def test_another_company_file_is_reported_with_what_to_click(console: Console) -
 
 
 @pytest.mark.parametrize(
-    ("shown", "says"),
+    ("message", "says"),
     [("QBWC1039", "choose Remove"), ("QBWC1048", "Open this page in Edge"), ("No message", "Tick the application")],
 )
 def test_after_two_minutes_without_a_call_the_page_asks_what_windows_shows(
-    console: Console, shown: str, says: str
+    console: Console, message: str, says: str
 ) -> None:
     connection = console.service.connection()
     console.page.clock.install()
@@ -138,5 +138,5 @@ def test_after_two_minutes_without_a_call_the_page_asks_what_windows_shows(
     console.page.clock.fast_forward("02:05")
 
     console.sees("Nothing has called yet")
-    console.button(shown).click()
+    console.button(message).click()
     expect(console.page.locator("details[open]")).to_contain_text(says)

@@ -71,5 +71,5 @@ def store(request: pytest.FixtureRequest) -> FakeStore | DynamoDBStore:
     """Return each implementation of the ports, empty."""
     if request.param == "fake":
         return FakeStore(RETENTION_DAYS)
-    found: DynamoDBStore = request.getfixturevalue(request.param)
-    return found
+    dynamodb_store: DynamoDBStore = request.getfixturevalue(request.param)
+    return dynamodb_store

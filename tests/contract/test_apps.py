@@ -79,14 +79,14 @@ def test_a_delivery_has_record_bodies_and_secrets(store: AnyStore) -> None:
     add(store, record)
     response = "<a>" + "é" * 200_000 + "</a>"
     store.commit(ChangeRequest(record, record.moved(State.ERROR, LATER), response_xml=response))
-    ended = store.request(record.id)
-    assert isinstance(ended, QueuedRequest)
+    ended_record = store.request(record.id)
+    assert isinstance(ended_record, QueuedRequest)
 
-    for parts in (0, ended.response_parts):
+    for parts in (0, ended_record.response_parts):
         whole = store.delivery(record.id, APP_ID, response_parts=parts, max_response_bytes=2**20)
-        assert whole == Delivery(StoredRequest(ended, REQUEST_XML, response), ("whsec_a",))
+        assert whole == Delivery(StoredRequest(ended_record, REQUEST_XML, response), ("whsec_a",))
     small = store.delivery(record.id, APP_ID, response_parts=0, max_response_bytes=1000)
-    assert small == Delivery(StoredRequest(ended, REQUEST_XML, None), ("whsec_a",))
+    assert small == Delivery(StoredRequest(ended_record, REQUEST_XML, None), ("whsec_a",))
 
 
 def test_a_delivery_of_a_deleted_record_is_its_tombstone(store: AnyStore) -> None:
@@ -94,9 +94,9 @@ def test_a_delivery_of_a_deleted_record_is_its_tombstone(store: AnyStore) -> Non
     add(store, record)
     store.commit(RemoveRequest(record, timestamp(LATER)))
 
-    found = store.delivery(record.id, APP_ID, response_parts=0, max_response_bytes=1000)
+    delivery = store.delivery(record.id, APP_ID, response_parts=0, max_response_bytes=1000)
 
-    assert isinstance(found, Tombstone)
+    assert isinstance(delivery, Tombstone)
     missing = "b0000000-0000-4000-8000-000000000001"
     assert store.delivery(missing, APP_ID, response_parts=0, max_response_bytes=10) is None
 

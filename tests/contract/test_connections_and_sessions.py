@@ -49,12 +49,12 @@ def test_an_app_sees_its_own_by_pages(store: AnyStore) -> None:
     ]
     for connection in (*mine, a_connection(app_id=OTHER_APP_ID, id="c0000000-0000-4000-8000-000000000099")):
         store.commit(Put(None, connection))
-    deleted = mine[0].changed(timestamp(LATER), deleted_at=timestamp(LATER))
-    store.commit(Put(mine[0], deleted))
+    deleted_connection = mine[0].changed(timestamp(LATER), deleted_at=timestamp(LATER))
+    store.commit(Put(mine[0], deleted_connection))
 
-    found, total = store.connections_of(APP_ID, 1, 2)
+    page, total = store.connections_of(APP_ID, 1, 2)
 
-    assert (list(found), total) == (mine[2:4], 4)
+    assert (list(page), total) == (mine[2:4], 4)
     assert store.connections_of("a0000000-0000-4000-8000-000000000077", 0, 10) == ([], 0)
 
 

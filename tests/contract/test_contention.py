@@ -83,19 +83,19 @@ def contended() -> Iterator[ContendedStore]:
 
 def store_records(store: AnyStore, number: int) -> list[QueuedRequest]:
     """Store records, end every second one and delete every fifth; return the others."""
-    left = []
+    records = []
     for index in range(number):
         record = a_record()
         add(store, record)
         if index % 2:
-            ended = record.moved(State.DISCARDED, NOON)
-            store.commit(ChangeRequest(record, ended))
-            record = ended
+            ended_record = record.moved(State.DISCARDED, NOON)
+            store.commit(ChangeRequest(record, ended_record))
+            record = ended_record
         if index % 5 == 1:
             store.commit(RemoveRequest(record, timestamp(NOON)))
         else:
-            left.append(record)
-    return left
+            records.append(record)
+    return records
 
 
 def test_a_transaction_without_conflicts_adds_to_the_row_of_the_day(contended: ContendedStore) -> None:
@@ -110,15 +110,15 @@ def test_after_a_conflict_a_transaction_adds_to_an_overflow_row_and_the_sums_are
 ) -> None:
     contended.store.commit(Put(None, a_connection()))
     contended.client.share = 0.5
-    left = store_records(contended.store, 40)
+    records = store_records(contended.store, 40)
 
     assert contended.rows() == {"2026-03-14", *(f"2026-03-14#{row}" for row in range(4))}
-    assert counted(contended.store) == recount(contended.store, [record.id for record in left])
+    assert counted(contended.store) == recount(contended.store, [record.id for record in records])
     page = Lists(contended.store, FixedClock()).page(APP_ID, ListQuery(CONNECTION_ID, page_size=100))
-    assert {item.record.id for item in page.items} == {record.id for record in left}
-    gone = a_connection(id=CONNECTION_ID, deleted_at=timestamp(NOON))
-    assert sum(contended.store.remove_records(gone)) == len(left)
-    contended.store.remove_connection(gone)
+    assert {item.record.id for item in page.items} == {record.id for record in records}
+    deleted_connection = a_connection(id=CONNECTION_ID, deleted_at=timestamp(NOON))
+    assert sum(contended.store.remove_records(deleted_connection)) == len(records)
+    contended.store.remove_connection(deleted_connection)
     assert contended.rows() == set()
 
 
@@ -146,7 +146,7 @@ def test_threads_that_create_and_change_at_once_lose_nothing(store: AnyStore) ->
         return ids
 
     with ThreadPoolExecutor(10) as threads:
-        ids = [one for found in threads.map(work, range(10)) for one in found]
+        ids = [one for ids_of_thread in threads.map(work, range(10)) for one in ids_of_thread]
 
     assert len(set(ids)) == 50
     assert counted(store) == recount(store, ids)

@@ -21,7 +21,7 @@ def test_counts_equal_a_recount_after_any_changes(store: AnyStore) -> None:
     ids: list[str] = []
     for step in range(60):
         now = NOON + timedelta(hours=step)
-        alive = [found for found in map(store.request, ids) if isinstance(found, QueuedRequest)]
+        alive = [record for record in map(store.request, ids) if isinstance(record, QueuedRequest)]
         if not alive or chance.random() < 0.4:
             record = a_record(
                 inserted_at=timestamp(now),

@@ -61,14 +61,14 @@ def test_index_entries_are_those_of_the_days_in_order(
     ]
     expected.sort(key=lambda record: (getattr(record, sort), record.id), reverse=descending)
 
-    found = store.index_entries(
+    entries = store.index_entries(
         IndexDays(CONNECTION_ID, sort, use, "2026-03-15", "2026-03-16", state, webhook_state),
         descending=descending,
         skip=2,
         limit=5,
     )
 
-    assert [entry.id for entry in found] == [record.id for record in expected[2:7]]
+    assert [entry.id for entry in entries] == [record.id for record in expected[2:7]]
 
 
 @pytest.mark.parametrize("descending", [True, False])
@@ -79,13 +79,13 @@ def test_a_page_in_the_middle_of_a_very_full_day(store: AnyStore, *, descending:
     ordered = sorted(records, key=lambda record: (record.inserted_at, record.id), reverse=descending)
 
     for skip in (1_600, 1_618, 1_620, 1_700):
-        found = store.index_entries(
+        entries = store.index_entries(
             IndexDays(CONNECTION_ID, INSERTED, "connection", "2026-03-14", "2026-03-14"),
             descending=descending,
             skip=skip,
             limit=10,
         )
-        assert [entry.id for entry in found] == [record.id for record in ordered[skip : skip + 10]]
+        assert [entry.id for entry in entries] == [record.id for record in ordered[skip : skip + 10]]
 
 
 def test_a_search_finds_the_texts_that_contain_its_phrase(store: AnyStore) -> None:
@@ -117,7 +117,7 @@ def test_every_entry_of_an_index_can_be_read_in_parts(store: AnyStore) -> None:
         add(store, record)
 
     for split_points in ([], ["2026-03-15"], ["2026-03-14T20", "2026-03-15", "2026-03-15T05"]):
-        found = store.all_index_entries(
+        entries = store.all_index_entries(
             IndexDays(CONNECTION_ID, INSERTED, "state", "2026-03-14", "2026-03-15", State.WAITING), split_points
         )
-        assert sorted(entry.id for entry in found) == sorted(record.id for record in records)
+        assert sorted(entry.id for entry in entries) == sorted(record.id for record in records)

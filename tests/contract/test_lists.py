@@ -56,31 +56,35 @@ def database() -> Iterator[tuple[DynamoDBStore, DynamoDBStore]]:
 @given(
     seed=seeds,
     number=st.integers(0, 70),
-    asked=st.lists(queries, min_size=QUERIES, max_size=QUERIES),
+    list_queries=st.lists(queries, min_size=QUERIES, max_size=QUERIES),
     runs=st.tuples(st.integers(0, 3), st.integers(0, 3)),
 )
 def test_a_page_equals_that_of_a_brute_force_list(
-    database: tuple[DynamoDBStore, DynamoDBStore], seed: int, number: int, asked: list[ListQuery], runs: tuple[int, int]
+    database: tuple[DynamoDBStore, DynamoDBStore],
+    seed: int,
+    number: int,
+    list_queries: list[ListQuery],
+    runs: tuple[int, int],
 ) -> None:
     """The packer runs before and after the removal of records, so any part of the search texts may be packed."""
-    filled, packing = database
+    store, packing = database
     connection_id = str(uuid.uuid4())
     history = a_history(seed, number, connection_id)
-    # IdSource are created again, because hypothesis may run one seed twice and ids are unique.
+    # Hypothesis may run one seed twice, and ids are unique: give each record a new one.
     history = [replace(past, record=replace(past.record, id=str(uuid.uuid4()))) for past in history]
-    filled.commit(Put(None, a_connection(id=connection_id)))
+    store.commit(Put(None, a_connection(id=connection_id)))
     for past in history:
-        filled.commit(AddRequest(past.record, REQUEST_XML, past.text))
+        store.commit(AddRequest(past.record, REQUEST_XML, past.text))
     for _ in range(runs[0]):
         pack_days(packing, lambda: LATER, LATER + AN_HOUR)
     for past in history:
         if past.removed:
-            filled.commit(RemoveRequest(past.record, timestamp(NOON)))
+            store.commit(RemoveRequest(past.record, timestamp(NOON)))
     for _ in range(runs[1]):
         pack_days(packing, lambda: LATER, LATER + AN_HOUR)
-    lists = Lists(filled, FixedClock())
+    lists = Lists(store, FixedClock())
 
-    for one in asked:
+    for one in list_queries:
         query = replace(one, connection_id=connection_id)
         page = lists.page(APP_ID, query)
         items, total_pages = brute_force(history, query)

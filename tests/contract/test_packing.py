@@ -48,9 +48,9 @@ class Database:
 
     def run(self, packing: Packing | None = None) -> None:
         """Pack as the function does."""
-        packed = pack_days(packing or self.store, FixedClock(TODAY), TODAY + LONG)
-        assert packed.finished
-        assert not packed.failures
+        result = pack_days(packing or self.store, FixedClock(TODAY), TODAY + LONG)
+        assert result.finished
+        assert not result.failures
 
     def payloads(self, connection_id: str) -> list[dict[str, Any]]:
         """Return every payload item of a connection's records that is in the index, and its search pages."""
@@ -121,19 +121,19 @@ def test_packing_does_not_change_the_result_of_a_search(database: Database, seed
         needle = chance.choice(["alpha", "a", "gamma ray", "2026", "nowhere"])
         split_points = chance.choice([[], ["2026-03-15"], ["2026-03-14T13", "2026-03-16", "2026-03-17"]])
 
-        found = database.store.search_matches(connection_id, needle, split_points)
+        matches = database.store.search_matches(connection_id, needle, split_points)
 
-        assert sorted(found) == sorted((one.inserted_at, one.id) for one, text in alive.items() if needle in text)
+        assert sorted(matches) == sorted((one.inserted_at, one.id) for one, text in alive.items() if needle in text)
     for _ in range(4):
         database.run()
     assert not database.marked_days()
-    left = database.payloads(connection_id)
-    assert all(item["part"]["S"].startswith("texts#") for item in left)
-    assert all("removed" not in item and "search_text" not in item for item in left)
+    payloads = database.payloads(connection_id)
+    assert all(item["part"]["S"].startswith("texts#") for item in payloads)
+    assert all("removed" not in item and "search_text" not in item for item in payloads)
 
 
 @pytest.fixture
-def packed(database: Database) -> Callable[..., list[QueuedRequest]]:
+def store_packed(database: Database) -> Callable[..., list[QueuedRequest]]:
     """Return a function that stores records of three days with one text each, and packs all of them."""
 
     def pack(number: int = 30, text: str = "alpha") -> list[QueuedRequest]:
@@ -152,9 +152,9 @@ def packed(database: Database) -> Callable[..., list[QueuedRequest]]:
 
 
 def test_the_text_of_a_removed_record_is_deleted(
-    database: Database, packed: Callable[..., list[QueuedRequest]]
+    database: Database, store_packed: Callable[..., list[QueuedRequest]]
 ) -> None:
-    record = packed(1, "secret")[0]
+    record = store_packed(1, "secret")[0]
     database.store.commit(RemoveRequest(record, timestamp(TODAY)))
 
     for _ in range(4):
@@ -167,34 +167,36 @@ def test_the_text_of_a_removed_record_is_deleted(
 
 
 def test_the_text_and_the_day_of_an_expired_record_are_deleted(
-    database: Database, packed: Callable[..., list[QueuedRequest]]
+    database: Database, store_packed: Callable[..., list[QueuedRequest]]
 ) -> None:
     """The counts of the day stay until its text is out of the search pages: they lead the packer to the day."""
-    gone, left = packed(1, "secret") + packed(1, "other")
-    database.client.delete_item(TableName=database.tables.queued_requests, Key={"id": {"S": gone.id}})
-    database.store.commit(ForgetRequest(gone, timestamp(TODAY)))
-    kept = []
+    expired_record, other_record = store_packed(1, "secret") + store_packed(1, "other")
+    database.client.delete_item(TableName=database.tables.queued_requests, Key={"id": {"S": expired_record.id}})
+    database.store.commit(ForgetRequest(expired_record, timestamp(TODAY)))
+    days = []
     for _ in range(4):
-        kept.append([day.day for day in database.store.day_counts(gone.connection_id)])
+        days.append([day.day for day in database.store.day_counts(expired_record.connection_id)])
         database.run()
 
-    assert kept == [[day_of(gone.inserted_at)]] * 4
-    assert database.store.day_counts(gone.connection_id) == []
-    assert not database.store.search_matches(gone.connection_id, "secret", [])
-    (page,) = database.payloads(gone.connection_id)
+    assert days == [[day_of(expired_record.inserted_at)]] * 4
+    assert database.store.day_counts(expired_record.connection_id) == []
+    assert not database.store.search_matches(expired_record.connection_id, "secret", [])
+    (page,) = database.payloads(expired_record.connection_id)
     assert len(page["data"]["B"]) < len(b"secret") + 8  # an empty text, compressed
-    assert [one for _, one in database.store.search_matches(left.connection_id, "other", [])] == [left.id]
+    assert [one for _, one in database.store.search_matches(other_record.connection_id, "other", [])] == [
+        other_record.id
+    ]
 
 
 def test_packed_texts_are_in_few_items_and_no_longer_in_the_bodies(
-    database: Database, packed: Callable[..., list[QueuedRequest]]
+    database: Database, store_packed: Callable[..., list[QueuedRequest]]
 ) -> None:
-    records = packed(30)
+    records = store_packed(30)
 
-    left = database.payloads(records[0].connection_id)
+    payloads = database.payloads(records[0].connection_id)
 
-    assert 2 <= len(left) <= 10
-    assert all("data" in item for item in left)
+    assert 2 <= len(payloads) <= 10
+    assert all("data" in item for item in payloads)
 
 
 def test_a_text_is_in_the_index_and_in_a_page_between_two_runs(database: Database) -> None:
@@ -228,15 +230,15 @@ class Overtaken(DynamoDBStore):
         self._meanwhile = meanwhile
 
     def _pages_of(self, *args: Any) -> Any:
-        found = super()._pages_of(*args)
+        pages = super()._pages_of(*args)
         self._meanwhile()
-        return found
+        return pages
 
 
 def test_a_run_that_another_one_overtakes_changes_nothing(
-    database: Database, packed: Callable[..., list[QueuedRequest]]
+    database: Database, store_packed: Callable[..., list[QueuedRequest]]
 ) -> None:
-    first, second, *_ = packed(3)
+    first, second, *_ = store_packed(3)
     database.store.commit(RemoveRequest(first, timestamp(TODAY)))
     database.run()
     late = second.changed(TODAY, state=State.ERROR)
@@ -256,9 +258,9 @@ def test_a_run_that_another_one_overtakes_changes_nothing(
 
 
 def test_a_connection_with_packed_texts_is_removed_completely(
-    database: Database, packed: Callable[..., list[QueuedRequest]]
+    database: Database, store_packed: Callable[..., list[QueuedRequest]]
 ) -> None:
-    records = packed(30)
+    records = store_packed(30)
     connection = a_connection(id=records[0].connection_id)
     database.store.commit(Put(None, connection))
     database.store.commit(AddRequest(late := a_past_record(connection.id), REQUEST_XML, "beta"))
@@ -303,10 +305,10 @@ def test_a_body_with_chunks_stays_in_the_index_and_is_found(database: Database) 
 
 
 def test_a_large_response_that_was_never_committed_hides_no_packed_text(
-    database: Database, packed: Callable[..., list[QueuedRequest]]
+    database: Database, store_packed: Callable[..., list[QueuedRequest]]
 ) -> None:
     """Its chunks are announced in the body, which is in the index again, without a text."""
-    (record,) = packed(1)
+    (record,) = store_packed(1)
     large = random.Random(1).randbytes(200_000).hex()
     other = replace(record, revision=record.revision + 7)
 
@@ -355,7 +357,7 @@ def test_a_day_with_separate_counts_is_packed(database: Database) -> None:
 
 @pytest.mark.parametrize("form", ["in the index", "packed"])
 def test_a_search_can_be_stopped_before_each_database_call(database: Database, form: str) -> None:
-    """Texts that fill more than one answer (1 MB), long ones here, are asked for page by page."""
+    """DynamoDB returns at most 1 MB at once. These texts take several calls."""
     connection_id = str(uuid.uuid4())
     chance = random.Random(1)
     moment = timestamp(NOON if form == "packed" else TODAY)
@@ -365,22 +367,22 @@ def test_a_search_can_be_stopped_before_each_database_call(database: Database, f
     if form == "packed":
         for _ in range(4):
             database.run(DynamoDBStore(database.client, database.tables))
-    asked: list[None] = []
+    calls: list[None] = []
 
     def count() -> None:
-        asked.append(None)
+        calls.append(None)
 
     database.store.search_matches(connection_id, "alpha", [], count)
-    answers = len(asked)
+    number_of_calls = len(calls)
 
     def end_the_last() -> None:
-        asked.pop()
-        if not asked:
+        calls.pop()
+        if not calls:
             raise TimeoutError
 
     with pytest.raises(TimeoutError):
         database.store.search_matches(connection_id, "alpha", [], end_the_last)
-    assert answers == (3 if form == "in the index" else 2)
+    assert number_of_calls == (3 if form == "in the index" else 2)
 
 
 def test_a_body_that_gets_chunks_meanwhile_stays_in_the_index(database: Database) -> None:

@@ -26,7 +26,7 @@ from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
 from tests.contract.stores import add, counted, recount
-from tests.contract.test_retention import LARGE, LATER, ended, expire, forget, with_bodies
+from tests.contract.test_retention import LARGE, LATER, an_ended_record, expire, forget, with_bodies
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, a_connection, a_record
 
 if TYPE_CHECKING:
@@ -38,23 +38,23 @@ if TYPE_CHECKING:
 OTHER_ID = "c0000000-0000-4000-8000-000000000099"
 
 
-def deleted(store: AnyStore) -> Connection:
-    """Store the connection, delete it, and return it as it stays."""
+def a_deleted_connection(store: AnyStore) -> Connection:
+    """Store a connection, delete it, and return its stored form."""
     connection = a_connection(password_hash="scrypt$…", session_id="ab" * 32)
     store.commit(Put(None, connection))
     store.commit(Put(connection, connection.removed(timestamp(NOON))))
-    found = store.connection(CONNECTION_ID)
-    assert found
-    return found
+    stored_connection = store.connection(CONNECTION_ID)
+    assert stored_connection
+    return stored_connection
 
 
 def test_a_deleted_connection_has_no_password_no_session_and_no_list(store: AnyStore) -> None:
     add(store, a_record())
 
-    gone = deleted(store)
+    connection = a_deleted_connection(store)
 
-    assert (gone.deleted_at, gone.password_hash, gone.session_id) == (timestamp(NOON), None, None)
-    assert list(store.deleted_connections(10)) == [gone]
+    assert (connection.deleted_at, connection.password_hash, connection.session_id) == (timestamp(NOON), None, None)
+    assert list(store.deleted_connections(10)) == [connection]
     assert store.connections_of(APP_ID, 0, 10) == ([], 0)
     with pytest.raises(NotFound):
         store.day_counts(CONNECTION_ID)
@@ -75,37 +75,37 @@ def test_a_connection_that_was_changed_meanwhile_is_not_deleted(store: AnyStore)
 
 
 def test_everything_of_a_deleted_connection_is_removed_and_nothing_else(store: AnyStore) -> None:
-    ids = [ended(store, response=LARGE, request=LARGE).id, ended(store).id]
+    ids = [an_ended_record(store, response=LARGE, request=LARGE).id, an_ended_record(store).id]
     for state in (State.WAITING, State.RETRYABLE, State.SENT):
         add(store, record := a_record(state=state))
         ids.append(record.id)
-    add(store, kept := a_record(connection_id=OTHER_ID))
-    gone = deleted(store)
+    add(store, other_record := a_record(connection_id=OTHER_ID))
+    connection = a_deleted_connection(store)
 
-    assert sum(store.remove_records(gone)) == 5
-    assert store.connection(CONNECTION_ID) == gone
-    store.remove_connection(gone)
+    assert sum(store.remove_records(connection)) == 5
+    assert store.connection(CONNECTION_ID) == connection
+    store.remove_connection(connection)
 
     assert store.connection(CONNECTION_ID) is None
     assert list(store.deleted_connections(10)) == []
     assert [store.request(one) for one in ids] == [None] * 5
-    assert with_bodies(store, [*ids, kept.id]) == {kept.id}
+    assert with_bodies(store, [*ids, other_record.id]) == {other_record.id}
     assert counted(store) == {}
     assert list(store.queue_front(CONNECTION_ID, 10)) == []
-    assert list(store.queue_front(OTHER_ID, 10)) == [kept]
+    assert list(store.queue_front(OTHER_ID, 10)) == [other_record]
 
 
 def test_bodies_of_expired_records_are_removed_too_and_a_late_stream_record_changes_nothing(store: AnyStore) -> None:
-    told, untold = ended(store), ended(store)
+    first, second = an_ended_record(store), an_ended_record(store)
     expire(store, LATER)
-    assert forget(store, told)
-    gone = deleted(store)
+    assert forget(store, first)
+    connection = a_deleted_connection(store)
 
-    assert sum(store.remove_records(gone)) == 1
-    store.remove_connection(gone)
+    assert sum(store.remove_records(connection)) == 1
+    store.remove_connection(connection)
 
-    assert not forget(store, untold)
-    assert with_bodies(store, [told.id, untold.id]) == set()
+    assert not forget(store, second)
+    assert with_bodies(store, [first.id, second.id]) == set()
     assert counted(store) == {}
 
 
@@ -133,12 +133,12 @@ class Faulty:
         if self._chance.random() < self.refusing:
             code: Any = {"Error": {"Code": "ThrottlingException"}}
             raise ClientError(code, "BatchWriteItem")
-        done, left = {}, {}
+        deletions, unprocessed = {}, {}
         for table, entries in RequestItems.items():
             cut = self._chance.randrange(len(entries))
-            done[table], left[table] = entries[cut:], entries[:cut]
-        self._client.batch_write_item(RequestItems=done)
-        return {"UnprocessedItems": {table: entries for table, entries in left.items() if entries}}
+            deletions[table], unprocessed[table] = entries[cut:], entries[:cut]
+        self._client.batch_write_item(RequestItems=deletions)
+        return {"UnprocessedItems": {table: entries for table, entries in unprocessed.items() if entries}}
 
 
 class Removal:
@@ -155,9 +155,9 @@ class Removal:
         for number in range(records):
             add(self.store, record := a_record(), LARGE if number % 20 == 0 else REQUEST_XML)
             self.ids.append(record.id)
-        self.connection = deleted(self.store)
+        self.connection = a_deleted_connection(self.store)
 
-    def left(self) -> tuple[int, int]:
+    def remaining_counts(self) -> tuple[int, int]:
         """Return how many records and how many bodies are left."""
         records = [one for one in self.ids if self.store.request(one)]
         return len(records), len(with_bodies(self.store, self.ids))
@@ -179,7 +179,7 @@ class TestRemoval:
 
         assert list(removal.remover.remove_records(removal.connection)) == [100]
 
-        assert removal.left() == (0, 0)
+        assert removal.remaining_counts() == (0, 0)
         # Records, bodies, and the chunks of five requests.
         assert removal.client.calls["batch_write_item"] == 4 + 4 + 1
         assert removal.pauses == []
@@ -191,7 +191,7 @@ class TestRemoval:
         assert sum(removal.remover.remove_records(removal.connection)) == 100
         removal.remover.remove_connection(removal.connection)
 
-        assert removal.left() == (0, 0)
+        assert removal.remaining_counts() == (0, 0)
         assert removal.pauses
         assert removal.store.connection(CONNECTION_ID) is None
 
@@ -208,29 +208,29 @@ class TestRemoval:
         removal = Removal(RECORDS_A_STEP // 5)
         removal.client.dying = 0.3
         runs = 0
-        done = False
-        while not done:
+        is_complete = False
+        while not is_complete:
             runs += 1
             try:
                 list(removal.remover.remove_records(removal.connection))
                 removal.remover.remove_connection(removal.connection)
-                done = True
+                is_complete = True
             except ConnectionError:
-                records, bodies = removal.left()
+                records, bodies = removal.remaining_counts()
                 assert records <= bodies  # a record is found by its body
 
         assert runs > 1
-        assert removal.left() == (0, 0)
+        assert removal.remaining_counts() == (0, 0)
         assert removal.store.connection(CONNECTION_ID) is None
 
 
 def test_removals_in_parallel_with_deletions_and_expiry_leave_nothing(store: AnyStore) -> None:
-    records = [ended(store) for _ in range(40)]
-    gone = deleted(store)
-    told: list[QueuedRequest] = []
+    records = [an_ended_record(store) for _ in range(40)]
+    connection = a_deleted_connection(store)
+    expired_records: list[QueuedRequest] = []
 
     def purge(_: int) -> None:
-        for _step in store.remove_records(gone):
+        for _step in store.remove_records(connection):
             pass
 
     def meddle(seed: int) -> None:
@@ -243,15 +243,15 @@ def test_removals_in_parallel_with_deletions_and_expiry_leave_nothing(store: Any
                 forget(store, record)
 
     with ThreadPoolExecutor(5) as threads:
-        running = [threads.submit(meddle, seed) for seed in range(2)]
-        running += [threads.submit(purge, number) for number in range(2)]
-        told += expire(store, LATER)
-        for one in running:
+        futures = [threads.submit(meddle, seed) for seed in range(2)]
+        futures += [threads.submit(purge, number) for number in range(2)]
+        expired_records += expire(store, LATER)
+        for one in futures:
             one.result()
-    for record in told:
+    for record in expired_records:
         forget(store, record)
     purge(0)
-    store.remove_connection(gone)
+    store.remove_connection(connection)
 
     assert with_bodies(store, [record.id for record in records]) == set()
     assert counted(store) == {}
@@ -264,8 +264,8 @@ def test_chunks_of_an_uncommitted_response_are_removed(store: AnyStore) -> None:
     with pytest.raises(Conflict):
         store.commit(ChangeRequest(record, record.moved(State.RESPONSE_RECEIVED, NOON), response_xml=LARGE))
     assert store.request(record.id) == after
-    gone = deleted(store)
+    connection = a_deleted_connection(store)
 
-    assert sum(store.remove_records(gone)) == 1
+    assert sum(store.remove_records(connection)) == 1
 
     assert with_bodies(store, [record.id]) == set()

@@ -71,7 +71,7 @@ def test_a_returned_request_is_queued_again(store: AnyStore) -> None:
 
     store.commit(ChangeRequest(ticketed, ticketed.moved(State.WAITING, LATER)))
 
-    assert [found.id for found in store.queue_front(CONNECTION_ID, 10)] == [record.id]
+    assert [record.id for record in store.queue_front(CONNECTION_ID, 10)] == [record.id]
 
 
 def test_the_requests_ahead_are_counted_up_to_a_limit(store: AnyStore) -> None:
@@ -80,14 +80,14 @@ def test_the_requests_ahead_are_counted_up_to_a_limit(store: AnyStore) -> None:
     first, second = a_record(), a_record(inserted_at=timestamp(LATER))
     ahead = a_record(inserted_at=timestamp(LATER), queue_priority=FIRST_IN_LINE)
     elsewhere = a_record(connection_id="c0000000-0000-4000-8000-000000000009", queue_priority=FIRST_IN_LINE)
-    gone = a_record().moved(State.DISCARDED, NOON)
-    for record in (second, first, ahead, elsewhere, gone):
+    discarded_record = a_record().moved(State.DISCARDED, NOON)
+    for record in (second, first, ahead, elsewhere, discarded_record):
         add(store, record)
 
-    shown = [store.request_detail(record.id, None, 10) for record in (ahead, first, second, gone)]
+    details = [store.request_detail(record.id, None, 10) for record in (ahead, first, second, discarded_record)]
 
-    texts = [StoredRequest(record, REQUEST_XML) for record in (ahead, first, second, gone)]
-    assert shown == [RequestDetail(stored, connection, n) for stored, n in zip(texts, (0, 1, 2, 0), strict=True)]
+    texts = [StoredRequest(record, REQUEST_XML) for record in (ahead, first, second, discarded_record)]
+    assert details == [RequestDetail(text, connection, n) for text, n in zip(texts, (0, 1, 2, 0), strict=True)]
     assert store.request_detail(second.id, CONNECTION_ID, 1) == RequestDetail(texts[2], connection, 1)
 
 
@@ -99,8 +99,8 @@ def test_a_record_is_removed_with_its_connection(store: AnyStore) -> None:
     store.commit(RemoveRequest(deleted, timestamp(LATER)))
     other = "c0000000-0000-4000-8000-000000000099"
     assert stored_request(store, waits.id, other) is None
-    for named in (None, CONNECTION_ID):
-        assert [type(stored_request(store, one.id, named)) for one in (waits, ended, deleted)] == [
+    for connection_id in (None, CONNECTION_ID):
+        assert [type(stored_request(store, one.id, connection_id)) for one in (waits, ended, deleted)] == [
             StoredRequest,
             StoredRequest,
             Tombstone,
@@ -108,6 +108,6 @@ def test_a_record_is_removed_with_its_connection(store: AnyStore) -> None:
 
     store.commit(Put(a_connection(), a_connection().removed(timestamp(LATER))))
 
-    for named in (None, CONNECTION_ID):
-        assert [stored_request(store, one.id, named) for one in (waits, ended, deleted)] == [None] * 3
-        assert [store.request_detail(one.id, named, 9) for one in (waits, ended, deleted)] == [None] * 3
+    for connection_id in (None, CONNECTION_ID):
+        assert [stored_request(store, one.id, connection_id) for one in (waits, ended, deleted)] == [None] * 3
+        assert [store.request_detail(one.id, connection_id, 9) for one in (waits, ended, deleted)] == [None] * 3

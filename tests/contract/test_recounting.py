@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.contract.stores import AnyStore
 
 
-def filled(store: AnyStore) -> list[str]:
+def store_history(store: AnyStore) -> list[str]:
     """Store a connection with records of several days and another one's record; return the ids of the first."""
     store.commit(Put(None, a_connection()))
     add(store, a_record(connection_id="c0000000-0000-4000-8000-000000000099"))
@@ -34,7 +34,7 @@ def filled(store: AnyStore) -> list[str]:
 
 
 def test_exact_counts_do_not_change(store: AnyStore) -> None:
-    ids = filled(store)
+    ids = store_history(store)
 
     assert mend_counts(store, CONNECTION_ID) == {}
     assert counted(store) == recount(store, ids)
@@ -42,7 +42,7 @@ def test_exact_counts_do_not_change(store: AnyStore) -> None:
 
 def test_wrong_counts_are_corrected(store: AnyStore) -> None:
     """Numbers that are too high, too low, and of days and states that no record has."""
-    ids = filled(store)
+    ids = store_history(store)
     chance = random.Random(12)
     wrong = {
         CountKey(CONNECTION_ID, day, sort, chance.choice(list(State)), WebhookState.PENDING): chance.choice([-3, 1, 7])
@@ -51,10 +51,10 @@ def test_wrong_counts_are_corrected(store: AnyStore) -> None:
     }
     store.add_to_counts(wrong)
 
-    found = count_differences(store, CONNECTION_ID)
+    differences = count_differences(store, CONNECTION_ID)
 
-    assert found == {key: -change for key, change in wrong.items()}
-    assert mend_counts(store, CONNECTION_ID) == found
+    assert differences == {key: -change for key, change in wrong.items()}
+    assert mend_counts(store, CONNECTION_ID) == differences
     assert count_differences(store, CONNECTION_ID) == {}
     assert counted(store) == recount(store, ids)
 
@@ -70,7 +70,7 @@ def test_a_change_during_a_recount_is_not_a_difference() -> None:
         states = [State.WAITING, State.ERROR]  # noqa: RUF012 - of this one test
 
     store = Busy()
-    filled(store)
+    store_history(store)
 
     assert count_differences(store, CONNECTION_ID) == {}
 

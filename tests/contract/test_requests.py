@@ -126,10 +126,10 @@ def test_a_deleted_record_leaves_a_tombstone_and_no_bodies(store: AnyStore) -> N
     record = a_record(state=State.SENT)
     add(store, record)
     store.commit(ChangeRequest(record, record.moved(State.ERROR, LATER), response_xml=RESPONSE_XML))
-    ended = store.request(record.id)
-    assert isinstance(ended, QueuedRequest)
+    ended_record = store.request(record.id)
+    assert isinstance(ended_record, QueuedRequest)
 
-    store.commit(RemoveRequest(ended, timestamp(LATER)))
+    store.commit(RemoveRequest(ended_record, timestamp(LATER)))
 
     tombstone = Tombstone(record.id, CONNECTION_ID, APP_ID, timestamp(LATER))
     assert store.request(record.id) == tombstone
@@ -168,7 +168,7 @@ def listed(store: AnyStore, records: Sequence[QueuedRequest], max_total_bytes: i
     return [(item.request_xml is not None, item.response_xml is not None) for item in items]
 
 
-def ended(store: AnyStore, request_xml: str, response_xml: str) -> QueuedRequest:
+def ended_record(store: AnyStore, request_xml: str, response_xml: str) -> QueuedRequest:
     """Store a request with its response."""
     record = a_record(state=State.SENT)
     add(store, record, request_xml)
@@ -177,14 +177,14 @@ def ended(store: AnyStore, request_xml: str, response_xml: str) -> QueuedRequest
 
 
 def test_a_list_leaves_large_responses_out(store: AnyStore) -> None:
-    small = ended(store, REQUEST_XML, "<a/>")
-    large = ended(store, REQUEST_XML, "<a>" + "x" * 300_000 + "</a>")
+    small = ended_record(store, REQUEST_XML, "<a/>")
+    large = ended_record(store, REQUEST_XML, "<a>" + "x" * 300_000 + "</a>")
 
     assert listed(store, [small, large], 2**20) == [(True, True), (True, False)]
 
 
 def test_a_list_shows_requests_before_responses_until_its_limit(store: AnyStore) -> None:
-    records = [ended(store, f"<r>{'é' * 100}</r>", "<a>" + "x" * 93 + "</a>") for _ in range(3)]
+    records = [ended_record(store, f"<r>{'é' * 100}</r>", "<a>" + "x" * 93 + "</a>") for _ in range(3)]
 
     # A request has 207 bytes of UTF-8, and a response 100.
     assert listed(store, records, 3 * 207 + 2 * 100) == [(True, True), (True, True), (True, False)]
@@ -195,7 +195,7 @@ def test_a_list_shows_requests_before_responses_until_its_limit(store: AnyStore)
 
 def test_a_list_shows_large_requests_until_its_limit(store: AnyStore) -> None:
     requests = [base64.b64encode(random.Random(seed).randbytes(500_000)).decode() for seed in range(4)]
-    records = [ended(store, f"<r>{text}</r>", "<a/>") for text in requests]
+    records = [ended_record(store, f"<r>{text}</r>", "<a/>") for text in requests]
 
     assert listed(store, records, 2**20 + 2**19) == [(True, True), (True, True), (False, True), (False, True)]
     assert listed(store, records, 2**23) == [(True, True)] * 4

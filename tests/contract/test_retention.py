@@ -40,11 +40,11 @@ def expire(store: AnyStore, now: datetime) -> list[QueuedRequest]:
     if isinstance(store, FakeStore):
         return store.expire(seconds)
     client, table = store._client, store._tables.queued_requests  # noqa: SLF001 - this plays the database's part
-    told = []
+    removals = []
     for item in client.scan(TableName=table)["Items"]:
         if "state" in item and int(item.get("expires_at", {"N": seconds})["N"]) < seconds:
             with suppress(ClientError):  # it was changed meanwhile
-                gone = client.delete_item(
+                response = client.delete_item(
                     TableName=table,
                     Key={"id": item["id"]},
                     ConditionExpression="expires_at < :now AND attribute_exists(#state)",
@@ -52,8 +52,8 @@ def expire(store: AnyStore, now: datetime) -> list[QueuedRequest]:
                     ExpressionAttributeValues={":now": {"N": str(seconds)}},
                     ReturnValues="ALL_OLD",
                 )
-                told.append(RECORDS.entity(gone["Attributes"]))
-    return told
+                removals.append(RECORDS.entity(response["Attributes"]))
+    return removals
 
 
 def with_bodies(store: AnyStore, ids: list[str]) -> set[str]:
@@ -94,18 +94,18 @@ def forget(store: AnyStore, record: QueuedRequest) -> bool:
     return forget_record(store, record, LATER)
 
 
-def ended(store: AnyStore, response: str = "<a/>", request: str = REQUEST_XML) -> QueuedRequest:
+def an_ended_record(store: AnyStore, response: str = "<a/>", request: str = REQUEST_XML) -> QueuedRequest:
     """Store a record that has ended and return it."""
     record = a_record(state=State.SENT)
     add(store, record, request)
     store.commit(ChangeRequest(record, record.moved(State.RESPONSE_RECEIVED, NOON), response_xml=response))
-    found = store.request(record.id)
-    assert isinstance(found, QueuedRequest)
-    return found
+    stored_record = store.request(record.id)
+    assert isinstance(stored_record, QueuedRequest)
+    return stored_record
 
 
 def test_only_expired_records_are_removed(store: AnyStore) -> None:
-    old = ended(store)
+    old = an_ended_record(store)
     for state in (State.WAITING, State.TICKETED, State.SENT):
         add(store, a_record(state=state))
     add(store, a_record(state=State.ERROR, webhook=Webhook(WebhookState.PENDING)))
@@ -116,21 +116,21 @@ def test_only_expired_records_are_removed(store: AnyStore) -> None:
 
 def test_an_expired_record_is_removed_with_bodies_and_counts_and_is_not_found(store: AnyStore) -> None:
     store.commit(Put(None, a_connection()))
-    record, kept = ended(store, response=LARGE, request=LARGE), ended(store)
-    store.commit(ChangeRequest(kept, later := kept.changed(LATER)))
+    record, other = an_ended_record(store, response=LARGE, request=LARGE), an_ended_record(store)
+    store.commit(ChangeRequest(other, later := other.changed(LATER)))
     assert expire(store, LATER) == [record]
 
     assert forget(store, record)
 
     tombstone = Tombstone(record.id, CONNECTION_ID, APP_ID, timestamp(LATER))
     assert stored_request(store, record.id) == tombstone
-    assert stored_request(store, kept.id) == StoredRequest(later, REQUEST_XML, "<a/>")
-    assert with_bodies(store, [record.id, kept.id]) == {kept.id}
-    assert counted(store) == recount(store, [kept.id])
+    assert stored_request(store, other.id) == StoredRequest(later, REQUEST_XML, "<a/>")
+    assert with_bodies(store, [record.id, other.id]) == {other.id}
+    assert counted(store) == recount(store, [other.id])
 
 
 def test_between_the_removal_and_the_function_lists_omit_the_record(store: AnyStore) -> None:
-    record = ended(store)
+    record = an_ended_record(store)
     expire(store, LATER)
 
     assert store.request(record.id) is None
@@ -140,7 +140,7 @@ def test_between_the_removal_and_the_function_lists_omit_the_record(store: AnySt
 
 
 def test_a_repeated_stream_record_changes_nothing(store: AnyStore) -> None:
-    records = [ended(store), ended(store)]
+    records = [an_ended_record(store), an_ended_record(store)]
     expire(store, LATER)
 
     assert [forget(store, one) for one in (*records, *records, records[0])] == [True, True, *[False] * 3]
@@ -149,7 +149,7 @@ def test_a_repeated_stream_record_changes_nothing(store: AnyStore) -> None:
 
 
 def test_a_deleted_record_is_subtracted_from_the_counts_once(store: AnyStore) -> None:
-    record = ended(store)
+    record = an_ended_record(store)
     store.commit(RemoveRequest(record, timestamp(LATER)))
 
     assert expire(store, LATER) == []
@@ -158,30 +158,30 @@ def test_a_deleted_record_is_subtracted_from_the_counts_once(store: AnyStore) ->
 
 
 def test_a_day_is_removed_with_its_last_record(store: AnyStore) -> None:
-    gone, beside = ended(store), ended(store)
+    first, second = an_ended_record(store), an_ended_record(store)
     late = a_record(inserted_at=timestamp(LATER), updated_at=timestamp(LATER))
     add(store, late)
     expire(store, LATER)
 
-    forget(store, gone)
+    forget(store, first)
     pack(store)
-    assert kept_days(store) == {gone.inserted_at[:10], late.inserted_at[:10]}
+    assert kept_days(store) == {first.inserted_at[:10], late.inserted_at[:10]}
 
-    forget(store, beside)
+    forget(store, second)
     pack(store)
     assert kept_days(store) == {late.inserted_at[:10]}
     assert counted(store) == recount(store, [late.id])
 
 
 def test_any_changes_with_expiry_leave_exact_counts_and_no_bodies_behind(store: AnyStore) -> None:
-    """Stream records come late, in any order, again; the function dies at any time: it just was not called."""
+    """Stream records arrive late, repeatedly and in any order. A function that died is one that was not called."""
     chance = random.Random(20260315)
     clock = FixedClock()
     ids: list[str] = []
-    told: list[QueuedRequest] = []
+    removals: list[QueuedRequest] = []
     for _ in range(150):
         now = clock.advance(days=chance.choice([0, 1, 9]))
-        alive = [found for found in map(store.request, ids[-12:]) if isinstance(found, QueuedRequest)]
+        alive = [record for record in map(store.request, ids[-12:]) if isinstance(record, QueuedRequest)]
         step = chance.random()
         if not alive or step < 0.25:
             record = a_record(
@@ -195,22 +195,22 @@ def test_any_changes_with_expiry_leave_exact_counts_and_no_bodies_behind(store: 
         elif step < 0.75:
             change_somehow(store, chance.choice(alive), now, chance)
         elif step < 0.85:
-            told += expire(store, now)
-        elif told:
-            forget_record(store, chance.choice(told), clock())
+            removals += expire(store, now)
+        elif removals:
+            forget_record(store, chance.choice(removals), clock())
             pack_days(store, clock, now + AN_HOUR)
-    told += expire(store, now)
-    for record in chance.sample(told, len(told)):
+    removals += expire(store, now)
+    for record in chance.sample(removals, len(removals)):
         forget_record(store, record, clock())
     clock.advance(days=1)
     for _ in range(RUNS):
         pack_days(store, clock, clock() + AN_HOUR)
 
-    left = [one for one in ids if isinstance(store.request(one), QueuedRequest)]
-    assert len(told) > 5
+    record_ids = [one for one in ids if isinstance(store.request(one), QueuedRequest)]
+    assert len(removals) > 5
     assert counted(store) == recount(store, ids)
-    assert kept_days(store) & days_of(told) <= {day for _, day, *_ in counted(store)}
-    assert with_bodies(store, ids) == set(left)
+    assert kept_days(store) & days_of(removals) <= {day for _, day, *_ in counted(store)}
+    assert with_bodies(store, ids) == set(record_ids)
 
 
 def change_somehow(store: AnyStore, record: QueuedRequest, now: datetime, chance: random.Random) -> None:
@@ -222,8 +222,8 @@ def change_somehow(store: AnyStore, record: QueuedRequest, now: datetime, chance
             after = record.moved(State.RESPONSE_RECEIVED, now)
             store.commit(ChangeRequest(record, after, response_xml=chance.choice(["<a/>", LARGE])))
         case _ if record.webhook_state is WebhookState.PENDING:
-            done = chance.choice([WebhookState.SUCCEEDED, WebhookState.FAILED])
-            store.commit(ChangeRequest(record, record.with_webhook(now, state=done)))
+            webhook_state = chance.choice([WebhookState.SUCCEEDED, WebhookState.FAILED])
+            store.commit(ChangeRequest(record, record.with_webhook(now, state=webhook_state)))
         case _ if record.webhook_state is WebhookState.FAILED:
             store.commit(ChangeRequest(record, record.with_webhook(now, state=WebhookState.PENDING)))
         case _:
@@ -238,38 +238,38 @@ def lives(store: AnyStore, seed: int) -> list[str]:
         store.commit(AddRequest(record, REQUEST_XML, ""))
         ids.append(record.id)
         for _ in range(chance.randrange(4)):
-            found = store.request(record.id)
-            if isinstance(found, QueuedRequest):
+            current = store.request(record.id)
+            if isinstance(current, QueuedRequest):
                 with suppress(Conflict):  # it was removed meanwhile
-                    change_somehow(store, found, NOON, chance)
+                    change_somehow(store, current, NOON, chance)
     return ids
 
 
 def test_threads_that_change_delete_and_expire_at_once_leave_exact_counts(store: AnyStore) -> None:
-    told: list[QueuedRequest] = []
+    removals: list[QueuedRequest] = []
     over = Event()
 
     def time_to_live() -> None:
         while not over.is_set():
-            told.extend(expire(store, LATER))
+            removals.extend(expire(store, LATER))
 
     def function(seed: int) -> None:
         chance = random.Random(seed)
         while not over.is_set():
-            if told:
-                forget(store, chance.choice(told))
+            if removals:
+                forget(store, chance.choice(removals))
                 pack_days(store, FixedClock(LATER), LATER + AN_HOUR)
 
     with ThreadPoolExecutor(9) as threads:
         behind = [threads.submit(time_to_live), *(threads.submit(function, seed) for seed in range(2))]
-        ids = [one for found in threads.map(lambda seed: lives(store, seed), range(6)) for one in found]
+        ids = [one for ids_of_thread in threads.map(lambda seed: lives(store, seed), range(6)) for one in ids_of_thread]
         over.set()
     for one in behind:
         one.result()
-    told.extend(expire(store, LATER))
+    removals.extend(expire(store, LATER))
     with ThreadPoolExecutor(4) as threads:
-        list(threads.map(lambda record: forget(store, record), [*told, *told[::-1]]))
+        list(threads.map(lambda record: forget(store, record), [*removals, *removals[::-1]]))
 
-    assert told
+    assert removals
     assert counted(store) == recount(store, ids)
     assert with_bodies(store, ids) == {one for one in ids if isinstance(store.request(one), QueuedRequest)}

@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """Yield the stack with a separate app for the tests."""
-    if given := os.environ.get("STACK"):
-        with serving(json.loads(Path(given).read_text(encoding="utf-8"))) as found:
-            yield found
+    if path := os.environ.get("STACK"):
+        with serving(json.loads(Path(path).read_text(encoding="utf-8"))) as service:
+            yield service
     else:
         with (
             running(tmp_path_factory.mktemp("stack"), QUICKBOOKS="off") as run,
-            serving(run.credentials) as found,
+            serving(run.credentials) as service,
         ):
-            yield found
+            yield service
 
 
 @contextmanager

@@ -81,10 +81,10 @@ class Service:
 
     def connection(self) -> Connection:
         """Make a connection with a password."""
-        made = self.call("POST", "/api/v1/connections", {"name": "Test"}).json["data"]
-        at = f"/api/v1/connections/{made['id']}"
+        data = self.call("POST", "/api/v1/connections", {"name": "Test"}).json["data"]
+        at = f"/api/v1/connections/{data['id']}"
         password = self.call("POST", f"{at}/password").json["data"]["password"]
-        return Connection(self, made["id"], password)
+        return Connection(self, data["id"], password)
 
     def webhook_about(self, request_id: str) -> Webhook:
         """Wait for the webhook with this id; those of other requests that come meanwhile are dropped."""
@@ -129,12 +129,14 @@ class Connection:
         return Simulator(qwc, self.password, self.company, sleep=sleep).run_once()
 
 
-def eventually(look: Callable[[], Any], wanted: Callable[[Any], bool], patience_seconds: int = PATIENCE_SECONDS) -> Any:
+def eventually(
+    look: Callable[[], Any], condition: Callable[[Any], bool], patience_seconds: int = PATIENCE_SECONDS
+) -> Any:
     """Return the result of `look` as soon as it is `wanted`. Fail if that takes too long."""
     pause = threading.Event()
     for _ in range(patience_seconds * 10):
-        seen = look()
-        if wanted(seen):
-            return seen
+        value = look()
+        if condition(value):
+            return value
         pause.wait(0.1)
-    raise AssertionError(f"still {seen}")
+    raise AssertionError(f"still {value}")

@@ -30,10 +30,10 @@ ONE = '<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerQueryRq/></QBXMLMsgsRq
 @pytest.fixture
 def connection(service: Service) -> Iterator[Connection]:
     """Yield a connection, and see afterwards that nothing was stored in it."""
-    made = service.connection()
-    yield made
-    listed = service.call("GET", f"{made.path}/queued_requests")
-    assert (listed.status, listed.json["data"], listed.json["total_pages"]) == (200, [], 0)
+    connection = service.connection()
+    yield connection
+    response = service.call("GET", f"{connection.path}/queued_requests")
+    assert (response.status, response.json["data"], response.json["total_pages"]) == (200, [], 0)
 
 
 def with_authorization(service: Service, path: str, header: str | None) -> Answer:
@@ -80,10 +80,10 @@ def test_a_read_only_key_changes_nothing(service: Service, connection: Connectio
     key = service.operate("create_key", app_id=service.app_id, scope="read_only")["api_key"]
 
     allowed = service.call("GET", connection.path, key=key)
-    refused = service.call("POST", f"{connection.path}/queued_requests", {"request_json": QUERY}, key=key)
+    forbidden = service.call("POST", f"{connection.path}/queued_requests", {"request_json": QUERY}, key=key)
 
     assert allowed.status == 200
-    assert (refused.status, refused.code) == (403, "forbidden")
+    assert (forbidden.status, forbidden.code) == (403, "forbidden")
 
 
 def test_an_id_of_another_app_is_not_found(service: Service, connection: Connection) -> None:
@@ -236,8 +236,8 @@ def test_a_second_response_uses_the_same_connection(service: Service) -> None:
     """A connection is kept alive and in step, also after a body that was refused."""
     api = Api(service.base_url, service.api_key)
 
-    refused = api.request("POST", "/api/v1/connections", b" " * (2 * 1024 * 1024))
-    after = api.request("GET", "/api/v1/connections")
+    first = api.request("POST", "/api/v1/connections", b" " * (2 * 1024 * 1024))
+    second = api.request("GET", "/api/v1/connections")
 
-    assert refused.status == 413
-    assert after.status == 200
+    assert first.status == 413
+    assert second.status == 200

@@ -28,12 +28,12 @@ def test_the_body_may_be_wrapped_in_queued_request(service: Service) -> None:
 def test_post_returns_the_qwc_file_too(service: Service) -> None:
     connection = service.connection()
 
-    got = service.call("GET", f"{connection.path}/qwc")
-    posted = service.call("POST", f"{connection.path}/qwc")
+    from_get = service.call("GET", f"{connection.path}/qwc")
+    from_post = service.call("POST", f"{connection.path}/qwc")
 
-    assert got.status == posted.status == 200
-    assert got.json["qwc"] == posted.json["qwc"]
-    assert "<QBWCXML" in posted.json["qwc"]
+    assert from_get.status == from_post.status == 200
+    assert from_get.json["qwc"] == from_post.json["qwc"]
+    assert "<QBWCXML" in from_post.json["qwc"]
 
 
 def test_the_user_name_is_the_key_and_the_password_is_empty(service: Service) -> None:

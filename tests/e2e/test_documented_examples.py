@@ -26,13 +26,13 @@ GUIDE = (ROOT / "docs" / "testing-your-integration.md").read_text(encoding="utf-
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """Yield the environment of a program that uses the stack."""
     with running(tmp_path_factory.mktemp("examples")) as run:
-        found = re.search(r"The books of the simulated QuickBooks are at (\S+)", run.output)
-        assert found, run.output
+        match = re.search(r"The books of the simulated QuickBooks are at (\S+)", run.output)
+        assert match, run.output
         yield {
             **{name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ},
             "API_KEY": run.credentials["api_key"],
             "BASE_URL": run.credentials["base_url"],
-            "BOOKS_URL": found[1],
+            "BOOKS_URL": match[1],
             "CONNECTION_ID": run.credentials["connection_id"],
         }
 
@@ -44,10 +44,10 @@ def example(language: str) -> str:
 
 
 def run_example(command: list[str], folder: Path, environment: dict[str, str]) -> None:
-    ended = subprocess.run(  # noqa: S603 - an example of ours
+    process = subprocess.run(  # noqa: S603 - an example of ours
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=180
     )
-    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert process.returncode == 0, process.stdout + process.stderr
 
 
 def test_the_pytest_example_passes(tmp_path: Path, environment: dict[str, str]) -> None:

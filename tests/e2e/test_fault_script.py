@@ -37,11 +37,11 @@ def test_a_write_with_a_lost_response_is_executed_once_and_its_webhook_arrives(t
     with running(tmp_path, QUICKBOOKS_SCRIPT=str(script)) as run:
         webhooks: queue.Queue[Webhook] = queue.Queue()
         with receiving(run.credentials["webhook_secret"], webhooks.put) as url:
-            queued = run.queue({"request_json": ADD_CUSTOMER, "webhook_url": url})
+            request_id = run.queue({"request_json": ADD_CUSTOMER, "webhook_url": url})
             webhook = webhooks.get(timeout=PATIENCE_SECONDS)
-            record = eventually(lambda: run.record(queued), lambda seen: seen["webhook_state"] == "succeeded")
+            record = eventually(lambda: run.record(request_id), lambda record: record["webhook_state"] == "succeeded")
 
-    assert (webhook.id, webhook.body["state"]) == (queued, "completed")
+    assert (webhook.id, webhook.body["state"]) == (request_id, "completed")
     assert record["state"] == "response_received"
     assert webhooks.empty()
     assert "Fault       the answer is lost" in run.output

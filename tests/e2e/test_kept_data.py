@@ -91,33 +91,37 @@ class Receiver:
 def test_a_request_queued_before_a_hard_stop_is_drained_once_by_the_next_run(place: Place) -> None:
     with Receiver() as receiver:
         with stack(place) as first:
-            queued = first.queue({"request_json": QUERY, "webhook_url": receiver.url})
+            request_id = first.queue({"request_json": QUERY, "webhook_url": receiver.url})
             first.kill()
         with stack(place, "on") as second:
-            arrived = receiver.next_id()
-            record = eventually(lambda: second.record(queued), lambda seen: seen["webhook_state"] == "succeeded")
+            webhook_id = receiver.next_id()
+            record = eventually(
+                lambda: second.record(request_id), lambda record: record["webhook_state"] == "succeeded"
+            )
 
-    assert arrived == queued
+    assert webhook_id == request_id
     assert receiver.ids.empty()
     assert record["state"] == "response_received"
     assert len(record["webhook_attempts"]) == 1
-    kept = ("app_id", "api_key", "webhook_secret", "connection_id", "qbwc_password", "webhook_url")
-    assert {name: first.credentials[name] for name in kept} == {name: second.credentials[name] for name in kept}
+    names = ("app_id", "api_key", "webhook_secret", "connection_id", "qbwc_password", "webhook_url")
+    assert {name: first.credentials[name] for name in names} == {name: second.credentials[name] for name in names}
 
 
 def test_a_planned_retry_outlives_a_hard_stop(place: Place) -> None:
     with Receiver(500) as receiver:
         with stack(place) as first:
-            queued = first.queue({"request_json": QUERY, "webhook_url": receiver.url})
-            first.api().call("POST", f"/api/v1/queued_requests/{queued}/discard")
+            request_id = first.queue({"request_json": QUERY, "webhook_url": receiver.url})
+            first.api().call("POST", f"/api/v1/queued_requests/{request_id}/discard")
             receiver.next_id()
-            eventually(lambda: first.record(queued), lambda seen: len(seen["webhook_attempts"]) == 1)
+            eventually(lambda: first.record(request_id), lambda record: len(record["webhook_attempts"]) == 1)
             first.kill()
         with stack(place) as second:
             again = receiver.next_id()
-            record = eventually(lambda: second.record(queued), lambda seen: seen["webhook_state"] == "succeeded")
+            record = eventually(
+                lambda: second.record(request_id), lambda record: record["webhook_state"] == "succeeded"
+            )
 
-    assert again == queued
+    assert again == request_id
     assert len(record["webhook_attempts"]) == 2
 
 
@@ -129,8 +133,8 @@ def test_a_webhook_that_was_under_way_at_a_hard_stop_is_sent_by_the_next_run(dat
         with dynamodb_local.running(databases, port, kept_in=tmp_path / "database") as endpoint:
             place = Place(endpoint, tmp_path)
             with stack(place) as first:
-                queued = first.queue({"request_json": QUERY, "webhook_url": receiver.url})
-                first.api().call("POST", f"/api/v1/queued_requests/{queued}/discard")
+                request_id = first.queue({"request_json": QUERY, "webhook_url": receiver.url})
+                first.api().call("POST", f"/api/v1/queued_requests/{request_id}/discard")
                 receiver.next_id()
                 first.kill()
         receiver.may_answer.set()
@@ -139,9 +143,11 @@ def test_a_webhook_that_was_under_way_at_a_hard_stop_is_sent_by_the_next_run(dat
             stack(place) as second,
         ):
             again = receiver.next_id()
-            record = eventually(lambda: second.record(queued), lambda seen: seen["webhook_state"] == "succeeded")
+            record = eventually(
+                lambda: second.record(request_id), lambda record: record["webhook_state"] == "succeeded"
+            )
 
-    assert again == queued
+    assert again == request_id
     assert len(record["webhook_attempts"]) == 1
 
 

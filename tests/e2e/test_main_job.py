@@ -14,20 +14,20 @@ BOTH = frozenset({"standard", "qube"})
 
 def test_a_request_reaches_quickbooks_and_a_webhook_returns_the_response(service: Service) -> None:
     connection = service.connection()
-    queued = connection.queue({"request_json": QUERY, "webhook_url": service.webhook_url})
+    request = connection.queue({"request_json": QUERY, "webhook_url": service.webhook_url})
 
     result = connection.run_session()
-    webhook = service.webhook_about(queued["id"])
+    webhook = service.webhook_about(request["id"])
 
     assert (result.error, result.requests) == (None, 1)
     assert webhook.verified == BOTH
     assert webhook.body["type"] == "queued_request.completed"
     assert webhook.body["state"] == "completed"
-    assert webhook.body["id"] == queued["id"]
-    answer = webhook.body["response_json"][0]["QBXMLMsgsRs"]["CustomerQueryRs"]
-    assert answer["@statusCode"] == 0
-    assert len(answer["CustomerRet"]) == 2
-    record = eventually(lambda: connection.record(queued["id"]), lambda seen: seen["webhook_state"] == "succeeded")
+    assert webhook.body["id"] == request["id"]
+    customers = webhook.body["response_json"][0]["QBXMLMsgsRs"]["CustomerQueryRs"]
+    assert customers["@statusCode"] == 0
+    assert len(customers["CustomerRet"]) == 2
+    record = eventually(lambda: connection.record(request["id"]), lambda record: record["webhook_state"] == "succeeded")
     assert record["state"] == "response_received"
     assert record["response_json"] == webhook.body["response_json"]
     assert len(record["webhook_attempts"]) == 1
@@ -38,10 +38,10 @@ def test_what_quickbooks_refuses_ends_as_an_error_with_its_status(service: Servi
     line = {"name": "SalesOrderLineAdd", "children": [{"name": "Quantity", "text": "1"}]}
     order = {"name": "SalesOrderAdd", "children": [no_such_customer(), line]}
     request = {"name": "SalesOrderAddRq", "children": [order]}
-    queued = connection.queue({"request_json": {"request": request}, "webhook_url": service.webhook_url})
+    queued_request = connection.queue({"request_json": {"request": request}, "webhook_url": service.webhook_url})
 
     connection.run_session()
-    webhook = service.webhook_about(queued["id"])
+    webhook = service.webhook_about(queued_request["id"])
 
     assert webhook.verified == BOTH
     assert (webhook.body["type"], webhook.body["state"]) == ("queued_request.failed", "failed")
@@ -55,26 +55,26 @@ def no_such_customer() -> dict[str, Any]:
 
 def test_a_webhook_reports_a_discarded_request(service: Service) -> None:
     connection = service.connection()
-    queued = connection.queue({"request_json": QUERY, "webhook_url": service.webhook_url})
+    request = connection.queue({"request_json": QUERY, "webhook_url": service.webhook_url})
 
-    answer = service.call("POST", f"/api/v1/queued_requests/{queued['id']}/discard")
-    webhook = service.webhook_about(queued["id"])
+    response = service.call("POST", f"/api/v1/queued_requests/{request['id']}/discard")
+    webhook = service.webhook_about(request["id"])
 
-    assert (answer.status, answer.json["data"]["state"]) == (200, "discarded")
+    assert (response.status, response.json["data"]["state"]) == (200, "discarded")
     assert webhook.body["type"] == "queued_request.discarded"
 
 
 def test_a_webhook_can_be_sent_again_by_hand(service: Service) -> None:
     connection = service.connection()
-    queued = connection.queue({"request_json": QUERY, "webhook_url": service.webhook_url})
+    request = connection.queue({"request_json": QUERY, "webhook_url": service.webhook_url})
     connection.run_session()
-    first = service.webhook_about(queued["id"])
-    eventually(lambda: connection.record(queued["id"]), lambda seen: seen["webhook_state"] == "succeeded")
+    first = service.webhook_about(request["id"])
+    eventually(lambda: connection.record(request["id"]), lambda record: record["webhook_state"] == "succeeded")
 
-    answer = service.call("POST", f"/api/v1/queued_requests/{queued['id']}/redeliver")
-    again = service.webhook_about(queued["id"])
+    response = service.call("POST", f"/api/v1/queued_requests/{request['id']}/redeliver")
+    again = service.webhook_about(request["id"])
 
-    assert answer.status == 202
+    assert response.status == 202
     assert again.id == first.id
     assert again.body["response_json"] == first.body["response_json"]
 
@@ -82,25 +82,25 @@ def test_a_webhook_can_be_sent_again_by_hand(service: Service) -> None:
 def test_an_iterated_query_gets_every_page_in_one_session(service: Service) -> None:
     connection = service.connection()
     path = f"{connection.path}/customers?iterate=true&max_returned=120&active=All&include[]=ListID"
-    queued = service.call("GET", path).json["data"]
+    request = service.call("GET", path).json["data"]
 
     result = connection.run_session()
 
     pages = service.call("GET", f"{connection.path}/queued_requests?sort_direction=asc").json["data"]
     assert result.requests == len(pages) > 2
     assert [page["page"] for page in pages] == list(range(1, len(pages) + 1))
-    assert pages[0]["id"] == queued["id"]
+    assert pages[0]["id"] == request["id"]
     assert {page["state"] for page in pages} == {"response_received"}
 
 
 def test_requests_are_executed_in_the_order_in_which_they_were_queued(service: Service) -> None:
     connection = service.connection()
-    queued = [connection.queue({"request_json": QUERY})["id"] for _ in range(5)]
+    request_ids = [connection.queue({"request_json": QUERY})["id"] for _ in range(5)]
 
     connection.run_session()
 
-    listed = service.call("GET", f"{connection.path}/queued_requests?sort=updated_at&sort_direction=asc").json["data"]
-    assert [record["id"] for record in listed] == queued
+    records = service.call("GET", f"{connection.path}/queued_requests?sort=updated_at&sort_direction=asc").json["data"]
+    assert [record["id"] for record in records] == request_ids
 
 
 def test_every_link_to_itself_leads_to_the_same_record(service: Service) -> None:
@@ -108,14 +108,14 @@ def test_every_link_to_itself_leads_to_the_same_record(service: Service) -> None
     created = connection.queue({"request_json": QUERY})
     by_query = service.call("GET", f"{connection.path}/customers?name=a").json["data"]
     connection.run_session()
-    listed = service.call("GET", f"{connection.path}/queued_requests").json["data"]
+    records = service.call("GET", f"{connection.path}/queued_requests").json["data"]
 
-    records = {record["id"]: record for record in listed}
-    assert set(records) == {created["id"], by_query["id"]}
-    for record in (created, by_query, *listed):
-        answer = service.call("GET", record["links"]["self"])
-        assert answer.status == 200
-        found = answer.json["data"]
-        assert found["id"] == record["id"]
-        shared = set(records[record["id"]]) & set(found) - {"links"}
-        assert {name: found[name] for name in shared} == {name: records[record["id"]][name] for name in shared}
+    by_id = {record["id"]: record for record in records}
+    assert set(by_id) == {created["id"], by_query["id"]}
+    for record in (created, by_query, *records):
+        response = service.call("GET", record["links"]["self"])
+        assert response.status == 200
+        data = response.json["data"]
+        assert data["id"] == record["id"]
+        names = set(by_id[record["id"]]) & set(data) - {"links"}
+        assert {name: data[name] for name in names} == {name: by_id[record["id"]][name] for name in names}

@@ -29,9 +29,9 @@ CUSTOMERS = int(os.environ.get("NIGHTLY_CUSTOMERS", "300"))
 
 def books_of(run: Run) -> Books:
     """Return the inspection API of the run, whose address is on its terminal."""
-    found = re.search(r"The books of the simulated QuickBooks are at (\S+)", run.output)
-    assert found, run.output
-    return Books(found[1])
+    match = re.search(r"The books of the simulated QuickBooks are at (\S+)", run.output)
+    assert match, run.output
+    return Books(match[1])
 
 
 def sync(shop: Shop, customers: int) -> dict[str, Decimal]:

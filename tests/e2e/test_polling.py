@@ -19,14 +19,18 @@ def test_settings_can_be_changed_one_by_one(service: Service) -> None:
     connection = service.connection()
     window = {"from": "22:00", "to": "06:00", "time_zone": "America/New_York"}
 
-    changed = service.call("PATCH", connection.path, {"sync_window": window, "linger_seconds": 30})
-    renamed = service.call("PATCH", connection.path, {"name": "Head office", "sync_window": None})
+    first = service.call("PATCH", connection.path, {"sync_window": window, "linger_seconds": 30})
+    second = service.call("PATCH", connection.path, {"name": "Head office", "sync_window": None})
 
-    assert changed.status == renamed.status == 200
-    assert changed.json["data"]["sync_window"] == window
-    shown = service.call("GET", connection.path).json["data"]
-    assert shown == renamed.json["data"]
-    assert (shown["name"], shown["sync_window"], shown["linger_seconds"]) == ("Head office", None, 30)
+    assert first.status == second.status == 200
+    assert first.json["data"]["sync_window"] == window
+    connection_after = service.call("GET", connection.path).json["data"]
+    assert connection_after == second.json["data"]
+    assert (connection_after["name"], connection_after["sync_window"], connection_after["linger_seconds"]) == (
+        "Head office",
+        None,
+        30,
+    )
 
 
 def test_a_wrong_setting_is_refused_with_a_remedy(service: Service) -> None:
@@ -43,18 +47,18 @@ def test_a_wrong_setting_is_refused_with_a_remedy(service: Service) -> None:
 
 def test_a_paused_connection_does_not_wake_quickbooks_until_it_is_resumed(service: Service) -> None:
     connection = service.connection()
-    paused = service.call("POST", f"{connection.path}/pause")
-    queued = connection.queue({"request_json": QUERY})
+    response = service.call("POST", f"{connection.path}/pause")
+    request = connection.queue({"request_json": QUERY})
 
-    held = connection.run_session()
+    session = connection.run_session()
 
-    assert paused.status == 200
-    assert (held.status, held.requests) == ("No Data Exchange", 0)
-    assert reason(connection, queued["id"])["code"] == "paused"
-    resumed = service.call("POST", f"{connection.path}/resume").json["data"]
-    assert resumed["paused_at"] is None
+    assert response.status == 200
+    assert (session.status, session.requests) == ("No Data Exchange", 0)
+    assert reason(connection, request["id"])["code"] == "paused"
+    data = service.call("POST", f"{connection.path}/resume").json["data"]
+    assert data["paused_at"] is None
     assert connection.run_session().requests == 1
-    assert reason(connection, queued["id"]) is None
+    assert reason(connection, request["id"]) is None
 
 
 def test_outside_its_sync_window_a_connection_waits(service: Service) -> None:
@@ -63,10 +67,10 @@ def test_outside_its_sync_window_a_connection_waits(service: Service) -> None:
     later = [(datetime.now(UTC) + timedelta(hours=hours)).strftime("%H:%M") for hours in (2, 3)]
     window = {"from": later[0], "to": later[1], "time_zone": "Etc/UTC"}
     service.call("PATCH", connection.path, {"sync_window": window})
-    queued = connection.queue({"request_json": QUERY})
+    request = connection.queue({"request_json": QUERY})
 
     assert connection.run_session().requests == 0
-    why = reason(connection, queued["id"])
+    why = reason(connection, request["id"])
     assert why["code"] == "outside_sync_window"
     assert later[0] in why["message"]
     service.call("PATCH", connection.path, {"sync_window": None})
@@ -77,17 +81,17 @@ def test_what_is_queued_while_a_session_lingers_is_taken_by_it(service: Service)
     connection = service.connection()
     service.call("PATCH", connection.path, {"linger_seconds": 3})
     connection.queue({"request_json": QUERY})
-    came: list[str] = []
+    ids: list[str] = []
 
     def queue_once(_seconds: float) -> None:
-        if not came:
-            came.append(connection.queue({"request_json": QUERY})["id"])
+        if not ids:
+            ids.append(connection.queue({"request_json": QUERY})["id"])
 
     result = connection.run_session(queue_once)
 
     assert (result.requests, result.error) == (2, None)
     assert result.status == "Done: nothing more was queued for 3 seconds."
-    assert connection.record(came[0])["state"] == "response_received"
+    assert connection.record(ids[0])["state"] == "response_received"
 
 
 def test_a_new_request_has_a_waiting_reason(service: Service) -> None:
@@ -102,6 +106,6 @@ def test_a_new_request_has_a_waiting_reason(service: Service) -> None:
     service.call("POST", f"{connection.path}/resume")
     assert reason(connection, first["id"])["code"] == "next_session"
     assert reason(connection, second["id"])["message"] == "1 request is sent before it."
-    listed = service.call("GET", f"{connection.path}/queued_requests").json["data"]
-    assert [item["waiting_reason"]["code"] for item in listed] == ["next_session"] * 2
+    records = service.call("GET", f"{connection.path}/queued_requests").json["data"]
+    assert [item["waiting_reason"]["code"] for item in records] == ["next_session"] * 2
     assert service.call("GET", connection.path).json["data"]["waiting_reason"] is None

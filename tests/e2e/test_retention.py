@@ -29,12 +29,12 @@ def here(tmp_path: Path) -> Iterator[tuple[stack.Stack, Credentials]]:
 
 
 def test_an_expired_request_is_removed_with_its_bodies_and_counts(here: tuple[stack.Stack, Credentials]) -> None:
-    running, credentials = here
-    dynamodb: Any = running.clients["dynamodb"]
-    api = Api(running.base_url, credentials.api_key)
+    local_stack, credentials = here
+    dynamodb: Any = local_stack.clients["dynamodb"]
+    api = Api(local_stack.base_url, credentials.api_key)
     path = f"/api/v1/connections/{credentials.connection_id}/queued_requests"
-    old, kept = (api.call("POST", path, {"request_json": QUERY})["data"]["id"] for _ in range(2))
-    for one in (old, kept):
+    old, other = (api.call("POST", path, {"request_json": QUERY})["data"]["id"] for _ in range(2))
+    for one in (old, other):
         api.call("POST", f"/api/v1/queued_requests/{one}/discard")
 
     dynamodb.update_item(
@@ -46,8 +46,8 @@ def test_an_expired_request_is_removed_with_its_bodies_and_counts(here: tuple[st
 
     # DynamoDB Local looks for expired items one by one, among those that the other tests left.
     eventually(lambda: api.request("GET", f"/api/v1/queued_requests/{old}").status, lambda status: status == 410, 300)
-    listed = api.call("GET", f"{path}?page_size=1")
-    assert ([one["id"] for one in listed["data"]], listed["total_pages"]) == ([kept], 1)
+    page = api.call("GET", f"{path}?page_size=1")
+    assert ([one["id"] for one in page["data"]], page["total_pages"]) == ([other], 1)
     body = {"request_id": {"S": old}, "part": {"S": "body"}}
     # The marker stays until the packer removes the text from its search page (decision 0023). It holds no text.
     marker = dynamodb.get_item(TableName="PayloadsTable", Key=body)["Item"]

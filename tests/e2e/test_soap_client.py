@@ -32,7 +32,7 @@ def client_of(service: Service, session: requests.Session) -> Any:
 
 def test_a_client_made_from_the_wsdl_runs_a_whole_session(service: Service) -> None:
     connection = service.connection()
-    queued = connection.queue({"request_json": QUERY})
+    queued_request = connection.queue({"request_json": QUERY})
     with requests.Session() as session:
         web_connector = client_of(service, session)
 
@@ -40,7 +40,7 @@ def test_a_client_made_from_the_wsdl_runs_a_whole_session(service: Service) -> N
         web_connector.clientVersion("2.3.0.215")
         ticket, company_file, *_ = web_connector.authenticate(connection.id, connection.password)
         request = web_connector.sendRequestXML(ticket, HOST_FACTS, "C:\\Sample.qbw", "US", 16, 0)
-        label = queued["request_json"]["request"]["attributes"]["request_id"]
+        label = queued_request["request_json"]["request"]["attributes"]["request_id"]
         progress = web_connector.receiveResponseXML(ticket, RESPONSE.format(label), "", "")
         closed = web_connector.closeConnection(ticket)
 
@@ -49,7 +49,7 @@ def test_a_client_made_from_the_wsdl_runs_a_whole_session(service: Service) -> N
     assert "<CustomerQueryRq" in request
     assert progress == 100
     assert closed
-    record = connection.record(queued["id"])
+    record = connection.record(queued_request["id"])
     assert record["state"] == "response_received"
     assert record["response_json"][0]["QBXMLMsgsRs"]["CustomerQueryRs"]["CustomerRet"][0]["Name"] == "José"
 

@@ -45,14 +45,14 @@ class Block:
 def blocks_of(guide: Path) -> list[Block]:
     """Return the code blocks of a guide. A `text` block is the output of the commands before it."""
     text = guide.read_text(encoding="utf-8")
-    found = list(_BLOCK.finditer(text))
+    matches = list(_BLOCK.finditer(text))
     blocks = []
-    for number, block in enumerate(found):
+    for number, block in enumerate(matches):
         if block[1] == "text":
             continue
         links = _EXAMPLE.findall(text, 0, block.start())
         mark = _LINE.match(block[2])
-        follower = found[number + 1] if number + 1 < len(found) else None
+        follower = matches[number + 1] if number + 1 < len(matches) else None
         blocks.append(
             Block(
                 language=block[1],

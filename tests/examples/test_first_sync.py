@@ -60,11 +60,11 @@ def test_a_customer_is_added_once(run: Run) -> None:
 
 
 def test_a_mistake_is_rejected_with_its_problems_and_nothing_is_queued(run: Run) -> None:
-    with pytest.raises(Rejected) as rejected:
+    with pytest.raises(Rejected) as caught:
         api_of(run).execute({"CustomerAddRq": {"CustomerAdd": {"Nam": "X"}}}, str(uuid4()))
 
-    assert (rejected.value.status, rejected.value.code) == (400, "invalid_request")
-    assert rejected.value.problems[0]["suggestion"] == "Did you mean Name?"
+    assert (caught.value.status, caught.value.code) == (400, "invalid_request")
+    assert caught.value.problems[0]["suggestion"] == "Did you mean Name?"
 
 
 def test_an_invoice_with_an_unknown_outcome_is_looked_up_and_not_added_twice(tmp_path: Path) -> None:
@@ -78,13 +78,13 @@ def test_an_invoice_with_an_unknown_outcome_is_looked_up_and_not_added_twice(tmp
         line = a_line(api)
 
         invoice = add_invoice(api, "777", customer["ListID"], [line])
-        with pytest.raises(Failed) as failed:
+        with pytest.raises(Failed) as caught:
             api.execute(the_same_invoice(customer, line), "invoice-777")
 
-        assert failed.value.code == "outcome_unknown"
+        assert caught.value.code == "outcome_unknown"
         assert invoice == invoice_by_number(api, "777")
-        found = api.execute({"InvoiceQueryRq": {"RefNumber": "777"}}, str(uuid4()))["InvoiceRet"]
-        assert len(found) == 1
+        invoices = api.execute({"InvoiceQueryRq": {"RefNumber": "777"}}, str(uuid4()))["InvoiceRet"]
+        assert len(invoices) == 1
 
 
 def the_same_invoice(customer: dict[str, Any], line: dict[str, Any]) -> dict[str, Any]:

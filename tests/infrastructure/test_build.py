@@ -71,7 +71,7 @@ def test_python_imports_the_bytecode(tmp_path: Path) -> None:
     source.unlink()
     source.write_text("answer = 0\n", encoding="utf-8")
 
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-B", "-c", "import importlib; print(importlib.import_module('package.main').answer)"],
         cwd=output / build.CODE,
         capture_output=True,
@@ -79,7 +79,7 @@ def test_python_imports_the_bytecode(tmp_path: Path) -> None:
         check=True,
     )
 
-    assert done.stdout == "42\n"
+    assert process.stdout == "42\n"
 
 
 def test_the_same_code_is_the_same_zip_file_to_the_byte(tmp_path: Path) -> None:

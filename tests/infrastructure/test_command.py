@@ -22,11 +22,11 @@ def test_every_command_of_the_operator_is_there_and_no_other() -> None:
 
 @pytest.mark.parametrize("name", command.COMMANDS)
 def test_the_operator_accepts_the_arguments_of_a_command(name: str) -> None:
-    needed = [
+    parameters = [
         one for one in signature(COMMANDS[name.replace("-", "_")]).parameters.values() if one.default is one.empty
     ]
 
-    arguments = arguments_of(name, *["text"] * len(needed))
+    arguments = arguments_of(name, *["text"] * len(parameters))
 
     assert command_named(name.replace("-", "_"), arguments) is COMMANDS[name.replace("-", "_")]
 

@@ -125,7 +125,7 @@ class NoManagedPolicies:
         return {}
 
 
-def listed(value: str | list[str]) -> list[str]:
+def as_list(value: str | list[str]) -> list[str]:
     return [value] if isinstance(value, str) else value
 
 
@@ -150,8 +150,8 @@ def needed_calls() -> Iterator[tuple[str, str]]:
 def is_allowed(action: str, resource: str) -> bool:
     """Return whether a statement allows this call."""
     return any(
-        action in listed(statement["Action"])
-        and any(fnmatchcase(resource, one) for one in listed(statement["Resource"]))
+        action in as_list(statement["Action"])
+        and any(fnmatchcase(resource, one) for one in as_list(statement["Resource"]))
         for statement in statements()
     )
 
@@ -163,8 +163,8 @@ def resource_types() -> set[str]:
     document["Globals"]["Function"]["CodeUri"] = "s3://bucket/key"
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        made = transform(document, TEMPLATE.parameters, NoManagedPolicies())
-    return {resource["Type"] for resource in made["Resources"].values()}
+        result = transform(document, TEMPLATE.parameters, NoManagedPolicies())
+    return {resource["Type"] for resource in result["Resources"].values()}
 
 
 def test_every_resource_type_of_the_template_can_be_created_updated_and_deleted(resource_types: set[str]) -> None:
@@ -174,7 +174,7 @@ def test_every_resource_type_of_the_template_can_be_created_updated_and_deleted(
 
 
 def test_only_services_of_the_template_and_of_deploying_are_allowed() -> None:
-    services = {action.partition(":")[0] for one in statements() for action in listed(one["Action"])}
+    services = {action.partition(":")[0] for one in statements() for action in as_list(one["Action"])}
     of_template = {actions.partition(":")[0] for _, actions in NEEDED.values()}
 
     assert services - of_template == {"cloudformation", "s3", "kms"}
@@ -182,9 +182,9 @@ def test_only_services_of_the_template_and_of_deploying_are_allowed() -> None:
 
 def test_no_action_is_a_wildcard_and_others_stacks_are_out_of_reach() -> None:
     for statement in statements():
-        actions = listed(statement["Action"])
+        actions = as_list(statement["Action"])
         assert not any("*" in action for action in actions), statement["Sid"]
-        if listed(statement["Resource"]) == ["*"]:
+        if as_list(statement["Resource"]) == ["*"]:
             assert set(actions) <= WITHOUT_RESOURCE, statement["Sid"]
     for resource, action in needed_calls():
         if "qbxml-queue-" in resource and action not in WITHOUT_RESOURCE:

@@ -15,7 +15,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("simu
 
 def test_every_endpoint_is_in_the_readme() -> None:
     """A row names its methods, then paths; `…` stands for the path before up to its last part."""
-    listed = set()
+    endpoints = set()
     for names in re.findall(r"(?m)^\| (`[A-Z].*?) \|", (ROOT / "README.md").read_text(encoding="utf-8")):
         methods, folder = list[str](), ""
         for name in re.findall(r"`([^`]+)`", names):
@@ -25,15 +25,15 @@ def test_every_endpoint_is_in_the_readme() -> None:
                 continue
             methods += [method] if method else []
             folder = folder if path.startswith("…") else path.rpartition("/")[0]
-            listed |= {(each, f"/api/v1{path.replace('…', folder)}") for each in methods}
-    nested = "/api/v1/connections/{connection_id}/queued_requests/{request_id}"
-    listed |= {
-        (method, path.replace("/api/v1/queued_requests/{request_id}", nested))
-        for method, path in listed
+            endpoints |= {(each, f"/api/v1{path.replace('…', folder)}") for each in methods}
+    path_of_connection = "/api/v1/connections/{connection_id}/queued_requests/{request_id}"
+    endpoints |= {
+        (method, path.replace("/api/v1/queued_requests/{request_id}", path_of_connection))
+        for method, path in endpoints
         if path.startswith("/api/v1/queued_requests/")
     }
 
-    assert listed == {(route.method, route.path) for route in routes() if route.path.startswith("/api/")}
+    assert endpoints == {(route.method, route.path) for route in routes() if route.path.startswith("/api/")}
 
 
 def test_every_parameter_and_alarm_is_documented_for_the_operator() -> None:
@@ -45,14 +45,14 @@ def test_every_parameter_and_alarm_is_documented_for_the_operator() -> None:
 
 
 def test_every_page_is_found_from_the_readme() -> None:
-    found, unread = set[Path](), [ROOT / "README.md"]
+    reachable, unread = set[Path](), [ROOT / "README.md"]
     while unread:
         page = unread.pop()
-        found.add(page)
+        reachable.add(page)
         for link in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8")):
             target = Path(os.path.normpath(page.parent / link))
-            if target.suffix == ".md" and "://" not in link and target not in found:
+            if target.suffix == ".md" and "://" not in link and target not in reachable:
                 unread.append(target)
 
     pages = [page for page in PAGES if page.parent in {ROOT / "docs", ROOT / "docs" / "guides"}]
-    assert [page.name for page in pages if page not in found] == []
+    assert [page.name for page in pages if page not in reachable] == []

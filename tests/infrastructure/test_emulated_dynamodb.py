@@ -214,13 +214,13 @@ def answer(database: Any, operation: str, parameters: dict[str, Any]) -> Any:
 
 def all_items(database: Any, parameters: dict[str, Any]) -> list[Any]:
     # Where a page ends is not compared: plain moto looks whether anything follows, DynamoDB does not.
-    found = []
+    items = []
     page = answer(database, "query", parameters)
     while True:
         assert page["Count"] <= parameters["Limit"]
-        found.extend(page["Items"])
+        items.extend(page["Items"])
         if "LastEvaluatedKey" not in page:
-            return found
+            return items
         page = answer(database, "query", {**parameters, "ExclusiveStartKey": page["LastEvaluatedKey"]})
 
 
@@ -247,17 +247,19 @@ def stream(database: Any) -> list[Any]:
     return changes
 
 
-def run(script: list[tuple[str, dict[str, Any]]], asked: list[dict[str, Any]], *, emulated: bool) -> list[Any]:
+def run(
+    script: list[tuple[str, dict[str, Any]]], list_of_queries: list[dict[str, Any]], *, emulated: bool
+) -> list[Any]:
     with ExitStack() as stack:
         stack.enter_context(mock_aws())
         if emulated:
             stack.enter_context(emulated_dynamodb())
         database = client("dynamodb")
         database.create_table(**TABLE)
-        for parameters in asked:
+        for parameters in list_of_queries:
             all_items(database, parameters)  # so that the indexes exist and follow every change
         answers = [answer(database, *step) for step in script]
-        answers.extend(all_items(database, parameters) for parameters in asked)
+        answers.extend(all_items(database, parameters) for parameters in list_of_queries)
         answers.append(
             sorted(database.scan(TableName="things")["Items"], key=lambda item: (item["owner"]["S"], item["part"]["S"]))
         )
@@ -268,11 +270,11 @@ def run(script: list[tuple[str, dict[str, Any]]], asked: list[dict[str, Any]], *
 @settings(max_examples=60, deadline=None)
 @given(st.lists(steps, min_size=1, max_size=12), st.lists(queries, min_size=1, max_size=6))
 def test_answers_of_any_operations_are_plain_motos(
-    script: list[tuple[str, dict[str, Any]]], asked: list[dict[str, Any]]
+    script: list[tuple[str, dict[str, Any]]], list_of_queries: list[dict[str, Any]]
 ) -> None:
-    plain = run(script, asked, emulated=False)
+    plain = run(script, list_of_queries, emulated=False)
 
-    ours = run(script, asked, emulated=True)
+    ours = run(script, list_of_queries, emulated=True)
 
     assert ours == plain
 
@@ -415,14 +417,14 @@ def test_callers_and_the_database_share_no_objects() -> None:
         database = client("dynamodb")
         database.create_table(**TABLE)
         item = {**KEY, "facts": {"M": {"a": {"L": [{"N": "1"}]}}}}
-        stored = {**KEY, "facts": {"M": {"a": {"L": [{"N": "1"}]}}}}
+        unchanged = {**KEY, "facts": {"M": {"a": {"L": [{"N": "1"}]}}}}
 
         database.put_item(TableName="things", Item=item)
         item["facts"]["M"]["a"]["L"].clear()
         first = database.get_item(TableName="things", Key=KEY)["Item"]
         first["facts"]["M"]["a"]["L"].clear()
 
-        assert database.get_item(TableName="things", Key=KEY)["Item"] == stored
+        assert database.get_item(TableName="things", Key=KEY)["Item"] == unchanged
 
 
 def test_a_key_attribute_of_another_type_than_declared_is_refused() -> None:

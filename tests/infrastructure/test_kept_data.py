@@ -68,10 +68,10 @@ def test_a_table_of_another_shape_is_refused_by_name_before_anything_is_made(cli
         **{**definition, "GlobalSecondaryIndexes": other, "AttributeDefinitions": attributes}
     )
 
-    with pytest.raises(DatabaseUnusable) as refused:
+    with pytest.raises(DatabaseUnusable) as caught:
         create_tables(TEMPLATE, clients["dynamodb"])
 
-    text = str(refused.value)
+    text = str(caught.value)
     assert "PayloadsTable" in text
     assert "index search: partition (connection_id S), sort (inserted_at S, request_id S)" in text
     assert "sort (updated_at S, request_id S)" in text
@@ -85,19 +85,19 @@ def replace_attribute(value: Any, old: str, new: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "beginning"),
     [
         ({"KeySchema": [{"AttributeName": "id", "KeyType": "RANGE"}]}, "key: partition (id S)"),
         ({"GlobalSecondaryIndexes": None}, "index by_inserted: partition (connection_id S)"),
         ({"StreamSpecification": None}, "stream: NEW_AND_OLD_IMAGES in template.yaml, none in the database"),
     ],
 )
-def test_what_differs_is_named(change: dict[str, Any], told: str) -> None:
+def test_what_differs_is_named(change: dict[str, Any], beginning: str) -> None:
     definition = next(each for each in TEMPLATE.table_definitions() if each["TableName"] == "QueuedRequestsTable")
 
-    found = differences(definition, {**definition, **change})
+    lines = differences(definition, {**definition, **change})
 
-    assert any(line.startswith(told) for line in found), found
+    assert any(line.startswith(beginning) for line in lines), lines
 
 
 def test_the_way_of_billing_makes_no_table_another() -> None:
@@ -124,54 +124,54 @@ def test_an_endpoint_that_is_no_url_is_refused_by_name(url: str) -> None:
 
 def test_messages_that_were_not_deleted_come_again_in_the_next_run(clients: dict[str, Any]) -> None:
     create_tables(TEMPLATE, clients["dynamodb"], [DEFINITION])
-    kept = KeptState(clients["dynamodb"])
-    with kept.keeping_messages():
+    state = KeptState(clients["dynamodb"])
+    with state.keeping_messages():
         url = clients["sqs"].create_queue(QueueName="Q")["QueueUrl"]
         for body in ("done", "open"):
             clients["sqs"].send_message(QueueUrl=url, MessageBody=body)
-        done = clients["sqs"].receive_message(QueueUrl=url, MaxNumberOfMessages=1)["Messages"][0]
-        clients["sqs"].delete_message(QueueUrl=url, ReceiptHandle=done["ReceiptHandle"])
+        first = clients["sqs"].receive_message(QueueUrl=url, MaxNumberOfMessages=1)["Messages"][0]
+        clients["sqs"].delete_message(QueueUrl=url, ReceiptHandle=first["ReceiptHandle"])
     clients["sqs"].delete_queue(QueueUrl=url)
     again = clients["sqs"].create_queue(QueueName="Q")["QueueUrl"]
 
-    with kept.keeping_messages():
-        restored = kept.restore_messages(clients["sqs"], {"Q": again})
-        found = clients["sqs"].receive_message(QueueUrl=again, MaxNumberOfMessages=10)["Messages"]
+    with state.keeping_messages():
+        restored = state.restore_messages(clients["sqs"], {"Q": again})
+        messages = clients["sqs"].receive_message(QueueUrl=again, MaxNumberOfMessages=10)["Messages"]
 
-    assert done["Body"] == "done"
+    assert first["Body"] == "done"
     assert restored == 1
-    assert [message["Body"] for message in found] == ["open"]
-    assert [message.body for message in kept.messages()] == ["open"]
+    assert [message["Body"] for message in messages] == ["open"]
+    assert [message.body for message in state.messages()] == ["open"]
 
 
 def test_a_delayed_message_keeps_its_delay(clients: dict[str, Any]) -> None:
     create_tables(TEMPLATE, clients["dynamodb"], [DEFINITION])
-    kept = KeptState(clients["dynamodb"])
-    with kept.keeping_messages():
+    state = KeptState(clients["dynamodb"])
+    with state.keeping_messages():
         url = clients["sqs"].create_queue(QueueName="Q")["QueueUrl"]
         clients["sqs"].send_message(QueueUrl=url, MessageBody="later", DelaySeconds=600)
-        kept.restore_messages(clients["sqs"], {"Q": url})
+        state.restore_messages(clients["sqs"], {"Q": url})
 
-    (message,) = kept.messages()
+    (message,) = state.messages()
     assert 590 < message.due - datetime.now(UTC).timestamp() <= 600
 
 
 def test_messages_of_a_removed_queue_are_kept(clients: dict[str, Any]) -> None:
     create_tables(TEMPLATE, clients["dynamodb"], [DEFINITION])
-    kept = KeptState(clients["dynamodb"])
-    with kept.keeping_messages():
+    state = KeptState(clients["dynamodb"])
+    with state.keeping_messages():
         url = clients["sqs"].create_queue(QueueName="Old")["QueueUrl"]
         clients["sqs"].send_message(QueueUrl=url, MessageBody="x")
 
-    assert kept.restore_messages(clients["sqs"], {}) == 0
-    assert [message.queue for message in kept.messages()] == ["Old"]
+    assert state.restore_messages(clients["sqs"], {}) == 0
+    assert [message.queue for message in state.messages()] == ["Old"]
 
 
 def test_a_message_that_is_set_apart_is_kept_where_it_is_then(clients: dict[str, Any]) -> None:
     create_tables(TEMPLATE, clients["dynamodb"], [DEFINITION])
-    kept = KeptState(clients["dynamodb"])
+    state = KeptState(clients["dynamodb"])
     sqs = clients["sqs"]
-    with kept.keeping_messages():
+    with state.keeping_messages():
         dead = sqs.create_queue(QueueName="Dead")["QueueUrl"]
         arn = sqs.get_queue_attributes(QueueUrl=dead, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
         policy = json.dumps({"deadLetterTargetArn": arn, "maxReceiveCount": 1})
@@ -182,14 +182,14 @@ def test_a_message_that_is_set_apart_is_kept_where_it_is_then(clients: dict[str,
         for _ in range(2):
             sqs.receive_message(QueueUrl=url)
 
-    assert [(message.queue, message.body) for message in kept.messages()] == [("Dead", "poison")]
+    assert [(message.queue, message.body) for message in state.messages()] == [("Dead", "poison")]
 
 
 class Stream:
     """A stream of three records in one shard; it notes how it was asked for an iterator."""
 
     def __init__(self, *, trimmed: bool = False) -> None:
-        self.asked: list[dict[str, Any]] = []
+        self.calls: list[dict[str, Any]] = []
         self._trimmed = trimmed
 
     def describe_table(self, **_: Any) -> Any:
@@ -199,7 +199,7 @@ class Stream:
         return {"StreamDescription": {"Shards": [{"ShardId": "s"}]}}
 
     def get_shard_iterator(self, **arguments: Any) -> Any:
-        self.asked.append(arguments)
+        self.calls.append(arguments)
         if self._trimmed and "SequenceNumber" in arguments:
             raise KeyError
         return {"ShardIterator": arguments.get("SequenceNumber", "0")}
@@ -216,52 +216,52 @@ class Functions:
     """One function that notes the sequence numbers that it was called with."""
 
     def __init__(self) -> None:
-        self.seen: list[str] = []
+        self.numbers: list[str] = []
 
     def invoke(self, _name: str, event: dict[str, Any]) -> None:
-        self.seen += [record["dynamodb"]["SequenceNumber"] for record in event["Records"]]
+        self.numbers += [record["dynamodb"]["SequenceNumber"] for record in event["Records"]]
 
 
-def a_pump(functions: Functions, stream: Stream, kept: KeptState) -> StreamPump:
+def a_pump(functions: Functions, stream: Stream, state: KeptState) -> StreamPump:
     source = {"Stream": "Table.StreamArn", "StartingPosition": "TRIM_HORIZON"}
     clients = {"dynamodb": stream, "dynamodbstreams": stream, "sqs": None}
-    return StreamPump(functions, "Thing", source, clients, {}, kept=kept)  # type: ignore[arg-type]
+    return StreamPump(functions, "Thing", source, clients, {}, state=state)  # type: ignore[arg-type]
 
 
 def test_a_stream_continues_after_the_last_handled_record(clients: dict[str, Any]) -> None:
     create_tables(TEMPLATE, clients["dynamodb"], [DEFINITION])
-    kept = KeptState(clients["dynamodb"])
+    state = KeptState(clients["dynamodb"])
     first, second = Functions(), Functions()
-    a_pump(first, Stream(), kept).step()
+    a_pump(first, Stream(), state).step()
 
-    a_pump(second, stream := Stream(), kept).step()
+    a_pump(second, stream := Stream(), state).step()
 
-    assert (first.seen, second.seen) == (["1", "2", "3"], [])
-    assert [asked["ShardIteratorType"] for asked in stream.asked] == ["AFTER_SEQUENCE_NUMBER"]
+    assert (first.numbers, second.numbers) == (["1", "2", "3"], [])
+    assert [call["ShardIteratorType"] for call in stream.calls] == ["AFTER_SEQUENCE_NUMBER"]
 
 
 def test_records_skipped_by_a_stop_are_delivered_again(clients: dict[str, Any]) -> None:
     create_tables(TEMPLATE, clients["dynamodb"], [DEFINITION])
-    kept = KeptState(clients["dynamodb"])
+    state = KeptState(clients["dynamodb"])
     first, second = Functions(), Functions()
-    stopping = a_pump(first, Stream(), kept)
+    stopping = a_pump(first, Stream(), state)
     stopping.stop()
     stopping.step()
 
-    a_pump(second, Stream(), kept).step()
+    a_pump(second, Stream(), state).step()
 
-    assert (first.seen, second.seen) == ([], ["1", "2", "3"])
+    assert (first.numbers, second.numbers) == ([], ["1", "2", "3"])
 
 
 def test_a_place_that_the_stream_has_no_longer_means_its_oldest_record(clients: dict[str, Any]) -> None:
     create_tables(TEMPLATE, clients["dynamodb"], [DEFINITION])
-    kept = KeptState(clients["dynamodb"])
-    kept.put_place("Thing arn", "s", "2")
+    state = KeptState(clients["dynamodb"])
+    state.put_place("Thing arn", "s", "2")
     functions = Functions()
 
-    a_pump(functions, Stream(trimmed=True), kept).step()
+    a_pump(functions, Stream(trimmed=True), state).step()
 
-    assert functions.seen == ["1", "2", "3"]
+    assert functions.numbers == ["1", "2", "3"]
 
 
 # --- credentials
@@ -297,9 +297,9 @@ def an_earlier_run(folder: Path, dynamodb: Any) -> Credentials:
 
 
 def test_credentials_that_fit_are_used_again(tmp_path: Path, clients: dict[str, Any]) -> None:
-    written = an_earlier_run(tmp_path, clients["dynamodb"])
+    earlier = an_earlier_run(tmp_path, clients["dynamodb"])
 
-    assert of_earlier_run(tmp_path, clients["dynamodb"]) == written
+    assert of_earlier_run(tmp_path, clients["dynamodb"]) == earlier
 
 
 def test_without_credentials_nothing_is_printed(tmp_path: Path, clients: dict[str, Any]) -> None:
@@ -342,9 +342,9 @@ def test_mismatched_credentials_have_a_reason(
 
 
 def test_a_revoked_key_and_a_deleted_connection_do_not_fit(tmp_path: Path, clients: dict[str, Any]) -> None:
-    written = an_earlier_run(tmp_path, clients["dynamodb"])
+    credentials = an_earlier_run(tmp_path, clients["dynamodb"])
     store = DynamoDBStore(clients["dynamodb"], table_names())
-    connection = store.connection(written.connection_id)
+    connection = store.connection(credentials.connection_id)
     assert connection is not None
     store.commit(Put(connection, connection.changed(timestamp(NOON), deleted_at=timestamp(NOON))))
     with pytest.raises(DoNotFit, match="connection was deleted"):
@@ -358,12 +358,12 @@ def test_a_revoked_key_and_a_deleted_connection_do_not_fit(tmp_path: Path, clien
 
 
 def test_what_fits_no_longer_is_put_aside_not_thrown_away(tmp_path: Path, clients: dict[str, Any]) -> None:
-    written = an_earlier_run(tmp_path, clients["dynamodb"])
+    credentials = an_earlier_run(tmp_path, clients["dynamodb"])
 
     put_aside(tmp_path)
 
-    kept = json.loads((tmp_path / PREVIOUS / "credentials.json").read_text(encoding="utf-8"))
-    assert kept == asdict(written)
+    previous = json.loads((tmp_path / PREVIOUS / "credentials.json").read_text(encoding="utf-8"))
+    assert previous == asdict(credentials)
     assert not (tmp_path / "credentials.json").exists()
 
 

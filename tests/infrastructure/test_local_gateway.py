@@ -54,8 +54,8 @@ OK = {"statusCode": 200, "body": "ok"}
 class Functions:
     """Functions that return prepared responses and record their events."""
 
-    def __init__(self, thing: Callable[[dict[str, Any]], Any], effect: str = "Allow") -> None:
-        self.thing = thing
+    def __init__(self, function: Callable[[dict[str, Any]], Any], effect: str = "Allow") -> None:
+        self.function = function
         self.effect = effect
         self.calls: list[tuple[str, dict[str, Any]]] = []
 
@@ -63,7 +63,7 @@ class Functions:
         del patience_seconds
         self.calls.append((name, event))
         if name != "Guard":
-            return self.thing(event)
+            return self.function(event)
         if event["authorizationToken"] == "bad":
             raise FunctionError("Exception: Unauthorized")
         statement = {"Effect": self.effect, "Action": "execute-api:Invoke", "Resource": "arn:aws:execute-api:*/live/*"}
@@ -84,8 +84,8 @@ def ask(
     body: bytes = b"",
     **headers: str,
 ) -> Response:
-    sent = {"Authorization": "good", **{name.replace("_", "-"): value for name, value in headers.items()}}
-    return gateway(functions, tmp_path).handle(Request(method, target, list(sent.items()), body))
+    all_headers = {"Authorization": "good", **{name.replace("_", "-"): value for name, value in headers.items()}}
+    return gateway(functions, tmp_path).handle(Request(method, target, list(all_headers.items()), body))
 
 
 def test_an_event_has_the_form_of_api_gateway(tmp_path: Path) -> None:
@@ -170,14 +170,14 @@ def test_the_gateway_refuses_an_unauthorized_caller(tmp_path: Path, effect: str,
 
 
 def raising(error: Exception) -> Callable[[dict[str, Any]], Any]:
-    def thing(_event: dict[str, Any]) -> Any:
+    def function(_event: dict[str, Any]) -> Any:
         raise error
 
-    return thing
+    return function
 
 
 @pytest.mark.parametrize(
-    ("thing", "status"),
+    ("function", "status"),
     [
         (raising(FunctionError("ValueError: x")), 502),
         (raising(StillRunning("29 s")), 504),
@@ -186,12 +186,12 @@ def raising(error: Exception) -> Callable[[dict[str, Any]], Any]:
     ],
 )
 def test_a_function_that_fails_gets_a_gateway_response(
-    tmp_path: Path, thing: Callable[[dict[str, Any]], Any], status: int
+    tmp_path: Path, function: Callable[[dict[str, Any]], Any], status: int
 ) -> None:
-    answer = ask(Functions(thing), tmp_path)
+    response = ask(Functions(function), tmp_path)
 
-    assert answer.status == status
-    assert (status == 413) or ("X-Kind", "ours") in answer.headers
+    assert response.status == status
+    assert (status == 413) or ("X-Kind", "ours") in response.headers
 
 
 def test_a_body_over_10_mb_reaches_no_function(tmp_path: Path) -> None:
@@ -273,13 +273,13 @@ class Sqs:
 
 
 def test_a_stream_record_that_always_fails_is_isolated_and_dropped() -> None:
-    done: set[str] = set()
+    numbers_done: set[str] = set()
 
-    def thing(event: dict[str, Any]) -> None:
+    def function(event: dict[str, Any]) -> None:
         numbers = [record["dynamodb"]["SequenceNumber"] for record in event["Records"]]
         if "3" in numbers:
             raise FunctionError("ValueError: poison")
-        done.update(numbers)
+        numbers_done.update(numbers)
 
     sqs = Sqs()
     clients = {"dynamodb": Streams(), "dynamodbstreams": Streams(), "sqs": sqs}
@@ -291,10 +291,10 @@ def test_a_stream_record_that_always_fails_is_isolated_and_dropped() -> None:
         "DestinationConfig": {"OnFailure": {"Destination": "Dead.Arn"}},
     }
 
-    pump = StreamPump(Functions(thing), "Thing", source, clients, {"Dead": "url"}, retry_seconds=0)  # type: ignore[arg-type]
+    pump = StreamPump(Functions(function), "Thing", source, clients, {"Dead": "url"}, retry_seconds=0)  # type: ignore[arg-type]
     pump.step()
 
-    assert done == {"0", "1", "2", "4"}
+    assert numbers_done == {"0", "1", "2", "4"}
     assert len(sqs.sent) == 1
     assert "3" in sqs.sent[0]
 

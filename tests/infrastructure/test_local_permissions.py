@@ -53,9 +53,9 @@ def test_a_create_fails_when_its_role_lacks_a_permission(
     tmp_path: Path, removed: str, statuses: list[int], caplog: pytest.LogCaptureFixture
 ) -> None:
     """In the second case, only a repeated create needs the permission that is missing."""
-    kept = '["dynamodb:GetItem"]' if removed.startswith("[") else '"dynamodb:ConditionCheckItem"'
+    replacement = '["dynamodb:GetItem"]' if removed.startswith("[") else '"dynamodb:ConditionCheckItem"'
 
-    assert created(tmp_path, removed, kept) == statuses
+    assert created(tmp_path, removed, replacement) == statuses
 
     assert "is not authorized to perform: dynamodb:" in caplog.text
 
@@ -93,10 +93,10 @@ def test_a_permitted_call_is_made(client: PermittedClient) -> None:
 def test_another_action_table_or_index_is_refused_in_the_words_of_aws(
     client: PermittedClient, method: str, parameters: dict[str, Any], action: str, resource: str
 ) -> None:
-    with pytest.raises(ClientError) as refused:
+    with pytest.raises(ClientError) as caught:
         getattr(client, method)(**parameters)
 
-    assert refused.value.response["Error"] == {
+    assert caught.value.response["Error"] == {
         "Code": "AccessDeniedException",
         "Message": "User: arn:aws:sts::123456789012:assumed-role/AuthorizingRole/AuthorizerFunction is not authorized "
         f"to perform: dynamodb:{action} on resource: arn:aws:dynamodb:us-east-1:123456789012:table/{resource} "

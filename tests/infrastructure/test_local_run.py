@@ -141,7 +141,7 @@ def test_a_file_that_is_not_a_company_ends_the_run_and_stays_as_it_is(tmp_path: 
     file = tmp_path / "books.json"
     file.write_text("{}", encoding="utf-8")
 
-    ended = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "local.run"],
         env={**os.environ, "PORT": "0", "STATE_DIR": str(tmp_path), "COMPANY": str(file)},
         capture_output=True,
@@ -149,8 +149,8 @@ def test_a_file_that_is_not_a_company_ends_the_run_and_stays_as_it_is(tmp_path: 
         check=False,
     )
 
-    assert ended.returncode == 1
-    assert "is not a company file of the simulator" in ended.stderr
+    assert process.returncode == 1
+    assert "is not a company file of the simulator" in process.stderr
     assert file.read_text(encoding="utf-8") == "{}"
 
 

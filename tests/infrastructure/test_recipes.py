@@ -23,9 +23,9 @@ CONTRACT = ROOT / "docs" / "reference" / "service-contract.md"
 def section(heading: str) -> str:
     """Return the text below a heading of the contract."""
     text = CONTRACT.read_text(encoding="utf-8")
-    found = re.search(rf"(?m)^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", text, re.DOTALL)
-    assert found, f"{CONTRACT.relative_to(ROOT)} has no heading {heading}"
-    return found[1]
+    match = re.search(rf"(?m)^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", text, re.DOTALL)
+    assert match, f"{CONTRACT.relative_to(ROOT)} has no heading {heading}"
+    return match[1]
 
 
 def undocumented(names: set[str], heading: str) -> list[str]:

@@ -26,14 +26,14 @@ class NoManagedPolicies:
 
 def statements() -> list[tuple[str, dict[str, Any]]]:
     """Return every statement of every role, with the role's name."""
-    found = []
+    result = []
     for name, role in TEMPLATE.resources("AWS::IAM::Role").items():
         for policy in role.get("Policies", []):
-            found += [(name, statement) for statement in policy["PolicyDocument"]["Statement"]]
-    return found
+            result += [(name, statement) for statement in policy["PolicyDocument"]["Statement"]]
+    return result
 
 
-def listed(value: str | list[str]) -> list[str]:
+def as_list(value: str | list[str]) -> list[str]:
     return [value] if isinstance(value, str) else value
 
 
@@ -46,9 +46,9 @@ def test_sam_transforms_the_template(monkeypatch: pytest.MonkeyPatch) -> None:
             resource["Properties"]["CodeUri"] = "s3://bucket/key"
     document["Globals"]["Function"]["CodeUri"] = "s3://bucket/key"
 
-    made = transform(document, TEMPLATE.parameters, NoManagedPolicies())
+    result = transform(document, TEMPLATE.parameters, NoManagedPolicies())
 
-    functions = [each for each in made["Resources"].values() if each["Type"] == "AWS::Lambda::Function"]
+    functions = [each for each in result["Resources"].values() if each["Type"] == "AWS::Lambda::Function"]
     assert len(functions) == len(TEMPLATE.functions())
 
 
@@ -75,15 +75,15 @@ def test_every_method_is_throttled_and_those_without_a_key_more_than_others() ->
 
 def test_no_role_has_wildcards() -> None:
     for name, statement in statements():
-        for action in listed(statement["Action"]):
+        for action in as_list(statement["Action"]):
             assert "*" not in action, f"{name}: {action}"
-        for resource in listed(statement["Resource"]):
+        for resource in as_list(statement["Resource"]):
             assert resource != "*", f"{name}: {statement['Action']}"
 
 
 def test_no_role_allows_scans() -> None:
     for name, statement in statements():
-        assert "dynamodb:Scan" not in listed(statement["Action"]), name
+        assert "dynamodb:Scan" not in as_list(statement["Action"]), name
 
 
 def test_every_function_has_a_role_of_the_template() -> None:
@@ -225,7 +225,7 @@ def test_without_a_key_of_the_operator_no_function_may_use_keys() -> None:
 
 def test_every_role_that_uses_tables_may_use_their_key_through_dynamodb_only() -> None:
     policy = deployed({"TableKeyArn": KEY}).resources("AWS::IAM::ManagedPolicy")["UseTableKeyPolicy"]
-    users = {name for name, one in statements() if any("dynamodb:" in action for action in listed(one["Action"]))}
+    users = {name for name, one in statements() if any("dynamodb:" in action for action in as_list(one["Action"]))}
 
     (statement,) = policy["PolicyDocument"]["Statement"]
 

@@ -67,8 +67,8 @@ class Calls(Counter[str]):
     def _count(self, model: Any, **_: Any) -> None:
         self[model.name] += 1
 
-    def taken(self) -> int:
-        """Return how many calls there were since it was asked last."""
+    def take(self) -> int:
+        """Return the number of calls since the last use of this method."""
         calls = self.total()
         self.clear()
         return calls
@@ -88,7 +88,7 @@ class Bench:
         self.queueing = RequestService(store, self.clock, new_id)
         self.lists = Lists(store, self.clock)
         self.web_connector = WebConnector(store, self.clock, new_id, CountingSecrets())
-        self.managed = ConnectionService(store, clock=self.clock, new_id=new_id, secrets=counting_bytes)
+        self.connections = ConnectionService(store, clock=self.clock, new_id=new_id, secrets=counting_bytes)
         self.calls = Calls(client)
 
     def set(self, **fields: Any) -> None:
@@ -96,15 +96,15 @@ class Bench:
         before = self.store.connection(CONNECTION_ID)
         assert before
         self.store.commit(Put(before, before.changed(timestamp(NOON), **fields)))
-        self.calls.taken()
+        self.calls.take()
 
     def log_in(self) -> str:
         """Open a session and return its ticket."""
-        found = re.search(
+        match = re.search(
             "<string>([^<]+)</string>", self.soap("authenticate", strUserName=CONNECTION_ID, strPassword=PASSWORD)
         )
-        assert found
-        return found[1]
+        assert match
+        return match[1]
 
     def queue(self) -> QueuedRequest:
         """Queue a request with an idempotency key."""
@@ -136,10 +136,10 @@ def bench() -> Iterator[Bench]:
 
 def test_create_is_one_call_once_the_connection_is_known(bench: Bench) -> None:
     bench.queue_without_key()
-    assert bench.calls.taken() == 2
+    assert bench.calls.take() == 2
 
     bench.queue()
-    assert bench.calls.taken() == 1
+    assert bench.calls.take() == 1
 
 
 def test_a_create_over_http_uses_its_quotas_in_portions(bench: Bench) -> None:
@@ -152,9 +152,9 @@ def test_a_create_over_http_uses_its_quotas_in_portions(bench: Bench) -> None:
 
     with using(services_with(bench.store, bench.clock)):
         for _ in range(100):
-            bench.calls.taken()
+            bench.calls.take()
             assert load("handlers.create_queued_request.handler")(event, None)["statusCode"] == 201
-            calls.append(bench.calls.taken())
+            calls.append(bench.calls.take())
 
     assert calls == [4, *[1] * 9, *[2, *[1] * 9] * 9]
 
@@ -166,35 +166,35 @@ def an_ended_request(bench: Bench, response_xml: str) -> str:
     bench.store.commit(
         ChangeRequest(sent, sent.moved(State.RESPONSE_RECEIVED, bench.clock()), response_xml=response_xml)
     )
-    bench.calls.taken()
+    bench.calls.take()
     return sent.id
 
 
 def test_get_is_one_call_and_a_second_where_the_connection_is_not_named_or_the_response_is_large(bench: Bench) -> None:
     small = an_ended_request(bench, RESPONSE_XML)
     bench.queueing.detail(APP_ID, small, CONNECTION_ID)
-    assert bench.calls.taken() == 1
+    assert bench.calls.take() == 1
     bench.queueing.detail(APP_ID, small)
-    assert bench.calls.taken() == 2
+    assert bench.calls.take() == 2
 
     large = an_ended_request(bench, "<a>" + "x" * 300_000 + "</a>")
-    for named in (CONNECTION_ID, None):
-        bench.queueing.detail(APP_ID, large, named)
-        assert bench.calls.taken() == 2
+    for connection_id in (CONNECTION_ID, None):
+        bench.queueing.detail(APP_ID, large, connection_id)
+        assert bench.calls.take() == 2
 
 
 def test_why_it_waits_is_read_beside_the_second_call(bench: Bench) -> None:
     record = bench.queue()
-    bench.calls.taken()
+    bench.calls.take()
 
     assert bench.queueing.detail(APP_ID, record.id, CONNECTION_ID)[1]
-    assert bench.calls.taken() == 2
+    assert bench.calls.take() == 2
     assert bench.queueing.detail(APP_ID, record.id)[1]
-    assert bench.calls.taken() == 3  # two of them side by side
+    assert bench.calls.take() == 3  # two of them side by side
 
 
 @pytest.fixture(scope="module")
-def filled() -> Iterator[Bench]:
+def bench_with_records() -> Iterator[Bench]:
     """Yield the use cases over 210 records of nine days, which no test changes."""
     with emulated_dynamodb(), mock_aws():
         bench = Bench()
@@ -208,8 +208,8 @@ def filled() -> Iterator[Bench]:
             )
             bench.store.commit(AddRequest(record, REQUEST_XML, ""))
             if record.state == State.SENT:
-                answered = record.moved(State.RESPONSE_RECEIVED, now)
-                bench.store.commit(ChangeRequest(record, answered, response_xml=RESPONSE_XML))
+                after = record.moved(State.RESPONSE_RECEIVED, now)
+                bench.store.commit(ChangeRequest(record, after, response_xml=RESPONSE_XML))
         yield bench
 
 
@@ -217,16 +217,16 @@ def filled() -> Iterator[Bench]:
 @pytest.mark.parametrize("state", [None, State.RESPONSE_RECEIVED])
 @pytest.mark.parametrize("webhook_state", [None, WebhookState.PENDING])
 def test_a_list_is_three_calls_four_over_fifty(
-    filled: Bench, page_size: int, budget: int, state: State | None, webhook_state: WebhookState | None
+    bench_with_records: Bench, page_size: int, budget: int, state: State | None, webhook_state: WebhookState | None
 ) -> None:
     query = ListQuery(CONNECTION_ID, page_size=page_size, state=state, webhook_state=webhook_state)
-    total_pages = filled.lists.page(APP_ID, query).total_pages
+    total_pages = bench_with_records.lists.page(APP_ID, query).total_pages
 
     for page in {1, (total_pages + 1) // 2, total_pages}:
-        filled.calls.taken()
-        found = filled.lists.page(APP_ID, replace(query, page=page))
-        assert found.items
-        assert filled.calls.taken() <= budget
+        bench_with_records.calls.take()
+        list_page = bench_with_records.lists.page(APP_ID, replace(query, page=page))
+        assert list_page.items
+        assert bench_with_records.calls.take() <= budget
 
 
 def test_a_list_with_large_requests_is_four_calls(bench: Bench) -> None:
@@ -234,63 +234,63 @@ def test_a_list_with_large_requests_is_four_calls(bench: Bench) -> None:
     for _ in range(15):
         record = a_record(inserted_at=timestamp(NOON), updated_at=timestamp(NOON))
         bench.store.commit(AddRequest(record, f"<r>{large}</r>", ""))
-    bench.calls.taken()
+    bench.calls.take()
 
     page = bench.lists.page(APP_ID, ListQuery(CONNECTION_ID))
 
-    assert bench.calls.taken() == 4
-    shown = [item.request_xml is not None for item in page.items]
+    assert bench.calls.take() == 4
+    with_request = [item.request_xml is not None for item in page.items]
     # 8 MiB hold eight requests of 0.9 MB.
-    assert shown == [True] * 8 + [False] * 7
+    assert with_request == [True] * 8 + [False] * 7
 
 
-def test_a_list_reads_its_connection_beside_the_page(filled: Bench) -> None:
+def test_a_list_reads_its_connection_beside_the_page(bench_with_records: Bench) -> None:
     """The waiting reasons of the items take a fourth call, parallel to the three of the page."""
     event = api_event(
         "GET",
         f"/api/v1/connections/{CONNECTION_ID}/queued_requests?state=waiting",
         authorizer={"app_id": APP_ID, "scope": "full"},
     )
-    filled.calls.taken()
+    bench_with_records.calls.take()
 
-    with using(services_with(filled.store, filled.clock)):
-        answer = load("handlers.list_queued_requests.handler")(event, None)
+    with using(services_with(bench_with_records.store, bench_with_records.clock)):
+        response = load("handlers.list_queued_requests.handler")(event, None)
 
-    assert filled.calls.taken() == 3 + 1
-    assert {item["waiting_reason"]["code"] for item in json.loads(answer["body"])["data"]} == {"never_connected"}
+    assert bench_with_records.calls.take() == 3 + 1
+    assert {item["waiting_reason"]["code"] for item in json.loads(response["body"])["data"]} == {"never_connected"}
 
 
 def test_a_web_connector_session_is_three_calls_a_step(bench: Bench) -> None:
     records = [bench.queue_without_key() for _ in range(2)]
-    bench.calls.taken()
+    bench.calls.take()
 
-    answer = bench.soap("authenticate", strUserName=CONNECTION_ID, strPassword=PASSWORD)
-    assert bench.calls.taken() <= 3
-    found = re.search("<string>([^<]+)</string>", answer)
-    assert found
-    ticket = found[1]
+    reply = bench.soap("authenticate", strUserName=CONNECTION_ID, strPassword=PASSWORD)
+    assert bench.calls.take() <= 3
+    match = re.search("<string>([^<]+)</string>", reply)
+    assert match
+    ticket = match[1]
     for record in records:
         assert "CustomerQueryRq" in bench.soap("sendRequestXML", ticket=ticket, strHCPResponse="")
-        assert bench.calls.taken() <= 3
+        assert bench.calls.take() <= 3
         bench.soap("receiveResponseXML", ticket=ticket, response=RESPONSE_XML, hresult="", message="")
-        assert bench.calls.taken() <= 3
-        stored = bench.store.request(record.id)
-        assert isinstance(stored, QueuedRequest)
-        assert stored.state == State.RESPONSE_RECEIVED
-        bench.calls.taken()
+        assert bench.calls.take() <= 3
+        current = bench.store.request(record.id)
+        assert isinstance(current, QueuedRequest)
+        assert current.state == State.RESPONSE_RECEIVED
+        bench.calls.take()
     bench.soap("closeConnection", ticket=ticket)
-    assert bench.calls.taken() <= 3
+    assert bench.calls.take() <= 3
 
 
 def test_a_login_that_takes_over_reads_the_former_session_too(bench: Bench) -> None:
     """A call over the three of other logins: which session to end is known only when the connection was read."""
     bench.queue_without_key()
     bench.soap("sendRequestXML", ticket=bench.log_in(), strHCPResponse="")
-    bench.calls.taken()
+    bench.calls.take()
 
     bench.log_in()
 
-    assert bench.calls.taken() == 4
+    assert bench.calls.take() == 4
 
 
 WRONG_FILE = {"strHCPResponse": hcp("{11111111-1111-1111-1111-111111111111}")}
@@ -317,29 +317,31 @@ def test_a_failure_in_a_session_costs_no_more_calls_than_a_success(
 ) -> None:
     bench.queue_without_key()
     ticket = bench.log_in()
-    bench.calls.taken()
+    bench.calls.take()
 
     for method, values, calls in steps:
         bench.soap(method, ticket=ticket, **values)
-        assert bench.calls.taken() == calls, method
+        assert bench.calls.take() == calls, method
 
 
 def test_authenticate_without_work_is_three_calls(bench: Bench) -> None:
-    bench.calls.taken()
+    bench.calls.take()
 
     assert "<string>none</string>" in bench.soap("authenticate", strUserName=CONNECTION_ID, strPassword=PASSWORD)
 
-    assert bench.calls.taken() <= 3
+    assert bench.calls.take() <= 3
 
 
-@pytest.mark.parametrize("held", [{"paused_at": timestamp(NOON)}, {"sync_window": SyncWindow("01:00", "02:00", "UTC")}])
-def test_authenticate_while_the_queue_is_held_is_two_calls(bench: Bench, held: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "settings", [{"paused_at": timestamp(NOON)}, {"sync_window": SyncWindow("01:00", "02:00", "UTC")}]
+)
+def test_authenticate_while_the_queue_is_held_is_two_calls(bench: Bench, settings: dict[str, Any]) -> None:
     bench.queue_without_key()
-    bench.set(**held)
+    bench.set(**settings)
 
     assert "<string>none</string>" in bench.soap("authenticate", strUserName=CONNECTION_ID, strPassword=PASSWORD)
 
-    assert bench.calls.taken() == 2
+    assert bench.calls.take() == 2
 
 
 def test_a_session_that_lingers_reads_twice_and_takes_a_request_in_four_calls(bench: Bench) -> None:
@@ -349,29 +351,29 @@ def test_a_session_that_lingers_reads_twice_and_takes_a_request_in_four_calls(be
     ticket = bench.log_in()
     bench.soap("sendRequestXML", ticket=ticket, strHCPResponse="")
     assert ">99<" in bench.soap("receiveResponseXML", ticket=ticket, response=RESPONSE_XML, hresult="", message="")
-    bench.calls.taken()
+    bench.calls.take()
 
     assert ">NoOp<" in bench.soap("sendRequestXML", ticket=ticket, strHCPResponse="")
-    assert bench.calls.taken() == 2
+    assert bench.calls.take() == 2
     assert ">NoOp<" in bench.soap("getLastError", ticket=ticket)
-    assert bench.calls.taken() == 1
+    assert bench.calls.take() == 1
     bench.queue_without_key()
-    bench.calls.taken()
+    bench.calls.take()
     assert "CustomerQueryRq" in bench.soap("sendRequestXML", ticket=ticket, strHCPResponse="")
-    assert bench.calls.taken() == 4
+    assert bench.calls.take() == 4
     assert ">99<" in bench.soap("receiveResponseXML", ticket=ticket, response=RESPONSE_XML, hresult="", message="")
-    assert bench.calls.taken() == 3
+    assert bench.calls.take() == 3
 
 
 def test_pausing_is_two_calls_and_three_with_a_session(bench: Bench) -> None:
     bench.queue_without_key()
-    bench.calls.taken()
-    bench.managed.pause(APP_ID, CONNECTION_ID)
-    assert bench.calls.taken() == 2
-    bench.managed.resume(APP_ID, CONNECTION_ID)
+    bench.calls.take()
+    bench.connections.pause(APP_ID, CONNECTION_ID)
+    assert bench.calls.take() == 2
+    bench.connections.resume(APP_ID, CONNECTION_ID)
     bench.log_in()
-    bench.calls.taken()
+    bench.calls.take()
 
-    bench.managed.pause(APP_ID, CONNECTION_ID)
+    bench.connections.pause(APP_ID, CONNECTION_ID)
 
-    assert bench.calls.taken() == 3
+    assert bench.calls.take() == 3

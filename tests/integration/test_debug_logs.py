@@ -31,11 +31,11 @@ def test_debug_logs_have_no_secrets(caplog: pytest.LogCaptureFixture, monkeypatc
         app = services.administration.create_app("Shop")
         connection = services.connections.create(app.id)
         password = services.connections.set_password(app.id, connection.id)
-        stored = services.store.connection(connection.id)
+        stored_connection = services.store.connection(connection.id)
         request = qbxml.parse_request_xml(REQUEST_XML)
         services.requests.queue(app.id, connection.id, request, None)
 
-    assert stored
-    for secret in (*app.webhook_secrets, password, stored.password_hash, "MaxReturned"):
+    assert stored_connection
+    for secret in (*app.webhook_secrets, password, stored_connection.password_hash, "MaxReturned"):
         assert secret
         assert secret not in caplog.text

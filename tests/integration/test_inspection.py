@@ -67,11 +67,11 @@ def test_the_summary_counts_records_and_says_whether_the_books_balance(client: C
 def test_records_have_the_fields_of_qbxml_with_names_of_references_and_no_others(client: Client) -> None:
     page = client.get("/transactions/Invoice?limit=2")
     invoice = page["data"][0]
-    shown = ask(client.company, f"<InvoiceQueryRq><TxnID>{invoice['TxnID']}</TxnID></InvoiceQueryRq>")[0][0]
+    element = ask(client.company, f"<InvoiceQueryRq><TxnID>{invoice['TxnID']}</TxnID></InvoiceQueryRq>")[0][0]
 
     assert (len(page["data"]), page["total"]) == (2, len(client.company.books["Invoice"]))
-    assert invoice["CustomerRef"]["FullName"] == shown.findtext("CustomerRef/FullName")
-    assert invoice["BalanceRemaining"] == shown.findtext("BalanceRemaining")
+    assert invoice["CustomerRef"]["FullName"] == element.findtext("CustomerRef/FullName")
+    assert invoice["BalanceRemaining"] == element.findtext("BalanceRemaining")
     assert invoice["InvoiceLineRet"][0]["ItemRef"]["FullName"]
     assert "Computed" not in json.dumps(page)
 
@@ -88,11 +88,11 @@ def test_a_record_is_found_by_number_text_and_id(client: Client) -> None:
 
 def test_a_transaction_comes_with_its_postings_and_links(client: Client) -> None:
     payment = client.get("/transactions/ReceivePayment?limit=1")["data"][0]
-    found = client.get(f"/transactions/ReceivePayment/{payment['TxnID']}")
+    transaction = client.get(f"/transactions/ReceivePayment/{payment['TxnID']}")
 
-    sides = [sum(float(each[side] or 0) for each in found["postings"]) for side in ("debit", "credit")]
+    sides = [sum(float(each[side] or 0) for each in transaction["postings"]) for side in ("debit", "credit")]
     assert sides[0] == pytest.approx(sides[1])
-    assert {each["type"] for each in found["links"]} >= {"Invoice"}
+    assert {each["type"] for each in transaction["links"]} >= {"Invoice"}
 
 
 def test_the_ledger_is_a_trial_balance_and_leads_to_the_postings_of_each_account(client: Client) -> None:

@@ -108,8 +108,8 @@ class Tenant:
             request = qbxml.parse_request_xml(
                 f'<QBXML><QBXMLMsgsRq onError="stopOnError">{element}</QBXMLMsgsRq></QBXML>'
             )
-            made = self._persistently(queueing, request, Idempotency(str(number), name))
-            self.queued.append((made.stored.record.id, name))
+            result = self._persistently(queueing, request, Idempotency(str(number), name))
+            self.queued.append((result.stored.record.id, name))
         self.done_queueing = True
 
     def _persistently(self, queueing: RequestService, request: qbxml.Request, key: Idempotency) -> Queued:
@@ -133,20 +133,22 @@ class Tenant:
         for start in range(0, len(self.queued), 50):
             part = self.queued[start : start + 50]
             batch = self.store.request_batch([one for one, _ in part])
-            listed = batch.with_bodies(list(batch.records), max_response_bytes=LARGEST, max_total_bytes=50 * LARGEST)
-            found = {one.record.id: one for one in listed}
+            items = batch.with_bodies(list(batch.records), max_response_bytes=LARGEST, max_total_bytes=50 * LARGEST)
+            by_id = {one.record.id: one for one in items}
             for request_id, name in part:
-                stored = found[request_id]
-                assert stored.record.state is State.RESPONSE_RECEIVED, stored.record
-                assert f'requestID="{request_id}"' in stored.response_xml
-                assert re.findall("<Name>([^<]*)</Name>", stored.response_xml) == [name]
-                records.append(stored.record)
+                item = by_id[request_id]
+                assert item.record.state is State.RESPONSE_RECEIVED, item.record
+                assert f'requestID="{request_id}"' in item.response_xml
+                assert re.findall("<Name>([^<]*)</Name>", item.response_xml) == [name]
+                records.append(item.record)
         ids = {request_id for request_id, _ in self.queued}
-        assert [done.message_set_id for done in self.company.writes] == [
+        assert [execution.message_set_id for execution in self.company.writes] == [
             record.message_set_id for record in records if not record.is_read
         ]
         # A read may be sent twice if our reply to its response was lost.
-        order = list(dict.fromkeys(done.request_id for done in self.company.executed if done.request_id in ids))
+        order = list(
+            dict.fromkeys(execution.request_id for execution in self.company.executed if execution.request_id in ids)
+        )
         assert order == [request_id for request_id, _ in self.queued]
         counted = {
             CountKey(self.connection.id, day.day, sort, *pair): number

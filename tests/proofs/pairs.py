@@ -20,14 +20,14 @@ def pairs_of(every: int, task: tuple[int, int]) -> tuple[int, list[str]]:
     fill = QUEUES[queue]
     first = next(islice(interruptions_of(fill), interruption, None))
     seconds = Drain(fill, first, lag="indexes").to_the_end().points.after(first)
-    runs, failed = 0, []
+    runs, failures = 0, []
     for second in islice(seconds, interruption % every, None, every):
         runs += 1
         try:
             Drain(fill, first, second, lag="indexes").to_the_end().check()
         except BaseException as error:  # noqa: BLE001 - every failure is printed, and the next case runs
-            failed.append(f"{fill.__name__} {first} {second}: {type(error).__name__} {error}"[:400])
-    return runs, failed
+            failures.append(f"{fill.__name__} {first} {second}: {type(error).__name__} {error}"[:400])
+    return runs, failures
 
 
 def prove(every: int) -> bool:
@@ -37,14 +37,16 @@ def prove(every: int) -> bool:
         for queue, fill in enumerate(QUEUES)
         for interruption, _ in enumerate(interruptions_of(fill))
     ]
-    began, runs, failed = time.monotonic(), 0, []
+    began, runs, failures = time.monotonic(), 0, []
     with get_context("spawn").Pool() as pool:
-        for done, (more, wrong) in enumerate(pool.imap_unordered(partial(pairs_of, every), tasks), 1):
+        for count, (more, wrong) in enumerate(pool.imap_unordered(partial(pairs_of, every), tasks), 1):
             runs += more
-            failed += wrong
+            failures += wrong
             seconds = time.monotonic() - began
-            output.progress(f"{done} of {len(tasks)} first interruptions, {runs} pairs, {seconds:.0f} s")
-    output.result(f"pairs: {runs} runs of {len(QUEUES)} queues, {time.monotonic() - began:.0f} s, {len(failed)} failed")
-    for line in failed[:SHOWN_FAILURES]:
+            output.progress(f"{count} of {len(tasks)} first interruptions, {runs} pairs, {seconds:.0f} s")
+    output.result(
+        f"pairs: {runs} runs of {len(QUEUES)} queues, {time.monotonic() - began:.0f} s, {len(failures)} failed"
+    )
+    for line in failures[:SHOWN_FAILURES]:
         output.result(f"  {line}")
-    return not failed
+    return not failures

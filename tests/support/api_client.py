@@ -38,8 +38,8 @@ class Route:
         """Return the path's parameters, or None if the path does not match this route."""
         pattern = re.sub(r"\{(\w+)\+\}", r"(?P<\1>.+)", self.path)
         pattern = re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", pattern)
-        found = re.fullmatch(pattern, path)
-        return {name: unquote(value) for name, value in found.groupdict().items()} if found else None
+        match = re.fullmatch(pattern, path)
+        return {name: unquote(value) for name, value in match.groupdict().items()} if match else None
 
 
 @cache
@@ -75,18 +75,18 @@ def api_event(
     """Return the proxy event of a REST API for a call."""
     parts = urlsplit(url)
     route, parameters = next(
-        (route, found)
+        (route, path_parameters)
         for route in routes()
-        if route.method == method and (found := route.parameters(parts.path)) is not None
+        if route.method == method and (path_parameters := route.parameters(parts.path)) is not None
     )
     query = parse_qs(parts.query, keep_blank_values=True)
-    sent = {"Host": DOMAIN, "X-Forwarded-Proto": "https", "User-Agent": "curl/8.5.0", **(headers or {})}
+    all_headers = {"Host": DOMAIN, "X-Forwarded-Proto": "https", "User-Agent": "curl/8.5.0", **(headers or {})}
     return {
         "resource": route.path,
         "path": parts.path,
         "httpMethod": method,
-        "headers": sent,
-        "multiValueHeaders": {name: [value] for name, value in sent.items()},
+        "headers": all_headers,
+        "multiValueHeaders": {name: [value] for name, value in all_headers.items()},
         "queryStringParameters": {name: values[-1] for name, values in query.items()} or None,
         "multiValueQueryStringParameters": query or None,
         "pathParameters": parameters or None,
@@ -163,22 +163,22 @@ class ApiClient:
         headers: Mapping[str, str] | None = None,
     ) -> Answer:
         """Call a URL with a JSON body, any text, or bytes that API Gateway treats as binary."""
-        sent = dict(headers or {})
+        all_headers = dict(headers or {})
         body = json.dumps(json_body) if json_body is not None else text
         if body is not None or data is not None:
-            sent = {"content-type": "application/json"} | sent
+            all_headers = {"content-type": "application/json"} | all_headers
         route = next(one for one in routes() if one.method == method and one.parameters(urlsplit(url).path) is not None)
         context = None
         if not route.open:
             try:
-                context = self._authorized(sent)
+                context = self._authorized(all_headers)
             except Unauthorized:
                 return _checked(route, _gateway_answer("UNAUTHORIZED"))
         event = api_event(
             method,
             url,
             body=base64.b64encode(data).decode() if data is not None else body,
-            headers=sent,
+            headers=all_headers,
             authorizer=context,
             is_base64=data is not None,
         )

@@ -60,16 +60,16 @@ class FakeBatch:
         self, records: Sequence[QueuedRequest], *, max_response_bytes: int, max_total_bytes: int
     ) -> Sequence[ListedRequest]:
         """Return records with the bodies that fit."""
-        stored = [self._stored[record.id] for record in records]
-        small = [one.record.response_size <= max_response_bytes for one in stored]
-        texts: list[str | None] = [one.request_xml for one in stored]
-        texts += [one.response_xml if fits else None for one, fits in zip(stored, small, strict=True)]
-        shown: list[str | None] = []
+        items = [self._stored[record.id] for record in records]
+        small = [one.record.response_size <= max_response_bytes for one in items]
+        texts: list[str | None] = [one.request_xml for one in items]
+        texts += [one.response_xml if fits else None for one, fits in zip(items, small, strict=True)]
+        bodies: list[str | None] = []
         for text in texts:
             size = len((text or "").encode())
-            shown.append(text if size <= max_total_bytes else None)
+            bodies.append(text if size <= max_total_bytes else None)
             max_total_bytes -= size if size <= max_total_bytes else 0
-        return list(map(ListedRequest, records, shown[: len(records)], shown[len(records) :]))
+        return list(map(ListedRequest, records, bodies[: len(records)], bodies[len(records) :]))
 
 
 class FakeStore:
@@ -108,28 +108,30 @@ class FakeStore:
         match change:
             case AddRequest(record=record):
                 current = self.records.get(record.id)
-                held = current is None
+                holds = current is None
             case ChangeRequest(before=before) | RemoveRequest(before=before):
                 current = self.records.get(before.id)
-                held = isinstance(current, QueuedRequest) and current.revision == before.revision
+                holds = isinstance(current, QueuedRequest) and current.revision == before.revision
             case ForgetRequest(before=before):
                 current = self.records.get(before.id)
-                held = current is None and before.id in self.bodies
+                holds = current is None and before.id in self.bodies
             case RequireConnection():
                 connection = self.connections.get(change.connection_id)
                 is_available = connection and connection.app_id == change.app_id and not connection.deleted_at
                 current = connection if is_available else None
-                held = connection is not None and current is connection and connection.webhook_url == change.webhook_url
+                holds = (
+                    connection is not None and current is connection and connection.webhook_url == change.webhook_url
+                )
             case ClaimIdempotencyKey():
                 claim = self.claims.get((change.app_id, change.key))
                 current = claim
-                held = claim is None or claim.expires_at <= change.now
+                holds = claim is None or claim.expires_at <= change.now
             case Put(before=before, after=after):
                 entities, key = self._place_of(after)
                 stored = entities.get(key)
                 current = stored
-                held = (stored.revision if stored else None) == (before.revision if before else None)
-        if not held:
+                holds = (stored.revision if stored else None) == (before.revision if before else None)
+        if not holds:
             raise Conflict(change, current)
 
     def _do(self, change: Change) -> None:
@@ -171,15 +173,15 @@ class FakeStore:
     def expire(self, now: int) -> list[QueuedRequest]:
         """Remove and return only the records that expired before `now` (Unix seconds), as DynamoDB does."""
         with self._lock:
-            gone = [
+            expired_records = [
                 record
                 for record in self.records.values()
                 if isinstance(record, QueuedRequest) and (expires_at(record, self.retention_days) or now) < now
             ]
-            for record in gone:
+            for record in expired_records:
                 del self.records[record.id]
                 self._note_request(record.id)
-            return gone
+            return expired_records
 
     def _note(self, change: Change) -> None:
         """Update the indexes with the stored values."""
@@ -216,24 +218,22 @@ class FakeStore:
         self, request_id: str, connection_id: str | None = None, max_ahead: int = 0
     ) -> RequestDetail | Tombstone | None:
         """Return all details of a record."""
-        found = self._stored(request_id)
-        if found is None:
+        item = self._stored(request_id)
+        if item is None:
             return None
-        record = found.record if isinstance(found, StoredRequest) else found
+        record = item.record if isinstance(item, StoredRequest) else item
         connection = self.connections.get(record.connection_id)
         if connection is None or connection.deleted_at or connection_id not in {None, connection.id}:
             return None
-        return (
-            found if isinstance(found, Tombstone) else RequestDetail(found, connection, self._ahead(found, max_ahead))
-        )
+        return item if isinstance(item, Tombstone) else RequestDetail(item, connection, self._ahead(item, max_ahead))
 
-    def _ahead(self, stored: StoredRequest, max_ahead: int) -> int:
-        record = stored.record
+    def _ahead(self, item: StoredRequest, max_ahead: int) -> int:
+        record = item.record
         if record.state not in QUEUED:
             return 0
-        queued = self.queue_front(record.connection_id, len(self.records))
+        queue = self.queue_front(record.connection_id, len(self.records))
         place = (record.queue_priority, record.inserted_at, record.id)
-        return min(max_ahead, sum((other.queue_priority, other.inserted_at, other.id) < place for other in queued))
+        return min(max_ahead, sum((other.queue_priority, other.inserted_at, other.id) < place for other in queue))
 
     def _stored(self, request_id: str) -> StoredRequest | Tombstone | None:
         with self._lock:
@@ -245,8 +245,8 @@ class FakeStore:
 
     def request_batch(self, request_ids: Sequence[str]) -> FakeBatch:
         """Return the records that exist."""
-        stored = map(self._stored, request_ids)
-        return FakeBatch({one.record.id: one for one in stored if isinstance(one, StoredRequest)})
+        items = map(self._stored, request_ids)
+        return FakeBatch({one.record.id: one for one in items if isinstance(one, StoredRequest)})
 
     def request_xml(self, request_id: str) -> str:
         """Return the request XML."""
@@ -259,15 +259,15 @@ class FakeStore:
         """Return the next requests to send."""
         with self._lock:
             index = "queue" if self.lag and self.lag.queue else None
-            queued = [record for record in self._records_of(connection_id, index) if record.state in QUEUED]
-        queued.sort(key=lambda record: (record.queue_priority, record.inserted_at, record.id))
-        return queued[:limit]
+            records = [record for record in self._records_of(connection_id, index) if record.state in QUEUED]
+        records.sort(key=lambda record: (record.queue_priority, record.inserted_at, record.id))
+        return records[:limit]
 
     def _records_of(self, connection_id: str, index: str | None = None) -> list[QueuedRequest]:
         """Return a connection's records, as an index shows them or as they are stored."""
         return [
             record
-            for record in (self.lag.shown("records", index) if self.lag and index else self.records.values())
+            for record in (self.lag.entries("records", index) if self.lag and index else self.records.values())
             if isinstance(record, QueuedRequest) and record.connection_id == connection_id
         ]
 
@@ -282,13 +282,13 @@ class FakeStore:
         max_response_bytes: int,
     ) -> Delivery | Tombstone | None:
         """Return the data for one webhook attempt."""
-        stored = self._stored(request_id)
-        if not isinstance(stored, StoredRequest):
-            return stored
-        if stored.record.response_size > max_response_bytes:
-            stored = StoredRequest(stored.record, stored.request_xml)
+        item = self._stored(request_id)
+        if not isinstance(item, StoredRequest):
+            return item
+        if item.record.response_size > max_response_bytes:
+            item = StoredRequest(item.record, item.request_xml)
         app = self.apps.get(app_id)
-        return Delivery(stored, app.webhook_secrets if app else ())
+        return Delivery(item, app.webhook_secrets if app else ())
 
     # --- Connections
 
@@ -298,11 +298,11 @@ class FakeStore:
 
     def connections_of(self, app_id: str, offset: int, limit: int) -> tuple[Sequence[Connection], int]:
         """Return one page of an app's connections and their number."""
-        shown = self.lag.shown("connections", "by_app") if self.lag else self.connections.values()
-        mine = [found for found in shown if found.app_id == app_id and not found.deleted_at]
-        mine.sort(key=lambda found: (found.inserted_at, found.id))
-        page = [self.connections[found.id] for found in mine[offset : offset + limit]]
-        return [found for found in page if not found.deleted_at], len(mine)
+        entries = self.lag.entries("connections", "by_app") if self.lag else self.connections.values()
+        mine = [connection for connection in entries if connection.app_id == app_id and not connection.deleted_at]
+        mine.sort(key=lambda connection: (connection.inserted_at, connection.id))
+        page = [self.connections[connection.id] for connection in mine[offset : offset + limit]]
+        return [connection for connection in page if not connection.deleted_at], len(mine)
 
     def connection_ids_of(self, app_id: str) -> Sequence[str]:
         """Return the ids of an app's connections."""
@@ -310,18 +310,20 @@ class FakeStore:
 
     def deleted_connections(self, limit: int) -> Sequence[Connection]:
         """Return deleted connections with records to remove."""
-        shown = self.lag.shown("connections", "to_purge") if self.lag else self.connections.values()
-        listed = [self.connections.get(found.id) for found in shown if found.deleted_at]
-        return [found for found in listed if found is not None][:limit]
+        entries = self.lag.entries("connections", "to_purge") if self.lag else self.connections.values()
+        connections = [self.connections.get(connection.id) for connection in entries if connection.deleted_at]
+        return [connection for connection in connections if connection is not None][:limit]
 
     def remove_records(self, connection: Connection) -> Iterator[int]:
         """Remove the records of a deleted connection, a few in each step."""
-        done: set[str] = set()
+        removed_ids: set[str] = set()
         while True:
             with self._lock:
-                shown = self.lag.shown("bodies", "search") if self.lag else self.bodies.items()
-                mine = [one for one, bodies in shown if bodies.connection_id == connection.id and one not in done][:50]
-                done.update(mine)
+                entries = self.lag.entries("bodies", "search") if self.lag else self.bodies.items()
+                mine = [
+                    one for one, bodies in entries if bodies.connection_id == connection.id and one not in removed_ids
+                ][:50]
+                removed_ids.update(mine)
                 for request_id in mine:
                     self.records.pop(request_id, None)
                     self.bodies.pop(request_id, None)
@@ -346,10 +348,12 @@ class FakeStore:
 
     def silent_sessions(self, before: str, limit: int) -> Sequence[Session]:
         """Return live sessions whose last call was before the timestamp."""
-        shown = self.lag.shown("sessions", "live") if self.lag else self.sessions.values()
-        listed = [self.sessions[found.id] for found in shown if not found.ended and found.last_call_at < before]
-        silent = [found for found in listed if not found.ended and found.last_call_at < before]
-        return sorted(silent, key=lambda found: found.last_call_at)[:limit]
+        entries = self.lag.entries("sessions", "live") if self.lag else self.sessions.values()
+        sessions = [
+            self.sessions[session.id] for session in entries if not session.ended and session.last_call_at < before
+        ]
+        silent = [session for session in sessions if not session.ended and session.last_call_at < before]
+        return sorted(silent, key=lambda session: session.last_call_at)[:limit]
 
     # --- Apps
 
@@ -431,15 +435,15 @@ class FakeStore:
     ) -> Collection[tuple[str, str]]:
         """Return the records whose text contains the phrase."""
         check_deadline()
-        shown = list(self.lag.shown("bodies", "search")) if self.lag else list(self.bodies.items())
-        found = [
+        entries = list(self.lag.entries("bodies", "search")) if self.lag else list(self.bodies.items())
+        matches = [
             (record.inserted_at, request_id)
-            for request_id, bodies in shown
+            for request_id, bodies in entries
             if bodies.connection_id == connection_id
             and phrase in bodies.search_text
             and isinstance(record := self.records.get(request_id), QueuedRequest)
         ]
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(matches))
 
     # --- Packing: texts in memory do not need it
 

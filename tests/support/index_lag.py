@@ -38,7 +38,7 @@ class IndexLag:
         """Record the value that is now stored under a key, or None if there is none."""
         self._versions.setdefault(table, {}).setdefault(key, []).append((self.clock(), value))
 
-    def shown(self, table: str, index: str) -> Iterator[Any]:
+    def entries(self, table: str, index: str) -> Iterator[Any]:
         """Yield the entries that an index of a table shows now."""
         now = self.clock()
         for key, versions in self._versions.get(table, {}).items():

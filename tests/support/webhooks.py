@@ -80,12 +80,12 @@ class PlannedAttempts:
     """A retry queue that keeps the planned attempts."""
 
     calls: list[str]
-    planned: list[PlannedAttempt] = field(default_factory=list)
+    attempts: list[PlannedAttempt] = field(default_factory=list)
 
-    def plan(self, planned: PlannedAttempt) -> None:
+    def plan(self, attempt: PlannedAttempt) -> None:
         """Keep the planned attempt."""
         self.calls.append("plan")
-        self.planned.append(planned)
+        self.attempts.append(attempt)
 
 
 def a_webhook(**fields: Any) -> Webhook:
@@ -120,21 +120,21 @@ class DeliverySetup:
         self.calls.clear()
         return record
 
-    def stored(self, record: QueuedRequest) -> QueuedRequest:
+    def stored_record(self, record: QueuedRequest) -> QueuedRequest:
         """Return the record as it is stored now."""
-        stored = self.store.request(record.id)
-        assert isinstance(stored, QueuedRequest)
-        return stored
+        stored_record = self.store.request(record.id)
+        assert isinstance(stored_record, QueuedRequest)
+        return stored_record
 
     def attempt(self, record: QueuedRequest) -> Attempted:
         """Make the record's next attempt, which is due now."""
-        result = self.deliverer.attempt(first_attempt(self.stored(record), self.clock()))
+        result = self.deliverer.attempt(first_attempt(self.stored_record(record), self.clock()))
         assert isinstance(result, Attempted)
         return result
 
     def redeliver(self, record: QueuedRequest) -> None:
         """Redeliver the record's webhook."""
-        before = self.stored(record)
+        before = self.stored_record(record)
         after = before.with_webhook(
             self.clock(), state=WebhookState.PENDING, round=before.webhook.round + 1, tries=0, error=None
         )

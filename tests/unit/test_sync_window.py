@@ -110,7 +110,7 @@ def test_each_wrong_field_is_named(opens: str, closes: str, zone: str, field: st
 
 
 @pytest.mark.parametrize(
-    ("wrong", "meant"),
+    ("wrong", "suggestion"),
     [
         ("America/NewYork", "America/New_York"),
         ("america/new_york", "America/New_York"),
@@ -119,11 +119,11 @@ def test_each_wrong_field_is_named(opens: str, closes: str, zone: str, field: st
         ("Europe/Berln", "Europe/Berlin"),
     ],
 )
-def test_the_nearest_zones_are_suggested(wrong: str, meant: str) -> None:
+def test_the_nearest_zones_are_suggested(wrong: str, suggestion: str) -> None:
     with pytest.raises(InvalidRequest) as caught:
         SyncWindow.checked("22:00", "06:00", wrong)
 
-    assert meant in str(caught.value.problems[0].suggestion)
+    assert suggestion in str(caught.value.problems[0].suggestion)
 
 
 def test_all_problems_are_reported_at_once() -> None:

@@ -113,9 +113,9 @@ def test_a_company_file_mismatch_has_a_remedy() -> None:
     assert waiting.hint == "Open ours."
 
 
-@pytest.mark.parametrize("reported", [DIALOG, OTHER_FILE])
-def test_an_old_error_includes_the_last_contact_of_the_web_connector(reported: dict[str, Any]) -> None:
-    waiting = reason(reported, LONG_AGO)
+@pytest.mark.parametrize("connection_error", [DIALOG, OTHER_FILE])
+def test_an_old_error_includes_the_last_contact_of_the_web_connector(connection_error: dict[str, Any]) -> None:
+    waiting = reason(connection_error, LONG_AGO)
 
     assert waiting
     assert waiting.message.endswith("The Web Connector was last seen at 2026-03-12T08:00:00.000000Z.")
@@ -133,12 +133,12 @@ def test_an_open_window_is_not_a_reason() -> None:
 
 
 def test_a_web_connector_is_not_seen_after_three_of_the_longest_intervals() -> None:
-    def seen(seconds: int) -> str | None:
+    def code_after(seconds: int) -> str | None:
         moment = timestamp(NOON.fromtimestamp(NOON.timestamp() - seconds, NOON.tzinfo))
         return code({"last_connected_at": moment})
 
-    assert seen(3 * MAX_POSTPONEMENT_SECONDS) is None
-    assert seen(3 * MAX_POSTPONEMENT_SECONDS + 1) == "not_seen"
+    assert code_after(3 * MAX_POSTPONEMENT_SECONDS) is None
+    assert code_after(3 * MAX_POSTPONEMENT_SECONDS + 1) == "not_seen"
 
 
 def test_not_seen_mentions_a_wrong_password() -> None:

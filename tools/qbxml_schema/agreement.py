@@ -80,12 +80,12 @@ def main() -> int:
         particle = requests[number // 2 % len(requests)]
         node = valid(particle, random)
         kind = "mutated" if number % 2 else "valid"
-        done = mutated(node, particle, random) if number % 2 else "none"
+        changes = mutated(node, particle, random) if number % 2 else "none"
         text = f'<QBXML><QBXMLMsgsRq onError="stopOnError">{node.write()}</QBXMLMsgsRq></QBXML>'
         theirs, ours = bool(judge.validate(etree.fromstring(text))), _accepts(text)
         verdicts[kind, theirs, ours] += 1
         if theirs != ours:
-            _say(f"XSD {theirs}, check {ours}, changes {done}: {text[:2000]}\n  {judge.error_log.last_error}")
+            _say(f"XSD {theirs}, check {ours}, changes {changes}: {text[:2000]}\n  {judge.error_log.last_error}")
     for (kind, theirs, ours), count in sorted(verdicts.items()):
         _say(f"{kind}: XSD {'accepts' if theirs else 'rejects'}, check {'accepts' if ours else 'rejects'}: {count}")
     results = Counter(_query_verdict(judge, random) for _ in range(arguments.queries))

@@ -89,13 +89,13 @@ class Fuzzer:
         if self._often(0.7):
             request = self._corrupted(request)
         response = self._corrupted(self._random.choice(self._responses))
-        failed = []
+        failures = []
         for attempt, material in ((self._request, request), (self._response, response), (self._query, "")):
             try:
                 attempt(material)
             except Exception:  # noqa: BLE001 - any exception is a failure
-                failed.append(f"{traceback.format_exc()}{material!r}")
-        return failed
+                failures.append(f"{traceback.format_exc()}{material!r}")
+        return failures
 
     def _request(self, text: str) -> None:
         _compare_readers(text)
@@ -109,8 +109,8 @@ class Fuzzer:
             _require(qbxml.stored_request(wire, request.version).to_wire() == wire, "the sent request is the same")
             qbxml.search_text(request, self._random.choice(self._responses))
             tree = json.loads(json.dumps(request.to_json()))
-            shown = qbxml.parse_request_json(tree, validate=False)
-            _require(not validate or shown.to_json() == request.to_json(), "the request in JSON is the same")
+            from_json = qbxml.parse_request_json(tree, validate=False)
+            _require(not validate or from_json.to_json() == request.to_json(), "the request in JSON is the same")
             qbxml.parse_request_json(self._altered(tree), validate=validate, transliterate=transliterate)
         except InvalidRequest as error:
             json.dumps(error.details)
@@ -128,8 +128,8 @@ class Fuzzer:
 
     def _query(self, _: str) -> None:
         query = self._random.choice(list(QUERIES.values()))
-        chosen = [parameter.name for parameter in query.parameters if self._often(0.4)]
-        names = [name if self._often(0.95) else self._corrupted(name) for name in chosen]
+        parameters = [parameter.name for parameter in query.parameters if self._often(0.4)]
+        names = [name if self._often(0.95) else self._corrupted(name) for name in parameters]
         with contextlib.suppress(InvalidRequest):
             query.build({name: [self._corrupted(self._random.choice(_PARAMETERS))] for name in names})
 

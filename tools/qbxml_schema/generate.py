@@ -100,12 +100,12 @@ def valid(particle: ElementParticle, random: Random) -> Node:
 def mutated(node: Node, particle: ElementParticle, random: Random) -> str:
     """Change a request in one or two ways, and return the names of the changes."""
     names = [each.name for each in _all(particle)]
-    done = []
+    changes = []
     for _ in range(random.choice((1, 1, 1, 2))):
         change = random.choice((_swap, _drop, _duplicate, _rename, _spoil, _move, _insert, _attribute, _hollow))
         if change(node, names, random):
-            done.append(change.__name__.removeprefix("_"))
-    return "+".join(done)
+            changes.append(change.__name__.removeprefix("_"))
+    return "+".join(changes)
 
 
 def _swap(node: Node, _names: Sequence[str], random: Random) -> bool:
@@ -138,10 +138,10 @@ def _duplicate(node: Node, _names: Sequence[str], random: Random) -> bool:
 
 
 def _rename(node: Node, names: Sequence[str], random: Random) -> bool:
-    chosen = random.choice(list(node.walk()))
-    if chosen is node:
+    element = random.choice(list(node.walk()))
+    if element is node:
         return False
-    chosen.name = random.choice((f"{chosen.name}s", chosen.name.lower(), random.choice(names)))
+    element.name = random.choice((f"{element.name}s", element.name.lower(), random.choice(names)))
     return True
 
 
@@ -174,23 +174,23 @@ def _insert(node: Node, names: Sequence[str], random: Random) -> bool:
 
 
 def _attribute(node: Node, _names: Sequence[str], random: Random) -> bool:
-    chosen = random.choice((node, random.choice(list(node.walk()))))
+    element = random.choice((node, random.choice(list(node.walk()))))
     name = random.choice(("requestID", "metaData", "iterator", "iteratorID", "defMacro", "useMacro", "colour"))
-    chosen.attributes[name] = random.choice(("1", "Start", "start", "NoMetaData", ""))
+    element.attributes[name] = random.choice(("1", "Start", "start", "NoMetaData", ""))
     return True
 
 
 def _hollow(node: Node, _names: Sequence[str], random: Random) -> bool:
     """Remove the children of an element, or add one to an element with text."""
-    chosen = random.choice(list(node.walk()))
-    if chosen is node:
+    element = random.choice(list(node.walk()))
+    if element is node:
         return False
-    if chosen.children:
-        chosen.children = []
-        chosen.text = random.choice(("", "\n", "text"))
+    if element.children:
+        element.children = []
+        element.text = random.choice(("", "\n", "text"))
     else:
-        chosen.children = [Node("ListID", text="1")]
-        chosen.text = ""
+        element.children = [Node("ListID", text="1")]
+        element.text = ""
     return True
 
 

@@ -47,18 +47,18 @@ def _merged_group(group: Group, entries: list[sample_document.Facts]) -> Group:
 
 
 def _with_additions(group: Group, entries: list[sample_document.Facts]) -> Group:
-    known = {particle.name for particle in elements(group)}
+    names = {particle.name for particle in elements(group)}
     particles = list(group.particles)
     for each in entries:
         before = None
         for entry in each.children:
-            if entry.name not in known:
+            if entry.name not in names:
                 if group.is_choice:
                     raise ValueError(f"cannot place {entry.name}")
                 places = [index for index, particle in enumerate(particles) if before in _names(particle)]
                 particles.insert(places[0] + 1 if places else 0, _addition(entry))
                 entry.since = ADDED_IN if entry.since == FIRST_VERSION else entry.since
-                known.add(entry.name)
+                names.add(entry.name)
             before = entry.name
     return replace(group, particles=tuple(particles))
 

@@ -115,17 +115,17 @@ def test_another_apps_connection_is_not_found(
 )
 @pytest.mark.parametrize("prefix", ["", f"/connections/{CONNECTION_ID}"])
 def test_another_apps_request_is_not_found(deployment: Deployment, method: str, suffix: str, prefix: str) -> None:
-    made = deployment.api.call("POST", deployment.requests_url, {"request_json": QUERY}).json["data"]
+    request = deployment.api.call("POST", deployment.requests_url, {"request_json": QUERY}).json["data"]
 
-    anothers = deployment.stranger.call(method, f"/api/v1{prefix}/queued_requests/{made['id']}{suffix}")
+    anothers = deployment.stranger.call(method, f"/api/v1{prefix}/queued_requests/{request['id']}{suffix}")
     nobodys = deployment.stranger.call(method, f"/api/v1{prefix}/queued_requests/{NOBODYS_ID}{suffix}")
-    malformed = deployment.api.call(method, f"/api/v1{prefix}/queued_requests/{made['id']}0{suffix}")
+    malformed = deployment.api.call(method, f"/api/v1{prefix}/queued_requests/{request['id']}0{suffix}")
 
     assert (anothers.status, anothers.code) == (404, "not_found")
     assert anothers.text == nobodys.text
     assert (malformed.status, malformed.code) == (404, "not_found")
-    assert deployment.api.call("GET", f"/api/v1/queued_requests/{made['id']}").json["data"] == made | {
-        "links": made["links"] | {"self": f"/api/v1/queued_requests/{made['id']}"}
+    assert deployment.api.call("GET", f"/api/v1/queued_requests/{request['id']}").json["data"] == request | {
+        "links": request["links"] | {"self": f"/api/v1/queued_requests/{request['id']}"}
     }
 
 

@@ -28,9 +28,9 @@ HEAVY = ("pydantic", "aws_lambda_powertools.event_handler", "zoneinfo")
 def test_a_function_that_must_start_quickly_loads_no_resolver_no_pydantic_and_no_time_zones(function: str) -> None:
     program = f"import sys; sys.path.insert(0, sys.argv[1]); import handlers.{function}; print(*sys.modules)"
 
-    loaded = subprocess.run(  # noqa: S603 - this Python, with arguments of ours
+    modules = subprocess.run(  # noqa: S603 - this Python, with arguments of ours
         [sys.executable, "-c", program, str(SOURCE)], capture_output=True, check=True, text=True
     ).stdout.split()
 
-    assert f"handlers.{function}" in loaded
-    assert not set(HEAVY) & set(loaded)
+    assert f"handlers.{function}" in modules
+    assert not set(HEAVY) & set(modules)

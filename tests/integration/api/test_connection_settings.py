@@ -34,14 +34,14 @@ def open_session(deployment: Deployment, **fields: Any) -> Session:
 def test_a_new_connection_accepts_every_setting(deployment: Deployment) -> None:
     settings = {"name": "Shop", "sync_window": NIGHT, "linger_seconds": 60}
 
-    made = deployment.api.call("POST", "/api/v1/connections", settings).json["data"]
+    connection = deployment.api.call("POST", "/api/v1/connections", settings).json["data"]
 
-    assert {name: made[name] for name in settings} == settings
-    assert deployment.api.call("GET", made["links"]["self"]).json["data"] == made
+    assert {name: connection[name] for name in settings} == settings
+    assert deployment.api.call("GET", connection["links"]["self"]).json["data"] == connection
 
 
 @pytest.mark.parametrize(
-    "given",
+    "changes",
     [
         {"name": "Head office"},
         {"company_file": r"C:\Books\Shop.qbw"},
@@ -50,18 +50,18 @@ def test_a_new_connection_accepts_every_setting(deployment: Deployment) -> None:
         {"linger_seconds": 1500},
     ],
 )
-def test_an_update_changes_only_given_settings_and_null_clears(deployment: Deployment, given: dict[str, Any]) -> None:
+def test_an_update_changes_only_given_settings_and_null_clears(deployment: Deployment, changes: dict[str, Any]) -> None:
     before = deployment.api.call("GET", URL).json["data"]
-    (field,) = given
+    (field,) = changes
     deployment.clock.advance(seconds=1)
 
-    changed = deployment.api.call("PATCH", URL, given)
+    changed = deployment.api.call("PATCH", URL, changes)
     cleared = deployment.api.call("PATCH", URL, {field: None})
 
     assert changed.status == cleared.status == 200
-    moved = {"updated_at": "2026-03-14T12:00:01.000000Z"}
-    assert changed.json["data"] == before | given | moved
-    assert cleared.json["data"] == before | {field: 0 if field == "linger_seconds" else None} | moved
+    new_time = {"updated_at": "2026-03-14T12:00:01.000000Z"}
+    assert changed.json["data"] == before | changes | new_time
+    assert cleared.json["data"] == before | {field: 0 if field == "linger_seconds" else None} | new_time
 
 
 def test_an_update_to_the_same_values_stores_nothing(deployment: Deployment) -> None:
@@ -119,16 +119,16 @@ def test_a_changed_webhook_url_is_the_default_for_new_requests(deployment: Deplo
 
 
 def test_pausing_and_resuming_again_does_nothing(deployment: Deployment) -> None:
-    paused = deployment.api.call("POST", f"{URL}/pause").json["data"]
+    connection = deployment.api.call("POST", f"{URL}/pause").json["data"]
     deployment.clock.advance(seconds=5)
-    again = deployment.api.call("POST", f"{URL}/pause").json["data"]
-    resumed = deployment.api.call("POST", f"{URL}/resume").json["data"]
+    second = deployment.api.call("POST", f"{URL}/pause").json["data"]
+    after = deployment.api.call("POST", f"{URL}/resume").json["data"]
     deployment.clock.advance(seconds=5)
 
-    assert paused["paused_at"] == "2026-03-14T12:00:00.000000Z"
-    assert again == paused
-    assert resumed["paused_at"] is None
-    assert deployment.api.call("POST", f"{URL}/resume").json["data"] == resumed
+    assert connection["paused_at"] == "2026-03-14T12:00:00.000000Z"
+    assert second == connection
+    assert after["paused_at"] is None
+    assert deployment.api.call("POST", f"{URL}/resume").json["data"] == after
 
 
 def test_a_request_can_be_queued_while_the_connection_is_paused(deployment: Deployment) -> None:

@@ -178,16 +178,16 @@ def test_accept_selects_the_qwc_file_itself(deployment: Deployment) -> None:
 def test_a_deleted_connection_is_not_found_and_its_password_is_refused(deployment: Deployment) -> None:
     deployment.api.call("POST", f"{URL}/password")
 
-    deleted = deployment.api.call("DELETE", URL)
+    response = deployment.api.call("DELETE", URL)
 
-    stored = deployment.store.connection(CONNECTION_ID)
-    assert (deleted.status, deleted.text) == (204, "")
+    connection = deployment.store.connection(CONNECTION_ID)
+    assert (response.status, response.text) == (204, "")
     assert deployment.api.call("GET", URL).status == 404
     assert deployment.api.call("DELETE", URL).status == 404
     assert deployment.api.call("GET", "/api/v1/connections").json["data"] == []
     assert deployment.api.call("POST", deployment.requests_url, {"request_json": {}}).status in {400, 404}
-    assert stored
-    assert stored.password_hash is None
+    assert connection
+    assert connection.password_hash is None
 
 
 def test_a_connection_with_a_live_session_is_not_deleted(deployment: Deployment) -> None:
@@ -227,19 +227,19 @@ def test_pages_answer_without_a_key(deployment: Deployment, path: str) -> None:
 
 
 def test_nothing_of_a_deleted_connection_is_found(deployment: Deployment) -> None:
-    """Not its records by either path, not its list, and nothing can be done with them, though they still lie there."""
+    """Its records are still stored, but no path leads to them, and nothing can change them."""
     request = {"request_json": {"request": {"name": "CustomerQueryRq"}}}
-    waits, ended, gone = (
+    waiting, discarded, deleted = (
         deployment.api.call("POST", deployment.requests_url, request).json["data"]["id"] for _ in range(3)
     )
-    for one in (ended, gone):
+    for one in (discarded, deleted):
         assert deployment.api.call("POST", f"/api/v1/queued_requests/{one}/discard").status == 200
-    assert deployment.api.call("DELETE", f"/api/v1/queued_requests/{gone}").status == 204
+    assert deployment.api.call("DELETE", f"/api/v1/queued_requests/{deleted}").status == 204
 
     assert deployment.api.call("DELETE", URL).status == 204
 
     assert len(deployment.store.records) == 3
-    for one in (waits, ended, gone):
+    for one in (waiting, discarded, deleted):
         for path in (f"/api/v1/queued_requests/{one}", f"{deployment.requests_url}/{one}"):
             assert deployment.api.call("GET", path).status == 404
             assert deployment.api.call("DELETE", path).status == 404

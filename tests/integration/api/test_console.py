@@ -70,10 +70,10 @@ def static_imports(module: Path) -> set[Path]:
     modules, unread = {module}, [module]
     while unread:
         here = unread.pop()
-        named = re.findall(
+        paths = re.findall(
             r'^(?:import|export)\b[^"\n]*"(\.[^"]+\.js)"', here.read_text(encoding="utf-8"), re.MULTILINE
         )
-        new = {(here.parent / path).resolve() for path in named} - modules
+        new = {(here.parent / path).resolve() for path in paths} - modules
         modules |= new
         unread += new
     return modules
@@ -171,8 +171,8 @@ def test_the_first_view_stays_under_150_kb_compressed() -> None:
 def test_the_vendored_libraries_are_the_released_ones() -> None:
     vendor = CONSOLE / "vendor"
     lines = (vendor / "SHA256SUMS").read_text(encoding="utf-8").splitlines()
-    listed = {name: digest for digest, name in (line.split() for line in lines)}
-    assert set(listed) == {path.name for path in vendor.glob("*.js")} - {"codemirror.entry.js"}
-    for name, digest in listed.items():
+    digests = {name: digest for digest, name in (line.split() for line in lines)}
+    assert set(digests) == {path.name for path in vendor.glob("*.js")} - {"codemirror.entry.js"}
+    for name, digest in digests.items():
         assert hashlib.sha256((vendor / name).read_bytes()).hexdigest() == digest
         assert digest in (vendor / "README.md").read_text(encoding="utf-8")

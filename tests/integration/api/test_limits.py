@@ -44,11 +44,11 @@ def test_creates_over_the_rate_of_the_app_are_refused_until_the_next_second(depl
     other = strangers_connection(deployment)
 
     statuses = [create(deployment.api).status for _ in range(2)]
-    refused = create(deployment.api)
+    response = create(deployment.api)
 
     assert statuses == [201, 201]
-    assert refusal(refused) == (429, "quota_exceeded", {"limit": "creates_per_second", "value": 2}, "1")
-    assert refused.json["error"]["message"] == "This app may queue 2 requests per second."
+    assert refusal(response) == (429, "quota_exceeded", {"limit": "creates_per_second", "value": 2}, "1")
+    assert response.json["error"]["message"] == "This app may queue 2 requests per second."
     assert create(deployment.stranger, other).status == 201
     deployment.clock.advance(seconds=1)
     assert create(deployment.api).status == 201
@@ -65,14 +65,14 @@ def test_a_convenience_query_is_a_create(deployment: Deployment, query: str) -> 
 def test_an_app_cannot_queue_more_requests_than_may_wait(deployment: Deployment) -> None:
     set_limits(deployment, waiting=3)
     other = strangers_connection(deployment)
-    queued = [create(deployment.api).json["data"]["id"] for _ in range(3)]
+    ids = [create(deployment.api).json["data"]["id"] for _ in range(3)]
 
-    refused = create(deployment.api)
+    response = create(deployment.api)
 
-    assert refusal(refused) == (429, "quota_exceeded", {"limit": "waiting", "value": 3}, "5")
+    assert refusal(response) == (429, "quota_exceeded", {"limit": "waiting", "value": 3}, "5")
     assert len(deployment.store.queue_front(CONNECTION_ID, 10)) == 3
     assert create(deployment.stranger, other).status == 201
-    deployment.end(queued[0])
+    deployment.end(ids[0])
     deployment.clock.advance(seconds=5)
     assert [create(deployment.api).status for _ in range(2)] == [201, 429]
 

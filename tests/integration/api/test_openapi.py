@@ -82,11 +82,11 @@ def test_every_event_is_described() -> None:
 
 
 def test_every_route_of_the_api_is_described_and_no_other() -> None:
-    described = {
+    endpoints = {
         (method.upper(), path) for path, operations in whole_document()["paths"].items() for method in operations
     }
 
-    assert described == {(route.method, route.path) for route in routes() if route.path.startswith("/api/")}
+    assert endpoints == {(route.method, route.path) for route in routes() if route.path.startswith("/api/")}
 
 
 def test_every_operation_has_its_own_id() -> None:
@@ -109,8 +109,8 @@ def test_every_reference_leads_somewhere() -> None:
     document = whole_document()
     text = rendered()
     for kind in ("schemas", "responses", "examples"):
-        used = {part.partition('"')[0] for part in text.split(f"#/components/{kind}/")[1:]}
-        assert used == set(document["components"][kind])
+        names = {part.partition('"')[0] for part in text.split(f"#/components/{kind}/")[1:]}
+        assert names == set(document["components"][kind])
 
 
 def test_no_reference_leads_to_itself_without_an_object_between() -> None:

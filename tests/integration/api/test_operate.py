@@ -36,17 +36,17 @@ def authorize(token: str) -> dict[str, Any]:
 def test_an_app_and_its_keys_are_created_shown_once_and_revoked() -> None:
     app = do("create_app", name="Warehouse")
     key = do("create_key", app_id=app["app_id"])
-    listed = do("list_keys", app_id=app["app_id"])
-    used = ApiClient(key["api_key"]).call("GET", "/api/v1/connections")
-    revoked = do("revoke_key", key_hash=key["key_hash"])
-    refused = ApiClient(key["api_key"]).call("GET", "/api/v1/connections")
+    keys = do("list_keys", app_id=app["app_id"])
+    first = ApiClient(key["api_key"]).call("GET", "/api/v1/connections")
+    revoked_key = do("revoke_key", key_hash=key["key_hash"])
+    second = ApiClient(key["api_key"]).call("GET", "/api/v1/connections")
 
     assert re.fullmatch(r"whsec_[A-Za-z0-9+/]{43}=", app["webhook_secret"])
     assert re.fullmatch(r"sk_[A-Za-z0-9_-]{43}", key["api_key"])
-    assert listed["keys"] == [{name: value for name, value in key.items() if name != "api_key"}]
-    assert (used.status, refused.status) == (200, 401)
-    assert revoked["revoked_at"]
-    assert do("revoke_key", key_hash=key["key_hash"]) == revoked
+    assert keys["keys"] == [{name: value for name, value in key.items() if name != "api_key"}]
+    assert (first.status, second.status) == (200, 401)
+    assert revoked_key["revoked_at"]
+    assert do("revoke_key", key_hash=key["key_hash"]) == revoked_key
 
 
 def test_two_webhook_secrets_are_active_while_rotating(deployment: Deployment) -> None:
@@ -115,14 +115,14 @@ def test_a_connection_is_recounted_and_mended(deployment: Deployment) -> None:
     wrong = CountKey(connection_id, "2026-03-14", INSERTED, State.ERROR, WebhookState.FAILED)
     deployment.store.add_to_counts({wrong: 2})
 
-    reported = do("recount_connection", connection_id=connection_id)
-    mended = do("recount_connection", connection_id=connection_id, mend="yes")
+    report = do("recount_connection", connection_id=connection_id)
+    mended_report = do("recount_connection", connection_id=connection_id, mend="yes")
 
     differences = [
         {"day": "2026-03-14", "by": "inserted_at", "state": "error", "webhook_state": "failed", "short_by": -2}
     ]
-    assert reported == {"connection_id": connection_id, "differences": differences, "mended": False}
-    assert mended == reported | {"mended": True}
+    assert report == {"connection_id": connection_id, "differences": differences, "mended": False}
+    assert mended_report == report | {"mended": True}
     assert do("recount_connection", connection_id=connection_id)["differences"] == []
     assert do("recount_connection", connection_id="nobody")["error"]["code"] == "not_found"
 
@@ -195,10 +195,10 @@ def test_every_command_is_logged_without_secrets(caplog: pytest.LogCaptureFixtur
 
 
 def test_apps_are_listed_with_their_limits_and_without_secrets(deployment: Deployment) -> None:
-    listed = do("list_apps")["apps"]
+    apps = do("list_apps")["apps"]
 
-    assert [app["name"] for app in listed] == ["Shop", "Somebody else"]
-    assert listed[0] == {
+    assert [app["name"] for app in apps] == ["Shop", "Somebody else"]
+    assert apps[0] == {
         "app_id": deployment.app_id,
         "name": "Shop",
         "inserted_at": "2026-03-14T12:00:00.000000Z",
@@ -209,15 +209,15 @@ def test_apps_are_listed_with_their_limits_and_without_secrets(deployment: Deplo
 def test_an_app_is_shown_with_its_keys_and_the_number_of_its_connections(deployment: Deployment) -> None:
     do("rotate_webhook_secret", app_id=deployment.app_id)
 
-    shown = do("show_app", app_id=deployment.app_id)
+    app = do("show_app", app_id=deployment.app_id)
 
-    assert shown == {
+    assert app == {
         **do("list_apps")["apps"][0],
         "active_webhook_secrets": 2,
         "connections": 1,
         "keys": do("list_keys", app_id=deployment.app_id)["keys"],
     }
-    assert "whsec_" not in str(shown)
+    assert "whsec_" not in str(app)
 
 
 def test_only_the_connections_of_the_app_are_listed(deployment: Deployment) -> None:

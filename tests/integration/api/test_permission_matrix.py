@@ -82,10 +82,10 @@ def silent_session_with_request(recorder: Recorder, sessions: int) -> None:
     store = recorder.store
     connection = store.connection(CONNECTION_ID)
     assert connection
-    sent = a_record().moved(State.TICKETED, NOON).moved(State.SENT, NOON, sessions=sessions)
-    session = a_session(id=secrets.token_hex(32), in_flight=InFlight(sent, "ann"))
+    record = a_record().moved(State.TICKETED, NOON).moved(State.SENT, NOON, sessions=sessions)
+    session = a_session(id=secrets.token_hex(32), in_flight=InFlight(record, "ann"))
     restored = connection.changed(timestamp(NOON), deleted_at=None, session_id=session.id)
-    store.commit(AddRequest(sent, REQUEST_XML, "ann"), Put(None, session), Put(connection, restored))
+    store.commit(AddRequest(record, REQUEST_XML, "ann"), Put(None, session), Put(connection, restored))
 
 
 def sweeps_a_request_that_ends(recorder: Recorder) -> None:
@@ -179,11 +179,11 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
 def calls_of(function: str) -> set[tuple[str, str]]:
     """Return the calls of a function for its event, for the event again and in every further case."""
 
-    def repeated(recorder: Recorder) -> None:
+    def event_twice(recorder: Recorder) -> None:
         invoke(recorder, function, *[committed_event(function)] * 2)
 
     calls: set[tuple[str, str]] = set()
-    for case in (repeated, *FURTHER.get(function, ())):
+    for case in (event_twice, *FURTHER.get(function, ())):
         with emulated_dynamodb(), mock_aws():
             # A case prepares the database with a client that is not recorded.
             client = dynamodb_client()

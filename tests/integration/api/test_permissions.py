@@ -28,7 +28,7 @@ from domain.web_connector.recovery.lost_response import MAX_SESSIONS
 from domain.web_connector.session.record import InFlight
 from handlers.settings import Settings
 from local.emulated_dynamodb import emulated_dynamodb
-from local.permissions import listed, permissions_for, permissions_of
+from local.permissions import as_list, permissions_for, permissions_of
 from local.tables import make_tables
 from local.template import Template
 from tests.contract.conftest import dynamodb_client
@@ -74,14 +74,14 @@ def deployed() -> Template:
 
 def environment_of(function: str) -> Mapping[str, str]:
     """Return the environment variables of a function."""
-    (found,) = (one for one in Template.load().functions() if one.handler == f"handlers.{function}.handler")
-    return found.environment
+    (definition,) = (one for one in Template.load().functions() if one.handler == f"handlers.{function}.handler")
+    return definition.environment
 
 
 def grants(function: str) -> frozenset[Permission]:
     """Return (action, table or table/index/name) that a function's role allows."""
-    (found,) = (one for one in Template.load().functions() if one.handler == f"handlers.{function}.handler")
-    return permissions_of(Template.load(), found)
+    (definition,) = (one for one in Template.load().functions() if one.handler == f"handlers.{function}.handler")
+    return permissions_of(Template.load(), definition)
 
 
 class LongRun(LambdaContext):
@@ -177,8 +177,8 @@ def fill(store: DynamoDBStore, function: str) -> None:
         used = connection.changed(timestamp(NOON), session_id=silent.id, paused_at=paused_at)
         store.commit(Put(None, silent), Put(connection, used))
     if function == "web_connector":
-        managed = ConnectionService(store, clock=FixedClock(), new_id=SequentialIds(), secrets=counting_bytes)
-        managed.set_password(APP_ID, CONNECTION_ID, "correct horse battery staple")
+        connections = ConnectionService(store, clock=FixedClock(), new_id=SequentialIds(), secrets=counting_bytes)
+        connections.set_password(APP_ID, CONNECTION_ID, "correct horse battery staple")
 
 
 @pytest.mark.parametrize("function", FUNCTIONS.values())
@@ -213,8 +213,8 @@ def test_no_policy_has_a_wildcard() -> None:
     ] + [policy["PolicyDocument"] for policy in template.resources("AWS::IAM::ManagedPolicy").values()]
 
     for statement in (one for policy in policies for one in policy["Statement"]):
-        assert not any("*" in action for action in listed(statement["Action"]))
-        assert not any("*" in resource for resource in listed(statement["Resource"]))
+        assert not any("*" in action for action in as_list(statement["Action"]))
+        assert not any("*" in resource for resource in as_list(statement["Resource"]))
 
 
 def soap(method: str, **arguments: str) -> dict[str, Any]:

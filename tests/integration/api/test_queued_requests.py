@@ -34,22 +34,22 @@ HOOK = "https://shop.example/hook"
 
 
 def test_every_link_to_a_record_returns_the_same_record(deployment: Deployment) -> None:
-    made = deployment.queue()
-    listed = deployment.api.call("GET", deployment.requests_url).json["data"][0]
+    request = deployment.queue()
+    record = deployment.api.call("GET", deployment.requests_url).json["data"][0]
 
-    by_create = deployment.api.call("GET", made["links"]["self"])
-    by_list = deployment.api.call("GET", listed["links"]["self"])
+    by_create = deployment.api.call("GET", request["links"]["self"])
+    by_list = deployment.api.call("GET", record["links"]["self"])
 
     assert (by_create.status, by_list.status) == (200, 200)
     assert by_create.json == by_list.json
-    assert by_list.json["data"]["links"]["self"] == f"/api/v1/queued_requests/{made['id']}"
+    assert by_list.json["data"]["links"]["self"] == f"/api/v1/queued_requests/{request['id']}"
 
 
 def test_an_ended_record_shows_its_response_in_both_forms(deployment: Deployment) -> None:
-    made = deployment.queue()
-    deployment.end(made["id"])
+    request = deployment.queue()
+    deployment.end(request["id"])
 
-    data = deployment.api.call("GET", made["links"]["self"]).json["data"]
+    data = deployment.api.call("GET", request["links"]["self"]).json["data"]
 
     assert data["state"] == "response_received"
     assert data["response_xml"] == RESPONSE_XML
@@ -73,9 +73,9 @@ def test_a_client_that_accepts_gzip_gets_a_response_of_megabytes(deployment: Dep
 
 
 def test_errors_and_attempts_are_shown(deployment: Deployment) -> None:
-    made = deployment.queue(webhook_url=HOOK)
+    request = deployment.queue(webhook_url=HOOK)
     deployment.end(
-        made["id"],
+        request["id"],
         State.ERROR,
         error=RequestError("outcome_unknown", "Nobody can tell.", {"hint": "Look."}),
         webhook=Webhook(
@@ -88,10 +88,10 @@ def test_errors_and_attempts_are_shown(deployment: Deployment) -> None:
         ),
     )
 
-    data = deployment.api.call("GET", made["links"]["self"]).json["data"]
-    listed = deployment.api.call("GET", deployment.requests_url).json["data"][0]
+    data = deployment.api.call("GET", request["links"]["self"]).json["data"]
+    item = deployment.api.call("GET", deployment.requests_url).json["data"][0]
 
-    for view in (data, listed):
+    for view in (data, item):
         assert view["error"] == {"message": "Nobody can tell.", "code": "outcome_unknown", "details": {"hint": "Look."}}
         assert view["webhook_attempts"] == [
             {
@@ -106,10 +106,10 @@ def test_errors_and_attempts_are_shown(deployment: Deployment) -> None:
 
 
 def test_a_record_of_another_connection_is_not_found_below_this_one(deployment: Deployment) -> None:
-    made = deployment.queue()
+    request = deployment.queue()
     other = deployment.api.call("POST", "/api/v1/connections").json["data"]["id"]
 
-    response = deployment.api.call("GET", f"/api/v1/connections/{other}/queued_requests/{made['id']}")
+    response = deployment.api.call("GET", f"/api/v1/connections/{other}/queued_requests/{request['id']}")
 
     assert response.status == 404
 
@@ -143,7 +143,7 @@ def test_a_list_is_paged_sorted_and_filtered(deployment: Deployment) -> None:
     past = deployment.api.call("GET", f"{deployment.requests_url}?page=9").json
     updated = deployment.api.call("GET", f"{deployment.requests_url}?sort=updated_at&sort_direction=asc").json
     waiting = deployment.api.call("GET", f"{deployment.requests_url}?state=waiting&webhook_state=not_applicable").json
-    found = deployment.api.call("GET", f"{deployment.requests_url}?search_phrase={ids[1]}").json
+    matches = deployment.api.call("GET", f"{deployment.requests_url}?search_phrase={ids[1]}").json
 
     assert [item["id"] for item in first["data"]] == [ids[2], ids[1]]
     assert (first["page"], first["total_pages"]) == (1, 2)
@@ -151,7 +151,7 @@ def test_a_list_is_paged_sorted_and_filtered(deployment: Deployment) -> None:
     assert (past["data"], past["page"], past["total_pages"]) == ([], 9, 1)
     assert [item["id"] for item in updated["data"]] == [ids[1], ids[2], ids[0]]
     assert [item["id"] for item in waiting["data"]] == [ids[2], ids[1]]
-    assert [item["id"] for item in found["data"]] == [ids[1]]
+    assert [item["id"] for item in matches["data"]] == [ids[1]]
 
 
 def test_an_empty_list_has_no_pages(deployment: Deployment) -> None:
@@ -201,10 +201,10 @@ def test_a_list_of_large_responses_names_them_and_leads_to_the_records(deploymen
     for _ in range(40):
         deployment.end(deployment.queue()["id"], response_xml=response_xml)
 
-    listed = deployment.api.call("GET", f"{deployment.requests_url}?page_size=40").json["data"]
-    one = deployment.api.call("GET", listed[0]["links"]["self"]).json["data"]
+    items = deployment.api.call("GET", f"{deployment.requests_url}?page_size=40").json["data"]
+    one = deployment.api.call("GET", items[0]["links"]["self"]).json["data"]
 
-    assert [(item["response_xml"], item["response_omitted"], item["request_xml"]) for item in listed] == [
+    assert [(item["response_xml"], item["response_omitted"], item["request_xml"]) for item in items] == [
         (None, True, REQUEST_XML)
     ] * 40
     assert one["response_xml"] == response_xml
@@ -240,33 +240,33 @@ def test_a_request_in_flight_cannot_be_discarded_or_deleted(deployment: Deployme
     before = deployment.stored_record(url.rpartition("/")[2])
     deployment.store.commit(ChangeRequest(before, before.moved(State.TICKETED, deployment.clock())))
 
-    discarded = deployment.api.call("POST", f"{url}/discard")
-    deleted = deployment.api.call("DELETE", f"{url}?force=true")
+    discard = deployment.api.call("POST", f"{url}/discard")
+    delete = deployment.api.call("DELETE", f"{url}?force=true")
 
-    assert (discarded.status, discarded.code) == (409, "in_flight")
-    assert (deleted.status, deleted.code) == (409, "in_flight")
+    assert (discard.status, discard.code) == (409, "in_flight")
+    assert (delete.status, delete.code) == (409, "in_flight")
 
 
 @pytest.mark.parametrize("prefix", ["", f"/connections/{CONNECTION_ID}"])
 def test_deleting_needs_an_ended_request_or_force_and_can_be_repeated(deployment: Deployment, prefix: str) -> None:
     url = f"/api/v1{prefix}/queued_requests/{deployment.queue()['id']}"
 
-    refused = deployment.api.call("DELETE", url)
+    without_force = deployment.api.call("DELETE", url)
     forced, again = deployment.api.call("DELETE", f"{url}?force=true"), deployment.api.call("DELETE", url)
-    gone = deployment.api.call("GET", url)
+    get = deployment.api.call("GET", url)
 
-    assert (refused.status, refused.code) == (400, "invalid_state")
+    assert (without_force.status, without_force.code) == (400, "invalid_state")
     assert (forced.status, again.status, forced.text) == (204, 204, "")
-    assert (gone.status, gone.code) == (410, "not_found")
+    assert (get.status, get.code) == (410, "not_found")
 
 
 @pytest.mark.parametrize("prefix", ["", f"/connections/{CONNECTION_ID}"])
 def test_a_webhook_is_redelivered_only_for_an_ended_request(deployment: Deployment, prefix: str) -> None:
-    made = deployment.queue(webhook_url=HOOK)
-    url = f"/api/v1{prefix}/queued_requests/{made['id']}/redeliver"
+    request = deployment.queue(webhook_url=HOOK)
+    url = f"/api/v1{prefix}/queued_requests/{request['id']}/redeliver"
 
     early = deployment.api.call("POST", url)
-    deployment.end(made["id"], webhook=Webhook(WebhookState.FAILED, HOOK))
+    deployment.end(request["id"], webhook=Webhook(WebhookState.FAILED, HOOK))
     later = deployment.api.call("POST", url)
 
     assert (early.status, early.code) == (400, "invalid_state")

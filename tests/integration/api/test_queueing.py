@@ -31,15 +31,15 @@ FOREIGN = REQUEST_XML.replace("<MaxReturned>10</MaxReturned>", "<FullName>Łód�
 
 
 def test_without_the_check_a_request_that_the_schema_refuses_is_queued_and_read_back(deployment: Deployment) -> None:
-    refused = deployment.api.call("POST", deployment.requests_url, {"request_xml": MISPLACED})
-    assert refused.status == 400
-    (problem,) = refused.json["error"]["details"]["problems"]
+    invalid = deployment.api.call("POST", deployment.requests_url, {"request_xml": MISPLACED})
+    assert invalid.status == 400
+    (problem,) = invalid.json["error"]["details"]["problems"]
     assert (problem["line"], "MaxReturned" in problem["message"]) == (1, True)
 
-    taken = deployment.api.call("POST", f"{deployment.requests_url}?validate=false", {"request_xml": MISPLACED})
+    created = deployment.api.call("POST", f"{deployment.requests_url}?validate=false", {"request_xml": MISPLACED})
 
-    assert taken.status == 201
-    record = deployment.api.call("GET", taken.json["data"]["links"]["self"])
+    assert created.status == 201
+    record = deployment.api.call("GET", created.json["data"]["links"]["self"])
     assert record.status == 200
     assert [child["name"] for child in record.json["data"]["request_json"]["request"]["children"]] == [
         "ActiveStatus",
@@ -54,13 +54,13 @@ def test_without_the_check_malformed_xml_is_still_refused(deployment: Deployment
 
 
 def test_characters_that_quickbooks_cannot_store_are_refused_or_replaced(deployment: Deployment) -> None:
-    refused = deployment.api.call("POST", deployment.requests_url, {"request_xml": FOREIGN})
-    assert refused.status == 400
-    assert "FullName" in refused.json["error"]["details"]["problems"][0]["path"]
+    invalid = deployment.api.call("POST", deployment.requests_url, {"request_xml": FOREIGN})
+    assert invalid.status == 400
+    assert "FullName" in invalid.json["error"]["details"]["problems"][0]["path"]
 
-    taken = deployment.api.call("POST", f"{deployment.requests_url}?transliterate=true", {"request_xml": FOREIGN})
+    created = deployment.api.call("POST", f"{deployment.requests_url}?transliterate=true", {"request_xml": FOREIGN})
 
-    assert "<FullName>Lódz</FullName>" in taken.json["data"]["request_xml"]
+    assert "<FullName>Lódz</FullName>" in created.json["data"]["request_xml"]
 
 
 def test_a_version_that_the_connections_quickbooks_does_not_support_is_refused(deployment: Deployment) -> None:
@@ -218,9 +218,9 @@ def test_a_webhook_url_that_is_null_is_another_body_than_one_that_is_missing(dep
     body, headers = {"request_xml": REQUEST_XML}, {"Idempotency-Key": "k"}
     first = deployment.api.call("POST", deployment.requests_url, body, headers=headers)
 
-    repeated = deployment.api.call("POST", deployment.requests_url, body | {"webhook_url": None}, headers=headers)
+    second = deployment.api.call("POST", deployment.requests_url, body | {"webhook_url": None}, headers=headers)
 
-    assert (first.status, repeated.status) == (201, 409)
+    assert (first.status, second.status) == (201, 409)
 
 
 def test_a_call_logs_one_line_without_credential_body_and_query(
@@ -274,10 +274,10 @@ def test_a_query_begins_to_iterate_only_if_it_can_and_may(
     deployment: Deployment, path: str, body: dict[str, Any] | None, *, may_begin: bool
 ) -> None:
     path = f"/api/v1/connections/{CONNECTION_ID}/{path}"
-    queued = deployment.api.call("POST", path, body) if body else deployment.api.call("GET", path)
+    response = deployment.api.call("POST", path, body) if body else deployment.api.call("GET", path)
 
-    assert queued.status in {201, 202}, queued.json
-    record = deployment.store.request(queued.json["data"]["id"])
+    assert response.status in {201, 202}, response.json
+    record = deployment.store.request(response.json["data"]["id"])
     assert isinstance(record, QueuedRequest)
     assert record.paging.may_begin == may_begin
 
@@ -294,8 +294,8 @@ def test_a_query_begins_to_iterate_only_if_it_can_and_may(
 def test_iterate_is_refused_for_a_request_that_cannot_iterate(
     deployment: Deployment, request_json: dict[str, Any]
 ) -> None:
-    refused = deployment.api.call("POST", deployment.requests_url, {"request_json": request_json, "iterate": "auto"})
+    response = deployment.api.call("POST", deployment.requests_url, {"request_json": request_json, "iterate": "auto"})
 
-    assert refused.status == 400
-    (problem,) = refused.json["error"]["details"]["problems"]
+    assert response.status == 400
+    (problem,) = response.json["error"]["details"]["problems"]
     assert problem["field"] == "iterate"

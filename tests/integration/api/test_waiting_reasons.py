@@ -31,10 +31,10 @@ def change_connection(deployment: Deployment, **fields: Any) -> None:
 
 
 def test_a_waiting_request_has_its_reason_in_every_view(deployment: Deployment) -> None:
-    queued = deployment.queue()
-    url = queued["links"]["self"]
+    request = deployment.queue()
+    url = request["links"]["self"]
 
-    assert queued["waiting_reason"]["code"] == "never_connected"
+    assert request["waiting_reason"]["code"] == "never_connected"
     assert deployment.api.call("GET", url).json["data"]["waiting_reason"]["code"] == "never_connected"
     (item,) = deployment.api.call("GET", deployment.requests_url).json["data"]
     assert item["waiting_reason"]["code"] == "never_connected"
@@ -78,12 +78,12 @@ def test_a_record_says_how_many_requests_are_ahead(deployment: Deployment) -> No
 
 
 def test_an_ended_request_has_no_waiting_reason(deployment: Deployment) -> None:
-    done, discarded = deployment.queue(), deployment.queue()
-    deployment.end(done["id"])
+    executed, discarded = deployment.queue(), deployment.queue()
+    deployment.end(executed["id"])
     response = deployment.api.call("POST", f"/api/v1/queued_requests/{discarded['id']}/discard").json["data"]
 
     assert response["waiting_reason"] is None
-    assert deployment.api.call("GET", done["links"]["self"]).json["data"]["waiting_reason"] is None
+    assert deployment.api.call("GET", executed["links"]["self"]).json["data"]["waiting_reason"] is None
     assert [item["waiting_reason"] for item in deployment.api.call("GET", deployment.requests_url).json["data"]] == [
         None,
         None,
@@ -91,9 +91,9 @@ def test_an_ended_request_has_no_waiting_reason(deployment: Deployment) -> None:
 
 
 def test_a_webhook_event_has_no_waiting_reason(deployment: Deployment) -> None:
-    done = deployment.queue()
-    deployment.end(done["id"])
-    detail = deployment.store.request_detail(done["id"])
+    request = deployment.queue()
+    deployment.end(request["id"])
+    detail = deployment.store.request_detail(request["id"])
     assert isinstance(detail, RequestDetail)
 
     assert b"waiting_reason" not in event_body(detail.stored, "2026-03-14T12:00:00.000000Z")

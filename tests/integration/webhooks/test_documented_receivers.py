@@ -46,7 +46,7 @@ def test_a_documented_receiver_rejects_webhooks_of_others(language: str, command
         (SECRET, old, BODY),
     ]
 
-    done = subprocess.run(  # noqa: S603 - the program is this repository's page
+    process = subprocess.run(  # noqa: S603 - the program is this repository's page
         [program, "-c" if language == "python" else "-e", code + ending],
         input=json.dumps(cases),
         capture_output=True,
@@ -54,4 +54,4 @@ def test_a_documented_receiver_rejects_webhooks_of_others(language: str, command
         check=True,
     )
 
-    assert done.stdout.lower().split() == ["true", "true", "false", "false", "false", "false"]
+    assert process.stdout.lower().split() == ["true", "true", "false", "false", "false", "false"]

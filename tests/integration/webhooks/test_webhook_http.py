@@ -50,28 +50,28 @@ def post(receiver: Receiver, path: str = "/", body: bytes = b"{}", limit: float 
 def failure_of(receiver: Receiver, limit: float = LIMIT, body: bytes = b"{}") -> DeliveryFailed:
     """Post, expect a failure within the limit, and return it."""
     began = time.monotonic()
-    with pytest.raises(DeliveryFailed) as failed:
+    with pytest.raises(DeliveryFailed) as caught:
         post(receiver, body=body, limit=limit)
     assert time.monotonic() - began < limit + SLACK
-    assert failed.value.timed_out is ("did not respond within" in str(failed.value))
-    return failed.value
+    assert caught.value.timed_out is ("did not respond within" in str(caught.value))
+    return caught.value
 
 
 # --- Requests and responses
 
 
 def test_a_post_is_one_plain_http_request() -> None:
-    heard: list[tuple[bytes, bytes]] = []
+    requests: list[tuple[bytes, bytes]] = []
 
     def script(exchange: Exchange) -> None:
-        heard.append(exchange.read_request())
+        requests.append(exchange.read_request())
         exchange.send(RESPONSE)
 
     with Receiver(script) as receiver:
         response = post(receiver, "/hook?token=a%20b", b'{"id":1}')
 
     assert response == HttpResponse(200, "ok")
-    [(head, body)] = heard
+    [(head, body)] = requests
     first, *headers = head.decode().split("\r\n")
     assert first == "POST /hook?token=a%20b HTTP/1.1"
     assert sorted(headers) == [
@@ -237,20 +237,20 @@ def test_the_failure_names_a_closed_port_and_not_the_url() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
 
-    with pytest.raises(DeliveryFailed) as failed:
+    with pytest.raises(DeliveryFailed) as caught:
         sender.post(f"http://127.0.0.1:{port}/?token=hidden", {}, b"", 5)
 
-    assert str(failed.value) == f"127.0.0.1 refused the connection on port {port}."
+    assert str(caught.value) == f"127.0.0.1 refused the connection on port {port}."
 
 
 # --- Which addresses are dialled
 
 
-def sender_resolving(addresses: Sequence[str], asked: list[str], rules: UrlRules = LOCAL) -> WebhookHttp:
-    """Return a sender that resolves every name to these addresses and lists the names in `asked`."""
+def sender_resolving(addresses: Sequence[str], hosts: list[str], rules: UrlRules = LOCAL) -> WebhookHttp:
+    """Return a sender that resolves every name to these addresses and lists the names in `hosts`."""
 
     def resolve(host: str, _port: int) -> Sequence[str]:
-        asked.append(host)
+        hosts.append(host)
         return addresses
 
     return WebhookHttp(rules, resolve=resolve)
@@ -260,10 +260,10 @@ def sender_resolving(addresses: Sequence[str], asked: list[str], rules: UrlRules
     "addresses", [["127.0.0.1"], ["10.0.0.1"], ["8.8.8.8", "10.0.0.1"], ["::ffff:8.8.8.8"], ["169.254.169.254"]]
 )
 def test_a_name_with_any_address_that_is_not_public_is_refused_permanently(addresses: list[str]) -> None:
-    with pytest.raises(DeliveryFailed, match="not public") as failed:
+    with pytest.raises(DeliveryFailed, match="not public") as caught:
         sender_resolving(addresses, [], DEPLOYED).post("https://example.com/", {}, b"", 5)
 
-    assert failed.value.permanent
+    assert caught.value.permanent
 
 
 def test_where_loopback_is_allowed_other_private_addresses_are_still_refused() -> None:
@@ -273,10 +273,10 @@ def test_where_loopback_is_allowed_other_private_addresses_are_still_refused() -
 
 def test_an_address_in_the_url_is_checked_like_a_resolved_one() -> None:
     with Receiver(responding(RESPONSE)) as receiver:
-        with pytest.raises(DeliveryFailed, match="not public") as failed:
+        with pytest.raises(DeliveryFailed, match="not public") as caught:
             WebhookHttp(UrlRules(allow_http=True)).post(f"http://127.0.0.1:{receiver.port}/", {}, b"", 5)
 
-        assert failed.value.permanent
+        assert caught.value.permanent
         assert receiver.connections == 0
 
 
@@ -293,31 +293,31 @@ def test_an_address_in_the_url_is_checked_like_a_resolved_one() -> None:
 def test_a_stored_url_that_the_rules_no_longer_allow_is_not_even_resolved(
     rules: UrlRules, url: str, reason: str
 ) -> None:
-    asked: list[str] = []
+    hosts: list[str] = []
 
-    with pytest.raises(DeliveryFailed, match=reason) as failed:
-        sender_resolving(["8.8.8.8"], asked, rules).post(url, {}, b"", 5)
+    with pytest.raises(DeliveryFailed, match=reason) as caught:
+        sender_resolving(["8.8.8.8"], hosts, rules).post(url, {}, b"", 5)
 
-    assert failed.value.permanent
-    assert asked == []
+    assert caught.value.permanent
+    assert hosts == []
 
 
 def test_the_checked_address_is_dialled_and_the_name_is_not_resolved_again() -> None:
     """DNS rebinding: a second lookup would give another address. Here it would fail, as the name does not exist."""
-    asked: list[str] = []
-    heard: list[bytes] = []
+    hosts: list[str] = []
+    heads: list[bytes] = []
 
     def script(exchange: Exchange) -> None:
-        heard.append(exchange.read_request()[0])
+        heads.append(exchange.read_request()[0])
         exchange.send(RESPONSE)
 
     with Receiver(script) as receiver:
         url = f"http://Hooks.Example.:{receiver.port}/"
-        response = sender_resolving(["127.0.0.1"], asked).post(url, {}, b"", 5)
+        response = sender_resolving(["127.0.0.1"], hosts).post(url, {}, b"", 5)
 
     assert response.status == 200
-    assert asked == ["hooks.example"]
-    assert f"Host: hooks.example:{receiver.port}".encode() in heard[0]
+    assert hosts == ["hooks.example"]
+    assert f"Host: hooks.example:{receiver.port}".encode() in heads[0]
 
 
 def test_the_next_address_is_dialled_when_one_refuses() -> None:
@@ -335,9 +335,9 @@ def test_a_name_without_an_address_is_a_failure_that_may_end() -> None:
         return []
 
     for resolve in (unknown, empty):
-        with pytest.raises(DeliveryFailed, match=r"name hooks\.example could not be resolved") as failed:
+        with pytest.raises(DeliveryFailed, match=r"name hooks\.example could not be resolved") as caught:
             WebhookHttp(DEPLOYED, resolve=resolve).post("https://hooks.example/", {}, b"", 5)
-        assert not failed.value.permanent
+        assert not caught.value.permanent
 
 
 def test_a_lookup_that_hangs_counts_against_the_limit() -> None:
@@ -363,10 +363,10 @@ def test_the_system_resolves_localhost_to_loopback() -> None:
 
 @pytest.mark.parametrize("url", ["", "gopher://example.com/", "http://exa mple.com/", "http://127.1/"])
 def test_an_invalid_url_fails_permanently(url: str) -> None:
-    with pytest.raises(DeliveryFailed) as failed:
+    with pytest.raises(DeliveryFailed) as caught:
         sender.post(url, {}, b"", 5)
 
-    assert failed.value.permanent
+    assert caught.value.permanent
 
 
 # --- TLS
@@ -425,10 +425,10 @@ def test_a_certificate_for_an_address_is_accepted(certificate: Path, server_tls:
 def test_a_certificate_of_another_name_is_refused(certificate: Path, server_tls: ssl.SSLContext) -> None:
     with Receiver(responding(RESPONSE), server_tls) as receiver:
         url = f"https://other.example:{receiver.port}/"
-        with pytest.raises(DeliveryFailed, match=r"certificate of other\.example was rejected") as failed:
+        with pytest.raises(DeliveryFailed, match=r"certificate of other\.example was rejected") as caught:
             tls_sender(certificate).post(url, {}, b"{}", 5)
 
-    assert not failed.value.permanent
+    assert not caught.value.permanent
 
 
 def test_a_self_signed_certificate_is_refused(server_tls: ssl.SSLContext) -> None:

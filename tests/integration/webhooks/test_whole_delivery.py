@@ -71,26 +71,26 @@ class Stack:
 
     def an_ended_request(self, port: int, response_xml: str = RESPONSE_XML) -> tuple[QueuedRequest, QueuedRequest]:
         """Store a request with a webhook to this port and end it. Return it before and after its end."""
-        sent = a_record(state=State.SENT, webhook=Webhook.to(f"http://127.0.0.1:{port}/hook"))
-        self.store.commit(AddRequest(sent, REQUEST_XML, "text"))
-        ended = sent.moved(State.RESPONSE_RECEIVED, self.clock())
-        self.store.commit(ChangeRequest(sent, ended, response_xml))
-        stored = self.stored(ended)
+        before = a_record(state=State.SENT, webhook=Webhook.to(f"http://127.0.0.1:{port}/hook"))
+        self.store.commit(AddRequest(before, REQUEST_XML, "text"))
+        after = before.moved(State.RESPONSE_RECEIVED, self.clock())
+        self.store.commit(ChangeRequest(before, after, response_xml))
+        stored = self.stored_record(after)
         self.calls.clear()
-        return sent, stored
+        return before, stored
 
-    def stored(self, record: QueuedRequest) -> QueuedRequest:
+    def stored_record(self, record: QueuedRequest) -> QueuedRequest:
         """Return the record as it is stored now."""
-        found = self.store.request(record.id)
-        assert isinstance(found, QueuedRequest)
-        return found
+        current = self.store.request(record.id)
+        assert isinstance(current, QueuedRequest)
+        return current
 
     def stream(self, before: QueuedRequest, after: QueuedRequest) -> dict[str, Any]:
         """Call `deliver_webhook` with this change."""
         images = {"SequenceNumber": "1", "OldImage": record_item(before), "NewImage": record_item(after)}
         return deliver_webhook.handler({"Records": [{"dynamodb": images}]}, None)
 
-    def planned(self) -> list[dict[str, str]]:
+    def planned_messages(self) -> list[dict[str, str]]:
         """Return the visible messages as Lambda passes them on."""
         messages = self.sqs.receive_message(QueueUrl=self.queue_url, MaxNumberOfMessages=10).get("Messages", [])
         return [{"messageId": message["MessageId"], "body": message["Body"]} for message in messages]
@@ -104,57 +104,57 @@ def stack() -> Iterator[Stack]:
             yield stack
 
 
-def hearing(heard: list[tuple[bytes, bytes]], response: bytes = RESPONSE) -> Callable[[Exchange], None]:
-    """Return the script of a receiver that keeps the request and responds."""
+def recording(requests: list[tuple[bytes, bytes]], response: bytes = RESPONSE) -> Callable[[Exchange], None]:
+    """Return the script of a receiver that records each request and responds."""
 
     def script(exchange: Exchange) -> None:
-        heard.append(exchange.read_request())
+        requests.append(exchange.read_request())
         exchange.send(response)
 
     return script
 
 
 def test_an_ended_request_reaches_its_receiver_signed_with_two_database_calls(stack: Stack) -> None:
-    heard: list[tuple[bytes, bytes]] = []
-    with Receiver(hearing(heard)) as receiver:
+    requests: list[tuple[bytes, bytes]] = []
+    with Receiver(recording(requests)) as receiver:
         before, after = stack.an_ended_request(receiver.port)
         response = stack.stream(before, after)
 
     assert response == {"batchItemFailures": []}
     assert stack.calls.total() == 2, stack.calls
-    [(head, body)] = heard
+    [(head, body)] = requests
     headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n")[1:])
     assert verified_schemes(Request("POST", "/", list(headers.items()), body), SECRET) == {"standard", "qube"}
     event = json.loads(body)
     assert (event["id"], event["state"], event["response_xml"]) == (after.id, "completed", RESPONSE_XML)
-    assert stack.stored(after).webhook_state is WebhookState.SUCCEEDED
+    assert stack.stored_record(after).webhook_state is WebhookState.SUCCEEDED
 
 
 def test_a_failed_attempt_is_repeated_through_the_queue(stack: Stack) -> None:
-    heard: list[tuple[bytes, bytes]] = []
-    with Receiver(hearing(heard, BUSY)) as receiver:
+    requests: list[tuple[bytes, bytes]] = []
+    with Receiver(recording(requests, BUSY)) as receiver:
         before, after = stack.an_ended_request(receiver.port)
         stack.stream(before, after)
-        [attempt] = stack.stored(after).webhook.attempts
+        [attempt] = stack.stored_record(after).webhook.attempts
         stack.clock.advance(seconds=10)
-        receiver.script = hearing(heard)
+        receiver.script = recording(requests)
         stack.calls.clear()
-        response = retry_webhook.handler({"Records": stack.planned()}, None)
+        response = retry_webhook.handler({"Records": stack.planned_messages()}, None)
 
     assert response == {"batchItemFailures": []}
     assert stack.calls.total() == 2, stack.calls
     assert attempt.response == "busy"
-    stored = stack.stored(after)
+    stored = stack.stored_record(after)
     assert (stored.webhook_state, stored.webhook.tries) == (WebhookState.SUCCEEDED, 2)
 
 
 def test_an_event_omits_a_response_of_5_mb(stack: Stack) -> None:
-    heard: list[tuple[bytes, bytes]] = []
-    with Receiver(hearing(heard)) as receiver:
+    requests: list[tuple[bytes, bytes]] = []
+    with Receiver(recording(requests)) as receiver:
         before, after = stack.an_ended_request(receiver.port, RESPONSE_XML.replace("Ann", "x" * 5_000_000))
         stack.stream(before, after)
 
-    event = json.loads(heard[0][1])
+    event = json.loads(requests[0][1])
     assert (event["response_xml"], event["response_json"], event["response_omitted"]) == (None, None, True)
 
 
@@ -169,7 +169,7 @@ def test_a_redelivery_during_an_attempt_keeps_both_the_new_round_and_the_attempt
         before, after = stack.an_ended_request(receiver.port)
         assert stack.stream(before, after) == {"batchItemFailures": []}
 
-    stored = stack.stored(after)
+    stored = stack.stored_record(after)
     assert (stored.webhook_state, stored.webhook.round, stored.webhook.tries) == (WebhookState.PENDING, 1, 0)
     assert [attempt.response for attempt in stored.webhook.attempts] == [response.decode().rpartition("\n")[2]]
 

@@ -61,8 +61,8 @@ class CountingStore(FakeStore):
 
     def commit(self, *changes: Change) -> None:
         """Commit, but refuse two changes of one item, as DynamoDB does."""
-        touched = [_touched(change) for change in changes]
-        assert len(touched) == len(set(touched)), touched
+        items = [_item_of(change) for change in changes]
+        assert len(items) == len(set(items)), items
         super().commit(*changes)
 
     def queue_front(self, connection_id: str, limit: int) -> list[QueuedRequest]:
@@ -86,7 +86,7 @@ class CountingStore(FakeStore):
         return counts
 
 
-def _touched(change: Change) -> tuple[str, str]:
+def _item_of(change: Change) -> tuple[str, str]:
     match change:
         case (
             AddRequest(record=record)

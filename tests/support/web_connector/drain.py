@@ -135,7 +135,8 @@ class Drain:
     def executions(self, record: QueuedRequest) -> int:
         """Return how often QuickBooks executed a write. A locked object prevents the execution."""
         return sum(
-            done.message_set_id == record.message_set_id and done.status_code != LOCKED for done in self.company.writes
+            execution.message_set_id == record.message_set_id and execution.status_code != LOCKED
+            for execution in self.company.writes
         )
 
     def check(self) -> None:
@@ -161,8 +162,10 @@ class Drain:
             assert record.error.code == "outcome_unknown", record
             assert not self.marked
             # QuickBooks had stored no response: it had not executed the write, or executed it much later.
-            stored = {one for message_sets in self.company.message_sets.stored.values() for one in message_sets}
-            assert record.message_set_id not in stored or self.interrupted_company.executed_last
+            message_set_ids = {
+                one for message_sets in self.company.message_sets.stored.values() for one in message_sets
+            }
+            assert record.message_set_id not in message_set_ids or self.interrupted_company.executed_last
         else:
             assert record.error.code == "iteration_interrupted", record
             assert record.paging.page > 1

@@ -121,7 +121,7 @@ class Interleavings(RuleBasedStateMachine):
         action = {
             "pause": lambda: use.pause(*mine),
             "resume": lambda: use.resume(*mine),
-            "rename": lambda: use.update(*mine, name=str(len(self.system.new_id.given))),
+            "rename": lambda: use.update(*mine, name=str(len(self.system.new_id.ids))),
             "linger": lambda: use.update(*mine, linger_seconds=20),
             "reset": lambda: use.reset_company_file(*mine),
         }[what]
@@ -200,15 +200,15 @@ class Interleavings(RuleBasedStateMachine):
         self.on_their_way.remove(copy)
         ticket, number, request = copy
         books = self.system.books[self.system.connections[number].id]
-        answered = ticket, books.answer(request, objects, failed=failed)
+        response = ticket, books.answer(request, objects, failed=failed)
         if at_once:
-            self.system.receive(*answered, trouble=trouble)
-        return answered
+            self.system.receive(*response, trouble=trouble)
+        return response
 
-    @rule(answered=answers, trouble=TROUBLE)
-    def deliver(self, answered: tuple[str, str], trouble: Trouble) -> None:
+    @rule(response=answers, trouble=TROUBLE)
+    def deliver(self, response: tuple[str, str], trouble: Trouble) -> None:
         """Deliver a response: late, twice, or in order."""
-        self.system.receive(*answered, trouble=trouble)
+        self.system.receive(*response, trouble=trouble)
 
     @rule(
         copy=consumes(fetched),
@@ -253,17 +253,17 @@ class Interleavings(RuleBasedStateMachine):
         """Continue the latest session or log in. Send several requests. The last response may be interrupted."""
         system = self.system
         ticket = self.live_ticket(number)
-        for left in reversed(range(requests)):
+        for requests_after in reversed(range(requests)):
             request = system.send(ticket, number)
             if request == NO_OP:
                 system.clock.advance(seconds=5)
                 continue
             if not request:
                 return
-            now = "well" if left else end
+            now = "well" if requests_after else end
             text = system.books[system.connections[number].id].answer(request, objects, failed=now == "failed")
             if now != "lost":
-                system.receive(ticket, text, trouble=None if left else trouble)
+                system.receive(ticket, text, trouble=None if requests_after else trouble)
 
     # --- Time
 
@@ -287,8 +287,8 @@ class Interleavings(RuleBasedStateMachine):
     @invariant()
     def states_follow_the_table(self) -> None:
         system = getattr(self, "system", None)
-        for seen in getattr(system and system.store, "history", {}).values():
-            for before, after in pairwise(seen):
+        for versions in getattr(system and system.store, "history", {}).values():
+            for before, after in pairwise(versions):
                 assert after.revision == before.revision + 1
                 steps = (before.state, after.state)
                 assert (

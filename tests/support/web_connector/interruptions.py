@@ -150,7 +150,7 @@ class InterruptibleStore:
         attribute = getattr(self._store, name)
         return partial(self._call, name, attribute) if name in PORT_METHODS else attribute
 
-    def _call(self, name: str, method: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    def _call(self, name: str, method: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
         interrupter = self._interrupter
         interrupter.calls += 1
         kind = interrupter.passing(f"{interrupter.current.what if interrupter.current else '?'}/{name}")
@@ -158,7 +158,7 @@ class InterruptibleStore:
             raise FunctionTerminated
         if kind == CONCURRENT_COPY and interrupter.concurrently:
             interrupter.concurrently()
-        result = method(*arguments, **named)
+        result = method(*arguments, **keywords)
         if kind == "terminated-after":
             raise FunctionTerminated
         return result

@@ -101,14 +101,14 @@ class Books:
     def _read(self, request: str, objects: int, *, failed: bool) -> str:
         if failed:
             return self._text(request, code=500, severity="Error")
-        known = re.search(r'iteratorID="([^"]*)"', request)
+        match = re.search(r'iteratorID="([^"]*)"', request)
         if 'iterator="Start"' in request:
             iterator = f"{{{len(self.iterators):08}-e727-472f-8ade-6753c4f67a46}}"
             self.iterators[iterator] = objects
-        elif known and known[1] in self.iterators:
-            iterator = known[1]
+        elif match and match[1] in self.iterators:
+            iterator = match[1]
             self.iterators[iterator] = max(0, self.iterators[iterator] - PAGE_SIZE)
-        elif known:
+        elif match:
             return self._text(request, code=3000, severity="Error")
         else:
             return self._text(request)

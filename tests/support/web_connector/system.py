@@ -102,12 +102,12 @@ class RecordedIds:
     """Identifiers that are recorded."""
 
     new: RandomIds = field(default_factory=RandomIds)
-    given: list[str] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
 
     def __call__(self) -> str:
         """Return the next identifier."""
-        self.given.append(self.new())
-        return self.given[-1]
+        self.ids.append(self.new())
+        return self.ids[-1]
 
 
 class System:
@@ -126,16 +126,16 @@ class System:
         )
         self.connections = [self._connect(app_id) for app_id in OWNERS]
         self.books = {connection.id: Books(connection.id) for connection in self.connections}
-        self.new_id.given.clear()
+        self.new_id.ids.clear()
         self.tickets: list[tuple[str, int]] = []
         self.sent: set[str] = set()
         self.planned.run_other = self._run_other
         self._current_call = b""
 
     def _connect(self, app_id: str) -> Connection:
-        made = self.connection_service.create(app_id, webhook_url=HOOK)
-        after = made.changed(timestamp(self.clock()), password_hash=PASSWORD_HASH)
-        self.store.commit(Put(made, after))
+        connection = self.connection_service.create(app_id, webhook_url=HOOK)
+        after = connection.changed(timestamp(self.clock()), password_hash=PASSWORD_HASH)
+        self.store.commit(Put(connection, after))
         return after
 
     # --- Actions
@@ -182,14 +182,14 @@ class System:
     def log_in(self, number: int, trouble: Trouble = None) -> tuple[str, str] | None:
         """Log in to a connection. Return the ticket and the status, or None if there was no reply."""
         connection = self.store.connection(self.connections[number].id)
-        answered = self.soap("authenticate", connection.id, PASSWORD, trouble=trouble)
-        if answered is None:
+        reply = self.soap("authenticate", connection.id, PASSWORD, trouble=trouble)
+        if reply is None:
             return None
-        assert answered[1] in {"", "none"}
+        assert reply[1] in {"", "none"}
         # A paused connection does not start QuickBooks.
-        assert not (connection.paused_at and answered[1] == "")
-        self.tickets.append((answered[0], number))
-        return answered[0], answered[1]
+        assert not (connection.paused_at and reply[1] == "")
+        self.tickets.append((reply[0], number))
+        return reply[0], reply[1]
 
     def send(self, ticket: str, number: int, file: File = File.OWN, trouble: Trouble = None) -> str:
         """Fetch a request, with a company file open."""
@@ -198,8 +198,8 @@ class System:
         mark = f"{{{(self.other_than(number) if file is File.OTHERS else connection).file_id}}}"
         facts = {File.OWN_WITHOUT_FACTS: "", File.OWN_WITHOUT_MARK: hcp(None), File.UNMARKED: hcp(None)}
         path = "D:\\other.qbw" if file in {File.OTHERS, File.UNMARKED} else "C:\\Books\\acme.qbw"
-        known = facts.get(file, hcp(mark))
-        request = self.soap("sendRequestXML", ticket, known, path, "US", "16", "0", trouble=trouble) or ""
+        host_facts = facts.get(file, hcp(mark))
+        request = self.soap("sendRequestXML", ticket, host_facts, path, "US", "16", "0", trouble=trouble) or ""
         if "<CustomerAddRq" in request:
             self._check_write_goes_out(request)
         if paused and "<QBXML" in request:
@@ -230,16 +230,16 @@ class System:
         """Queue a request. With an idempotency key, repeating a call that got no reply creates one record."""
         self.clock.advance(milliseconds=1)
         connection = self.connections[number]
-        shown = f' requestID="{label}"' if label else ""
+        request_id = f' requestID="{label}"' if label else ""
         name, attributes, content = {
             "write": ("CustomerAddRq", "", "<CustomerAdd><Name>Ann</Name></CustomerAdd>"),
             "read": ("CustomerQueryRq", "", ""),
             "iterate": ("CustomerQueryRq", ' iterator="Start"', "<MaxReturned>2</MaxReturned>"),
         }[kind]
-        element = f"<{name}{shown}{attributes}>{content}</{name}>"
+        element = f"<{name}{request_id}{attributes}>{content}</{name}>"
         text = f'<QBXML><QBXMLMsgsRq onError="stopOnError">{element}</QBXMLMsgsRq></QBXML>'
         request = qbxml.parse_request_xml(text)
-        idempotency = Idempotency(f"{key}-{len(self.new_id.given)}", "h") if key else None
+        idempotency = Idempotency(f"{key}-{len(self.new_id.ids)}", "h") if key else None
 
         def create() -> str:
             return self.requests.queue(connection.app_id, connection.id, request, None, idempotency).stored.record.id
@@ -284,13 +284,13 @@ class System:
 
     def records(self) -> list[QueuedRequest]:
         """Return all records."""
-        ids = self.new_id.given
-        stored: list[ListedRequest] = []
+        ids = self.new_id.ids
+        items: list[ListedRequest] = []
         for start in range(0, len(ids), 50):
             batch = self.store.request_batch(ids[start : start + 50])
-            stored += batch.with_bodies(list(batch.records), max_response_bytes=LARGEST, max_total_bytes=LARGEST)
-        self.responses: Mapping[str, str | None] = {one.record.id: one.response_xml for one in stored}
-        return [one.record for one in stored]
+            items += batch.with_bodies(list(batch.records), max_response_bytes=LARGEST, max_total_bytes=LARGEST)
+        self.responses: Mapping[str, str | None] = {one.record.id: one.response_xml for one in items}
+        return [one.record for one in items]
 
     def check(self) -> None:
         """Check the rules that hold at any time."""
@@ -317,17 +317,17 @@ class System:
     def _check_session(self, connection_id: str, records: list[QueuedRequest]) -> None:
         """Check that the request in flight belongs to the one live session."""
         sessions = [self.store.session(session_id(ticket)) for ticket, _ in self.tickets]
-        live = [found for found in sessions if isinstance(found, Session) and not found.ended]
-        mine = [found for found in live if found.connection_id == connection_id]
+        live = [session for session in sessions if isinstance(session, Session) and not session.ended]
+        mine = [session for session in live if session.connection_id == connection_id]
         connection = self.store.connection(connection_id)
         ticket = connection.session_id
         # A session is live even if its ticket was never returned, because the function was terminated.
-        if ticket and ticket not in {found.id for found in mine}:
+        if ticket and ticket not in {session.id for session in mine}:
             mine.append(self.store.session(ticket))
-        assert [found.id for found in mine] == ([ticket] if ticket else [])
+        assert [session.id for session in mine] == ([ticket] if ticket else [])
         in_flight = [record for record in records if record.state in IN_FLIGHT]
-        assert in_flight == [found.in_flight.record for found in mine if found.in_flight]
-        assert all(found.limits.paused == (connection.paused_at is not None) for found in mine)
+        assert in_flight == [session.in_flight.record for session in mine if session.in_flight]
+        assert all(session.limits.paused == (connection.paused_at is not None) for session in mine)
 
     def _check_record(self, record: QueuedRequest) -> None:
         assert (record.error is not None) == (record.state is State.ERROR)

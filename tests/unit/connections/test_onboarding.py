@@ -20,8 +20,8 @@ REDIRECT_URL = "https://shop.example/connected?customer=7"
 
 def different_bytes() -> object:
     """Return a source of bytes that never repeats itself."""
-    made = iter(range(1, 200))
-    return lambda size: bytes([next(made)]) * size
+    values = iter(range(1, 200))
+    return lambda size: bytes([next(values)]) * size
 
 
 @dataclass

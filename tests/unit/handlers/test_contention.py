@@ -41,7 +41,7 @@ def rival() -> Rival:
     return store
 
 
-def managed(store: FakeStore) -> ConnectionService:
+def connection_service(store: FakeStore) -> ConnectionService:
     """Return the use cases of connections."""
     return ConnectionService(store, clock=FixedClock(), new_id=SequentialIds(), secrets=counting_bytes)
 
@@ -55,7 +55,7 @@ def test_a_password_is_set_although_the_web_connector_changed_the_connection_fir
     store = rival()
     store.races = 4
 
-    managed(store).set_password(APP_ID, CONNECTION_ID)
+    connection_service(store).set_password(APP_ID, CONNECTION_ID)
 
     connection = store.connection(CONNECTION_ID)
     assert connection
@@ -69,20 +69,20 @@ def test_two_rotations_at_once_both_return_an_active_secret() -> None:
 
     secret = administration(store).rotate_webhook_secret(app.id)
 
-    stored = store.app(app.id)
-    assert stored
-    assert stored.webhook_secrets[0] == secret
+    app_after = store.app(app.id)
+    assert app_after
+    assert app_after.webhook_secrets[0] == secret
 
 
-CONTENDED: list[tuple[str, Callable[[Rival, str, str], Any]]] = [
-    ("password", lambda store, _app, _key: managed(store).set_password(APP_ID, CONNECTION_ID)),
+CASES: list[tuple[str, Callable[[Rival, str, str], Any]]] = [
+    ("password", lambda store, _app, _key: connection_service(store).set_password(APP_ID, CONNECTION_ID)),
     ("delete", lambda store, _app, _key: remove_connection(store, FixedClock(), APP_ID, CONNECTION_ID)),
     ("rotate", lambda store, app, _key: administration(store).rotate_webhook_secret(app)),
     ("revoke", lambda store, _app, key: administration(store).revoke_key(key)),
 ]
 
 
-@pytest.mark.parametrize("change", [change for _, change in CONTENDED], ids=[name for name, _ in CONTENDED])
+@pytest.mark.parametrize("change", [change for _, change in CASES], ids=[name for name, _ in CASES])
 def test_a_change_that_always_conflicts_ends_with_an_error(change: Callable[[Rival, str, str], Any]) -> None:
     store = rival()
     app = administration(store).create_app("Shop")

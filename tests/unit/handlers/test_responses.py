@@ -90,11 +90,11 @@ def test_a_client_that_accepts_gzip_gets_everything() -> None:
 def test_other_clients_get_only_the_xml_if_both_forms_do_not_fit(headers: dict[str, str]) -> None:
     response = respond(event(headers), view(response_xml="x" * 4 * MIB, response_json=[{"a": "x" * 4 * MIB}]))
 
-    shown = body(response)["data"]
-    assert shown["response_json"] is None
-    assert shown["response_json_omitted"] is True
-    assert shown["response_xml"] == "x" * 4 * MIB
-    assert "response_omitted" not in shown
+    data = body(response)["data"]
+    assert data["response_json"] is None
+    assert data["response_json_omitted"] is True
+    assert data["response_xml"] == "x" * 4 * MIB
+    assert "response_omitted" not in data
 
 
 @pytest.mark.parametrize(
@@ -113,53 +113,53 @@ def test_accept_headers_are_read_in_any_case(headers: dict[str, str]) -> None:
 def test_a_response_that_fits_in_no_form_is_marked_as_omitted() -> None:
     response = respond(event(), view(response_xml="x" * 6 * MIB, response_json=[{"a": 1}]))
 
-    shown = body(response)["data"]
-    assert (shown["response_xml"], shown["response_json"]) == (None, None)
-    assert shown["response_omitted"] is True
-    assert shown["response_json_omitted"] is True
+    data = body(response)["data"]
+    assert (data["response_xml"], data["response_json"]) == (None, None)
+    assert data["response_omitted"] is True
+    assert data["response_json_omitted"] is True
 
 
 def test_the_size_is_that_of_the_body_as_a_json_string() -> None:
     quotes = '"' * 2 * MIB
 
-    shown = body(respond(event(), view(response_xml=quotes)))["data"]
+    data = body(respond(event(), view(response_xml=quotes)))["data"]
 
-    assert shown["response_xml"] is None
+    assert data["response_xml"] is None
 
 
 @pytest.mark.parametrize("character", ["é", "\ufffd", "\U0001f600"])
 def test_characters_outside_ascii_count_as_escapes(character: str) -> None:
     """Lambda's Python 3.11 escapes them, so 0.9 million of these characters are more than 5 MB."""
-    shown = body(respond(event(), view(response_xml=character * 900_000, response_json=[{"a": "b"}])))["data"]
+    data = body(respond(event(), view(response_xml=character * 900_000, response_json=[{"a": "b"}])))["data"]
 
-    assert shown["response_omitted"] is True
+    assert data["response_omitted"] is True
 
 
 def test_a_response_that_does_not_compress_is_omitted() -> None:
-    shown = body(respond(event(GZIP), view(response_xml=incompressible(6 * MIB))))["data"]
+    data = body(respond(event(GZIP), view(response_xml=incompressible(6 * MIB))))["data"]
 
-    assert shown["response_omitted"] is True
+    assert data["response_omitted"] is True
 
 
 def test_a_list_omits_the_responses_of_the_last_items() -> None:
     views = [item(id=str(number), response_xml="x" * 250_000) for number in range(100)]
 
-    listed = body(respond_list(event(), views, 1, 1))["data"]
+    items = body(respond_list(event(), views, 1, 1))["data"]
 
-    omitted = [one.get("response_omitted", False) for one in listed]
+    omitted = [one.get("response_omitted", False) for one in items]
     assert omitted == sorted(omitted)
     assert omitted.count(False) == 20
-    assert all((one["response_xml"] is None) == one.get("response_omitted", False) for one in listed)
+    assert all((one["response_xml"] is None) == one.get("response_omitted", False) for one in items)
 
 
 def test_a_list_omits_requests_only_if_they_do_not_fit_either() -> None:
     views = [item(id=str(number), request_xml="x" * MIB) for number in range(10)]
 
-    listed = body(respond_list(event(), views, 1, 1))["data"]
+    items = body(respond_list(event(), views, 1, 1))["data"]
 
-    assert [one["request_xml"] is None for one in listed] == [False] * 4 + [True] * 6
-    assert all(one["request_omitted"] for one in listed[4:])
-    assert not any("response_omitted" in one for one in listed)
+    assert [one["request_xml"] is None for one in items] == [False] * 4 + [True] * 6
+    assert all(one["request_omitted"] for one in items[4:])
+    assert not any("response_omitted" in one for one in items)
 
 
 def test_a_list_that_fits_with_gzip_is_whole() -> None:

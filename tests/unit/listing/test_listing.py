@@ -83,19 +83,19 @@ class LaggingStore(FakeStore):
         super().__init__()
         self.latest: dict[str, QueuedRequest] = {}
         self._chance = random.Random(seed)
-        self._shown: dict[str, str] = {}
+        self._versions: dict[str, str] = {}
 
-    def index_entries(self, days: IndexDays, **asked: Any) -> Sequence[IndexEntry]:
+    def index_entries(self, days: IndexDays, **keywords: Any) -> Sequence[IndexEntry]:
         """Return entries that are missing, doubled or out of date."""
         lagging = FakeStore()
         for record in self._records_of(days.connection_id):
             older = self.latest.get(record.id, record)
-            shown = self._shown.setdefault(record.id, self._chance.choice(["new", "old", "both", "none"]))
-            if record.id not in self.latest or shown in {"new", "both"}:
+            versions = self._versions.setdefault(record.id, self._chance.choice(["new", "old", "both", "none"]))
+            if record.id not in self.latest or versions in {"new", "both"}:
                 lagging.records[record.id, "new"] = record  # type: ignore[index] # one id twice, which a table never has
-            if record.id in self.latest and shown in {"old", "both"}:
+            if record.id in self.latest and versions in {"old", "both"}:
                 lagging.records[record.id, "old"] = older  # type: ignore[index]
-        return lagging.index_entries(days, **asked)
+        return lagging.index_entries(days, **keywords)
 
 
 @settings(max_examples=CASES, deadline=None)

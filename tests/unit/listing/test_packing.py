@@ -27,11 +27,11 @@ class Days:
         self._number = number
         self._bad = bad
         self.steps: list[tuple[str, str, tuple[str, str] | None]] = []
-        self.asked: tuple[str, int] | None = None
+        self.arguments: tuple[str, int] | None = None
 
     def days_to_pack(self, before: str, limit: int) -> Sequence[tuple[str, str]]:
-        """Return the days, as many as are asked for."""
-        self.asked = before, limit
+        """Return at most `limit` days."""
+        self.arguments = before, limit
         return [("connection", f"day {number}") for number in range(min(limit, self._number))]
 
     def pack(self, connection_id: str, day: str, after: tuple[str, str] | None) -> tuple[str, str] | None:
@@ -49,7 +49,7 @@ def test_every_day_that_is_over_is_packed_whole() -> None:
 
     assert pack_days(days, clock, NOON + timedelta(hours=1)) == Packed(2, finished=True)
 
-    assert days.asked == ("2026-03-14", DAYS_A_RUN)
+    assert days.arguments == ("2026-03-14", DAYS_A_RUN)
     assert days.steps == [
         ("connection", f"day {day}", after) for day in (0, 1) for after in (None, ("1", ""), ("2", ""))
     ]
@@ -72,10 +72,10 @@ def test_days_over_the_limit_of_a_run_wait_for_the_next_run() -> None:
 def test_a_day_that_cannot_be_packed_does_not_block_other_days() -> None:
     days = Days(clock := FixedClock(), 3, bad="day 1")
 
-    packed = pack_days(days, clock, NOON + timedelta(hours=1))
+    result = pack_days(days, clock, NOON + timedelta(hours=1))
 
-    assert (packed.days, packed.finished) == (2, True)
-    assert {day: str(error) for day, error in packed.failures.items()} == {("connection", "day 1"): "day 1"}
+    assert (result.days, result.finished) == (2, True)
+    assert {day: str(error) for day, error in result.failures.items()} == {("connection", "day 1"): "day 1"}
     assert days.steps[-1] == ("connection", "day 2", ("2", ""))
 
 
@@ -110,6 +110,10 @@ def test_the_function_names_unpacked_days_and_fails(caplog: pytest.LogCaptureFix
         with pytest.raises(OSError, match="day 0"):
             pack_search_texts.handler({}, Context())
 
-    bad, done = (vars(record) for record in caplog.records)
-    assert (bad["message"], bad["connection_id"], bad["day"]) == ("packing.not_processed", "connection", "day 0")
-    assert (done["message"], done["days"], done["failed"]) == ("packing.done", 0, 1)
+    failure, summary = (vars(record) for record in caplog.records)
+    assert (failure["message"], failure["connection_id"], failure["day"]) == (
+        "packing.not_processed",
+        "connection",
+        "day 0",
+    )
+    assert (summary["message"], summary["days"], summary["failed"]) == ("packing.done", 0, 1)

@@ -49,9 +49,9 @@ class SlowStore(FakeStore):
         self._wait()
         return super().search_matches(connection_id, phrase, split_points, check_deadline)
 
-    def all_index_entries(self, *arguments: Any, **named: Any) -> Iterable[IndexEntry]:
+    def all_index_entries(self, *arguments: Any, **keywords: Any) -> Iterable[IndexEntry]:
         self._wait()
-        return super().all_index_entries(*arguments, **named)
+        return super().all_index_entries(*arguments, **keywords)
 
 
 @pytest.mark.parametrize("seconds", [(MAX_SEARCH_SECONDS,), (1, MAX_SEARCH_SECONDS - 1)])

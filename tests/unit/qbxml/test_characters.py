@@ -21,9 +21,9 @@ def customer(name: str) -> str:
 
 
 def problem_of(text: str, *, validate: bool = True) -> Problem:
-    with pytest.raises(InvalidRequest) as raised:
+    with pytest.raises(InvalidRequest) as caught:
         parse_request_xml(text, validate=validate)
-    (problem,) = raised.value.problems
+    (problem,) = caught.value.problems
     return problem
 
 
@@ -55,10 +55,10 @@ def test_characters_in_attributes_are_checked_too() -> None:
 def test_json_problems_have_pointers() -> None:
     tree = {"request": {"name": "CustomerQueryRq", "children": [{"name": "FullName", "text": "Ł"}]}}
 
-    with pytest.raises(InvalidRequest) as raised:
+    with pytest.raises(InvalidRequest) as caught:
         parse_request_json(tree)
 
-    assert raised.value.problems[0].path == "/request/children/0"
+    assert caught.value.problems[0].path == "/request/children/0"
 
 
 def test_transliteration_replaces_characters() -> None:

@@ -26,9 +26,9 @@ def test_an_unknown_status_has_no_hint() -> None:
     assert describe_status(4711).hint is None
 
 
-@pytest.mark.parametrize("written", ["0x80040400", "0X80040400", " 80040400 "])
-def test_a_parse_error_is_recognized_in_any_notation_and_was_not_executed(written: str) -> None:
-    facts = describe_hresult(written)
+@pytest.mark.parametrize("hresult", ["0x80040400", "0X80040400", " 80040400 "])
+def test_a_parse_error_is_recognized_in_any_notation_and_was_not_executed(hresult: str) -> None:
+    facts = describe_hresult(hresult)
 
     assert (facts.code, facts.executed) == ("0x80040400", "no")
 
@@ -103,7 +103,7 @@ def test_codes_that_share_a_reason_share_a_hint() -> None:
     for reason, (_, hint) in MEANINGS.items():
         hints.setdefault(reason.value, set()).add(hint)
 
-    assert {reason: found for reason, found in hints.items() if len(found) > 1} == {}
+    assert {reason: remedies for reason, remedies in hints.items() if len(remedies) > 1} == {}
 
 
 def test_every_reason_of_the_service_has_a_meaning() -> None:

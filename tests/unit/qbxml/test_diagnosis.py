@@ -24,9 +24,9 @@ def problems_of(body: str, version: str = "13.0") -> list[tuple[str, str, str | 
 
 
 def refusal(text: str, version: str = "13.0") -> InvalidRequest:
-    with pytest.raises(InvalidRequest) as raised:
+    with pytest.raises(InvalidRequest) as caught:
         parse_request_xml(text, version)
-    return raised.value
+    return caught.value
 
 
 def _summary(problem: Problem) -> tuple[str, str, str | None]:

@@ -21,9 +21,9 @@ parse_request_json = partial(qbxml.parse_request_json, validate=False)
 
 
 def problem_of(tree: object) -> Problem:
-    with pytest.raises(InvalidRequest) as raised:
+    with pytest.raises(InvalidRequest) as caught:
         parse_request_json(tree)
-    (problem,) = raised.value.problems
+    (problem,) = caught.value.problems
     assert problem.field == "request_json"
     return problem
 
@@ -115,10 +115,10 @@ def test_both_forms_of_a_request_are_equal() -> None:
     ],
 )
 def test_an_error_in_the_shorter_form_is_located_by_its_json_pointer(tree: object, pointer: str) -> None:
-    with pytest.raises(InvalidRequest) as raised:
+    with pytest.raises(InvalidRequest) as caught:
         qbxml.parse_request_json(tree)
 
-    assert [problem.path for problem in raised.value.problems] == [pointer]
+    assert [problem.path for problem in caught.value.problems] == [pointer]
 
 
 @pytest.mark.parametrize(
@@ -374,17 +374,17 @@ def test_every_macro_must_be_defined_in_the_request(*, validate: bool) -> None:
     applied = [{"TxnID": {"@useMacro": f"TxnID:{name}"}, "PaymentAmount": "1.00"} for name in "ab"]
     payment = {"CustomerRef": {"ListID": "1"}, "AppliedToTxnAdd": applied}
 
-    with pytest.raises(InvalidRequest) as raised:
+    with pytest.raises(InvalidRequest) as caught:
         parse_request_json({"ReceivePaymentAddRq": {"ReceivePaymentAdd": payment}}, validate=validate)
 
-    assert [problem.path for problem in raised.value.problems] == [
+    assert [problem.path for problem in caught.value.problems] == [
         f"/ReceivePaymentAddRq/ReceivePaymentAdd/AppliedToTxnAdd/{index}/TxnID/@useMacro" for index in (0, 1)
     ]
 
 
 @pytest.mark.parametrize("digits", [19, 5_000])
 def test_max_returned_has_at_most_18_digits_even_without_validation(digits: int) -> None:
-    with pytest.raises(InvalidRequest) as raised:
+    with pytest.raises(InvalidRequest) as caught:
         parse_request_json({"CustomerQueryRq": {"MaxReturned": "9" * digits}}, validate=False)
 
-    assert raised.value.problems[0].path == "/CustomerQueryRq/MaxReturned"
+    assert caught.value.problems[0].path == "/CustomerQueryRq/MaxReturned"

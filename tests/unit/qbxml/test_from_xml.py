@@ -27,9 +27,9 @@ parse_request_xml = partial(qbxml.parse_request_xml, validate=False)
 
 
 def problem_of(text: str) -> Problem:
-    with pytest.raises(InvalidRequest) as raised:
+    with pytest.raises(InvalidRequest) as caught:
         parse_request_xml(text)
-    (problem,) = raised.value.problems
+    (problem,) = caught.value.problems
     assert problem.field == "request_xml"
     return problem
 
@@ -343,9 +343,9 @@ def test_max_returned_has_at_most_18_digits_even_without_validation(attributes: 
     """The service changes it for smaller pages, and Python refuses to read a number of 5,000 digits."""
     for digits in (19, 5_000):
         text = request_xml(f"<CustomerQueryRq{attributes}><MaxReturned>{'9' * digits}</MaxReturned></CustomerQueryRq>")
-        with pytest.raises(InvalidRequest) as raised:
+        with pytest.raises(InvalidRequest) as caught:
             parse_request_xml(text, validate=False)
-        assert raised.value.problems[0].path == "CustomerQueryRq/MaxReturned"
+        assert caught.value.problems[0].path == "CustomerQueryRq/MaxReturned"
 
 
 USES_MACROS = (
@@ -359,9 +359,9 @@ USES_MACROS = (
 @pytest.mark.parametrize("validate", [True, False])
 @pytest.mark.parametrize("version", ["13.0", "16.0", "CA3.0"])
 def test_every_macro_must_be_defined_in_the_request(version: str, *, validate: bool) -> None:
-    with pytest.raises(InvalidRequest) as raised:
+    with pytest.raises(InvalidRequest) as caught:
         parse_request_xml(request_xml(USES_MACROS), version, validate=validate)
 
-    assert [problem.path for problem in raised.value.problems if "macro" in problem.message] == [
+    assert [problem.path for problem in caught.value.problems if "macro" in problem.message] == [
         f"ReceivePaymentAddRq/ReceivePaymentAdd/AppliedToTxnAdd{step}/TxnID/@useMacro" for step in ("", "")
     ]

@@ -12,9 +12,9 @@ from tests.support.qbxml_samples import request_xml
 
 
 def problems_of(body: str, version: str = "13.0", **options: Any) -> tuple[Problem, ...]:
-    with pytest.raises(InvalidRequest) as raised:
+    with pytest.raises(InvalidRequest) as caught:
         parse_request_xml(request_xml(body), version, **options)
-    return raised.value.problems
+    return caught.value.problems
 
 
 def problem_of(body: str, version: str = "13.0", **options: Any) -> Problem:
@@ -289,7 +289,7 @@ def test_problems_shorten_long_texts(body: str) -> None:
 
 
 def test_json_problems_have_pointers_into_the_original_tree() -> None:
-    with pytest.raises(InvalidRequest) as raised:
+    with pytest.raises(InvalidRequest) as caught:
         parse_request_json(
             {
                 "request": {
@@ -304,7 +304,7 @@ def test_json_problems_have_pointers_into_the_original_tree() -> None:
             }
         )
 
-    assert [problem.path for problem in raised.value.problems] == [
+    assert [problem.path for problem in caught.value.problems] == [
         "/request/attributes/request_id",
         "/request/attributes/metaData",
         "/request/children/1/text",
@@ -315,10 +315,10 @@ def test_json_problems_have_pointers_into_the_original_tree() -> None:
 
 
 def test_on_error_is_required_in_xml() -> None:
-    with pytest.raises(InvalidRequest) as raised:
+    with pytest.raises(InvalidRequest) as caught:
         parse_request_xml("<QBXML>\n<QBXMLMsgsRq><HostQueryRq/></QBXMLMsgsRq></QBXML>")
 
-    (problem,) = raised.value.problems
+    (problem,) = caught.value.problems
     assert (problem.message, problem.line) == ("onError is missing.", 2)
     assert problem.suggestion == 'Write <QBXMLMsgsRq onError="stopOnError">.'
 
@@ -362,10 +362,10 @@ def test_an_attribute_of_a_later_version_is_rejected(attributes: str, since: str
 def test_the_version_of_an_attribute_is_checked_in_json_too() -> None:
     request = {"name": "CustomerQueryRq", "attributes": {"metaData": "NoMetaData"}}
 
-    with pytest.raises(InvalidRequest) as raised:
+    with pytest.raises(InvalidRequest) as caught:
         parse_request_json({"version": "3.0", "request": request})
 
-    assert [problem.path for problem in raised.value.problems] == ["/request/attributes/metaData"]
+    assert [problem.path for problem in caught.value.problems] == ["/request/attributes/metaData"]
 
 
 def test_a_value_of_a_later_version_is_rejected() -> None:
@@ -422,9 +422,9 @@ def test_a_version_that_does_not_exist_is_rejected(version: str) -> None:
         f"QBXML {version} does not exist.",
         "Use a version from 1.0 to 17.0.",
     )
-    with pytest.raises(InvalidRequest) as raised:
+    with pytest.raises(InvalidRequest) as caught:
         parse_request_json({"version": version, "request": {"name": "HostQueryRq"}})
-    assert [each.path for each in raised.value.problems] == ["/version"]
+    assert [each.path for each in caught.value.problems] == ["/version"]
 
 
 @pytest.mark.parametrize("version", ["CA2.0", "CA3.0", "UK3.0"])

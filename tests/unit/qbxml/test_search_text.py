@@ -39,8 +39,8 @@ def test_two_kib_of_a_response_are_searched() -> None:
 
     text = search_text(REQUEST, response_xml(f"<CustomerQueryRs>{body}</CustomerQueryRs>"))
 
-    found = text.removeprefix(search_text(REQUEST)).strip("\n")
-    assert 2000 < len(found.encode()) <= 2048
+    response_part = text.removeprefix(search_text(REQUEST)).strip("\n")
+    assert 2000 < len(response_part.encode()) <= 2048
 
 
 def test_a_long_message_may_fill_the_limit() -> None:

@@ -22,11 +22,11 @@ def test_a_supported_version_passes(version: str, supported: str | None) -> None
 
 @pytest.mark.parametrize(("version", "supported"), [("13.0", "12.0"), ("10.0", "9.0"), ("CA3.0", "CA2.0")])
 def test_a_higher_version_is_rejected(version: str, supported: str) -> None:
-    with pytest.raises(UnsupportedByVersion) as raised:
+    with pytest.raises(UnsupportedByVersion) as caught:
         check_version(request_in(version), supported)
 
-    assert raised.value.code == "unsupported_by_version"
-    assert raised.value.details == {"qbxml_version": version, "supported": supported}
+    assert caught.value.code == "unsupported_by_version"
+    assert caught.value.details == {"qbxml_version": version, "supported": supported}
 
 
 @pytest.mark.parametrize(

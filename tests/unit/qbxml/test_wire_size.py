@@ -21,13 +21,13 @@ def request(text: str) -> Request:
 def test_the_stated_size_is_that_of_the_reply(character: str) -> None:
     too_large = request(character * 50_000 + "x" * MAX_WIRE_BYTES)
 
-    with pytest.raises(RequestTooLarge) as raised:
+    with pytest.raises(RequestTooLarge) as caught:
         check_wire_size(too_large.to_xml())
 
     prologue, _, body = too_large.to_wire().partition("?>\n<QBXML>")
-    sent = json.dumps(escape(f"<QBXML>{body}"), ensure_ascii=False)[1:-1]
+    json_text = json.dumps(escape(f"<QBXML>{body}"), ensure_ascii=False)[1:-1]
     assert prologue
-    assert raised.value.details == {"size_bytes": len(sent.encode()), "limit_bytes": MAX_WIRE_BYTES}
+    assert caught.value.details == {"size_bytes": len(json_text.encode()), "limit_bytes": MAX_WIRE_BYTES}
 
 
 def test_a_request_that_is_just_small_enough_passes() -> None:

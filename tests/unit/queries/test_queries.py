@@ -35,9 +35,9 @@ def built(query: str, **parameters: str | list[str]) -> Element:
 
 
 def problems_of(query: str, **parameters: str | list[str]) -> dict[str, Problem]:
-    with pytest.raises(InvalidRequest) as raised:
+    with pytest.raises(InvalidRequest) as caught:
         built(query, **parameters)
-    return {problem.field: problem for problem in raised.value.problems}
+    return {problem.field: problem for problem in caught.value.problems}
 
 
 def leaves(element: Element) -> dict[str, str | None]:

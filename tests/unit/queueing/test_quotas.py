@@ -51,11 +51,11 @@ def test_the_refusal_says_which_limit_and_when_to_call_again() -> None:
     process = quotas(clock=clock)
     limits = replace(WIDE, redeliveries_per_minute=0)
 
-    with pytest.raises(QuotaExceeded) as refused:
+    with pytest.raises(QuotaExceeded) as caught:
         process.check_redelivery(APP_ID, limits)
 
-    assert refused.value.details == {"limit": "redeliveries_per_minute", "value": 0}
-    assert refused.value.retry_after_seconds == 40
+    assert caught.value.details == {"limit": "redeliveries_per_minute", "value": 0}
+    assert caught.value.retry_after_seconds == 40
 
 
 def test_another_app_is_not_affected() -> None:
@@ -158,8 +158,8 @@ def test_the_limit_of_waiting_requests_says_when_to_call_again() -> None:
     creates(process, replace(WIDE, waiting=6))
     queue.clock.advance(seconds=2)
 
-    with pytest.raises(QuotaExceeded) as refused:
+    with pytest.raises(QuotaExceeded) as caught:
         process.check_create(APP_ID, replace(WIDE, waiting=6))
 
-    assert refused.value.details == {"limit": "waiting", "value": 6}
-    assert refused.value.retry_after_seconds == RECOUNT_SECONDS - 2
+    assert caught.value.details == {"limit": "waiting", "value": 6}
+    assert caught.value.retry_after_seconds == RECOUNT_SECONDS - 2

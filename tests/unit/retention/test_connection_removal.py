@@ -77,9 +77,9 @@ def test_the_sweeper_handles_sessions_of_a_deleted_connection() -> None:
     in_use.delete()
     in_use.clock.advance(hours=1)
 
-    swept = sweep(in_use.store, in_use.clock, in_use.clock() + timedelta(hours=1))
+    counts = sweep(in_use.store, in_use.clock, in_use.clock() + timedelta(hours=1))
 
-    assert (swept.sessions_released, swept.records_removed, swept.connections_purged) == (0, 1, 1)
+    assert (counts.sessions_released, counts.records_removed, counts.connections_purged) == (0, 1, 1)
 
 
 def test_another_apps_connection_is_not_found_and_one_is_deleted_once() -> None:

@@ -28,8 +28,8 @@ def run(sample: Sample) -> Element:
     record = ask(company, PREPARATION)[-1][0]
     for step in filter(None, steps):
         answers = ask(company, _filled(step, record))
-        failed = [answer.get("statusMessage") for answer in answers if answer.get("statusCode") != "0"]
-        assert not failed, failed
+        failures = [answer.get("statusMessage") for answer in answers if answer.get("statusCode") != "0"]
+        assert not failures, failures
         record = answers[-1][0]
     refusal = RequestError(*sample.refusal) if sample.refusal else None
     request = document(

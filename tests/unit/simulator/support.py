@@ -49,8 +49,8 @@ def qwc(**changes: str | None) -> str:
     text = QWC
     for name, value in changes.items():
         element = "" if value is None else f"<{name}>{escape(value)}</{name}>"
-        kept = re.sub(rf"<{name}>.*</{name}>", "", text)
-        text = kept.replace("</QBWCXML>", f"{element}</QBWCXML>")
+        rest = re.sub(rf"<{name}>.*</{name}>", "", text)
+        text = rest.replace("</QBWCXML>", f"{element}</QBWCXML>")
     return text
 
 

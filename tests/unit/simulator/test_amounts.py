@@ -38,10 +38,10 @@ def lines(*contents: dict[str, Any]) -> list[dict[str, Any]]:
 def test_the_amount_of_a_line_is_quantity_times_rate(
     keeper: Bookkeeper, line: dict[str, Any], rate: str | None, amount: str | None
 ) -> None:
-    added = keeper.invoice(InvoiceLineAdd=[line]).find("InvoiceLineRet")
+    invoice_line = keeper.invoice(InvoiceLineAdd=[line]).find("InvoiceLineRet")
 
-    assert added is not None
-    assert (added.findtext("Rate"), added.findtext("Amount")) == (rate, amount)
+    assert invoice_line is not None
+    assert (invoice_line.findtext("Rate"), invoice_line.findtext("Amount")) == (rate, amount)
 
 
 def test_discounts_apply_to_the_line_or_the_subtotal_above(keeper: Bookkeeper) -> None:
@@ -265,14 +265,14 @@ def test_a_mod_computes_amounts_tax_and_balance_again(keeper: Bookkeeper) -> Non
     )
     first, second, third = line_ids(invoice)
 
-    changed = change(
+    invoice_after = change(
         keeper,
         invoice,
         InvoiceLineMod=lines({"TxnLineID": first, "Quantity": 8}, {"TxnLineID": second}, {"TxnLineID": third}),
     )
 
-    assert amounts(changed) == ["100.00", "-10.00", "80.00"]
-    assert (changed.findtext("SalesTaxTotal"), changed.findtext("BalanceRemaining")) == ("5.40", "175.40")
+    assert amounts(invoice_after) == ["100.00", "-10.00", "80.00"]
+    assert (invoice_after.findtext("SalesTaxTotal"), invoice_after.findtext("BalanceRemaining")) == ("5.40", "175.40")
     assert keeper.owed("Ada") == Decimal("175.40")
 
 
@@ -286,8 +286,10 @@ def test_a_mod_of_the_amount_changes_the_rate_and_a_mod_of_the_item_all_of_the_l
         InvoiceLineMod=lines({"TxnLineID": first, "Amount": "30.00"}, {"TxnLineID": second, "ItemRef": "Paint"}),
     )
 
-    found = [(line.findtext("Desc"), line.findtext("Rate")) for line in by_amount.iter("InvoiceLineRet")]
-    assert found == [("Paint", "15.00"), ("Paint", "12.50")]
+    descriptions_and_rates = [
+        (line.findtext("Desc"), line.findtext("Rate")) for line in by_amount.iter("InvoiceLineRet")
+    ]
+    assert descriptions_and_rates == [("Paint", "15.00"), ("Paint", "12.50")]
     assert amounts(by_amount) == ["30.00", "12.50"]
 
 
@@ -303,14 +305,14 @@ def test_a_mod_keeps_prices_when_the_item_changes_later(keeper: Bookkeeper) -> N
 
 def test_a_payment_can_be_applied_to_another_invoice(keeper: Bookkeeper) -> None:
     first, second = keeper.invoice(), keeper.invoice()
-    applied = {"TxnID": first.findtext("TxnID"), "PaymentAmount": "100.00"}
-    payment = keeper.add("ReceivePayment", CustomerRef="Ada", TotalAmount="100.00", AppliedToTxnAdd=[applied])
+    application = {"TxnID": first.findtext("TxnID"), "PaymentAmount": "100.00"}
+    payment = keeper.add("ReceivePayment", CustomerRef="Ada", TotalAmount="100.00", AppliedToTxnAdd=[application])
 
-    changed = change(
+    payment_after = change(
         keeper, payment, AppliedToTxnMod=[{"TxnID": second.findtext("TxnID"), "PaymentAmount": "100.00"}]
     )  # fmt: skip
 
-    assert changed.findtext("UnusedPayment") == "0.00"
+    assert payment_after.findtext("UnusedPayment") == "0.00"
     assert keeper.get(first).findtext("IsPaid") == "false"
     assert keeper.get(second).findtext("IsPaid") == "true"
 

@@ -33,7 +33,7 @@ class RandomClerk:
         self.keeper = Bookkeeper()
         self.keeper.add("Account", Name="Accounts Payable", AccountType="AccountsPayable")
         self.chance = random.Random(seed)
-        self.done: list[Element] = []
+        self.records: list[Element] = []
         self.statuses: set[str] = set()
 
     def work(self) -> None:
@@ -63,11 +63,11 @@ class RandomClerk:
         self.statuses.add(answer.get("statusCode", ""))
         assert answer.get("statusCode") in {"0", "3120", "3150", "3180", "3210"}, answer.get("statusMessage")
         if len(answer):
-            self.done.append(answer[0])
+            self.records.append(answer[0])
 
     def any_of(self, *kinds: str) -> str:
-        chosen = [each for each in self.done if each.tag in {f"{kind}Ret" for kind in kinds}]
-        return (self.chance.choice(chosen).findtext("TxnID") or "") if chosen else "1-1"
+        records = [each for each in self.records if each.tag in {f"{kind}Ret" for kind in kinds}]
+        return (self.chance.choice(records).findtext("TxnID") or "") if records else "1-1"
 
     def lines(self) -> list[dict[str, Any]]:
         lines = []
@@ -101,22 +101,22 @@ class RandomClerk:
         if self.chance.random() < 0.5:
             self.add("ReceivePayment", CustomerRef=customer, TotalAmount=amount, IsAutoApply=True)
             return
-        applied: dict[str, Any] = {"TxnID": self.any_of("Invoice"), "PaymentAmount": amount}
+        application: dict[str, Any] = {"TxnID": self.any_of("Invoice"), "PaymentAmount": amount}
         if self.chance.random() < 0.4:
             credit = self.any_of("CreditMemo", "ReceivePayment")
-            applied["SetCredit"] = [{"CreditTxnID": credit, "AppliedAmount": self.amount(20)}]
+            application["SetCredit"] = [{"CreditTxnID": credit, "AppliedAmount": self.amount(20)}]
         if self.chance.random() < 0.4:
-            applied |= {"DiscountAmount": "1.00", "DiscountAccountRef": "Discounts"}
-        self.add("ReceivePayment", CustomerRef=customer, TotalAmount=amount, AppliedToTxnAdd=[applied])
+            application |= {"DiscountAmount": "1.00", "DiscountAccountRef": "Discounts"}
+        self.add("ReceivePayment", CustomerRef=customer, TotalAmount=amount, AppliedToTxnAdd=[application])
 
     def pay_bill(self) -> None:
-        applied = {"TxnID": self.any_of("Bill"), "PaymentAmount": self.amount()}
+        application = {"TxnID": self.any_of("Bill"), "PaymentAmount": self.amount()}
         self.add(
             "BillPaymentCheck",
             PayeeEntityRef="Supplier",
             BankAccountRef="Checking",
             IsToBePrinted=True,
-            AppliedToTxnAdd=[applied],
+            AppliedToTxnAdd=[application],
         )
 
     def journal(self) -> None:
@@ -153,8 +153,8 @@ class RandomClerk:
             return
         line = next(line for _, line in invoice.lines())
         quantity = {"Quantity": "4"} if self.chance.random() < 0.7 else {}
-        kept = [{"TxnLineID": each["TxnLineID"]} for _, each in invoice.lines() if each is not line]
-        lines = [{"TxnLineID": line["TxnLineID"], **quantity}, *kept]
+        other_lines = [{"TxnLineID": each["TxnLineID"]} for _, each in invoice.lines() if each is not line]
+        lines = [{"TxnLineID": line["TxnLineID"], **quantity}, *other_lines]
         content = {
             "TxnID": txn_id,
             "EditSequence": str(invoice.edit_sequence),
@@ -166,19 +166,19 @@ class RandomClerk:
         assert answer.get("statusCode") in {"0", "3210"}, answer.get("statusMessage")
 
     def delete(self) -> None:
-        chosen = [each for each in self.done if each.tag != "TransferRet"]
-        if chosen:
-            record = self.chance.choice(chosen)
+        records = [each for each in self.records if each.tag != "TransferRet"]
+        if records:
+            record = self.chance.choice(records)
             answer = self.keeper.delete(record)
             assert answer.get("statusCode") in {"0", "3120", "3160"}, answer.get("statusMessage")
             if answer.get("statusCode") == "0":
-                self.done.remove(record)
+                self.records.remove(record)
 
     def void(self) -> None:
         kinds = ("Invoice", "CreditMemo", "SalesReceipt", "Bill", "Check", "JournalEntry")
-        chosen = [each for each in self.done if each.tag.removesuffix("Ret") in kinds]
-        if chosen:
-            record = self.chance.choice(chosen)
+        records = [each for each in self.records if each.tag.removesuffix("Ret") in kinds]
+        if records:
+            record = self.chance.choice(records)
             content = {"TxnVoidType": record.tag.removesuffix("Ret"), "TxnID": record.findtext("TxnID")}
             answer = self.keeper.ask("TxnVoidRq", content)
             assert answer.get("statusCode") in {"0", "1030", "3160"}, answer.get("statusMessage")
@@ -199,8 +199,8 @@ def check(books: Books) -> None:
         assert by_entity == sign * in_account, kind
     still_open = ZERO
     for record in books.transactions.values():
-        due, left = ledger.due(record.id), ledger.open_amount(record.id)
-        still_open += left if due > 0 else -left
+        due, open_amount = ledger.due(record.id), ledger.open_amount(record.id)
+        still_open += open_amount if due > 0 else -open_amount
     assert still_open == sum((posting.amount for posting in postings if posting.is_open), ZERO)
     assets = {each.id for each in books["Account"] if each.full_name == "Inventory Asset"}
     assert sum(ledger.stock_value.values(), ZERO) == sum((ledger.accounts.get(each, ZERO) for each in assets), ZERO)

@@ -112,11 +112,11 @@ def test_a_company_is_saved_and_loaded_unchanged(tmp_path: Path, wholesale: Comp
     first, second = tmp_path / "first.json", tmp_path / "second.json"
 
     wholesale.save(first)
-    loaded = Company.load(first)
-    loaded.save(second)
+    company = Company.load(first)
+    company.save(second)
 
     assert hashlib.sha256(first.read_bytes()).digest() == hashlib.sha256(second.read_bytes()).digest()
-    assert loaded.books.ledger.accounts == wholesale.books.ledger.accounts
+    assert company.books.ledger.accounts == wholesale.books.ledger.accounts
 
 
 def test_a_snapshot_is_a_copy_that_later_changes_do_not_reach() -> None:
@@ -173,8 +173,8 @@ def test_each_country_has_its_addresses_and_taxes(country: str, tax: str) -> Non
 
 def test_a_company_is_opened_by_the_word_for_it_or_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "books.json"
-    made = Company.opened(str(file), customers=4)
-    made.save(file)
+    company = Company.opened(str(file), customers=4)
+    company.save(file)
 
     assert len(Company.opened("wholesale", customers=4).books["Customer"]) == 4
     assert not len(Company.opened("empty").books["Customer"])

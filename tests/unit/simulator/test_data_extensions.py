@@ -39,9 +39,9 @@ def shown_value(company: Any) -> Any:
 def test_a_definition_is_added_once_and_found_by_owner_and_object() -> None:
     company = a_company()
 
-    added = define(company, "Shelf", "INTTYPE", "Item", "Customer").find("DataExtDefRet")
+    definition = define(company, "Shelf", "INTTYPE", "Item", "Customer").find("DataExtDefRet")
 
-    assert [child.tag for child in added] == [
+    assert [child.tag for child in definition] == [
         "OwnerID",
         "DataExtID",
         "DataExtName",
@@ -69,8 +69,8 @@ def test_a_value_is_set_changed_and_deleted_on_a_list_object() -> None:
     assert shown_value(company) == "one"
     assert code(set_value(company, "Note", place, "two", "DataExtMod")) == "0"
     assert shown_value(company) == "two"
-    deleted = set_value(company, "Note", place, None, "DataExtDel")
-    assert deleted.findtext("DataExtDelRet/ListObjRef/FullName")
+    response = set_value(company, "Note", place, None, "DataExtDel")
+    assert response.findtext("DataExtDelRet/ListObjRef/FullName")
     assert shown_value(company) is None
     assert code(set_value(company, "Note", place, None, "DataExtDel")) == "3120"
 
@@ -140,8 +140,8 @@ def test_renaming_a_definition_keeps_its_values_and_deleting_it_removes_them() -
 
     assert [each.text for each in answer.iter("AssignToObject")] == ["Customer", "Vendor"]
     assert shown_value(company) == "kept"
-    gone = identity.replace("Note", "Remark")
-    deleted = ask(company, f"<DataExtDefDelRq>{gone}</DataExtDefDelRq>")[0]
-    assert deleted.findtext("DataExtDefDelRet/DataExtName") == "Remark"
+    new_identity = identity.replace("Note", "Remark")
+    response = ask(company, f"<DataExtDefDelRq>{new_identity}</DataExtDefDelRq>")[0]
+    assert response.findtext("DataExtDefDelRet/DataExtName") == "Remark"
     assert shown_value(company) is None
-    assert code(ask(company, f"<DataExtDefDelRq>{gone}</DataExtDefDelRq>")[0]) == "3250"
+    assert code(ask(company, f"<DataExtDefDelRq>{new_identity}</DataExtDefDelRq>")[0]) == "3250"

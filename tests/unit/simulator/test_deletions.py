@@ -23,17 +23,17 @@ def add_customer(company: Any, name: str) -> Any:
 
 def test_an_object_that_nothing_refers_to_is_deleted_and_can_be_found_among_the_deletions() -> None:
     company = a_company()
-    gone = add_customer(company, "Gone")
+    customer = add_customer(company, "Gone")
 
-    answer = delete(company, "Customer", gone.id)
+    answer = delete(company, "Customer", customer.id)
 
     assert [child.tag for child in answer] == ["ListDelType", "ListID", "TimeDeleted", "FullName"]
     assert answer.findtext("FullName") == "Gone"
-    assert gone.id not in company.books.lists
+    assert customer.id not in company.books.lists
     query = "<ListDeletedQueryRq><ListDelType>Customer</ListDelType></ListDeletedQueryRq>"
     row = ask(company, query)[0].find("ListDeletedRet")
     assert [child.tag for child in row] == ["ListDelType", "ListID", "TimeCreated", "TimeDeleted", "FullName"]
-    assert row.findtext("ListID") == gone.id
+    assert row.findtext("ListID") == customer.id
     assert code(ask(company, query.replace("Customer", "Vendor"))[0]) == "1"
     assert ask(company, query.replace("Rq>", 'Rq metaData="MetaDataOnly">', 1))[0].get("retCount") == "1"
 
@@ -57,13 +57,13 @@ def test_deletions_are_filtered_by_date_and_forgotten_after_90_days() -> None:
 
 def test_an_object_in_use_is_not_deleted() -> None:
     company = a_company()
-    used = company.books.lists[next(iter(company.books["SalesOrder"])).fields["CustomerRef"]["ListID"]]
+    customer = company.books.lists[next(iter(company.books["SalesOrder"])).fields["CustomerRef"]["ListID"]]
 
-    answer = delete(company, "Customer", used.id)
+    answer = delete(company, "Customer", customer.id)
 
     assert code(answer) == "3160"
     assert "in use" in answer.get("statusMessage")
-    assert used.id in company.books.lists
+    assert customer.id in company.books.lists
 
 
 def test_an_id_of_another_kind_or_of_nothing_is_3120() -> None:
@@ -83,11 +83,11 @@ def test_deleting_an_invoice_restores_the_balance() -> None:
     customer = add_customer(company, "Buyer")
     line = "<InvoiceLineAdd><ItemRef><FullName>Consulting</FullName></ItemRef><Quantity>2</Quantity></InvoiceLineAdd>"
     body = f"<CustomerRef><ListID>{customer.id}</ListID></CustomerRef><RefNumber>X1</RefNumber>{line}"
-    added = ask(company, f"<InvoiceAddRq><InvoiceAdd>{body}</InvoiceAdd></InvoiceAddRq>")[0].find("InvoiceRet")
+    invoice = ask(company, f"<InvoiceAddRq><InvoiceAdd>{body}</InvoiceAdd></InvoiceAddRq>")[0].find("InvoiceRet")
     assert shown(books, customer)["Balance"] == "240.00"
 
     answer = ask(
-        company, f"<TxnDelRq><TxnDelType>Invoice</TxnDelType><TxnID>{added.findtext('TxnID')}</TxnID></TxnDelRq>"
+        company, f"<TxnDelRq><TxnDelType>Invoice</TxnDelType><TxnID>{invoice.findtext('TxnID')}</TxnID></TxnDelRq>"
     )[0]
 
     assert [child.tag for child in answer] == ["TxnDelType", "TxnID", "TimeDeleted", "RefNumber"]
@@ -95,7 +95,7 @@ def test_deleting_an_invoice_restores_the_balance() -> None:
     row = ask(company, "<TxnDeletedQueryRq><TxnDelType>Invoice</TxnDelType></TxnDeletedQueryRq>")[0].find(
         "TxnDeletedRet"
     )
-    assert (row.findtext("TxnID"), row.findtext("RefNumber")) == (added.findtext("TxnID"), "X1")
+    assert (row.findtext("TxnID"), row.findtext("RefNumber")) == (invoice.findtext("TxnID"), "X1")
 
 
 def test_a_void_invoice_stays_with_zero_amounts_and_no_effects() -> None:

@@ -35,8 +35,8 @@ def test_accounts_by_type() -> None:
 
 def test_to_dos_that_are_not_done_come_unless_the_query_asks_for_others() -> None:
     company = a_company()
-    for done in ("true", "false"):
-        add(company, "ToDo", f"<Notes>{done}</Notes><IsDone>{done}</IsDone>")
+    for is_done in ("true", "false"):
+        add(company, "ToDo", f"<Notes>{is_done}</Notes><IsDone>{is_done}</IsDone>")
 
     shown_notes = [
         [element.findtext("Notes") for element in query(company, "ToDo", filters)]
@@ -57,7 +57,7 @@ def test_transactions_of_all_kinds_by_type_entity_account_and_date() -> None:
     invoice = next(iter(books["Invoice"]))
     customer = books.lists[invoice.fields["CustomerRef"]["ListID"]]
 
-    def found(filters: str) -> Any:
+    def rows_of(filters: str) -> Any:
         return query(company, "Transaction", filters)
 
     types = "<TransactionTypeFilter><TxnTypeFilter>Invoice</TxnTypeFilter></TransactionTypeFilter>"
@@ -67,27 +67,27 @@ def test_transactions_of_all_kinds_by_type_entity_account_and_date() -> None:
         f"<TransactionDateRangeFilter><FromTxnDate>{day}</FromTxnDate><ToTxnDate>{day}</ToTxnDate>"
         "</TransactionDateRangeFilter>"
     )
-    assert len(found("")) == len(books.transactions) - len(books["TimeTracking"]) - len(books["VehicleMileage"])
-    assert {row.findtext("TxnType") for row in found(types)} == {"Invoice"}
-    assert {row.findtext("EntityRef/FullName") for row in found(entity)} == {
+    assert len(rows_of("")) == len(books.transactions) - len(books["TimeTracking"]) - len(books["VehicleMileage"])
+    assert {row.findtext("TxnType") for row in rows_of(types)} == {"Invoice"}
+    assert {row.findtext("EntityRef/FullName") for row in rows_of(entity)} == {
         customer.full_name,
         None,  # a deposit: its lines name the customer
     }
-    assert {row.findtext("TxnDate") for row in found(dates)} == {day}
+    assert {row.findtext("TxnDate") for row in rows_of(dates)} == {day}
     assert {
         row.findtext("TxnType")
-        for row in found("<TransactionPostingStatusFilter>NonPosting</TransactionPostingStatusFilter>")
+        for row in rows_of("<TransactionPostingStatusFilter>NonPosting</TransactionPostingStatusFilter>")
     } == {"Estimate", "PurchaseOrder", "SalesOrder"}
     receivable = (
         "<TransactionAccountFilter><AccountTypeFilter>AccountsReceivable</AccountTypeFilter></TransactionAccountFilter>"
     )
-    assert {row.findtext("TxnType") for row in found(receivable)} == {
+    assert {row.findtext("TxnType") for row in rows_of(receivable)} == {
         "Charge",
         "CreditMemo",
         "Invoice",
         "ReceivePayment",
     }
-    assert [row.findtext("TxnID") for row in found(f"<TxnID>{invoice.id}</TxnID>")] == [invoice.id]
+    assert [row.findtext("TxnID") for row in rows_of(f"<TxnID>{invoice.id}</TxnID>")] == [invoice.id]
 
 
 def test_a_transaction_is_shown_as_a_summary_or_by_its_lines() -> None:

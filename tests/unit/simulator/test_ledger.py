@@ -29,21 +29,25 @@ def bill(keeper: Bookkeeper, **fields: Any) -> Element:
 
 
 def test_a_bill_is_open_until_it_is_paid(keeper: Bookkeeper) -> None:
-    added = bill(keeper, TxnDate="2026-05-01")
-    assert (added.findtext("AmountDue"), added.findtext("OpenAmount"), added.findtext("IsPaid")) == (
+    new_bill = bill(keeper, TxnDate="2026-05-01")
+    assert (
+        new_bill.findtext("AmountDue"),
+        new_bill.findtext("OpenAmount"),
+        new_bill.findtext("IsPaid"),
+    ) == (
         "320.00",
         "320.00",
         "false",
     )
-    assert added.findtext("DueDate") == "2026-05-31"
+    assert new_bill.findtext("DueDate") == "2026-05-31"
     assert keeper.get("Supplier", "Vendor").findtext("Balance") == "320.00"
     assert keeper.balance("Inventory Asset") == Decimal(20)
     credit = keeper.add(
         "VendorCredit", VendorRef="Supplier", ExpenseLineAdd=[{"AccountRef": "Rent", "Amount": "50.00"}]
     )
 
-    applied = {
-        "TxnID": added.findtext("TxnID"),
+    application = {
+        "TxnID": new_bill.findtext("TxnID"),
         "PaymentAmount": "260.00",
         "SetCredit": [{"CreditTxnID": credit.findtext("TxnID"), "AppliedAmount": "50.00"}],
         "DiscountAmount": "10.00",
@@ -54,21 +58,21 @@ def test_a_bill_is_open_until_it_is_paid(keeper: Bookkeeper) -> None:
         PayeeEntityRef="Supplier",
         BankAccountRef="Checking",
         IsToBePrinted=True,
-        AppliedToTxnAdd=[applied],
+        AppliedToTxnAdd=[application],
     )
 
     assert payment.findtext("Amount") == "260.00"
-    assert (keeper.get(added).findtext("IsPaid"), keeper.get(credit).findtext("OpenAmount")) == ("true", "0.00")
+    assert (keeper.get(new_bill).findtext("IsPaid"), keeper.get(credit).findtext("OpenAmount")) == ("true", "0.00")
     assert keeper.get("Supplier", "Vendor").findtext("Balance") == "0.00"
     assert keeper.balance("Checking") == Decimal(-260)
 
 
 def test_a_bill_cannot_be_paid_twice(keeper: Bookkeeper) -> None:
-    applied = {"TxnID": bill(keeper).findtext("TxnID")}
+    application = {"TxnID": bill(keeper).findtext("TxnID")}
     content = {
         "PayeeEntityRef": "Supplier",
         "CreditCardAccountRef": "Card",
-        "AppliedToTxnAdd": [{**applied, "PaymentAmount": "320.00"}],
+        "AppliedToTxnAdd": [{**application, "PaymentAmount": "320.00"}],
     }
 
     keeper.add("BillPaymentCreditCard", **content)
@@ -78,11 +82,11 @@ def test_a_bill_cannot_be_paid_twice(keeper: Bookkeeper) -> None:
 
 
 def test_a_bill_without_terms_is_due_after_ten_days(keeper: Bookkeeper) -> None:
-    added = keeper.add(
+    bill_without_terms = keeper.add(
         "Bill", VendorRef="Tax Agency", TxnDate="2026-02-27", ExpenseLineAdd=[{"AccountRef": "Rent", "Amount": "1.00"}]
     )
 
-    assert added.findtext("DueDate") == "2026-03-09"
+    assert bill_without_terms.findtext("DueDate") == "2026-03-09"
 
 
 def test_checks_and_card_charges_credit_the_account_that_pays(keeper: Bookkeeper) -> None:
@@ -104,10 +108,12 @@ def test_checks_and_card_charges_credit_the_account_that_pays(keeper: Bookkeeper
 
 def test_a_check_refunds_the_credit_of_a_customer(keeper: Bookkeeper) -> None:
     payment = keeper.add("ReceivePayment", CustomerRef="Ada", TotalAmount="40.00", IsAutoApply=True)
-    applied = [{"TxnID": payment.findtext("TxnID"), "Amount": "40.00"}]
+    application = [{"TxnID": payment.findtext("TxnID"), "Amount": "40.00"}]
     lines = [{"AccountRef": "Accounts Receivable", "Amount": "40.00", "CustomerRef": "Ada"}]
 
-    keeper.add("Check", AccountRef="Checking", PayeeEntityRef="Ada", ApplyCheckToTxnAdd=applied, ExpenseLineAdd=lines)
+    keeper.add(
+        "Check", AccountRef="Checking", PayeeEntityRef="Ada", ApplyCheckToTxnAdd=application, ExpenseLineAdd=lines
+    )
 
     assert keeper.owed("Ada") == 0
     assert keeper.get(payment).findtext("UnusedPayment") == "0.00"
@@ -141,9 +147,9 @@ def test_a_journal_entry_to_receivables_can_be_paid(keeper: Bookkeeper) -> None:
         JournalDebitLine=[{"AccountRef": "Accounts Receivable", "Amount": "5.00", "EntityRef": "Bruno"}],
         JournalCreditLine=[{"AccountRef": "Sales", "Amount": "5.00"}],
     )
-    applied = [{"TxnID": entry.findtext("TxnID"), "PaymentAmount": "5.00"}]
+    application = [{"TxnID": entry.findtext("TxnID"), "PaymentAmount": "5.00"}]
 
-    keeper.add("ReceivePayment", CustomerRef="Bruno", TotalAmount="5.00", AppliedToTxnAdd=applied)
+    keeper.add("ReceivePayment", CustomerRef="Bruno", TotalAmount="5.00", AppliedToTxnAdd=application)
 
     assert keeper.owed("Bruno") == 0
 

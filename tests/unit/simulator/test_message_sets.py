@@ -24,7 +24,7 @@ def say(company: Any, new: str | None, old: str | None, body: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("new", "old", "body", "says", "executed", "kept"),
+    ("new", "old", "body", "says", "executions", "message_set_ids"),
     [
         # x not known: executed and kept
         ("N", None, OTHER, "0: 0", 1, {"X", "N"}),
@@ -65,7 +65,7 @@ def say(company: Any, new: str | None, old: str | None, body: str) -> str:
     ],
 )
 def test_the_table_of_message_sets(
-    *, new: str | None, old: str | None, body: str, says: str, executed: int, kept: set[str]
+    *, new: str | None, old: str | None, body: str, says: str, executions: int, message_set_ids: set[str]
 ) -> None:
     company = a_company()
     assert say(company, "X", None, ADD) == "0: 0"
@@ -73,8 +73,8 @@ def test_the_table_of_message_sets(
 
     assert say(company, new, old, body) == says
 
-    assert len(company.executed) - before == executed
-    assert set(company.message_sets.stored["Simulator"]) == kept
+    assert len(company.executed) - before == executions
+    assert set(company.message_sets.stored["Simulator"]) == message_set_ids
 
 
 def test_a_response_of_severity_error_is_kept_like_any_other() -> None:

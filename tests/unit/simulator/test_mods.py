@@ -35,11 +35,11 @@ def test_a_mod_sets_named_fields_clears_empty_ones_and_keeps_the_rest() -> None:
         company, "Customer", customer, "<CompanyName/><ShipAddress><City>X</City></ShipAddress><Phone>1</Phone>"
     )
 
-    changed = answer.find("CustomerRet")
+    customer_after = answer.find("CustomerRet")
     assert code(answer) == "0"
-    assert changed.find("CompanyName") is None
-    assert changed.findtext("Phone") == "1"
-    assert changed.findtext("ShipAddress/City") == "X"
+    assert customer_after.find("CompanyName") is None
+    assert customer_after.findtext("Phone") == "1"
+    assert customer_after.findtext("ShipAddress/City") == "X"
     assert customer.fields["TermsRef"] == terms
 
 
@@ -70,11 +70,11 @@ def test_an_old_edit_sequence_is_refused_and_nothing_changes() -> None:
 
 def test_a_mod_of_an_object_that_does_not_exist_is_3120() -> None:
     company = a_company()
-    gone = first(company, "Customer")
+    customer = first(company, "Customer")
     company.books.remove(next(each for each in company.books["SalesOrder"]))
-    gone.id = "80000000-1"
+    customer.id = "80000000-1"
 
-    assert code(modify(company, "Customer", gone, "<Phone>1</Phone>")) == "3120"
+    assert code(modify(company, "Customer", customer, "<Phone>1</Phone>")) == "3120"
 
 
 def test_a_renamed_parent_renames_its_jobs() -> None:
@@ -93,9 +93,9 @@ def test_a_name_that_is_taken_or_a_customer_below_itself_is_refused() -> None:
     job = next(each for each in company.books["Customer"] if ":" in each.full_name)
     parent = company.books.lists[job.fields["ParentRef"]["ListID"]]
     other = next(each for each in company.books["Customer"] if ":" not in each.full_name and each is not parent)
-    taken = other.full_name.encode("ascii", "xmlcharrefreplace").decode()
+    name = other.full_name.encode("ascii", "xmlcharrefreplace").decode()
 
-    assert code(modify(company, "Customer", parent, f"<Name>{taken}</Name>")) == "3100"
+    assert code(modify(company, "Customer", parent, f"<Name>{name}</Name>")) == "3100"
     for below in (parent, job):
         answer = modify(company, "Customer", parent, f"<ParentRef><ListID>{below.id}</ListID></ParentRef>")
         assert code(answer) == "3130"
@@ -113,13 +113,13 @@ def test_a_required_reference_cannot_be_cleared() -> None:
 def test_lines_are_changed_added_and_removed_by_their_ids() -> None:
     company = a_company()
     order = next(each for each in company.books["SalesOrder"] if len(list(each.lines())) > 1)
-    kept, *gone = [line["TxnLineID"] for _, line in order.lines()]
+    first_id, *other_ids = [line["TxnLineID"] for _, line in order.lines()]
 
     answer = modify(
         company,
         "SalesOrder",
         order,
-        f"<SalesOrderLineMod><TxnLineID>{kept}</TxnLineID><Desc>Changed</Desc></SalesOrderLineMod>"
+        f"<SalesOrderLineMod><TxnLineID>{first_id}</TxnLineID><Desc>Changed</Desc></SalesOrderLineMod>"
         "<SalesOrderLineMod><TxnLineID>-1</TxnLineID><ItemRef><FullName>Hardware</FullName></ItemRef>"
         "<Quantity>2</Quantity></SalesOrderLineMod>",
     )
@@ -127,8 +127,8 @@ def test_lines_are_changed_added_and_removed_by_their_ids() -> None:
     lines = answer.findall("SalesOrderRet/SalesOrderLineRet")
     assert code(answer) == "0"
     assert [line.findtext("Desc") for line in lines] == ["Changed", "Hardware"]
-    assert lines[0].findtext("TxnLineID") == kept
-    assert lines[1].findtext("TxnLineID") not in {kept, "-1", *gone}
+    assert lines[0].findtext("TxnLineID") == first_id
+    assert lines[1].findtext("TxnLineID") not in {first_id, "-1", *other_ids}
     assert lines[1].findtext("Amount") == "25.00"
 
 
@@ -152,14 +152,14 @@ def test_a_line_that_the_transaction_does_not_have_is_refused() -> None:
 def test_lines_of_a_journal_entry_keep_or_change_their_side() -> None:
     company = a_company()
     line = "<AccountRef><FullName>{}</FullName></AccountRef><Amount>5.00</Amount>"
-    added = ask(
+    journal_entry = ask(
         company,
         "<JournalEntryAddRq><JournalEntryAdd>"
         f"<JournalDebitLine>{line.format('Checking')}</JournalDebitLine>"
         f"<JournalCreditLine>{line.format('Sales')}</JournalCreditLine></JournalEntryAdd></JournalEntryAddRq>",
     )[0].find("JournalEntryRet")
-    entry = company.books.transactions[added.findtext("TxnID")]
-    debit, credit = (added.findtext(f"Journal{side}Line/TxnLineID") for side in ("Debit", "Credit"))
+    entry = company.books.transactions[journal_entry.findtext("TxnID")]
+    debit, credit = (journal_entry.findtext(f"Journal{side}Line/TxnLineID") for side in ("Debit", "Credit"))
 
     answer = modify(
         company,
@@ -213,10 +213,10 @@ def test_effects_that_do_not_balance_leave_no_record_behind() -> None:
     company = a_company()
     books = company.books
     count = len(books["Invoice"])
-    broken = {"CustomerRef": {"ListID": "x"}, "TotalAmount": "x"}
+    fields = {"CustomerRef": {"ListID": "x"}, "TotalAmount": "x"}
 
     with pytest.raises(ArithmeticError):
-        books.add(KINDS["Invoice"], broken)
+        books.add(KINDS["Invoice"], fields)
 
     assert len(books["Invoice"]) == count == len(list(books["Invoice"]))
 

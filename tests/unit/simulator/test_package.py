@@ -27,8 +27,8 @@ def sources(pattern: str) -> list[Path]:
 def built_wheel(target: Path) -> Path:
     """Build the wheel without a network: setuptools of this environment builds it."""
     source = target / "source"
-    listed = subprocess.run([sys.executable, "-c", "import setuptools.build_meta"], check=False, capture_output=True)
-    if listed.returncode:
+    process = subprocess.run([sys.executable, "-c", "import setuptools.build_meta"], check=False, capture_output=True)
+    if process.returncode:
         pytest.skip("needs setuptools")
     # A copy: setuptools writes its build folder beside the sources.
     for path in sources("*"):
@@ -75,7 +75,7 @@ def test_the_installed_command_runs_outside_the_repository(tmp_path: Path) -> No
         module = __import__(name.partition(">")[0])
         (site / f"{module.__name__}.pth").write_text(str(Path(module.__file__ or "").parents[1]), encoding="utf-8")
 
-    shown = subprocess.run(  # noqa: S603 - the Python of the new environment
+    output = subprocess.run(  # noqa: S603 - the Python of the new environment
         [environment / "bin" / "python", "-m", "simulator", "--help"],
         cwd=tmp_path,
         env={"PATH": "/usr/bin:/bin"},
@@ -85,4 +85,4 @@ def test_the_installed_command_runs_outside_the_repository(tmp_path: Path) -> No
     ).stdout
 
     assert PROJECT["project"]["scripts"] == {"qbxml-simulator": "simulator.__main__:main"}
-    assert shown.startswith("usage: qbxml-simulator")
+    assert output.startswith("usage: qbxml-simulator")

@@ -19,8 +19,8 @@ def keeper() -> Bookkeeper:
 
 
 def pay(keeper: Bookkeeper, invoice: Element, amount: str, *, customer: str = "Ada", **more: Any) -> Element:
-    applied = {"TxnID": invoice.findtext("TxnID"), "PaymentAmount": amount, **more}
-    return keeper.add("ReceivePayment", CustomerRef=customer, TotalAmount=amount, AppliedToTxnAdd=[applied])
+    application = {"TxnID": invoice.findtext("TxnID"), "PaymentAmount": amount, **more}
+    return keeper.add("ReceivePayment", CustomerRef=customer, TotalAmount=amount, AppliedToTxnAdd=[application])
 
 
 def state(keeper: Bookkeeper, invoice: Element) -> tuple[str | None, ...]:
@@ -34,9 +34,13 @@ def test_an_invoice_is_paid_when_payments_settle_all_of_it(keeper: Bookkeeper) -
 
     payment = pay(keeper, invoice, "60.00")
     assert state(keeper, invoice) == ("-60.00", "40.00", "false")
-    applied = payment.find("AppliedToTxnRet")
-    assert applied is not None
-    assert (applied.findtext("TxnType"), applied.findtext("Amount"), applied.findtext("BalanceRemaining")) == (
+    application = payment.find("AppliedToTxnRet")
+    assert application is not None
+    assert (
+        application.findtext("TxnType"),
+        application.findtext("Amount"),
+        application.findtext("BalanceRemaining"),
+    ) == (
         "Invoice",
         "60.00",
         "40.00",
@@ -68,9 +72,9 @@ def test_more_than_the_amount_due_cannot_be_paid(keeper: Bookkeeper) -> None:
     invoice = keeper.invoice()
     pay(keeper, invoice, "60.00")
 
-    applied = {"TxnID": invoice.findtext("TxnID"), "PaymentAmount": "40.01"}
+    application = {"TxnID": invoice.findtext("TxnID"), "PaymentAmount": "40.01"}
     code, message = keeper.refusal(
-        "ReceivePayment", CustomerRef="Ada", TotalAmount="40.01", AppliedToTxnAdd=[applied]
+        "ReceivePayment", CustomerRef="Ada", TotalAmount="40.01", AppliedToTxnAdd=[application]
     )  # fmt: skip
 
     assert code == "3210"
@@ -93,8 +97,8 @@ def test_more_than_the_amount_due_cannot_be_paid(keeper: Bookkeeper) -> None:
 )
 def test_payments_that_quickbooks_refuses(keeper: Bookkeeper, fields: dict[str, Any], code: str) -> None:
     invoice = keeper.invoice()
-    for applied in fields.get("AppliedToTxnAdd", ()):
-        applied["TxnID"] = applied["TxnID"].replace("{id}", invoice.findtext("TxnID") or "")
+    for application in fields.get("AppliedToTxnAdd", ()):
+        application["TxnID"] = application["TxnID"].replace("{id}", invoice.findtext("TxnID") or "")
 
     assert keeper.refusal("ReceivePayment", **{"CustomerRef": "Ada", **fields})[0] == code
 
@@ -143,8 +147,8 @@ def test_discounts_and_credits_settle_together_with_the_payment(keeper: Bookkeep
     assert payment.findtext("AppliedToTxnRet/LinkedTxn/TxnType") == "CreditMemo"
     assert keeper.owed("Ada") == Decimal(-5)
     assert keeper.balance("Discounts") == Decimal(-2)
-    applied = {"TxnID": invoice.findtext("TxnID"), "PaymentAmount": "0.01"}
-    assert keeper.refusal("ReceivePayment", CustomerRef="Ada", AppliedToTxnAdd=[applied])[0] == "3210"
+    application = {"TxnID": invoice.findtext("TxnID"), "PaymentAmount": "0.01"}
+    assert keeper.refusal("ReceivePayment", CustomerRef="Ada", AppliedToTxnAdd=[application])[0] == "3210"
 
 
 def test_a_customer_pays_for_its_jobs(keeper: Bookkeeper) -> None:
@@ -172,17 +176,17 @@ def test_a_deleted_payment_opens_the_invoice_again_and_a_deleted_invoice_frees_t
 
 def test_a_refund_uses_up_a_credit(keeper: Bookkeeper) -> None:
     memo = keeper.add("CreditMemo", CustomerRef="Ada", CreditMemoLineAdd=[{"ItemRef": "Work", "Rate": "25"}])
-    applied = {"TxnID": memo.findtext("TxnID"), "RefundAmount": "25.00"}
+    application = {"TxnID": memo.findtext("TxnID"), "RefundAmount": "25.00"}
 
     refund = keeper.add(
-        "ARRefundCreditCard", CustomerRef="Ada", RefundFromAccountRef="Checking", RefundAppliedToTxnAdd=[applied]
+        "ARRefundCreditCard", CustomerRef="Ada", RefundFromAccountRef="Checking", RefundAppliedToTxnAdd=[application]
     )
 
     assert refund.findtext("TotalAmount") == "25.00"
     assert refund.findtext("RefundAppliedToTxnRet/CreditRemaining") == "0.00"
     assert keeper.owed("Ada") == 0
     assert keeper.balance("Checking") == Decimal(-25)
-    assert keeper.refusal("ARRefundCreditCard", CustomerRef="Ada", RefundAppliedToTxnAdd=[applied])[0] == "3210"
+    assert keeper.refusal("ARRefundCreditCard", CustomerRef="Ada", RefundAppliedToTxnAdd=[application])[0] == "3210"
 
 
 def test_a_voided_invoice_frees_its_payment(keeper: Bookkeeper) -> None:

@@ -23,15 +23,15 @@ class StopAfter:
     """A stop event that is set after a number of waits, and writes them down."""
 
     def __init__(self, waits: int) -> None:
-        self.left = waits
+        self.remaining_waits = waits
         self.waits: list[float] = []
 
     def is_set(self) -> bool:
-        return self.left <= 0
+        return self.remaining_waits <= 0
 
     def wait(self, timeout: float) -> bool:
         self.waits.append(timeout)
-        self.left -= 1
+        self.remaining_waits -= 1
         return self.is_set()
 
 
@@ -111,7 +111,7 @@ def test_stopping_between_a_request_and_its_response_still_delivers_the_response
 
     def stop_it(_method: str, text: str) -> None:
         if "CustomerQueryRq" in text:
-            stop.left = 0
+            stop.remaining_waits = 0
 
     Simulator(qwc(), "secret", a_company(), transport=service, on_call=stop_it).run(stop, 1)
 
@@ -136,17 +136,17 @@ def run(files: Path, *arguments: str, service: ScriptedService | None = None) ->
 def test_once_runs_one_session_and_prints_its_result(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(files, "--once", "--customers", "5") == 0
 
-    shown = capsys.readouterr().out
-    assert "CustomerQueryRq · 1 record · " in shown
-    assert "Finished (1 request)" in shown
+    output = capsys.readouterr().out
+    assert "CustomerQueryRq · 1 record · " in output
+    assert "Finished (1 request)" in output
 
 
 def test_verbose_shows_calls_but_no_password(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(files, "--once", "--customers", "5", "-v")
 
-    shown = capsys.readouterr().out
-    assert "sendRequestXML: →" in shown
-    assert "secret" not in shown
+    output = capsys.readouterr().out
+    assert "sendRequestXML: →" in output
+    assert "secret" not in output
 
 
 def test_a_failed_session_is_exit_code_1(files: Path) -> None:

@@ -132,17 +132,17 @@ def test_lists_of_ids_and_names_find_and_miss() -> None:
 )
 def test_name_filter_ignores_case(criterion: str, holds: Any) -> None:
     company = a_company(customers=100)
-    wanted = "k" if criterion != "EndsWith" else "1"
+    part = "k" if criterion != "EndsWith" else "1"
 
-    found = customers(
+    rows = customers(
         company,
         f"<ActiveStatus>All</ActiveStatus><NameFilter><MatchCriterion>{criterion}</MatchCriterion>"
-        f"<Name>{wanted.upper()}</Name></NameFilter>",
+        f"<Name>{part.upper()}</Name></NameFilter>",
     )
 
-    expected = {row.full_name for row in company.books["Customer"] if holds(row.fields["Name"].lower(), wanted)}
+    expected = {row.full_name for row in company.books["Customer"] if holds(row.fields["Name"].lower(), part)}
     assert expected
-    assert set(names(found)) == expected
+    assert set(names(rows)) == expected
 
 
 @pytest.mark.parametrize(
@@ -152,10 +152,10 @@ def test_name_range_filter_is_inclusive_with_open_ends(first: str, last: str) ->
     company = a_company(customers=100)
     ends = (f"<FromName>{first}</FromName>" if first else "") + (f"<ToName>{last}</ToName>" if last else "")
 
-    found = customers(company, f"<ActiveStatus>All</ActiveStatus><NameRangeFilter>{ends}</NameRangeFilter>")
+    elements = customers(company, f"<ActiveStatus>All</ActiveStatus><NameRangeFilter>{ends}</NameRangeFilter>")
 
-    assert 0 < len(found) < 100
-    for element in found:
+    assert 0 < len(elements) < 100
+    for element in elements:
         name = element.findtext("Name").lower()
         assert first.lower() <= name
         assert not last or name <= last.lower()
@@ -167,17 +167,17 @@ def test_modified_dates_are_inclusive_and_mean_the_machines_time_without_an_offs
     local = company.clock.text(row.modified)[:19]
     moment = datetime.fromtimestamp(row.modified, timezone(timedelta(hours=9))).isoformat()
 
-    def found(bounds: str) -> int:
+    def count(bounds: str) -> int:
         return len(customers(company, f"<ActiveStatus>All</ActiveStatus>{bounds}"))
 
-    assert found(f"<FromModifiedDate>{local}</FromModifiedDate>") == 1
-    assert found(f"<FromModifiedDate>{moment}</FromModifiedDate>") == 1
+    assert count(f"<FromModifiedDate>{local}</FromModifiedDate>") == 1
+    assert count(f"<FromModifiedDate>{moment}</FromModifiedDate>") == 1
     five_hours_before = sum(each.modified <= row.modified - 5 * 3600 for each in company.books["Customer"])
-    assert found(f"<ToModifiedDate>{local}+00:00</ToModifiedDate>") == five_hours_before > 30
-    assert found(f"<ToModifiedDate>{local}</ToModifiedDate>") == 40
-    assert found(f"<ToModifiedDate>{local[:10]}</ToModifiedDate>") == 40
-    assert found(f"<FromModifiedDate>{local[:10]}</FromModifiedDate>") >= 1
-    assert found("<ToModifiedDate>2024-01-01</ToModifiedDate>") == 0
+    assert count(f"<ToModifiedDate>{local}+00:00</ToModifiedDate>") == five_hours_before > 30
+    assert count(f"<ToModifiedDate>{local}</ToModifiedDate>") == 40
+    assert count(f"<ToModifiedDate>{local[:10]}</ToModifiedDate>") == 40
+    assert count(f"<FromModifiedDate>{local[:10]}</FromModifiedDate>") >= 1
+    assert count("<ToModifiedDate>2024-01-01</ToModifiedDate>") == 0
 
 
 def test_balance_currency_and_class_filters() -> None:
@@ -248,19 +248,19 @@ def test_an_iterator_returns_every_row_once_with_the_number_of_remaining_rows() 
     company = a_company()
     everyone = "<ActiveStatus>All</ActiveStatus>"
     page = customers(company, f"<MaxReturned>15</MaxReturned>{everyone}", ' iterator="Start"')
-    found, remaining = names(page), [page.get("iteratorRemainingCount")]
+    full_names, remaining_counts = names(page), [page.get("iteratorRemainingCount")]
     iterator_id = page.get("iteratorID")
 
     while page.get("iteratorRemainingCount") != "0":
         page = customers(
             company, f"<MaxReturned>15</MaxReturned>{everyone}", f' iterator="Continue" iteratorID="{iterator_id}"'
         )
-        found += names(page)
-        remaining.append(page.get("iteratorRemainingCount"))
+        full_names += names(page)
+        remaining_counts.append(page.get("iteratorRemainingCount"))
         assert page.get("iteratorID") == iterator_id
 
-    assert remaining == ["25", "10", "0"]
-    assert found == [row.full_name for row in company.books["Customer"]]
+    assert remaining_counts == ["25", "10", "0"]
+    assert full_names == [row.full_name for row in company.books["Customer"]]
     assert list(page.attrib)[-2:] == ["iteratorRemainingCount", "iteratorID"]
 
 
@@ -375,13 +375,13 @@ def test_entity_filter_by_id_name_and_with_jobs() -> None:
     job_name = job.full_name
     parent = job_name.split(":")[0]
 
-    def found(filter_: str) -> set[str]:
+    def names_of_customers(filter_: str) -> set[str]:
         text = f"<EntityFilter>{filter_}</EntityFilter>".encode("ascii", "xmlcharrefreplace").decode()
         return {str(order.findtext("CustomerRef/FullName")) for order in orders(company, text)}
 
-    assert found(f"<FullName>{job_name}</FullName>") == {job_name}
-    assert found(f"<ListID>{job.id}</ListID>") == {job_name}
-    below = found(f"<FullNameWithChildren>{parent}</FullNameWithChildren>")
+    assert names_of_customers(f"<FullName>{job_name}</FullName>") == {job_name}
+    assert names_of_customers(f"<ListID>{job.id}</ListID>") == {job_name}
+    below = names_of_customers(f"<FullNameWithChildren>{parent}</FullNameWithChildren>")
     assert job_name in below
     assert {name.split(":")[0] for name in below} == {parent}
     assert status(orders(company, "<EntityFilter><FullName>nobody</FullName></EntityFilter>")) == ("500", "Warn")

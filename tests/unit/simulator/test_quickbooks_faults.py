@@ -73,7 +73,7 @@ def test_a_request_can_fail_after_it_was_booked_and_its_answer_is_kept() -> None
     run = Run([WRITE, CHECK], {"on": "process", "request": "writes", "do": "fail", "after_execution": True})
 
     assert run.received[0]["hresult"] == "0x800706BE"
-    assert [(done.name, done.succeeded) for done in run.company.writes] == [("CustomerAddRq", True)]
+    assert [(write.name, write.succeeded) for write in run.company.writes] == [("CustomerAddRq", True)]
     assert (run.set_status(1), run.status(1)) == ("0", "0")
 
 
@@ -92,7 +92,7 @@ def test_locks_return_their_status_the_given_number_of_times(code: int) -> None:
 
     assert [run.status(at) for at in range(3)] == [str(code), str(code), "0"]
     assert re.search("lock|modified by another user", run.received[0]["response"])
-    assert [done.succeeded for done in run.company.writes] == [False, False, True]
+    assert [write.succeeded for write in run.company.writes] == [False, False, True]
 
 
 def test_a_slow_answer_is_an_answer() -> None:
@@ -199,9 +199,9 @@ class _Paging:
 
     def post(self, url: str, headers: Any, body: bytes) -> tuple[int, bytes]:
         answer = self._service.post(url, headers, body)
-        found = re.search(rb'iteratorID="([^"]*)"', body)
-        if found:
-            more = START.replace('"Start"', f'"Continue" iteratorID="{found[1].decode()}"')
+        match = re.search(rb'iteratorID="([^"]*)"', body)
+        if match:
+            more = START.replace('"Start"', f'"Continue" iteratorID="{match[1].decode()}"')
             self._service.answers["sendRequestXML"] = [more, ""]
         return answer
 
@@ -257,8 +257,8 @@ def test_a_fault_lasts_until_its_event() -> None:
     assert len(run.happened) == 3
 
 
-@pytest.mark.parametrize(("file_id", "shown"), [(None, "{0FF1CE00-"), ("", None), ("{9}", "{9}")])
-def test_another_company_can_be_open(file_id: str | None, shown: str | None) -> None:
+@pytest.mark.parametrize(("file_id", "file_id_in_facts"), [(None, "{0FF1CE00-"), ("", None), ("{9}", "{9}")])
+def test_another_company_can_be_open(file_id: str | None, file_id_in_facts: str | None) -> None:
     step = {"on": "session", "nth": 1, "do": "wrong-file"} | ({} if file_id is None else {"file_id": file_id})
 
     run = Run([WRITE], step, sessions=2)
@@ -266,7 +266,9 @@ def test_another_company_can_be_open(file_id: str | None, shown: str | None) -> 
     wrong, right = (part for part in run.service.parts("sendRequestXML") if part["strHCPResponse"])
     assert wrong["strCompanyFileName"].endswith("Another Company.QBW")
     assert (
-        (shown or "<DataExtRet>") in wrong["strHCPResponse"] if shown else "DataExtRet" not in wrong["strHCPResponse"]
+        (file_id_in_facts or "<DataExtRet>") in wrong["strHCPResponse"]
+        if file_id_in_facts
+        else "DataExtRet" not in wrong["strHCPResponse"]
     )
     assert FILE_ID in right["strHCPResponse"]
     elsewhere = run.simulator.books.elsewhere

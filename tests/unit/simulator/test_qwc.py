@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def test_a_good_file_is_read() -> None:
-    found = read_qwc(qwc(CertURL="https://localhost/cert"))
+    file = read_qwc(qwc(CertURL="https://localhost/cert"))
 
-    assert found.app_name == "Sample & Queue"
-    assert (found.owner_id, found.file_id) == (OWNER_ID, FILE_ID)
-    assert found.every_seconds == 300
-    assert found.cert_url == "https://localhost/cert"
+    assert file.app_name == "Sample & Queue"
+    assert (file.owner_id, file.file_id) == (OWNER_ID, FILE_ID)
+    assert file.every_seconds == 300
+    assert file.cert_url == "https://localhost/cert"
     assert read_qwc(qwc()).cert_url == "http://localhost:3000/qbwc"
 
 

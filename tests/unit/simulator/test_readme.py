@@ -20,7 +20,7 @@ SECTIONS = {"call": "### On a call", "process": "### On `process`", "session": "
 @pytest.mark.parametrize("place", FORMS)
 def test_every_action_is_in_its_table_with_its_keys(place: str) -> None:
     table = README.partition(SECTIONS[place])[2].partition("\n#")[0]
-    rows = {found[1]: found[0] for found in re.finditer(r"^\| `([\w-]+)[:`].*$", table, re.MULTILINE)}
+    rows = {match[1]: match[0] for match in re.finditer(r"^\| `([\w-]+)[:`].*$", table, re.MULTILINE)}
 
     assert set(rows) == set(FORMS[place])
     for action, form in FORMS[place].items():
@@ -34,14 +34,14 @@ def test_every_request_fault_and_opening_error_is_documented() -> None:
 
 
 def test_the_script_that_is_shown_can_be_run() -> None:
-    shown = re.findall(r"```json\n(.*?)```", README, re.DOTALL)
+    scripts = re.findall(r"```json\n(.*?)```", README, re.DOTALL)
 
-    assert [len(Script.of(json.loads(text)).faults) for text in shown] == [3]
+    assert [len(Script.of(json.loads(text)).faults) for text in scripts] == [3]
 
 
 def test_the_faults_that_are_shown_can_be_read() -> None:
-    shown = re.findall(r"(?:--fault |Fault\.parse\(\")([^\s`\"]+)", README)
+    texts = re.findall(r"(?:--fault |Fault\.parse\(\")([^\s`\"]+)", README)
 
-    assert len(shown) > 4
-    for text in shown:
+    assert len(texts) > 4
+    for text in texts:
         assert Fault.parse(text.replace("HRESULT", "0x80040414"))

@@ -34,8 +34,8 @@ def keeper() -> Bookkeeper:
     )
     keeper.invoice("Ada:Kitchen", TxnDate="2026-08-20", InvoiceLineAdd=[{"ItemRef": "Hinge", "Quantity": 4}])
     keeper.invoice("Bruno", TxnDate="2026-09-20")
-    applied = {"TxnID": old.findtext("TxnID"), "PaymentAmount": "50.00"}
-    keeper.add("ReceivePayment", CustomerRef="Ada", TxnDate="2026-09-01", AppliedToTxnAdd=[applied])
+    application = {"TxnID": old.findtext("TxnID"), "PaymentAmount": "50.00"}
+    keeper.add("ReceivePayment", CustomerRef="Ada", TxnDate="2026-09-01", AppliedToTxnAdd=[application])
     keeper.add("Estimate", CustomerRef="Ada", EstimateLineAdd=[{"ItemRef": "Door", "Quantity": 2}])
     keeper.add("SalesOrder", CustomerRef="Ada", SalesOrderLineAdd=[{"ItemRef": "Door", "Quantity": 2}])
     keeper.add("PurchaseOrder", VendorRef="Supplier", PurchaseOrderLineAdd=[{"ItemRef": "Door", "Quantity": 5}])
@@ -58,13 +58,13 @@ def report(keeper: Bookkeeper, request: str, kind: str, more: str = ALL) -> Elem
 
 def rows(table: Element) -> dict[str, list[str]]:
     """Return the cells of each row by its label, without the label."""
-    found = {}
+    cells_by_label = {}
     for row in table.find("ReportData") or ():
         cells = {cell.get("colID"): cell.get("value", "") for cell in row.iter("ColData")}
         if cells:
             label = cells.pop("1", "")
-            found[label] = list(cells.values())
-    return found
+            cells_by_label[label] = list(cells.values())
+    return cells_by_label
 
 
 def summary(keeper: Bookkeeper, kind: str, more: str = ALL) -> dict[str, list[str]]:
@@ -72,13 +72,13 @@ def summary(keeper: Bookkeeper, kind: str, more: str = ALL) -> dict[str, list[st
 
 
 def test_profit_and_loss_adds_up(keeper: Bookkeeper) -> None:
-    found = summary(keeper, "ProfitAndLossStandard")
+    table = summary(keeper, "ProfitAndLossStandard")
 
-    assert found["Sales"] == ["290.00"]
-    assert found["Total COGS"] == ["8.00"]
-    assert found["Gross Profit"] == ["282.00"]
-    assert found["Rent"] == ["301.00"]
-    assert found["Net Income"] == ["-19.00"]
+    assert table["Sales"] == ["290.00"]
+    assert table["Total COGS"] == ["8.00"]
+    assert table["Gross Profit"] == ["282.00"]
+    assert table["Rent"] == ["301.00"]
+    assert table["Net Income"] == ["-19.00"]
 
 
 def test_columns_divide_a_summary_by_month_and_by_customer(keeper: Bookkeeper) -> None:
@@ -103,23 +103,23 @@ def test_columns_divide_a_summary_by_month_and_by_customer(keeper: Bookkeeper) -
 @pytest.mark.parametrize("more", [ALL, f"{ALL}<SummarizeColumnsBy>Quarter</SummarizeColumnsBy>"])
 @pytest.mark.parametrize("kind", ["BalanceSheetStandard", "BalanceSheetSummary", "BalanceSheetByClass"])
 def test_assets_equal_liabilities_and_equity(keeper: Bookkeeper, kind: str, more: str) -> None:
-    found = summary(keeper, kind, more)
+    table = summary(keeper, kind, more)
 
-    assert found["TOTAL ASSETS"] == found["TOTAL LIABILITIES & EQUITY"]
-    assert Decimal(found["TOTAL ASSETS"][-1]) == Decimal("307.00")
+    assert table["TOTAL ASSETS"] == table["TOTAL LIABILITIES & EQUITY"]
+    assert Decimal(table["TOTAL ASSETS"][-1]) == Decimal("307.00")
 
 
 def test_former_years_are_retained_earnings(keeper: Bookkeeper) -> None:
-    found = summary(keeper, "BalanceSheetStandard", "<ReportDateMacro>ThisYear</ReportDateMacro>")
+    table = summary(keeper, "BalanceSheetStandard", "<ReportDateMacro>ThisYear</ReportDateMacro>")
 
-    assert (found["Retained Earnings"], found["Net Income"]) == (["70.00"], ["-89.00"])
+    assert (table["Retained Earnings"], table["Net Income"]) == (["70.00"], ["-89.00"])
 
 
 def test_the_trial_balance_balances(keeper: Bookkeeper) -> None:
-    found = summary(keeper, "TrialBalance")
+    table = summary(keeper, "TrialBalance")
 
-    assert found["TOTAL"][0] == found["TOTAL"][1]
-    assert found["Inventory Asset"] == ["12.00"]
+    assert table["TOTAL"][0] == table["TOTAL"][1]
+    assert table["Inventory Asset"] == ["12.00"]
 
 
 def test_balances_of_customers_and_vendors_are_those_of_the_lists(keeper: Bookkeeper) -> None:
@@ -132,9 +132,9 @@ def test_balances_of_customers_and_vendors_are_those_of_the_lists(keeper: Bookke
 
 
 def test_ageing_sorts_open_amounts_by_days_overdue(keeper: Bookkeeper) -> None:
-    found = rows(report(keeper, "AgingReport", "ARAgingSummary", "<ReportDateMacro>Today</ReportDateMacro>"))
-    assert found["Ada - Other"] == ["0.00", "0.00", "56.00", "0.00", "0.00", "56.00"]
-    assert found["TOTAL"] == ["0.00", "100.00", "76.00", "0.00", "0.00", "176.00"]
+    table = rows(report(keeper, "AgingReport", "ARAgingSummary", "<ReportDateMacro>Today</ReportDateMacro>"))
+    assert table["Ada - Other"] == ["0.00", "0.00", "56.00", "0.00", "0.00", "56.00"]
+    assert table["TOTAL"] == ["0.00", "100.00", "76.00", "0.00", "0.00", "176.00"]
 
     before = "<ReportPeriod><ToReportDate>2026-08-31</ToReportDate></ReportPeriod>"
     assert rows(report(keeper, "AgingReport", "ARAgingSummary", before))["TOTAL"][-1] == "126.00"
@@ -171,11 +171,11 @@ def test_the_stock_status_shows_quantities_on_hand_on_order_and_sold(keeper: Boo
         ("TextRow", "Inventory"),
         ("TextRow", "Hinge"),
     ]
-    found = rows(table)
-    assert found["Door"] == ["Door", "0", "false", "5", "2026-09-21", "0"]
-    assert found["Brass"] == ["4", "3", "true", "0", "0"]
-    assert found["Hinge - Other"] == ["Hinge", "6", "false", "0", "2"]
-    assert found["Total Hinge"] == ["9", "0", "2"]
+    cells_by_label = rows(table)
+    assert cells_by_label["Door"] == ["Door", "0", "false", "5", "2026-09-21", "0"]
+    assert cells_by_label["Brass"] == ["4", "3", "true", "0", "0"]
+    assert cells_by_label["Hinge - Other"] == ["Hinge", "6", "false", "0", "2"]
+    assert cells_by_label["Total Hinge"] == ["9", "0", "2"]
 
 
 def test_sales_tax_by_agency(keeper: Bookkeeper) -> None:
@@ -184,9 +184,9 @@ def test_sales_tax_by_agency(keeper: Bookkeeper) -> None:
 
 def test_the_general_ledger_has_opening_and_closing_balances(keeper: Bookkeeper) -> None:
     year = "<ReportDateMacro>ThisYear</ReportDateMacro>"
-    found = rows(report(keeper, "GeneralDetailReport", "GeneralLedger", year))
+    table = rows(report(keeper, "GeneralDetailReport", "GeneralLedger", year))
 
-    assert found["Total Checking"][-1] == "69.00"
+    assert table["Total Checking"][-1] == "69.00"
 
 
 def test_filters_choose_postings(keeper: Bookkeeper) -> None:
@@ -214,9 +214,9 @@ def test_the_request_chooses_the_columns_of_a_detail_report(keeper: Bookkeeper) 
 
 
 def test_estimates_are_compared_with_actuals(keeper: Bookkeeper) -> None:
-    found = rows(report(keeper, "JobReport", "JobEstimatesVsActualsSummary"))
+    table = rows(report(keeper, "JobReport", "JobEstimatesVsActualsSummary"))
 
-    assert found["Ada"] == ["80.00", "0.00", "-80.00", "200.00", "100.00", "-100.00"]
+    assert table["Ada"] == ["80.00", "0.00", "-80.00", "200.00", "100.00", "-100.00"]
     assert rows(report(keeper, "JobReport", "JobProfitabilitySummary"))["Ada:Kitchen"] == ["8.00", "20.00", "12.00"]
 
 
@@ -268,8 +268,8 @@ def test_on_a_cash_basis_income_counts_on_the_day_of_its_payment() -> None:
     keeper = Bookkeeper()
     invoice = keeper.invoice(TxnDate="2026-03-01")
     for day, amount in (("2026-04-10", "30.00"), ("2026-05-10", "70.00")):
-        applied = {"TxnID": invoice.findtext("TxnID"), "PaymentAmount": amount}
-        keeper.add("ReceivePayment", CustomerRef="Ada", TxnDate=day, TotalAmount=amount, AppliedToTxnAdd=[applied])
+        application = {"TxnID": invoice.findtext("TxnID"), "PaymentAmount": amount}
+        keeper.add("ReceivePayment", CustomerRef="Ada", TxnDate=day, TotalAmount=amount, AppliedToTxnAdd=[application])
 
     assert cash(keeper, "ProfitAndLossStandard", "2026-03-31")["Net Income"] == ["0.00"]
     assert cash(keeper, "ProfitAndLossStandard", "2026-04-30")["Net Income"] == ["30.00"]
@@ -301,9 +301,9 @@ def test_on_a_cash_basis_a_credit_memo_takes_back_only_what_it_settles() -> None
         "CreditMemo", CustomerRef="Ada", TxnDate="2026-03-02", CreditMemoLineAdd=[{"ItemRef": "Work", "Rate": "40"}]
     )
     setting = {"CreditTxnID": credit.findtext("TxnID"), "AppliedAmount": "25.00"}
-    applied = {"TxnID": invoice.findtext("TxnID"), "PaymentAmount": "10.00", "SetCredit": [setting]}
+    application = {"TxnID": invoice.findtext("TxnID"), "PaymentAmount": "10.00", "SetCredit": [setting]}
     keeper.add(
-        "ReceivePayment", CustomerRef="Ada", TxnDate="2026-04-01", TotalAmount="10.00", AppliedToTxnAdd=[applied]
+        "ReceivePayment", CustomerRef="Ada", TxnDate="2026-04-01", TotalAmount="10.00", AppliedToTxnAdd=[application]
     )
 
     assert cash(keeper, "ProfitAndLossStandard")["Net Income"] == ["10.00"]

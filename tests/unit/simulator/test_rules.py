@@ -183,27 +183,27 @@ def test_quickbooks_refuses(keeper: Bookkeeper, wrong: str) -> None:
         "invoice": invoice.id,
     }
 
-    assert keeper.refusal(kind, **filled(fields, ids))[0] == expected
+    assert keeper.refusal(kind, **with_ids(fields, ids))[0] == expected
 
 
-def filled(value: Any, ids: dict[str, str]) -> Any:
+def with_ids(value: Any, ids: dict[str, str]) -> Any:
     """Fill in the ids that the fields of a request name in braces."""
     if isinstance(value, dict):
-        return {name: filled(each, ids) for name, each in value.items()}
+        return {name: with_ids(each, ids) for name, each in value.items()}
     if isinstance(value, list):
-        return [filled(each, ids) for each in value]
+        return [with_ids(each, ids) for each in value]
     return value.format(**ids) if isinstance(value, str) else value
 
 
 def test_a_transaction_of_a_closed_period_is_neither_changed_nor_deleted_nor_voided(keeper: Bookkeeper) -> None:
     record = keeper.books.numbered("OLD", ("Invoice",))[0]
     change = {"TxnID": record.id, "EditSequence": str(record.edit_sequence), "Memo": "x"}
-    named = {"TxnID": record.id}
+    identity = {"TxnID": record.id}
 
     statuses = [
         keeper.ask("InvoiceModRq", {"InvoiceMod": change}).get("statusCode"),
-        keeper.ask("TxnDelRq", {"TxnDelType": "Invoice", **named}).get("statusCode"),
-        keeper.ask("TxnVoidRq", {"TxnVoidType": "Invoice", **named}).get("statusCode"),
+        keeper.ask("TxnDelRq", {"TxnDelType": "Invoice", **identity}).get("statusCode"),
+        keeper.ask("TxnVoidRq", {"TxnVoidType": "Invoice", **identity}).get("statusCode"),
     ]
 
     assert statuses == ["3171"] * 3

@@ -127,9 +127,9 @@ def test_a_write_that_was_locked_at_first_is_not_repeated() -> None:
 
 
 def test_a_write_that_was_kept_is_not_repeated_by_asking_again() -> None:
-    kept = add("A", sets=' newMessageSetID="A"')
+    request = add("A", sets=' newMessageSetID="A"')
 
-    assert problems(ONE_ADD, kept, kept) == []
+    assert problems(ONE_ADD, request, request) == []
 
 
 def test_an_execution_in_another_company_file_is_reported() -> None:
@@ -140,14 +140,14 @@ def test_an_execution_in_another_company_file_is_reported() -> None:
     ]
 
 
-@pytest.mark.parametrize("wanted", ["all", ["the lost one"]])
-def test_a_fault_that_never_happened_is_reported(wanted: Any) -> None:
+@pytest.mark.parametrize("faults", ["all", ["the lost one"]])
+def test_a_fault_that_never_happened_is_reported(faults: Any) -> None:
     steps = [
         {"on": "receiveResponseXML", "call": 9, "do": "lose-response", "name": "the lost one"},
         {"on": "sendRequestXML", "call": 1, "do": "duplicate"},
     ]
 
-    assert problems({"faults_happened": wanted}, add("A"), steps=steps) == ["the fault the lost one never happened"]
+    assert problems({"faults_happened": faults}, add("A"), steps=steps) == ["the fault the lost one never happened"]
 
 
 def test_without_expectations_everything_is_as_expected() -> None:
@@ -292,9 +292,9 @@ def test_a_schedule_runs_all_machines_until_it_is_stopped() -> None:
             self.waits += 1
             return self.is_set()
 
-    service, ended = TwoTickets(), list[Any]()
-    run = start({"machines": 2}, service, on_session=ended.append)
+    service, results = TwoTickets(), list[Any]()
+    run = start({"machines": 2}, service, on_session=results.append)
 
     run.run(Stop(), 1)
 
-    assert len(ended) == len(run.report()["sessions"]) == 4
+    assert len(results) == len(run.report()["sessions"]) == 4

@@ -136,15 +136,15 @@ def test_a_parse_error_is_reported_as_hresult_and_the_session_continues() -> Non
 
     run = Run(service)
 
-    failed, answered = service.parts("receiveResponseXML")
-    assert failed == {
+    first, second = service.parts("receiveResponseXML")
+    assert first == {
         "ticket": "ticket-1",
         "response": "",
         "hresult": "0x80040400",
         "message": "QuickBooks found an error when parsing the provided XML text stream.",
     }
     assert b"<response /><hresult>" in service.bodies[4]
-    assert answered["hresult"] == ""
+    assert second["hresult"] == ""
     assert run.result.error is None
 
 
@@ -381,15 +381,15 @@ def test_accepted_interactive_mode_polls_until_done_and_continues(end: str) -> N
     service = ScriptedService(
         sendRequestXML=["", CUSTOMERS], getLastError=["Interactive mode"], interactiveDone=["not yet", end]
     )
-    shown: list[str] = []
+    urls: list[str] = []
 
     def consent(url: str) -> bool:
-        shown.append(url)
+        urls.append(url)
         return True
 
     run = Run(service, interactive=consent)
 
-    assert shown == ["http://localhost/form"]
+    assert urls == ["http://localhost/form"]
     assert run.waits == [5]
     assert run.result.status == "Finished"
 

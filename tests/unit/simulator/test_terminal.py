@@ -22,7 +22,7 @@ CUSTOMER = "<CustomerAddRq><CustomerAdd><Name>Ada &#x85;&#x1; Co</Name></Custome
 )
 
 
-def printed(body: str, form: str = TEXT, *, color: bool = False) -> list[str]:
+def lines_of(body: str, form: str = TEXT, *, color: bool = False) -> list[str]:
     stream = io.StringIO()
     company = a_company(customers=3, sales_orders=0)
     company.on_request = Terminal(stream, form=form, color=color, now=lambda: NOON).request
@@ -31,7 +31,7 @@ def printed(body: str, form: str = TEXT, *, color: bool = False) -> list[str]:
 
 
 def test_a_request_is_one_line_with_type_number_result_and_time() -> None:
-    lines = printed(f"{INVOICE}<CustomerQueryRq><MaxReturned>2</MaxReturned></CustomerQueryRq>")
+    lines = lines_of(f"{INVOICE}<CustomerQueryRq><MaxReturned>2</MaxReturned></CustomerQueryRq>")
 
     assert lines[0].startswith("12:00:05  InvoiceAddRq INV-1042 · 3140 invalid reference · ")
     assert lines[1].startswith("12:00:05  CustomerQueryRq · 2 records · ")
@@ -39,18 +39,18 @@ def test_a_request_is_one_line_with_type_number_result_and_time() -> None:
 
 
 def test_the_web_connectors_own_questions_are_not_shown() -> None:
-    assert printed('<HostQueryRq requestID="0"/>') == []
-    assert len(printed('<HostQueryRq requestID="5"/>')) == 1
+    assert lines_of('<HostQueryRq requestID="0"/>') == []
+    assert len(lines_of('<HostQueryRq requestID="5"/>')) == 1
 
 
 def test_control_characters_of_names_do_not_reach_the_terminal() -> None:
-    (line,) = printed(CUSTOMER)
+    (line,) = lines_of(CUSTOMER)
 
     assert line.isprintable()
 
 
 def test_errors_are_red_and_successes_green_where_there_is_colour() -> None:
-    error, success = printed(f"{INVOICE}{CUSTOMER}", color=True)
+    error, success = lines_of(f"{INVOICE}{CUSTOMER}", color=True)
 
     assert "\x1b[31m3140 invalid reference\x1b[0m" in error
     assert "\x1b[32mOK\x1b[0m" in success
@@ -71,7 +71,7 @@ def test_colour_needs_a_terminal_and_no_no_color(is_terminal: bool, no_color: st
 
 
 def test_json_is_one_object_on_each_line() -> None:
-    (line,) = printed(INVOICE, JSON)
+    (line,) = lines_of(INVOICE, JSON)
     facts = json.loads(line)
 
     assert facts.pop("milliseconds") >= 0
@@ -87,17 +87,17 @@ def test_json_is_one_object_on_each_line() -> None:
 
 
 def test_quiet_prints_nothing() -> None:
-    assert printed(INVOICE, QUIET) == []
+    assert lines_of(INVOICE, QUIET) == []
 
 
 def test_a_session_is_shown_when_it_had_requests_or_another_error_than_the_last() -> None:
     stream = io.StringIO()
     terminal = Terminal(stream, now=lambda: NOON)
-    failed = SessionResult(status="QBWC1048: no certificate", requests=0, error=1048)
-    done = SessionResult(status="Finished", requests=1, error=None)
+    failure = SessionResult(status="QBWC1048: no certificate", requests=0, error=1048)
+    success = SessionResult(status="Finished", requests=1, error=None)
     idle = SessionResult(status="Finished", requests=0, error=None)
 
-    for result in (failed, failed, idle, done, failed):
+    for result in (failure, failure, idle, success, failure):
         terminal.session(result)
 
     assert [line.partition("  ")[2] for line in stream.getvalue().splitlines()] == [

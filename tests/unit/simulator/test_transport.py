@@ -17,11 +17,11 @@ class Pool(urllib3.PoolManager):
     def __init__(self, answer: urllib3.HTTPResponse | Exception) -> None:
         super().__init__()
         self.answer = answer
-        self.asked: list[tuple[str, str, dict[str, Any]]] = []
+        self.calls: list[tuple[str, str, dict[str, Any]]] = []
 
     def request(self, method: str, url: str, **options: Any) -> Any:  # type: ignore[override]
         """Answer, or raise."""
-        self.asked.append((method, url, options))
+        self.calls.append((method, url, options))
         if isinstance(self.answer, Exception):
             raise self.answer
         return self.answer
@@ -34,10 +34,10 @@ def answer(status: int, content_type: str) -> urllib3.HTTPResponse:
 def test_a_call_is_posted_without_following_redirects() -> None:
     pool = Pool(answer(200, "Text/XML; charset=utf-8"))
 
-    found = HttpTransport(pool).post("https://qb.example.com/qbwc", {"SOAPAction": '"x"'}, b"<b/>")
+    response = HttpTransport(pool).post("https://qb.example.com/qbwc", {"SOAPAction": '"x"'}, b"<b/>")
 
-    assert found == (200, b"<a/>")
-    method, url, options = pool.asked[0]
+    assert response == (200, b"<a/>")
+    method, url, options = pool.calls[0]
     assert (method, url, options["redirect"]) == ("POST", "https://qb.example.com/qbwc", False)
     assert (options["headers"], options["body"]) == ({"SOAPAction": '"x"'}, b"<b/>")
 
@@ -55,7 +55,7 @@ def test_a_page_is_fetched_for_its_status() -> None:
     pool = Pool(answer(302, "text/html"))
 
     assert HttpTransport(pool).get("https://qb.example.com/") == 302
-    assert pool.asked[0][2]["redirect"] is False
+    assert pool.calls[0][2]["redirect"] is False
 
 
 @pytest.mark.parametrize("error", [urllib3.exceptions.ProtocolError("reset"), urllib3.exceptions.HTTPError("no route")])

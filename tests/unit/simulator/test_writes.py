@@ -45,9 +45,9 @@ def test_a_customer_is_added_with_all_that_quickbooks_fills_in_and_can_be_querie
         "<TermsRef><FullName>net 30</FullName></TermsRef><OpenBalance>12.50</OpenBalance>",
     )[0]
 
-    added = answer.find("CustomerRet")
+    customer = answer.find("CustomerRet")
     assert code(answer) == "0"
-    assert [child.tag for child in added] == [
+    assert [child.tag for child in customer] == [
         "ListID",
         "TimeCreated",
         "TimeModified",
@@ -66,13 +66,13 @@ def test_a_customer_is_added_with_all_that_quickbooks_fills_in_and_can_be_querie
         "JobStatus",
         "PreferredDeliveryMethod",
     ]
-    assert re.fullmatch(rf"80[0-9A-F]{{6}}-{NOW}", added.findtext("ListID"))
-    assert added.findtext("TimeCreated") == "2026-09-21T09:13:20-05:00"
-    assert added.findtext("IsActive") == "true"
-    assert added.findtext("TermsRef/FullName") == "Net 30"
-    assert added.findtext("TotalBalance") == "12.50"
-    found = ask(company, "<CustomerQueryRq><FullName>new &amp; co</FullName></CustomerQueryRq>")[0]
-    assert found.findtext("CustomerRet/ListID") == added.findtext("ListID")
+    assert re.fullmatch(rf"80[0-9A-F]{{6}}-{NOW}", customer.findtext("ListID"))
+    assert customer.findtext("TimeCreated") == "2026-09-21T09:13:20-05:00"
+    assert customer.findtext("IsActive") == "true"
+    assert customer.findtext("TermsRef/FullName") == "Net 30"
+    assert customer.findtext("TotalBalance") == "12.50"
+    query = ask(company, "<CustomerQueryRq><FullName>new &amp; co</FullName></CustomerQueryRq>")[0]
+    assert query.findtext("CustomerRet/ListID") == customer.findtext("ListID")
 
 
 def test_a_job_is_added_below_its_parent() -> None:
@@ -88,9 +88,9 @@ def test_a_job_is_added_below_its_parent() -> None:
 
 
 def test_text_outside_windows_1252_is_returned_as_question_marks() -> None:
-    added = add_customer(a_company(), "<Name>Caf&#233; &#8364; &#128512;&#21335;</Name>")[0]
+    response = add_customer(a_company(), "<Name>Caf&#233; &#8364; &#128512;&#21335;</Name>")[0]
 
-    assert added.findtext("CustomerRet/Name") == "Café € ??"
+    assert response.findtext("CustomerRet/Name") == "Café € ??"
 
 
 @pytest.mark.parametrize(
@@ -156,18 +156,18 @@ def test_a_sales_order_is_added_with_prices_from_the_items() -> None:
     [
         (f"<CustomerRef><FullName>nobody</FullName></CustomerRef>{LINE}", "3140"),
         (f"<CustomerRef><ListID>1-1</ListID></CustomerRef>{LINE}", "3120"),
-        ("<CustomerRef>{known}</CustomerRef>" + LINE.replace("Hardware", "Software"), "3140"),
-        ("<CustomerRef>{known}</CustomerRef><RefNumber>123456789012</RefNumber>" + LINE, "3070"),
-        ("<CustomerRef>{known}</CustomerRef><TxnDate>21.9.2026</TxnDate>" + LINE, "3020"),
-        ("<CustomerRef>{known}</CustomerRef>" + LINE.replace(">4<", ">four<"), "3060"),
-        ("<CustomerRef>{known}</CustomerRef>" + LINE.replace("</Quantity>", "</Quantity><Rate>x</Rate>"), "3045"),
+        ("<CustomerRef>{reference}</CustomerRef>" + LINE.replace("Hardware", "Software"), "3140"),
+        ("<CustomerRef>{reference}</CustomerRef><RefNumber>123456789012</RefNumber>" + LINE, "3070"),
+        ("<CustomerRef>{reference}</CustomerRef><TxnDate>21.9.2026</TxnDate>" + LINE, "3020"),
+        ("<CustomerRef>{reference}</CustomerRef>" + LINE.replace(">4<", ">four<"), "3060"),
+        ("<CustomerRef>{reference}</CustomerRef>" + LINE.replace("</Quantity>", "</Quantity><Rate>x</Rate>"), "3045"),
     ],
 )
 def test_sales_orders_that_quickbooks_refuses(content: str, expected: str) -> None:
     company = a_company()
-    known = f"<ListID>{next(iter(company.books['Customer'])).id}</ListID>"
+    reference = f"<ListID>{next(iter(company.books['Customer'])).id}</ListID>"
 
-    answer = add_order(company, content.replace("{known}", known))
+    answer = add_order(company, content.replace("{reference}", reference))
 
     assert (code(answer), answer.get("statusSeverity")) == (expected, "Error")
     assert len(company.books["SalesOrder"]) == 40
@@ -213,8 +213,8 @@ def test_custom_fields_of_lines_are_shown_to_their_owner() -> None:
         "<ClassRef><FullName>Retail</FullName></ClassRef><Other1>note</Other1>"
         "<DataExt><OwnerID>0</OwnerID><DataExtName>Color</DataExtName><DataExtValue>red</DataExtValue></DataExt>"
     )
-    known = f"<CustomerRef><ListID>{next(iter(company.books['Customer'])).id}</ListID></CustomerRef>"
-    add_order(company, known + LINE.replace("</SalesOrderLineAdd>", f"{custom}</SalesOrderLineAdd>"))
+    reference = f"<CustomerRef><ListID>{next(iter(company.books['Customer'])).id}</ListID></CustomerRef>"
+    add_order(company, reference + LINE.replace("</SalesOrderLineAdd>", f"{custom}</SalesOrderLineAdd>"))
 
     def line(owner: str) -> Any:
         query = f"<RefNumber>1041</RefNumber><IncludeLineItems>true</IncludeLineItems>{owner}"
@@ -286,9 +286,9 @@ def test_a_message_set_is_executed_once_and_its_response_is_repeated() -> None:
     checked = recovery(company, new="A", old="A")
 
     assert (first.get("newMessageSetID"), first.get("messageSetStatusCode")) == ("A", "0")
-    listed = [answer.findtext("CustomerAddRs/CustomerRet/ListID") for answer in (first, again, checked)]
-    assert len(set(listed)) == 1
-    assert listed[0]
+    list_ids = [answer.findtext("CustomerAddRs/CustomerRet/ListID") for answer in (first, again, checked)]
+    assert len(set(list_ids)) == 1
+    assert list_ids[0]
     assert [(write.name, write.message_set_id) for write in company.writes] == [("CustomerAddRq", "A")]
 
 
@@ -372,15 +372,15 @@ def test_a_company_is_saved_and_loaded_whole(tmp_path: Path) -> None:
     company.begin_session("Simulator")
 
     company.save(tmp_path / "company.json")
-    loaded = Company.load(tmp_path / "company.json", now=lambda: NOW)
+    second = Company.load(tmp_path / "company.json", now=lambda: NOW)
 
     everything = document(
         "<CustomerQueryRq/><SalesOrderQueryRq/><InvoiceQueryRq/><VendorQueryRq/><ItemQueryRq/><CompanyQueryRq/>"
     )
-    assert loaded.process_request(everything) == company.process_request(everything)
-    assert recovery(loaded, new="A", old="A").get("messageSetStatusCode") == "0"
-    assert loaded.private_fields == company.private_fields
-    assert loaded.clock.standard_offset_in_summer
+    assert second.process_request(everything) == company.process_request(everything)
+    assert recovery(second, new="A", old="A").get("messageSetStatusCode") == "0"
+    assert second.private_fields == company.private_fields
+    assert second.clock.standard_offset_in_summer
     assert [path.name for path in tmp_path.iterdir()] == ["company.json"]
 
 
@@ -464,8 +464,8 @@ def test_a_macro_stands_for_the_transaction_that_an_earlier_request_of_the_messa
     answers = ask(company, f"{invoice}{cleared}{invoice}")
 
     assert [code(answer) for answer in answers] == ["0", "0", "9101"]
-    added = company.books.transactions[answers[0].findtext("InvoiceRet/TxnID")]
-    assert [line["ClearedStatus"] for _, line in added.lines()] == ["Cleared"]
+    new_invoice = company.books.transactions[answers[0].findtext("InvoiceRet/TxnID")]
+    assert [line["ClearedStatus"] for _, line in new_invoice.lines()] == ["Cleared"]
     assert code(ask(company, cleared)[0]) == "9100"
 
 

@@ -33,12 +33,12 @@ def failing(request: str = "reads") -> Fault:
 def work_until_backoff(qbwc: Connector, hresult: str = UNKNOWN) -> int:
     """Run a session in which QuickBooks fails for every request. Return the number of requests that were sent."""
     qbwc.begin()
-    sent = 1
+    number = 1
     while qbwc.receive(hresult=hresult, message="An error occurred.") != -1:
         qbwc.send()
-        sent += 1
+        number += 1
     qbwc.close()
-    return sent
+    return number
 
 
 def end_of_pause(qbwc: Connector) -> datetime:
@@ -73,12 +73,12 @@ def test_each_session_of_a_backoff_sends_one_request_more(qbwc: Connector) -> No
     for _ in range(8):
         qbwc.queue()
 
-    sent = []
+    numbers = []
     for _ in range(4):
-        sent.append(work_until_backoff(qbwc))
+        numbers.append(work_until_backoff(qbwc))
         qbwc.clock.now = end_of_pause(qbwc)
 
-    assert sent == [2, 3, 4, 5]
+    assert numbers == [2, 3, 4, 5]
 
 
 @pytest.mark.parametrize("poisons", [1, 2, 3, 5])
@@ -259,7 +259,7 @@ def test_a_session_that_sends_nothing_does_not_end_the_backoff(qbwc: Connector) 
 
 def test_a_write_in_recovery_is_not_given_up_during_a_backoff(qbwc: Connector) -> None:
     writes = [qbwc.write(name) for name in ("Ann", "Bob")]
-    sent = qbwc.begin()
+    request = qbwc.begin()
     qbwc.receive(hresult=UNKNOWN)
     qbwc.send()
     assert qbwc.receive(hresult=UNKNOWN) == -1
@@ -277,5 +277,5 @@ def test_a_write_in_recovery_is_not_given_up_during_a_backoff(qbwc: Connector) -
     assert all(qbwc.record(write).recovering for write in writes)
     qbwc.clock.advance(minutes=15)
     qbwc.begin()
-    qbwc.receive(stored_response(sent))
+    qbwc.receive(stored_response(request))
     assert qbwc.record(writes[0]).state is State.RESPONSE_RECEIVED

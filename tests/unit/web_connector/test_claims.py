@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def test_a_removed_request_is_passed_over(qbwc: Connector) -> None:
-    gone, good = qbwc.queue(), qbwc.queue()
-    qbwc.store.index = [qbwc.record(gone), qbwc.record(good)]
-    qbwc.store.commit(RemoveRequest(qbwc.record(gone), "2026-03-14T12:00:00.000000Z"))
+    removed_id, good = qbwc.queue(), qbwc.queue()
+    qbwc.store.index = [qbwc.record(removed_id), qbwc.record(good)]
+    qbwc.store.commit(RemoveRequest(qbwc.record(removed_id), "2026-03-14T12:00:00.000000Z"))
 
     assert qbwc.authenticate() == ""
 

@@ -29,8 +29,8 @@ ELSEWHERE = "C:\\Books\\sample.qbw"
 def reset(qbwc: Connector) -> Connection:
     """Lift the pin, as an API consumer does."""
     store = qbwc.store
-    managed = ConnectionService(store, clock=qbwc.clock, new_id=qbwc.new_id, secrets=counting_bytes)
-    return managed.reset_company_file(APP_ID, CONNECTION_ID)
+    service = ConnectionService(store, clock=qbwc.clock, new_id=qbwc.new_id, secrets=counting_bytes)
+    return service.reset_company_file(APP_ID, CONNECTION_ID)
 
 
 def begin_in(qbwc: Connector, mark: str | None, path: str = PATH) -> str:
@@ -150,19 +150,19 @@ def test_an_unmarked_file_is_refused_after_the_mark_was_seen_in_another_file(qbw
     assert reason is not None
     assert reason.code == "company_file_mismatch"
     assert "reset_company_file" in (reason.hint or "")
-    told = qbwc.last_error()
-    assert told == reason.message
-    assert ELSEWHERE in told
-    assert PATH in told
+    message = qbwc.last_error()
+    assert message == reason.message
+    assert ELSEWHERE in message
+    assert PATH in message
 
 
 def test_the_unmarked_file_is_refused_in_each_session_and_the_marked_file_is_accepted(qbwc: Connector) -> None:
     marked_at(qbwc)
     qbwc.queue()
 
-    refused = [begin_in(qbwc, None, ELSEWHERE) for _ in range(3)]
+    requests = [begin_in(qbwc, None, ELSEWHERE) for _ in range(3)]
 
-    assert refused == ["", "", ""]
+    assert requests == ["", "", ""]
     assert begin_in(qbwc, OURS) != ""
     assert qbwc.connection.last_error is None
 
@@ -249,11 +249,11 @@ def test_after_a_reset_the_connection_takes_the_file_of_the_next_session(qbwc: C
     connection = reset(qbwc)
 
     assert (connection.last_error, connection.status, connection.file_pinned) == (None, "connected", False)
-    sent = begin_in(qbwc, OTHER)
-    assert request_id in sent
+    request = begin_in(qbwc, OTHER)
+    assert request_id in request
     assert qbwc.connection.file_id == OTHER.strip("{}")
     assert qbwc.connection.file_pinned
-    qbwc.receive(answer(sent))
+    qbwc.receive(answer(request))
     qbwc.queue()
     assert begin_in(qbwc, OTHER) != ""
 
@@ -314,10 +314,10 @@ def test_a_reset_between_login_and_first_request_takes_effect_at_once(qbwc: Conn
 
 def test_a_live_session_continues_in_its_file_after_a_reset(qbwc: Connector) -> None:
     first, second = qbwc.queue(), qbwc.queue()
-    sent = qbwc.begin()
+    request = qbwc.begin()
     reset(qbwc)
 
-    qbwc.receive(answer(sent))
+    qbwc.receive(answer(request))
     qbwc.receive(answer(qbwc.send()))
     qbwc.close()
 
@@ -332,10 +332,10 @@ def test_a_new_company_file_does_not_clear_the_former_files_message_set(qbwc: Co
     qbwc.close()
     reset(qbwc)
 
-    sent = begin_in(qbwc, OTHER)
+    request = begin_in(qbwc, OTHER)
 
-    assert "CustomerAddRq" in sent
-    assert "oldMessageSetID" not in sent
+    assert "CustomerAddRq" in request
+    assert "oldMessageSetID" not in request
 
 
 # --- no write reaches QuickBooks twice
@@ -368,7 +368,7 @@ def test_another_company_file_is_not_asked_for_the_response(qbwc: Connector) -> 
 def test_never_executed_is_not_believed_for_a_write_sent_to_another_file(qbwc: Connector) -> None:
     """The write was executed in the former file; the new one says truthfully that it never was."""
     write, read = qbwc.write(), qbwc.queue()
-    sent = qbwc.begin()
+    request = qbwc.begin()
     qbwc.close()
     reset(qbwc)
 
@@ -383,7 +383,7 @@ def test_never_executed_is_not_believed_for_a_write_sent_to_another_file(qbwc: C
         qbwc.close()
 
     error = qbwc.record(write).error
-    assert "CustomerAdd" in sent
+    assert "CustomerAdd" in request
     assert error is not None
     assert error.code == "outcome_unknown"
     assert qbwc.record(read).state is State.RESPONSE_RECEIVED
@@ -391,7 +391,7 @@ def test_never_executed_is_not_believed_for_a_write_sent_to_another_file(qbwc: C
 
 def test_a_write_recovers_when_its_own_file_is_open_again(qbwc: Connector) -> None:
     write = qbwc.write()
-    sent = qbwc.begin()
+    request = qbwc.begin()
     qbwc.close()
     reset(qbwc)
     qbwc.receive(nothing_stored(begin_in(qbwc, OTHER)))
@@ -399,7 +399,7 @@ def test_a_write_recovers_when_its_own_file_is_open_again(qbwc: Connector) -> No
     reset(qbwc)
 
     begin_in(qbwc, OURS)
-    qbwc.receive(stored_response(sent))
+    qbwc.receive(stored_response(request))
 
     assert qbwc.record(write).state is State.RESPONSE_RECEIVED
 

@@ -27,30 +27,30 @@ if TYPE_CHECKING:
 def test_a_body_that_is_not_a_call_gets_a_client_fault_and_reads_nothing(qbwc: Connector, body: bytes | str) -> None:
     qbwc.store.calls.clear()
 
-    answered = qbwc.endpoint.reply(body)
+    response = qbwc.endpoint.reply(body)
 
-    assert answered.status == 400
-    assert answered.content_type == "text/xml; charset=utf-8"
-    assert "<faultcode>soap:Client</faultcode>" in answered.body
+    assert response.status == 400
+    assert response.content_type == "text/xml; charset=utf-8"
+    assert "<faultcode>soap:Client</faultcode>" in response.body
     assert not qbwc.store.calls
 
 
 @pytest.mark.parametrize("body", [b"x" * (MAX_BODY_BYTES + 1), "x" * (MAX_BODY_BYTES + 1), "é" * 4_000_000])
 def test_a_body_over_6_mb_is_refused_without_parsing(qbwc: Connector, body: bytes | str) -> None:
-    answered = qbwc.endpoint.reply(body)
+    response = qbwc.endpoint.reply(body)
 
-    assert answered.status == 413
-    assert "may have at most" in answered.body
+    assert response.status == 413
+    assert "may have at most" in response.body
 
 
 def test_a_large_call_without_a_response_in_it_is_refused_without_parsing(qbwc: Connector) -> None:
     qbwc.store.calls.clear()
     large = receive("x" * MAX_SMALL_BODY_BYTES)
 
-    refused = qbwc.endpoint.reply(large.replace("receiveResponseXML", "authenticate"))
+    rejection = qbwc.endpoint.reply(large.replace("receiveResponseXML", "authenticate"))
     accepted = qbwc.endpoint.reply(large.replace("receiveResponseXML", "sendRequestXML"))
 
-    assert (refused.status, accepted.status) == (413, 200)
+    assert (rejection.status, accepted.status) == (413, 200)
     assert qbwc.store.calls.total() == 1  # the session of sendRequestXML
 
 
@@ -65,10 +65,10 @@ def test_a_response_of_almost_6_mb_is_stored_whole(qbwc: Connector) -> None:
 
 
 def test_a_fault_in_soap_12_is_answered_in_soap_12(qbwc: Connector) -> None:
-    answered = qbwc.endpoint.reply(envelope(f'<nothing xmlns="{NAMESPACE}"/>', SOAP_12))
+    response = qbwc.endpoint.reply(envelope(f'<nothing xmlns="{NAMESPACE}"/>', SOAP_12))
 
-    assert answered.content_type == "application/soap+xml; charset=utf-8"
-    assert "soap:Sender" in answered.body
+    assert response.content_type == "application/soap+xml; charset=utf-8"
+    assert "soap:Sender" in response.body
 
 
 def test_the_log_of_a_fault_has_the_reason() -> None:
@@ -77,9 +77,9 @@ def test_the_log_of_a_fault_has_the_reason() -> None:
 
 def test_a_long_hresult_is_shortened_in_the_log(qbwc: Connector) -> None:
     qbwc.endpoint.reply(receive("").replace("<hresult />", f"<hresult>{'0x80040400' * 10}</hresult>"))
-    answered = qbwc.endpoint.reply(receive("").replace("<hresult />", f"<hresult>{'0x80040400' * 10}</hresult>"))
+    response = qbwc.endpoint.reply(receive("").replace("<hresult />", f"<hresult>{'0x80040400' * 10}</hresult>"))
 
-    assert answered.log["hresult"] == "0x800404000x80040400"
+    assert response.log["hresult"] == "0x800404000x80040400"
 
 
 class InProcess(Transport):
@@ -91,11 +91,11 @@ class InProcess(Transport):
 
     def post(self, address: str, message: bytes, headers: dict[str, str]) -> Response:  # noqa: ARG002 - there is no network
         """Return the endpoint's answer as an HTTP response."""
-        answered = self._endpoint.reply(message)
+        reply = self._endpoint.reply(message)
         response = Response()
-        response.status_code = answered.status
-        response.headers["Content-Type"] = answered.content_type
-        response._content = answered.body.encode()  # noqa: SLF001 - requests has no other way to make one
+        response.status_code = reply.status
+        response.headers["Content-Type"] = reply.content_type
+        response._content = reply.body.encode()  # noqa: SLF001 - requests has no other way to make one
         return response
 
 

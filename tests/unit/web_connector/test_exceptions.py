@@ -203,11 +203,11 @@ def test_a_duplicate_exception_does_not_send_the_next_write_twice(qbwc: Connecto
     write = qbwc.write()
     qbwc.begin()
     qbwc.receive(hresult="0x80040414", message="A modal dialog box is showing.")
-    sent = qbwc.send()
-    assert "CustomerAdd" in sent
+    request = qbwc.send()
+    assert "CustomerAdd" in request
 
     qbwc.receive(hresult="0x80040414", message="A modal dialog box is showing.")
-    qbwc.receive(stored_response(sent))
+    qbwc.receive(stored_response(request))
 
     assert qbwc.record(write).recovering
     qbwc.close()
@@ -217,7 +217,7 @@ def test_a_duplicate_exception_does_not_send_the_next_write_twice(qbwc: Connecto
     check = qbwc.send()
     assert "oldMessageSetID" in check
     assert "CustomerAdd" not in check
-    qbwc.receive(stored_response(sent))
+    qbwc.receive(stored_response(request))
     assert qbwc.record(write).state is State.RESPONSE_RECEIVED
 
 
@@ -239,15 +239,15 @@ def test_a_duplicate_parse_error_does_not_fail_the_next_write(qbwc: Connector) -
     first, second = qbwc.write("Ann"), qbwc.write("Bob")
     qbwc.begin()
     qbwc.receive(hresult="0x80040400", message="QuickBooks found an error.")
-    sent = qbwc.send()
+    request = qbwc.send()
 
     qbwc.receive(hresult="0x80040400", message="QuickBooks found an error.")
-    assert 1 <= qbwc.receive(stored_response(sent)) <= 99
+    assert 1 <= qbwc.receive(stored_response(request)) <= 99
     check = qbwc.send()
 
     assert "oldMessageSetID" in check
     assert "CustomerAdd" not in check
-    assert qbwc.receive(stored_response(sent)) == 100
+    assert qbwc.receive(stored_response(request)) == 100
     assert [qbwc.record(one).state for one in (first, second)] == [State.ERROR, State.RESPONSE_RECEIVED]
 
 
@@ -295,13 +295,13 @@ def test_a_write_is_sent_after_quickbooks_denies_having_executed_it(qbwc: Connec
     qbwc.close()
     qbwc.clock.advance(minutes=1)
 
-    sent = qbwc.begin()
-    assert "Ann" in sent  # the order of the queue is kept
-    qbwc.receive(stored_response(sent))
+    request = qbwc.begin()
+    assert "Ann" in request  # the order of the queue is kept
+    qbwc.receive(stored_response(request))
     qbwc.receive(nothing_stored(qbwc.send()))
-    sent = qbwc.send()
-    assert "Bob" in sent
-    qbwc.receive(stored_response(sent))
+    request = qbwc.send()
+    assert "Bob" in request
+    qbwc.receive(stored_response(request))
 
     assert [qbwc.record(one).state for one in (first, second)] == [State.RESPONSE_RECEIVED] * 2
 
@@ -398,14 +398,14 @@ def test_a_duplicate_of_such_an_exception_does_not_fail_the_next_write(qbwc: Con
     write = qbwc.write("Bob")
     qbwc.begin()
     qbwc.receive(hresult="0x80040423")
-    sent = qbwc.send()
+    request = qbwc.send()
 
     qbwc.receive(hresult="0x80040423")
 
     assert qbwc.record(write).recovering
     qbwc.close()
     qbwc.begin()
-    assert qbwc.receive(stored_response(sent)) == 100
+    assert qbwc.receive(stored_response(request)) == 100
     assert qbwc.record(write).state is State.RESPONSE_RECEIVED
 
 

@@ -48,28 +48,28 @@ def event(method: str, body: str | None = None, **fields: Any) -> dict[str, Any]
 
 
 def test_get_returns_200_with_a_text(qbwc: Connector) -> None:  # noqa: ARG001 - it sets the parts up
-    answered = web_connector.handler(event("GET"), None)
+    response = web_connector.handler(event("GET"), None)
 
-    assert answered["statusCode"] == 200
-    assert answered["headers"]["Content-Type"].startswith("text/plain")
-    assert answered["body"]
+    assert response["statusCode"] == 200
+    assert response["headers"]["Content-Type"].startswith("text/plain")
+    assert response["body"]
 
 
 @pytest.mark.parametrize("name", ["wsdl", "WSDL", "Wsdl"])
 def test_the_wsdl_names_the_address_of_the_call(qbwc: Connector, name: str) -> None:  # noqa: ARG001 - it sets the parts up
-    answered = web_connector.handler(event("GET", queryStringParameters={name: ""}), None)
+    response = web_connector.handler(event("GET", queryStringParameters={name: ""}), None)
 
-    assert answered["statusCode"] == 200
-    assert answered["headers"]["Content-Type"] == "text/xml; charset=utf-8"
-    assert '<soap:address location="https://api.example.com/live/qbwc"/>' in answered["body"]
+    assert response["statusCode"] == 200
+    assert response["headers"]["Content-Type"] == "text/xml; charset=utf-8"
+    assert '<soap:address location="https://api.example.com/live/qbwc"/>' in response["body"]
 
 
 def test_the_wsdl_names_the_configured_address(qbwc: Connector) -> None:  # noqa: ARG001 - it sets the parts up
     Services.current.settings = Settings(ENVIRONMENT | {"BASE_URL": "https://qb.example.com"})
 
-    answered = web_connector.handler(event("GET", queryStringParameters={"wsdl": ""}), None)
+    response = web_connector.handler(event("GET", queryStringParameters={"wsdl": ""}), None)
 
-    assert 'location="https://qb.example.com/qbwc"' in answered["body"]
+    assert 'location="https://qb.example.com/qbwc"' in response["body"]
 
 
 @pytest.mark.parametrize("encode", [False, True])
@@ -78,19 +78,19 @@ def test_a_body_may_be_in_base64(qbwc: Connector, encode: bool) -> None:  # noqa
     if encode:
         body = base64.b64encode(body.encode()).decode()
 
-    answered = web_connector.handler(event("POST", body, isBase64Encoded=encode), None)
+    response = web_connector.handler(event("POST", body, isBase64Encoded=encode), None)
 
-    assert answered["statusCode"] == 200
-    assert "<closeConnectionResult>OK</closeConnectionResult>" in answered["body"]
-    assert answered["isBase64Encoded"] is False
+    assert response["statusCode"] == 200
+    assert "<closeConnectionResult>OK</closeConnectionResult>" in response["body"]
+    assert response["isBase64Encoded"] is False
 
 
 @pytest.mark.parametrize(("body", "encoded"), [(None, False), ("", False), ("???", True), ("{}", False), (None, True)])
 def test_a_body_that_is_not_a_call_gets_a_fault(qbwc: Connector, body: str | None, encoded: bool) -> None:  # noqa: ARG001 - it sets the parts up
-    answered = web_connector.handler(event("POST", body, isBase64Encoded=encoded), None)
+    response = web_connector.handler(event("POST", body, isBase64Encoded=encoded), None)
 
-    assert answered["statusCode"] == 400
-    assert "Fault" in answered["body"]
+    assert response["statusCode"] == 400
+    assert "Fault" in response["body"]
 
 
 def test_a_call_logs_one_line_without_password_or_ticket(qbwc: Connector, caplog: pytest.LogCaptureFixture) -> None:
@@ -101,14 +101,14 @@ def test_a_call_logs_one_line_without_password_or_ticket(qbwc: Connector, caplog
         f"<strPassword>{PASSWORD}</strPassword></authenticate>"
     )
 
-    answered = web_connector.handler(event("POST", body), None)
+    response = web_connector.handler(event("POST", body), None)
 
     (record,) = caplog.records
     logged = vars(record)
     assert (record.message, logged["method"], logged["status"]) == ("web_connector.called", "authenticate", 200)
     assert (logged["login"], logged["connection_id"]) == ("work", qbwc.connection.id)
     line = str(logged)
-    ticket = answered["body"].partition("<string>")[2].partition("<")[0]
+    ticket = response["body"].partition("<string>")[2].partition("<")[0]
     assert ticket
     assert ticket not in line
     assert PASSWORD not in line
@@ -116,10 +116,10 @@ def test_a_call_logs_one_line_without_password_or_ticket(qbwc: Connector, caplog
 
 def test_the_sweep_uses_the_remaining_time_of_the_function(qbwc: Connector, caplog: pytest.LogCaptureFixture) -> None:
     class Context:
-        left = 5_000
+        remaining_ms = 5_000
 
         def get_remaining_time_in_millis(self) -> int:
-            return self.left
+            return self.remaining_ms
 
     qbwc.queue()
     qbwc.authenticate()
@@ -127,7 +127,7 @@ def test_the_sweep_uses_the_remaining_time_of_the_function(qbwc: Connector, capl
 
     sweep.handler({}, Context())
     assert not qbwc.session.ended
-    Context.left = 300_000
+    Context.remaining_ms = 300_000
     sweep.handler({}, Context())
 
     assert qbwc.session.ended
@@ -144,6 +144,6 @@ def test_a_handler_imports_neither_the_resolver_nor_pydantic(name: str) -> None:
         "sys.exit(str({'pydantic', 'aws_lambda_powertools.event_handler'} & set(sys.modules) or '') or None)"
     )
 
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603 - our own code
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603 - our own code
 
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr

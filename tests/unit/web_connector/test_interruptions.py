@@ -55,9 +55,9 @@ def test_without_interruptions_quickbooks_gets_requests_in_queue_order() -> None
         drain.check()
         first = {record.id: record for record in drain.records if record.paging.page == 1}
         records = sorted(drain.records, key=lambda record: (first[record.query_id].inserted_at, record.paging.page))
-        queued = [(record.request_name, record.request_label) for record in records]
-        executed = [(done.name, done.request_id) for done in drain.company.executed]
-        assert [one for one in executed if one in queued] == queued
+        requests = [(record.request_name, record.request_label) for record in records]
+        executed = [(execution.name, execution.request_id) for execution in drain.company.executed]
+        assert [one for one in executed if one in requests] == requests
 
 
 def lingering_drain(*interruptions: Interruption) -> Drain:

@@ -122,16 +122,16 @@ def test_the_requests_behind_a_large_read_are_sent_after_two_sessions(qbwc: Conn
 @pytest.mark.parametrize("service", [Gateway, Service])
 def test_a_write_whose_response_is_too_large_is_never_sent_again(service: Callable[[], Service]) -> None:
     """Behind a gateway its response is lost; the service itself sees an oversized call."""
-    played = service()
-    qbwc, company = played.qbwc, played.company
+    played_service = service()
+    qbwc, company = played_service.qbwc, played_service.company
     write = qbwc.write()
-    simulator = qbwc.simulator(company, transport=played, faults=[Fault.parse("process:*:oversized:7")])
+    simulator = qbwc.simulator(company, transport=played_service, faults=[Fault.parse("process:*:oversized:7")])
 
     for _ in range(5):
         simulator.run_once()
         qbwc.clock.advance(minutes=15)
 
-    assert [executed.name for executed in company.writes] == ["CustomerAddRq"]
+    assert [execution.name for execution in company.writes] == ["CustomerAddRq"]
     assert error_of(qbwc, write).code == "outcome_unknown"
 
 

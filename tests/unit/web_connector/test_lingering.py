@@ -40,25 +40,25 @@ def qbwc() -> Connector:
 
 def pause(qbwc: Connector, *, resume: bool = False) -> None:
     store = qbwc.store
-    managed = ConnectionService(store, clock=qbwc.clock, new_id=qbwc.new_id, secrets=counting_bytes)
-    (managed.resume if resume else managed.pause)(APP_ID, CONNECTION_ID)
+    service = ConnectionService(store, clock=qbwc.clock, new_id=qbwc.new_id, secrets=counting_bytes)
+    (service.resume if resume else service.pause)(APP_ID, CONNECTION_ID)
 
 
-def answered(qbwc: Connector) -> None:
+def answer_only_request(qbwc: Connector) -> None:
     """Run a session to where its only request is answered."""
     qbwc.queue()
     assert qbwc.receive(answer(qbwc.begin())) == 99
 
 
 def test_after_the_last_response_the_session_lingers_with_noop(qbwc: Connector) -> None:
-    answered(qbwc)
+    answer_only_request(qbwc)
 
     assert qbwc.send() == "NoOp"
     assert qbwc.last_error() == "NoOp"
 
 
 def test_lingering_costs_three_reads_and_no_write(qbwc: Connector) -> None:
-    answered(qbwc)
+    answer_only_request(qbwc)
     before = qbwc.session
 
     qbwc.send()
@@ -71,7 +71,7 @@ def test_lingering_costs_three_reads_and_no_write(qbwc: Connector) -> None:
 
 @pytest.mark.parametrize("queue", [Connector.queue, Connector.write])
 def test_a_request_queued_meanwhile_is_claimed_and_sent_in_one_commit(qbwc: Connector, queue: Any) -> None:
-    answered(qbwc)
+    answer_only_request(qbwc)
     qbwc.send()
     request_id = queue(qbwc)
 
@@ -89,7 +89,7 @@ def test_a_request_queued_meanwhile_is_claimed_and_sent_in_one_commit(qbwc: Conn
 
 
 def test_each_response_restarts_the_lingering_time(qbwc: Connector) -> None:
-    answered(qbwc)
+    answer_only_request(qbwc)
     qbwc.clock.advance(seconds=LINGER - 10)
     qbwc.queue()
     qbwc.receive(answer(qbwc.send()))
@@ -99,7 +99,7 @@ def test_each_response_restarts_the_lingering_time(qbwc: Connector) -> None:
 
 
 def test_after_the_lingering_time_the_session_ends_with_a_friendly_message(qbwc: Connector) -> None:
-    answered(qbwc)
+    answer_only_request(qbwc)
     qbwc.clock.advance(seconds=LINGER)
 
     assert qbwc.send() == ""
@@ -109,7 +109,7 @@ def test_after_the_lingering_time_the_session_ends_with_a_friendly_message(qbwc:
 
 
 def test_a_request_queued_in_the_last_seconds_is_sent(qbwc: Connector) -> None:
-    answered(qbwc)
+    answer_only_request(qbwc)
     qbwc.clock.advance(seconds=LINGER)
     qbwc.queue()
 
@@ -166,7 +166,7 @@ def test_a_session_in_another_company_file_does_not_linger(qbwc: Connector) -> N
 
 
 def test_a_pause_ends_lingering(qbwc: Connector) -> None:
-    answered(qbwc)
+    answer_only_request(qbwc)
     assert qbwc.send() == "NoOp"
     pause(qbwc)
     qbwc.queue()
@@ -178,7 +178,7 @@ def test_a_pause_ends_lingering(qbwc: Connector) -> None:
 
 def test_the_end_of_the_sync_window_ends_lingering() -> None:
     qbwc = a_connector(sync_window=SyncWindow("11:00", "12:01", "UTC"), linger_seconds=600)
-    answered(qbwc)
+    answer_only_request(qbwc)
     assert qbwc.send() == "NoOp"
     qbwc.clock.now = NOON.replace(minute=1)
     qbwc.queue()
@@ -188,7 +188,7 @@ def test_the_end_of_the_sync_window_ends_lingering() -> None:
 
 
 def test_a_request_put_back_by_a_pause_is_for_a_later_session(qbwc: Connector) -> None:
-    answered(qbwc)
+    answer_only_request(qbwc)
     qbwc.queue()
     qbwc.queue()
     qbwc.receive(answer(qbwc.send()))
@@ -203,13 +203,13 @@ def test_a_request_put_back_by_a_pause_is_for_a_later_session(qbwc: Connector) -
 
 
 def test_a_request_that_was_discarded_meanwhile_is_passed_over(qbwc: Connector) -> None:
-    answered(qbwc)
-    gone, other = qbwc.queue(), qbwc.queue()
+    answer_only_request(qbwc)
+    discarded_id, other = qbwc.queue(), qbwc.queue()
     plain = qbwc.store.commit
 
     def discarded_meanwhile(*changes: Any) -> None:
         qbwc.store.commit = plain  # type: ignore[method-assign]
-        record = qbwc.record(gone)
+        record = qbwc.record(discarded_id)
         plain(ChangeRequest(record, record.moved(State.DISCARDED, qbwc.clock.now)))
         plain(*changes)
 
@@ -220,7 +220,7 @@ def test_a_request_that_was_discarded_meanwhile_is_passed_over(qbwc: Connector) 
 
 
 def test_a_request_that_cannot_be_written_does_not_block_the_queue(qbwc: Connector) -> None:
-    answered(qbwc)
+    answer_only_request(qbwc)
     broken = qbwc.queue("CustomerQueryRq", "<MaxReturned>")
     fine = qbwc.queue()
 
@@ -230,7 +230,7 @@ def test_a_request_that_cannot_be_written_does_not_block_the_queue(qbwc: Connect
 
 
 def test_a_takeover_ends_lingering(qbwc: Connector) -> None:
-    answered(qbwc)
+    answer_only_request(qbwc)
     former = qbwc.ticket
     qbwc.queue()
     assert qbwc.authenticate() == ""
@@ -241,7 +241,7 @@ def test_a_takeover_ends_lingering(qbwc: Connector) -> None:
 
 
 def test_closing_ends_lingering(qbwc: Connector) -> None:
-    answered(qbwc)
+    answer_only_request(qbwc)
     qbwc.close()
 
     assert qbwc.send() == ""
@@ -250,7 +250,7 @@ def test_closing_ends_lingering(qbwc: Connector) -> None:
 
 def test_the_sweep_spares_the_longest_lingering() -> None:
     qbwc = a_connector(linger_seconds=MAX_LINGER_SECONDS)
-    answered(qbwc)
+    answer_only_request(qbwc)
     qbwc.clock.advance(seconds=MAX_LINGER_SECONDS - 2)
     store = qbwc.store
 
@@ -261,7 +261,7 @@ def test_the_sweep_spares_the_longest_lingering() -> None:
 
 
 def test_a_lingering_session_recovers_a_write(qbwc: Connector) -> None:
-    answered(qbwc)
+    answer_only_request(qbwc)
     write = qbwc.write(recovery=Recovery(response_lost=True, active=True), state=State.RETRYABLE, queue_priority=0)
 
     check = qbwc.send()
@@ -272,7 +272,7 @@ def test_a_lingering_session_recovers_a_write(qbwc: Connector) -> None:
 
 
 def test_the_log_distinguishes_lingering_from_sending(qbwc: Connector) -> None:
-    answered(qbwc)
+    answer_only_request(qbwc)
     qbwc.send()
 
     assert qbwc.last
@@ -297,11 +297,11 @@ def run(qbwc: Connector, at_pause: Callable[[int], object]) -> tuple[Any, int]:
 
 def test_a_request_queued_while_a_session_lingers_is_executed_within_one_step(qbwc: Connector) -> None:
     qbwc.queue()
-    queued: list[str] = []
+    request_ids: list[str] = []
 
-    result, waits = run(qbwc, lambda number: queued.append(qbwc.queue()) if number == 3 else None)
+    result, waits = run(qbwc, lambda number: request_ids.append(qbwc.queue()) if number == 3 else None)
 
-    record = qbwc.record(queued[0])
+    record = qbwc.record(request_ids[0])
     assert record.state is State.RESPONSE_RECEIVED
     took = datetime.fromisoformat(record.updated_at) - datetime.fromisoformat(record.inserted_at)
     assert took.total_seconds() <= NO_OP_WAIT_SECONDS + 1

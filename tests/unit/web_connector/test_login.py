@@ -17,7 +17,7 @@ from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.quickbooks import answer, hcp, stored_response
 
 
-def contended(*_changes: object) -> None:
+def raise_busy(*_changes: object) -> None:
     """Stand in for a commit that others kept from being made."""
     raise TooManyRequests("busy")
 
@@ -153,7 +153,7 @@ def test_the_company_file_is_named_if_it_is_a_path(company_file: str | None, sta
 
 def test_contention_at_login_replies_busy(qbwc: Connector) -> None:
     qbwc.queue()
-    qbwc.store.commit = contended  # type: ignore[method-assign]
+    qbwc.store.commit = raise_busy  # type: ignore[method-assign]
 
     assert qbwc.authenticate() == "busy"
 
@@ -161,7 +161,7 @@ def test_contention_at_login_replies_busy(qbwc: Connector) -> None:
 def test_contention_within_a_session_is_a_server_fault(qbwc: Connector) -> None:
     qbwc.queue()
     qbwc.authenticate()
-    qbwc.store.commit = contended  # type: ignore[method-assign]
+    qbwc.store.commit = raise_busy  # type: ignore[method-assign]
 
     with pytest.raises(AssertionError, match="soap:Server"):
         qbwc.send()
@@ -188,12 +188,12 @@ def test_a_password_changed_during_the_login_takes_effect(qbwc: Connector) -> No
 def test_a_login_that_conflicts_with_its_own_commit_takes_over_its_session(qbwc: Connector) -> None:
     request_id = qbwc.queue()
     real = qbwc.store.commit
-    met: list[Any] = []
+    commits: list[Any] = []
 
     def commit(*changes: Any) -> None:
         real(*changes)
-        if not met:
-            met.extend(changes)
+        if not commits:
+            commits.extend(changes)
             raise Conflict(changes[0])
 
     qbwc.store.commit = commit  # type: ignore[method-assign]
@@ -281,17 +281,17 @@ def test_a_ticket_that_was_taken_over_is_treated_like_an_expired_one(qbwc: Conne
 
 def test_a_new_password_ends_the_live_session(qbwc: Connector) -> None:
     write = qbwc.write()
-    sent = qbwc.begin()
+    request = qbwc.begin()
     connections = ConnectionService(qbwc.store, clock=qbwc.clock, new_id=qbwc.new_id, secrets=counting_bytes)
 
     connections.set_password(APP_ID, CONNECTION_ID, "correct horse battery staple")
 
-    assert qbwc.receive(stored_response(sent)) == -1
+    assert qbwc.receive(stored_response(request)) == -1
     assert "password" in qbwc.last_error()
     assert (qbwc.send(), qbwc.close()) == ("", "OK")
     assert qbwc.record(write).state is State.SENT
     # The next login recovers the write instead of sending it again.
     assert qbwc.authenticate("correct horse battery staple") == ""
     assert "oldMessageSetID" in qbwc.send(hcp())
-    assert qbwc.receive(stored_response(sent)) == 100
+    assert qbwc.receive(stored_response(request)) == 100
     assert qbwc.record(write).sessions == 1

@@ -158,8 +158,8 @@ def error_code(qbwc: Connector, request_id: str) -> str | None:
 
 def asked_for(text: str) -> int | None:
     """Return the number of objects that a request asks for."""
-    _, found, rest = text.partition("<MaxReturned>")
-    return int(rest.partition("<")[0]) if found else None
+    _, element, rest = text.partition("<MaxReturned>")
+    return int(rest.partition("<")[0]) if element else None
 
 
 def lose(qbwc: Connector) -> int | None:
@@ -316,9 +316,9 @@ def test_an_oversized_later_page_fails(qbwc: Connector) -> None:
 
 def test_an_oversized_response_to_a_write_leaves_its_outcome_unknown(qbwc: Connector) -> None:
     write = qbwc.write()
-    sent = qbwc.begin()
+    request = qbwc.begin()
 
-    qbwc.receive_oversized(stored_response(sent, content="{padding}"))
+    qbwc.receive_oversized(stored_response(request, content="{padding}"))
 
     error = qbwc.record(write).error
     assert error is not None

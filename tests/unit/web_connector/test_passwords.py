@@ -19,18 +19,18 @@ def test_a_password_matches_its_stored_form(password: str) -> None:
 
 
 def test_another_password_does_not_match() -> None:
-    stored = passwords.hash_password("right", SALT)
+    stored_form = passwords.hash_password("right", SALT)
 
-    assert not passwords.matches("wrong", stored)
-    assert not passwords.matches("Right", stored)
-    assert not passwords.matches("right ", stored)
+    assert not passwords.matches("wrong", stored_form)
+    assert not passwords.matches("Right", stored_form)
+    assert not passwords.matches("right ", stored_form)
 
 
 def test_the_stored_form_names_its_parameters_and_does_not_contain_the_password() -> None:
-    stored = passwords.hash_password("secret", SALT)
+    stored_form = passwords.hash_password("secret", SALT)
 
-    assert stored.startswith("scrypt$16384$8$1$")
-    assert "secret" not in stored
+    assert stored_form.startswith("scrypt$16384$8$1$")
+    assert "secret" not in stored_form
 
 
 def test_a_stored_form_with_other_parameters_is_still_checked() -> None:
@@ -51,19 +51,19 @@ def test_a_connection_without_password_matches_no_password() -> None:
 
 
 def test_an_unknown_user_costs_the_same_work_as_a_wrong_password() -> None:
-    stored = passwords.hash_password("right", SALT)
+    stored_form = passwords.hash_password("right", SALT)
 
-    known = min(_processor_seconds(stored) for _ in range(3))
-    unknown = min(_processor_seconds(None) for _ in range(3))
+    seconds_for_wrong_password = min(_processor_seconds(stored_form) for _ in range(3))
+    seconds_for_unknown_user = min(_processor_seconds(None) for _ in range(3))
 
-    assert unknown > known / 2
-    assert known > 0.005  # it is scrypt that runs, not a shortcut
+    assert seconds_for_unknown_user > seconds_for_wrong_password / 2
+    assert seconds_for_wrong_password > 0.005  # it is scrypt that runs, not a shortcut
 
 
-def _processor_seconds(stored: str | None) -> float:
+def _processor_seconds(stored_form: str | None) -> float:
     """Return the CPU time of this thread. The wall time depends on other programs."""
     start = time.thread_time()
-    passwords.matches("wrong", stored)
+    passwords.matches("wrong", stored_form)
     return time.thread_time() - start
 
 
@@ -85,11 +85,11 @@ class TestChecks:
 
     def test_a_remembered_check_returns_the_same_result(self) -> None:
         checks = passwords.Checks(counting_bytes)
-        stored = passwords.hash_password("right", SALT)
+        stored_form = passwords.hash_password("right", SALT)
 
         for _ in range(2):
-            assert checks.matches("right", stored)
-            assert not checks.matches("wrong", stored)
+            assert checks.matches("right", stored_form)
+            assert not checks.matches("wrong", stored_form)
             assert not checks.matches("right", None)
 
     def test_a_new_password_replaces_the_old_one(self) -> None:
@@ -103,10 +103,10 @@ class TestChecks:
     def test_the_costly_work_is_done_once(self) -> None:
         """A stored form with a cost that no machine can pay is believed once it was seen right."""
         checks = passwords.Checks(counting_bytes)
-        stored = passwords.hash_password("right", SALT)
-        checks.matches("right", stored)
-        unpayable = stored.replace("$16384$", f"${2**40}$")
-        checks._correct[unpayable] = checks._correct.pop(stored)  # noqa: SLF001 - stands for a check that was made
+        stored_form = passwords.hash_password("right", SALT)
+        checks.matches("right", stored_form)
+        unpayable = stored_form.replace("$16384$", f"${2**40}$")
+        checks._correct[unpayable] = checks._correct.pop(stored_form)  # noqa: SLF001 - stands for a check that was made
 
         assert checks.matches("right", unpayable)
         with pytest.raises(ValueError, match="memory"):

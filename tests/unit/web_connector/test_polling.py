@@ -30,17 +30,17 @@ def qbwc() -> Connector:
     return a_connector()
 
 
-def managed(qbwc: Connector) -> ConnectionService:
+def connection_service(qbwc: Connector) -> ConnectionService:
     store = qbwc.store
     return ConnectionService(store, clock=qbwc.clock, new_id=qbwc.new_id, secrets=counting_bytes)
 
 
 def pause(qbwc: Connector) -> None:
-    managed(qbwc).pause(APP_ID, CONNECTION_ID)
+    connection_service(qbwc).pause(APP_ID, CONNECTION_ID)
 
 
 def resume(qbwc: Connector) -> None:
-    managed(qbwc).resume(APP_ID, CONNECTION_ID)
+    connection_service(qbwc).resume(APP_ID, CONNECTION_ID)
 
 
 # --- the interval until the next call
@@ -97,15 +97,15 @@ def test_a_refused_login_changes_no_interval(qbwc: Connector) -> None:
 def test_the_time_of_the_last_work_is_set_at_begin_and_end_of_a_session(qbwc: Connector) -> None:
     qbwc.queue()
     request = qbwc.begin()
-    begun = qbwc.connection.last_worked_at
+    worked_at_begin = qbwc.connection.last_worked_at
     qbwc.clock.advance(minutes=20)
     qbwc.receive(answer(request))
-    answered = timestamp(qbwc.clock.now)
+    worked_at_end = timestamp(qbwc.clock.now)
     qbwc.clock.advance(minutes=1)
     qbwc.close()
 
-    assert begun == "2026-03-14T12:00:02.000000Z"
-    assert qbwc.connection.last_worked_at == answered
+    assert worked_at_begin == "2026-03-14T12:00:02.000000Z"
+    assert qbwc.connection.last_worked_at == worked_at_end
 
 
 def test_a_login_without_work_does_not_count_as_work(qbwc: Connector) -> None:
@@ -174,13 +174,13 @@ def hold(qbwc: Connector, how: str) -> None:
 
 
 @pytest.fixture(params=["paused", "window"])
-def held(request: pytest.FixtureRequest) -> tuple[Connector, str]:
+def case(request: pytest.FixtureRequest) -> tuple[Connector, str]:
     """Return a Web Connector with a window that closes at one, and the step that holds it."""
     return a_connector(sync_window=OPEN), request.param
 
 
-def test_a_held_session_finishes_the_request_in_flight(held: tuple[Connector, str]) -> None:
-    qbwc, how = held
+def test_a_held_session_finishes_the_request_in_flight(case: tuple[Connector, str]) -> None:
+    qbwc, how = case
     qbwc.queue()
     qbwc.queue()
     request = qbwc.begin()
@@ -194,8 +194,8 @@ def test_a_held_session_finishes_the_request_in_flight(held: tuple[Connector, st
     assert qbwc.authenticate() == "none"
 
 
-def test_a_claimed_request_that_was_not_sent_is_put_back(held: tuple[Connector, str]) -> None:
-    qbwc, how = held
+def test_a_claimed_request_that_was_not_sent_is_put_back(case: tuple[Connector, str]) -> None:
+    qbwc, how = case
     qbwc.queue()
     qbwc.authenticate()
 
@@ -209,8 +209,8 @@ def test_a_claimed_request_that_was_not_sent_is_put_back(held: tuple[Connector, 
     assert qbwc.connection.session_id is None
 
 
-def test_a_held_session_finishes_an_open_iterator(held: tuple[Connector, str]) -> None:
-    qbwc, how = held
+def test_a_held_session_finishes_an_open_iterator(case: tuple[Connector, str]) -> None:
+    qbwc, how = case
     qbwc.queue("CustomerQueryRq", "<MaxReturned>2</MaxReturned>", ' iterator="Start"')
     qbwc.queue()
     first = qbwc.begin()
@@ -224,8 +224,8 @@ def test_a_held_session_finishes_an_open_iterator(held: tuple[Connector, str]) -
     assert sorted(qbwc.states()) == ["response_received", "response_received", "waiting"]
 
 
-def test_a_lost_write_recovers_after_the_pause(held: tuple[Connector, str]) -> None:
-    qbwc, how = held
+def test_a_lost_write_recovers_after_the_pause(case: tuple[Connector, str]) -> None:
+    qbwc, how = case
     write = qbwc.write()
     request = qbwc.begin()
     qbwc.close()
@@ -243,9 +243,9 @@ def test_a_lost_write_recovers_after_the_pause(held: tuple[Connector, str]) -> N
     assert qbwc.record(write).state is State.RESPONSE_RECEIVED
 
 
-def test_a_held_session_does_not_send_a_write_that_was_never_executed(held: tuple[Connector, str]) -> None:
+def test_a_held_session_does_not_send_a_write_that_was_never_executed(case: tuple[Connector, str]) -> None:
     """The reply about the lost response claimed it again, so it is requested a second time."""
-    qbwc, how = held
+    qbwc, how = case
     write = qbwc.write()
     qbwc.begin()
     qbwc.close()

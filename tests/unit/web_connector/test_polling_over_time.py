@@ -71,7 +71,7 @@ def a_machine(**fields: object) -> Machine:
     return Machine(qbwc)
 
 
-def managed(machine: Machine) -> ConnectionService:
+def connection_service(machine: Machine) -> ConnectionService:
     store = machine.qbwc.store
     return ConnectionService(store, clock=machine.qbwc.clock, new_id=machine.qbwc.new_id, secrets=counting_bytes)
 
@@ -91,9 +91,9 @@ def test_an_idle_connection_is_polled_rarely_and_often_while_there_is_work() -> 
 
 def test_a_resumed_connection_is_polled_within_the_longest_postponement_and_then_often() -> None:
     machine = a_machine()
-    machine.at(0.5, lambda: managed(machine).pause(APP_ID, CONNECTION_ID))
+    machine.at(0.5, lambda: connection_service(machine).pause(APP_ID, CONNECTION_ID))
     machine.at(1, machine.qbwc.queue)
-    machine.at(70, lambda: managed(machine).resume(APP_ID, CONNECTION_ID))
+    machine.at(70, lambda: connection_service(machine).resume(APP_ID, CONNECTION_ID))
 
     between = machine.run(90)
 

@@ -52,8 +52,8 @@ class WithoutTransactions(ObservedStore):
 
     def commit(self, *changes: Change) -> None:
         """Commit."""
-        kept = [change for change in changes if not _becomes(change, State.RESPONSE_RECEIVED)]
-        super().commit(*kept or changes)
+        rest = [change for change in changes if not _becomes(change, State.RESPONSE_RECEIVED)]
+        super().commit(*rest or changes)
 
 
 class WithoutRecovery(ObservedStore):
@@ -111,9 +111,9 @@ class StoresNothing(MessageSets):
         self, application: str, message_set: Element, execute: Callable[[], list[str]], _keeping: Any = None
     ) -> tuple[str | None, int, list[str]]:
         """Execute without storing the response, and do not report it."""
-        done = super().process(application, message_set, execute, Keeping(readable=True))
+        result = super().process(application, message_set, execute, Keeping(readable=True))
         self.stored.clear()
-        return done
+        return result
 
 
 class NothingStored(dict[str, tuple[str, str]]):

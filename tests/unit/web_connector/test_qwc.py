@@ -124,10 +124,10 @@ def test_a_write_is_not_repeated_if_the_connection_is_renamed_while_the_write_re
     write = qbwc.write()
     lost = qbwc.simulator(company, transport=service, faults=[Fault.parse("receiveResponseXML:1:lose-request")])
     lost.run_once()
-    renamed = qbwc.connection.changed(timestamp(qbwc.clock.now), name="Another name")
-    qbwc.store.commit(Put(qbwc.connection, renamed))
+    connection = qbwc.connection.changed(timestamp(qbwc.clock.now), name="Another name")
+    qbwc.store.commit(Put(qbwc.connection, connection))
 
     qbwc.simulator(company, transport=service).run_once()  # with the .qwc file of the renamed connection
 
     assert qbwc.record(write).state is State.RESPONSE_RECEIVED
-    assert [executed.name for executed in company.writes] == ["CustomerAddRq"]
+    assert [execution.name for execution in company.writes] == ["CustomerAddRq"]

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 def lost_write(qbwc: Connector, name: str = "Ann", label: str | None = None) -> tuple[str, str]:
     """Queue a write, send it and lose its response. Return its id and the text that was sent."""
     request_id = qbwc.write(name, request_label=label) if label else qbwc.write(name)
-    sent = qbwc.begin()
+    request = qbwc.begin()
     qbwc.close()
-    return request_id, sent
+    return request_id, request
 
 
 def error_of(qbwc: Connector, request_id: str) -> RequestError:
@@ -85,8 +85,11 @@ def test_a_sent_write_recovers_first_however_its_session_ended(
 
     check = qbwc.begin()
 
-    known = qbwc.record(write).message_set_id
-    assert f'<QBXMLMsgsRq oldMessageSetID="{known}" newMessageSetID="{known}" onError="stopOnError"/>' in check
+    message_set_id = qbwc.record(write).message_set_id
+    assert (
+        f'<QBXMLMsgsRq oldMessageSetID="{message_set_id}" newMessageSetID="{message_set_id}" onError="stopOnError"/>'
+        in check
+    )
     assert qbwc.store.counts == qbwc.store.recount()
 
 
@@ -101,9 +104,9 @@ def test_recovery_precedes_older_requests(qbwc: Connector) -> None:
 
 
 def test_the_stored_response_completes_the_write(qbwc: Connector) -> None:
-    write, sent = lost_write(qbwc, "Grace")
+    write, request = lost_write(qbwc, "Grace")
     qbwc.begin()
-    text = stored_response(sent, content="<CustomerRet><ListID>80-1</ListID></CustomerRet>")
+    text = stored_response(request, content="<CustomerRet><ListID>80-1</ListID></CustomerRet>")
 
     assert qbwc.receive(text) == 100
 
@@ -116,10 +119,10 @@ def test_the_stored_response_completes_the_write(qbwc: Connector) -> None:
 
 
 def test_a_stored_error_fails_the_write(qbwc: Connector) -> None:
-    write, sent = lost_write(qbwc)
+    write, request = lost_write(qbwc)
     qbwc.begin()
 
-    qbwc.receive(stored_response(sent, code=3100, severity="Error", message="The name is in use."))
+    qbwc.receive(stored_response(request, code=3100, severity="Error", message="The name is in use."))
 
     assert error_of(qbwc, write).code == "quickbooks_error"
 
@@ -128,13 +131,13 @@ def test_a_stored_error_fails_the_write(qbwc: Connector) -> None:
 def test_a_write_that_was_never_executed_is_sent_in_the_same_session_with_the_same_id(
     qbwc: Connector, code: int
 ) -> None:
-    write, sent = lost_write(qbwc)
+    write, request = lost_write(qbwc)
     later = qbwc.write("Bob")
 
     assert 1 <= qbwc.receive(nothing_stored(qbwc.begin(), code)) <= 99
 
-    assert qbwc.send() == sent
-    qbwc.receive(stored_response(sent))
+    assert qbwc.send() == request
+    qbwc.receive(stored_response(request))
     assert qbwc.record(write).state is State.RESPONSE_RECEIVED
     assert later in qbwc.send()
 
@@ -178,13 +181,13 @@ def test_a_status_check_that_quickbooks_cannot_parse_leaves_the_outcome_unknown(
 
 
 def test_a_request_that_can_no_longer_be_written_recovers(qbwc: Connector) -> None:
-    write, sent = lost_write(qbwc)
+    write, request = lost_write(qbwc)
     qbwc.store.bodies[write] = replace(qbwc.store.bodies[write], request_xml="no xml")
 
     check = qbwc.begin()
 
     assert qbwc.record(write).message_set_id in check
-    qbwc.receive(stored_response(sent))
+    qbwc.receive(stored_response(request))
     assert qbwc.record(write).state is State.RESPONSE_RECEIVED
 
 
@@ -266,7 +269,7 @@ def test_a_write_lost_before_recovers_again_after_an_exception(qbwc: Connector) 
 
 
 def test_a_duplicate_of_never_executed_does_not_answer_the_write(qbwc: Connector) -> None:
-    write, sent = lost_write(qbwc)
+    write, request = lost_write(qbwc)
     late = nothing_stored(qbwc.begin())
     qbwc.receive(late)
     qbwc.send()
@@ -274,15 +277,15 @@ def test_a_duplicate_of_never_executed_does_not_answer_the_write(qbwc: Connector
     assert qbwc.receive(late) <= 99
 
     assert qbwc.record(write).state is State.SENT
-    qbwc.receive(stored_response(sent))
+    qbwc.receive(stored_response(request))
     assert qbwc.record(write).state is State.RESPONSE_RECEIVED
 
 
 def test_a_response_with_another_message_set_is_ignored(qbwc: Connector) -> None:
-    first, sent = lost_write(qbwc, "Ann", label="1")
+    first, request = lost_write(qbwc, "Ann", label="1")
     second = qbwc.write("Bob", request_label="1")
     qbwc.begin()
-    text = stored_response(sent)
+    text = stored_response(request)
     qbwc.receive(text)
     other = qbwc.send()
 
@@ -294,7 +297,7 @@ def test_a_response_with_another_message_set_is_ignored(qbwc: Connector) -> None
 
 
 def test_a_copy_that_was_executed_after_all_recovers_again(qbwc: Connector) -> None:
-    write, sent = lost_write(qbwc)
+    write, request = lost_write(qbwc)
     qbwc.receive(nothing_stored(qbwc.begin()))
 
     qbwc.receive(nothing_stored(qbwc.send(), 9001))
@@ -302,7 +305,7 @@ def test_a_copy_that_was_executed_after_all_recovers_again(qbwc: Connector) -> N
     assert qbwc.record(write).recovering
     qbwc.close()
     qbwc.begin()
-    qbwc.receive(stored_response(sent))
+    qbwc.receive(stored_response(request))
     assert qbwc.record(write).state is State.RESPONSE_RECEIVED
 
 
@@ -318,7 +321,7 @@ def test_a_response_that_could_not_be_stored_leaves_the_outcome_unknown(qbwc: Co
 
 
 def test_a_recovering_write_can_be_neither_discarded_nor_deleted(qbwc: Connector) -> None:
-    write, sent = lost_write(qbwc)
+    write, request = lost_write(qbwc)
 
     with pytest.raises(InFlight):
         queueing(qbwc).discard(APP_ID, write)
@@ -326,36 +329,36 @@ def test_a_recovering_write_can_be_neither_discarded_nor_deleted(qbwc: Connector
         queueing(qbwc).delete(APP_ID, write, force=True)
 
     qbwc.begin()
-    qbwc.receive(stored_response(sent))
+    qbwc.receive(stored_response(request))
     queueing(qbwc).delete(APP_ID, write)
 
 
 # --- forgetting
 
 
-def cleared(text: str) -> str | None:
+def message_set_to_forget(text: str) -> str | None:
     """Return the message set that QuickBooks is told to forget with a write."""
-    found = re.search(r'oldMessageSetID="([^"]*)"', text)
-    return found and found[1]
+    match = re.search(r'oldMessageSetID="([^"]*)"', text)
+    return match and match[1]
 
 
 def test_the_next_write_tells_quickbooks_to_forget_a_stored_response(qbwc: Connector) -> None:
     first, read, second, third = qbwc.write("Ann"), qbwc.queue(), qbwc.write("Bob"), qbwc.write("Cid")
-    sent = qbwc.begin()
-    assert cleared(sent) is None
-    qbwc.receive(stored_response(sent))
-    sent = qbwc.send()
-    assert read in sent
-    assert "MessageSetID" not in sent
-    qbwc.receive(answer(sent))
+    request = qbwc.begin()
+    assert message_set_to_forget(request) is None
+    qbwc.receive(stored_response(request))
+    request = qbwc.send()
+    assert read in request
+    assert "MessageSetID" not in request
+    qbwc.receive(answer(request))
 
-    sent = qbwc.send()
+    request = qbwc.send()
 
-    assert cleared(sent) == qbwc.record(first).message_set_id
-    qbwc.receive(stored_response(sent))
+    assert message_set_to_forget(request) == qbwc.record(first).message_set_id
+    qbwc.receive(stored_response(request))
     qbwc.close()
     # The next session goes on where this one ended.
-    assert cleared(qbwc.begin()) == qbwc.record(second).message_set_id
+    assert message_set_to_forget(qbwc.begin()) == qbwc.record(second).message_set_id
     assert qbwc.record(third).state is State.SENT
 
 
@@ -364,7 +367,7 @@ def test_the_message_set_to_forget_survives_a_takeover(qbwc: Connector) -> None:
     qbwc.write("Bob")
     qbwc.receive(stored_response(qbwc.begin()))
 
-    assert cleared(qbwc.begin()) == qbwc.record(first).message_set_id
+    assert message_set_to_forget(qbwc.begin()) == qbwc.record(first).message_set_id
 
 
 def test_the_message_set_to_forget_survives_a_login_without_work(qbwc: Connector) -> None:
@@ -374,17 +377,17 @@ def test_the_message_set_to_forget_survives_a_login_without_work(qbwc: Connector
     assert qbwc.authenticate() == "none"
     qbwc.write("Bob")
 
-    assert cleared(qbwc.begin()) == qbwc.record(first).message_set_id
+    assert message_set_to_forget(qbwc.begin()) == qbwc.record(first).message_set_id
 
 
 def test_the_response_to_a_write_sent_twice_is_never_forgotten(qbwc: Connector) -> None:
-    _, sent = lost_write(qbwc)
+    _, request = lost_write(qbwc)
     qbwc.receive(nothing_stored(qbwc.begin()))
     qbwc.write("Bob")
     qbwc.send()
-    qbwc.receive(stored_response(sent))
+    qbwc.receive(stored_response(request))
 
-    assert cleared(qbwc.send()) is None
+    assert message_set_to_forget(qbwc.send()) is None
 
 
 def test_quickbooks_stores_only_the_last_response() -> None:
@@ -406,7 +409,7 @@ def test_quickbooks_stores_only_the_last_response() -> None:
 
 
 def test_every_call_of_a_recovery_stays_within_its_budget(qbwc: Connector) -> None:
-    _, sent = lost_write(qbwc)
+    _, request = lost_write(qbwc)
     qbwc.authenticate()
     assert qbwc.store.calls.total() == 3
     check = qbwc.send(hcp())
@@ -415,14 +418,14 @@ def test_every_call_of_a_recovery_stays_within_its_budget(qbwc: Connector) -> No
     assert qbwc.store.calls.total() == 2
     qbwc.send()
     assert qbwc.store.calls.total() == 3
-    qbwc.receive(stored_response(sent))
+    qbwc.receive(stored_response(request))
     assert qbwc.store.calls.total() == 3
 
 
 def test_a_message_set_id_has_20_characters_and_stays_that_of_the_first_sending(qbwc: Connector) -> None:
-    write, sent = lost_write(qbwc)
+    write, request = lost_write(qbwc)
     assert len(qbwc.record(write).message_set_id) == 20
-    assert qbwc.record(write).message_set_id in sent
+    assert qbwc.record(write).message_set_id in request
 
     # A record that an earlier version sent has no ID in it and was sent with 24 characters.
     qbwc.change(write, recovery=replace(qbwc.record(write).recovery, message_set_id=None))

@@ -167,12 +167,12 @@ def test_a_duplicate_response_does_not_touch_a_request_of_another_kind(qbwc: Con
     write = qbwc.write(request_label="mine")
     late = answer(qbwc.begin())
     progress = qbwc.receive(late)
-    sent = qbwc.send()
+    request = qbwc.send()
 
     assert qbwc.receive(late) == progress
     assert qbwc.record(write).state is State.SENT
 
-    qbwc.receive(stored_response(sent))
+    qbwc.receive(stored_response(request))
     assert qbwc.record(write).state is State.RESPONSE_RECEIVED
 
 
@@ -186,8 +186,8 @@ def test_a_duplicate_page_is_not_stored_as_the_next_page(qbwc: Connector) -> Non
     assert qbwc.receive(late) == progress
     assert qbwc.receive(page_of(last, 0)) == 100
 
-    pages = sorted(qbwc.records, key=lambda found: found.paging.page)
-    assert [found.paging.page for found in pages] == [1, 2, 3]
+    pages = sorted(qbwc.records, key=lambda record: record.paging.page)
+    assert [record.paging.page for record in pages] == [1, 2, 3]
     assert pages[0].id == first
     assert 'iteratorRemainingCount="0"' in str(qbwc.response(pages[2].id))
 

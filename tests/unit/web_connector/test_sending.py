@@ -126,25 +126,25 @@ def test_a_write_without_response_recovers_later(qbwc: Connector) -> None:
 
 
 def test_a_request_that_can_no_longer_be_written_does_not_block_the_queue(qbwc: Connector) -> None:
-    broken = a_record(id=qbwc.new_id())
-    qbwc.store.commit(AddRequest(broken, "<QBXML><not closed", "broken"))
+    bad = a_record(id=qbwc.new_id())
+    qbwc.store.commit(AddRequest(bad, "<QBXML><not closed", "broken"))
     good = qbwc.queue()
 
     request = qbwc.begin()
 
     assert good in request
-    error = qbwc.record(broken.id).error
+    error = qbwc.record(bad.id).error
     assert error is not None
     assert error.code == "qbxml_parse_error"
     assert qbwc.receive(answer(request)) == 100
 
 
 def test_a_request_without_a_stored_body_does_not_block_the_queue(qbwc: Connector) -> None:
-    gone, good = qbwc.queue(), qbwc.queue()
+    request_without_body, good = qbwc.queue(), qbwc.queue()
     real = qbwc.store.request_xml
 
     def request_xml(request_id: str) -> str:
-        if request_id == gone:
+        if request_id == request_without_body:
             raise NotFound("There is no such request.")
         return real(request_id)
 
@@ -152,7 +152,7 @@ def test_a_request_without_a_stored_body_does_not_block_the_queue(qbwc: Connecto
 
     assert good in qbwc.begin()
 
-    assert qbwc.record(gone).state is State.ERROR
+    assert qbwc.record(request_without_body).state is State.ERROR
 
 
 def test_a_lone_request_that_can_no_longer_be_written_ends_the_session(qbwc: Connector) -> None:
@@ -165,12 +165,12 @@ def test_a_lone_request_that_can_no_longer_be_written_ends_the_session(qbwc: Con
 
 def test_a_request_that_cannot_be_written_for_an_unexpected_reason_does_not_block_the_queue(qbwc: Connector) -> None:
     """No version of the service stores a record without a QBXML version."""
-    broken = qbwc.queue(qbxml_version=None, paging=Paging(page_size=5))
+    bad = qbwc.queue(qbxml_version=None, paging=Paging(page_size=5))
     good = qbwc.queue()
 
     assert good in qbwc.begin()
 
-    error = qbwc.record(broken).error
+    error = qbwc.record(bad).error
     assert error is not None
     assert (error.code, error.message) == ("qbxml_parse_error", "The request was not sent: unexpected AttributeError")
 

@@ -174,15 +174,15 @@ def test_a_session_expires_a_day_after_its_last_call(qbwc: Connector) -> None:
 
 def test_the_log_contains_no_ticket_password_or_body(qbwc: Connector) -> None:
     qbwc.queue()
-    logged = []
+    replies = []
     qbwc.authenticate()
-    logged.append(qbwc.last)
+    replies.append(qbwc.last)
     request = qbwc.send(hcp())
-    logged.append(qbwc.last)
+    replies.append(qbwc.last)
     qbwc.receive(answer(request))
-    logged.append(qbwc.last)
+    replies.append(qbwc.last)
 
-    text = " ".join(str(dict(answered.log)) for answered in logged if answered)
+    text = " ".join(str(dict(reply.log)) for reply in replies if reply)
 
     assert not re.search(f"{qbwc.ticket}|{PASSWORD}|QBXML>|Acme", text)
     assert CONNECTION_ID in text
@@ -204,8 +204,8 @@ def test_a_session_does_not_contain_the_password_hash(qbwc: Connector) -> None:
 def test_a_connection_that_changes_before_the_first_request_keeps_the_change(qbwc: Connector) -> None:
     qbwc.queue()
     qbwc.authenticate()
-    changed = qbwc.connection.changed(timestamp(qbwc.clock.now), name="Renamed", password_hash="another")
-    qbwc.store.commit(Put(qbwc.connection, changed))
+    connection = qbwc.connection.changed(timestamp(qbwc.clock.now), name="Renamed", password_hash="another")
+    qbwc.store.commit(Put(qbwc.connection, connection))
 
     assert qbwc.send(hcp()) != ""
 

@@ -197,29 +197,29 @@ def test_a_reply_is_one_line_exactly_as_in_the_protocol() -> None:
 
 @pytest.mark.parametrize("progress", [-1, 0, 42, 100])
 def test_progress_is_a_plain_integer(progress: int) -> None:
-    written = write_reply(Call("receiveResponseXML"), progress)
+    envelope = write_reply(Call("receiveResponseXML"), progress)
 
-    assert f"<receiveResponseXMLResult>{progress}</receiveResponseXMLResult>" in written
+    assert f"<receiveResponseXMLResult>{progress}</receiveResponseXMLResult>" in envelope
 
 
 def test_authenticate_returns_an_array_of_strings() -> None:
-    written = write_reply(Call("authenticate"), ("ticket", ""))
+    envelope = write_reply(Call("authenticate"), ("ticket", ""))
 
-    assert "<authenticateResult><string>ticket</string><string></string></authenticateResult>" in written
+    assert "<authenticateResult><string>ticket</string><string></string></authenticateResult>" in envelope
 
 
 def test_qbxml_is_escaped_once_more_and_never_wrapped_in_cdata() -> None:
-    written = write_reply(Call("sendRequestXML"), '<?xml version="1.0"?>\n<QBXML a="b">&#233;</QBXML>')
+    envelope = write_reply(Call("sendRequestXML"), '<?xml version="1.0"?>\n<QBXML a="b">&#233;</QBXML>')
 
-    assert '&lt;?xml version="1.0"?&gt;\n&lt;QBXML a="b"&gt;&amp;#233;&lt;/QBXML&gt;' in written
-    assert "CDATA" not in written
+    assert '&lt;?xml version="1.0"?&gt;\n&lt;QBXML a="b"&gt;&amp;#233;&lt;/QBXML&gt;' in envelope
+    assert "CDATA" not in envelope
 
 
 @given(st.text())
 def test_every_text_that_xml_can_contain_survives_a_round_trip(text: str) -> None:
-    written = write_reply(Call("getLastError"), text)
+    envelope = write_reply(Call("getLastError"), text)
 
-    result = ET.fromstring(written.encode()).find(f".//{{{NAMESPACE}}}getLastErrorResult")  # noqa: S314 - our own text
+    result = ET.fromstring(envelope.encode()).find(f".//{{{NAMESPACE}}}getLastErrorResult")  # noqa: S314 - our own text
 
     allowed = [c for c in text if c in "\t\n\r" or (ord(c) >= 0x20 and not 0xD800 <= ord(c) < 0xE000)]
     assert result is not None

@@ -117,9 +117,9 @@ def test_contention_leaves_the_session_to_the_next_sweep(qbwc: Connector) -> Non
 
     contended = Contended()
     contended.sessions.update(qbwc.store.sessions)
-    swept = sweeping.sweep(contended, qbwc.clock, qbwc.clock() + LONG)
+    result = sweeping.sweep(contended, qbwc.clock, qbwc.clock() + LONG)
 
-    assert swept == Swept(sessions_released=0, records_removed=0, connections_purged=0, finished=True)
+    assert result == Swept(sessions_released=0, records_removed=0, connections_purged=0, finished=True)
 
 
 def test_many_silent_sessions_are_released_in_one_sweep() -> None:
@@ -150,7 +150,7 @@ def test_a_sweep_without_time_does_nothing(qbwc: Connector) -> None:
     assert not qbwc.session.ended
 
 
-def deleted(qbwc: Connector, records: int, connection_id: str = CONNECTION_ID) -> None:
+def delete_connection(qbwc: Connector, records: int, connection_id: str = CONNECTION_ID) -> None:
     """Queue records and delete their connection."""
     for _ in range(records):
         qbwc.queue(connection_id=connection_id)
@@ -159,7 +159,7 @@ def deleted(qbwc: Connector, records: int, connection_id: str = CONNECTION_ID) -
 
 
 def test_a_deleted_connection_is_removed_after_its_records(qbwc: Connector) -> None:
-    deleted(qbwc, 120)
+    delete_connection(qbwc, 120)
 
     assert sweep(qbwc) == Swept(sessions_released=0, records_removed=120, connections_purged=0, finished=True)
     assert qbwc.store.records == {}
@@ -173,7 +173,7 @@ def test_a_deleted_connection_is_removed_after_its_records(qbwc: Connector) -> N
 
 
 def test_late_index_entries_are_removed_before_the_connection(qbwc: Connector) -> None:
-    deleted(qbwc, 3)
+    delete_connection(qbwc, 3)
     hidden = dict(qbwc.store.bodies)
     qbwc.store.bodies.clear()
     assert sweep(qbwc).records_removed == 0
@@ -198,7 +198,7 @@ def slowly(qbwc: Connector, minutes: int) -> None:
 
 
 def test_a_removal_stops_in_time_and_continues_in_the_next_sweep(qbwc: Connector) -> None:
-    deleted(qbwc, 120)
+    delete_connection(qbwc, 120)
     slowly(qbwc, 40)
 
     assert sweep(qbwc) == Swept(sessions_released=0, records_removed=100, connections_purged=0, finished=False)
@@ -207,16 +207,16 @@ def test_a_removal_stops_in_time_and_continues_in_the_next_sweep(qbwc: Connector
 
 
 def test_a_small_connection_does_not_wait_for_a_large_one(qbwc: Connector) -> None:
-    deleted(qbwc, 300)
+    delete_connection(qbwc, 300)
     qbwc.connect(id="c0000000-0000-4000-8000-000000000002")
-    deleted(qbwc, 1, "c0000000-0000-4000-8000-000000000002")
+    delete_connection(qbwc, 1, "c0000000-0000-4000-8000-000000000002")
     slowly(qbwc, 15)
 
     assert sweep(qbwc) == Swept(sessions_released=0, records_removed=151, connections_purged=1, finished=False)
 
 
 def test_a_busy_database_leaves_the_connection_to_the_next_sweep(qbwc: Connector) -> None:
-    deleted(qbwc, 3)
+    delete_connection(qbwc, 3)
     real = qbwc.store.remove_records
 
     def busy(_connection: Connection) -> Iterator[int]:
@@ -231,7 +231,7 @@ def test_a_busy_database_leaves_the_connection_to_the_next_sweep(qbwc: Connector
 
 
 def test_two_concurrent_sweeps_do_no_harm(qbwc: Connector) -> None:
-    deleted(qbwc, 120)
+    delete_connection(qbwc, 120)
     qbwc.clock.advance(seconds=SETTLED_AFTER.total_seconds())
     real = qbwc.store.remove_records
 

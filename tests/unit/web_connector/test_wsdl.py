@@ -33,22 +33,22 @@ def operations(client: Client) -> dict[str, Any]:
 
 
 def test_it_describes_every_method_with_its_parameters_in_order(client: Client) -> None:
-    found = operations(client)
+    operations_by_name = operations(client)
 
-    assert set(found) == set(METHODS)
+    assert set(operations_by_name) == set(METHODS)
     for name, method in METHODS.items():
-        parameters = found[name].input.body.type.elements
+        parameters = operations_by_name[name].input.body.type.elements
         assert [parameter for parameter, _ in parameters] == list(method.parameters)
 
 
 def test_it_declares_types_and_soap_actions(client: Client) -> None:
-    found = operations(client)
+    operations_by_name = operations(client)
 
-    (result,) = found["receiveResponseXML"].output.body.type.elements
+    (result,) = operations_by_name["receiveResponseXML"].output.body.type.elements
     assert result[1].type.name == "int"
-    (result,) = found["authenticate"].output.body.type.elements
+    (result,) = operations_by_name["authenticate"].output.body.type.elements
     assert result[1].type.name == "ArrayOfString"
-    assert found["authenticate"].soapaction == "http://developer.intuit.com/authenticate"
+    assert operations_by_name["authenticate"].soapaction == "http://developer.intuit.com/authenticate"
 
 
 def test_it_names_the_address_of_the_service(client: Client) -> None:

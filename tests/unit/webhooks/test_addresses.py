@@ -131,10 +131,10 @@ def test_a_public_https_url_is_allowed(url: str) -> None:
     ],
 )
 def test_a_url_that_can_never_work_is_rejected(url: str, reason: str) -> None:
-    with pytest.raises(InvalidRequest, match=reason) as rejected:
+    with pytest.raises(InvalidRequest, match=reason) as caught:
         check_url(url, DEPLOYED)
 
-    assert [problem.field for problem in rejected.value.problems] == ["webhook_url"]
+    assert [problem.field for problem in caught.value.problems] == ["webhook_url"]
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def test_nothing_is_sent_unsigned() -> None:
 
     assert setup.receiver.posts == []
     assert result.state is WebhookState.FAILED
-    assert "secret" in (setup.stored(record).webhook.error or "")
+    assert "secret" in (setup.stored_record(record).webhook.error or "")
 
 
 # --- The outcome
@@ -74,12 +74,12 @@ def test_any_2xx_is_success(status: int) -> None:
     setup.receiver.while_responding = lambda: setup.clock.advance(seconds=1.5)
     result = setup.attempt(record)
 
-    attempted = WebhookAttempt(timestamp(NOON), "thanks", status, duration_ms=1500)
-    assert result == Attempted(record, attempted, WebhookState.SUCCEEDED, recorded=True)
-    stored = setup.stored(record)
-    assert (stored.webhook_state, stored.webhook.error, stored.webhook.tries) == (WebhookState.SUCCEEDED, None, 1)
-    assert stored.webhook.attempts == (attempted,)
-    assert setup.queue.planned == []
+    attempt = WebhookAttempt(timestamp(NOON), "thanks", status, duration_ms=1500)
+    assert result == Attempted(record, attempt, WebhookState.SUCCEEDED, recorded=True)
+    after = setup.stored_record(record)
+    assert (after.webhook_state, after.webhook.error, after.webhook.tries) == (WebhookState.SUCCEEDED, None, 1)
+    assert after.webhook.attempts == (attempt,)
+    assert setup.queue.attempts == []
 
 
 @pytest.mark.parametrize("status", [100, 199, 300, 301, 302, 304, 307, 308, 400, 401, 404, 429, 500, 503])
@@ -92,13 +92,13 @@ def test_any_other_status_is_a_failed_attempt_that_is_tried_again(status: int) -
     due = NOON + timedelta(seconds=5)
     assert result.state is WebhookState.PENDING
     assert result.attempt.next_attempt_at == timestamp(due)
-    stored = setup.stored(record)
-    assert (stored.webhook_state, stored.webhook.tries) == (WebhookState.PENDING, 1)
-    assert str(status) in (stored.webhook.error or "")
-    attempted = WebhookAttempt(timestamp(NOON), "no", status, duration_ms=0, next_attempt_at=timestamp(due))
-    assert stored.webhook.attempts == (attempted,)
-    [planned] = setup.queue.planned
-    assert planned == replace(first_attempt(stored, due), webhook_tries=1, webhook_round=2, response_parts=3)
+    after = setup.stored_record(record)
+    assert (after.webhook_state, after.webhook.tries) == (WebhookState.PENDING, 1)
+    assert str(status) in (after.webhook.error or "")
+    attempt = WebhookAttempt(timestamp(NOON), "no", status, duration_ms=0, next_attempt_at=timestamp(due))
+    assert after.webhook.attempts == (attempt,)
+    [planned_attempt] = setup.queue.attempts
+    assert planned_attempt == replace(first_attempt(after, due), webhook_tries=1, webhook_round=2, response_parts=3)
 
 
 def test_a_failure_without_a_response_text_is_described() -> None:
@@ -108,7 +108,7 @@ def test_a_failure_without_a_response_text_is_described() -> None:
     setup.attempt(record)
     setup.attempt(record)
 
-    assert [one.response for one in setup.stored(record).webhook.attempts] == [
+    assert [one.response for one in setup.stored_record(record).webhook.attempts] == [
         "The receiver returned HTTP 302: redirects are not followed.",
         "hooks.example.com refuses connections.",
     ]
@@ -131,9 +131,9 @@ def test_http_410_fails_at_once() -> None:
     result = setup.attempt(record)
 
     assert result.state is WebhookState.FAILED
-    assert setup.stored(record).webhook_state is WebhookState.FAILED
-    assert setup.stored(record).webhook.error == "The receiver returned HTTP 410."
-    assert setup.queue.planned == []
+    assert setup.stored_record(record).webhook_state is WebhookState.FAILED
+    assert setup.stored_record(record).webhook.error == "The receiver returned HTTP 410."
+    assert setup.queue.attempts == []
 
 
 def test_a_receiver_that_is_not_allowed_fails_at_once() -> None:
@@ -145,7 +145,7 @@ def test_a_receiver_that_is_not_allowed_fails_at_once() -> None:
     assert (result.state, result.error) == (WebhookState.FAILED, "hooks.example.com leads to 10.0.0.1.")
     assert result.attempt.status_code is None
     assert result.attempt.next_attempt_at is None
-    assert setup.stored(record).webhook_state is WebhookState.FAILED
+    assert setup.stored_record(record).webhook_state is WebhookState.FAILED
 
 
 def test_the_webhook_fails_after_the_eighth_attempt() -> None:
@@ -156,17 +156,17 @@ def test_the_webhook_fails_after_the_eighth_attempt() -> None:
 
     setup.attempt(record)
     for number in range(7):
-        planned = setup.queue.planned[number]
-        waits.append(planned.not_before - setup.clock())
-        setup.clock.now = planned.not_before
-        setup.deliverer.attempt(planned)
+        planned_attempt = setup.queue.attempts[number]
+        waits.append(planned_attempt.not_before - setup.clock())
+        setup.clock.now = planned_attempt.not_before
+        setup.deliverer.attempt(planned_attempt)
 
     assert [wait.total_seconds() for wait in waits] == [5, 300, 1800, 7200, 18000, 36000, 36000]
-    assert len(setup.queue.planned) == 7
-    stored = setup.stored(record)
-    assert (stored.webhook_state, stored.webhook.tries) == (WebhookState.FAILED, 8)
-    assert stored.webhook.error == "Gave up after 8 attempts. The last one: The receiver returned HTTP 500."
-    assert [one.response for one in stored.webhook.attempts] == [f"response {number}" for number in range(1, 9)]
+    assert len(setup.queue.attempts) == 7
+    after = setup.stored_record(record)
+    assert (after.webhook_state, after.webhook.tries) == (WebhookState.FAILED, 8)
+    assert after.webhook.error == "Gave up after 8 attempts. The last one: The receiver returned HTTP 500."
+    assert [one.response for one in after.webhook.attempts] == [f"response {number}" for number in range(1, 9)]
 
 
 def test_success_after_failures_clears_the_error() -> None:
@@ -176,8 +176,8 @@ def test_success_after_failures_clears_the_error() -> None:
     setup.attempt(record)
     setup.attempt(record)
 
-    assert setup.stored(record).webhook_state is WebhookState.SUCCEEDED
-    assert setup.stored(record).webhook.error is None
+    assert setup.stored_record(record).webhook_state is WebhookState.SUCCEEDED
+    assert setup.stored_record(record).webhook.error is None
 
 
 # --- Order and number of calls
@@ -218,11 +218,11 @@ def test_the_latest_response_is_cut_to_4_kib_and_earlier_ones_to_512_bytes() -> 
     record = setup.add()
 
     setup.attempt(record)
-    kept = setup.stored(record).webhook.attempts
+    attempts = setup.stored_record(record).webhook.attempts
     setup.attempt(record)
-    older, latest = setup.stored(record).webhook.attempts
+    older, latest = setup.stored_record(record).webhook.attempts
 
-    assert [len(one.response.encode()) for one in kept] == [4096]
+    assert [len(one.response.encode()) for one in attempts] == [4096]
     assert len(latest.response.encode()) == 4096
     assert older.response == "é" * 256
 
@@ -233,7 +233,7 @@ def test_a_cut_never_splits_a_character() -> None:
 
     setup.attempt(record)
 
-    assert setup.stored(record).webhook.attempts[0].response == "x" + "€" * 1365
+    assert setup.stored_record(record).webhook.attempts[0].response == "x" + "€" * 1365
 
 
 def test_only_the_latest_twenty_attempts_are_kept() -> None:
@@ -245,6 +245,6 @@ def test_only_the_latest_twenty_attempts_are_kept() -> None:
         setup.attempt(record)
         setup.redeliver(record)
 
-    attempts = setup.stored(record).webhook.attempts
+    attempts = setup.stored_record(record).webhook.attempts
     assert [one.response.split()[0] for one in attempts] == [str(number) for number in range(5, 25)]
     assert sum(len(one.response.encode()) for one in attempts) < 14_000

@@ -96,11 +96,11 @@ def test_the_event_of_a_later_page_carries_the_first_pages_id_and_its_own() -> N
 
 def test_the_same_record_gives_the_same_bytes_and_they_are_ascii() -> None:
     error = RequestError("quickbooks_error", "Für Zoë: \u2028 \ud800", {"b": 1, "a": 2})
-    stored = StoredRequest(a_record(state=State.ERROR, error=error), REQUEST_XML)
+    stored_request = StoredRequest(a_record(state=State.ERROR, error=error), REQUEST_XML)
 
-    body = event_body(stored, MOMENT)
+    body = event_body(stored_request, MOMENT)
 
-    assert body == event_body(stored, MOMENT)
+    assert body == event_body(stored_request, MOMENT)
     assert body.isascii()
     assert json.loads(body)["error"]["message"] == error.message
 

@@ -34,13 +34,13 @@ def test_a_first_attempt_that_responds_in_time_is_recorded() -> None:
     setup = DeliverySetup(HttpResponse(500, "busy"))
     failing, working = setup.add(), setup.add()
 
-    failed, succeeded = setup.deliverer.first_attempt(failing), setup.deliverer.first_attempt(working)
+    first, second = setup.deliverer.first_attempt(failing), setup.deliverer.first_attempt(working)
 
-    assert isinstance(failed, Attempted)
-    assert failed.state is WebhookState.PENDING
-    assert isinstance(succeeded, Attempted)
-    assert succeeded.state is WebhookState.SUCCEEDED
-    assert setup.stored(failing).webhook.tries == setup.stored(working).webhook.tries == 1
+    assert isinstance(first, Attempted)
+    assert first.state is WebhookState.PENDING
+    assert isinstance(second, Attempted)
+    assert second.state is WebhookState.SUCCEEDED
+    assert setup.stored_record(failing).webhook.tries == setup.stored_record(working).webhook.tries == 1
 
 
 def test_a_first_attempt_that_is_cut_off_is_repeated_through_the_queue_and_does_not_count() -> None:
@@ -49,15 +49,15 @@ def test_a_first_attempt_that_is_cut_off_is_repeated_through_the_queue_and_does_
     record = setup.add()
 
     result = setup.deliverer.first_attempt(record)
-    assert setup.stored(record) == record
-    (planned,) = setup.queue.planned
-    repeated = setup.deliverer.attempt(planned)
+    assert setup.stored_record(record) == record
+    (planned_attempt,) = setup.queue.attempts
+    second = setup.deliverer.attempt(planned_attempt)
 
     assert result == Deferred(record, "hooks.example.com did not respond within 2 seconds.")
-    assert planned == first_attempt(record, setup.clock())
-    assert isinstance(repeated, Attempted)
+    assert planned_attempt == first_attempt(record, setup.clock())
+    assert isinstance(second, Attempted)
     assert {headers["webhook-id"] for _, headers, _, _ in setup.receiver.posts} == {record.id}
-    webhook = setup.stored(record).webhook
+    webhook = setup.stored_record(record).webhook
     assert (webhook.state, webhook.tries) == (WebhookState.SUCCEEDED, 1)
 
 

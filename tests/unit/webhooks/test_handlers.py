@@ -89,7 +89,7 @@ def test_a_request_that_ends_is_attempted_with_the_short_time_limit() -> None:
     response = deliver_webhook.handler({"Records": [ending_of(record)]}, None)
 
     assert response == NO_FAILURES
-    assert setup.stored(record).webhook_state is WebhookState.SUCCEEDED
+    assert setup.stored_record(record).webhook_state is WebhookState.SUCCEEDED
     assert [timeout for _, _, _, timeout in setup.receiver.posts] == [2.0]
 
 
@@ -98,7 +98,7 @@ def test_a_failed_attempt_is_not_a_failure_of_the_batch_because_a_retry_is_plann
     record = setup.add()
 
     assert deliver_webhook.handler({"Records": [ending_of(record)]}, None) == NO_FAILURES
-    assert len(setup.queue.planned) == 1
+    assert len(setup.queue.attempts) == 1
 
 
 def test_a_redelivery_is_attempted() -> None:
@@ -129,13 +129,13 @@ def test_changes_that_need_no_attempt_are_skipped_without_a_read() -> None:
     noted = record.changed(NOON, sessions=1)
     tried = record.with_webhook(NOON, tries=1)
     waiting = record.changed(NOON, state=State.WAITING)
-    gone = tombstone_item(record, timestamp(NOON))
+    tombstone = tombstone_item(record, timestamp(NOON))
     changes = [
         change(record_item(noted), record_item(record), 1),  # an earlier change needed it
         change(record_item(tried), record_item(record), 2),
         change(record_item(waiting), None, 3),
-        change(gone, record_item(record), 4),
-        change(None, gone, 5),
+        change(tombstone, record_item(record), 4),
+        change(None, tombstone, 5),
     ]
 
     assert deliver_webhook.handler({"Records": changes}, None) == NO_FAILURES
@@ -147,12 +147,12 @@ def test_of_a_batch_only_the_attempt_that_could_not_be_processed_is_reported(
 ) -> None:
     setup = a_setup()
     record = setup.add()
-    broken = change({"id": {"S": "no record"}}, None, 1)
+    bad_change = change({"id": {"S": "no record"}}, None, 1)
 
-    response = deliver_webhook.handler({"Records": [broken, ending_of(record, 2)]}, None)
+    response = deliver_webhook.handler({"Records": [bad_change, ending_of(record, 2)]}, None)
 
     assert response == {"batchItemFailures": [{"itemIdentifier": "1"}]}
-    assert setup.stored(record).webhook_state is WebhookState.SUCCEEDED
+    assert setup.stored_record(record).webhook_state is WebhookState.SUCCEEDED
     assert sorted(line.getMessage() for line in lines) == ["delivery.attempted", "delivery.not_processed"]
 
 
@@ -166,7 +166,7 @@ def test_an_attempt_in_a_repeated_batch_is_dropped() -> None:
     deliver_webhook.handler(event, None)
 
     assert len(setup.receiver.posts) == 1
-    assert len(setup.stored(record).webhook.attempts) == 1
+    assert len(setup.stored_record(record).webhook.attempts) == 1
 
 
 def test_an_attempt_that_could_not_be_recorded_is_repeated() -> None:
@@ -195,7 +195,7 @@ def test_the_attempts_of_a_batch_are_made_in_parallel() -> None:
     )
 
     assert response == NO_FAILURES
-    assert {setup.stored(record).webhook_state for record in records} == {WebhookState.SUCCEEDED}
+    assert {setup.stored_record(record).webhook_state for record in records} == {WebhookState.SUCCEEDED}
 
 
 def test_the_first_attempts_of_an_app_at_the_same_time_are_bounded() -> None:
@@ -212,7 +212,7 @@ def test_the_first_attempts_of_an_app_at_the_same_time_are_bounded() -> None:
     events = [ending_of(record, number) for number, record in enumerate(records)]
     assert deliver_webhook.handler({"Records": events}, None) == NO_FAILURES
     assert all_together.broken
-    assert {setup.stored(record).webhook_state for record in records} == {WebhookState.SUCCEEDED}
+    assert {setup.stored_record(record).webhook_state for record in records} == {WebhookState.SUCCEEDED}
 
 
 def test_a_deferred_attempt_is_logged_and_is_not_a_failure(lines: list[logging.LogRecord]) -> None:
@@ -244,20 +244,20 @@ def test_a_planned_attempt_is_made_with_the_full_limit() -> None:
     record = setup.add(webhook=a_webhook(tries=3))
 
     assert retry_webhook.handler({"Records": [message(record)]}, None) == NO_FAILURES
-    assert setup.stored(record).webhook.tries == 4
+    assert setup.stored_record(record).webhook.tries == 4
     assert [timeout for _, _, _, timeout in setup.receiver.posts] == [10.0]
 
 
 def test_an_early_message_is_planned_again() -> None:
     setup = a_setup()
     record = setup.add(webhook=a_webhook(tries=3))
-    planned = first_attempt(record, NOON + timedelta(hours=5))
+    planned_attempt = first_attempt(record, NOON + timedelta(hours=5))
 
-    response = retry_webhook.handler({"Records": [message(record, body=message_of(planned))]}, None)
+    response = retry_webhook.handler({"Records": [message(record, body=message_of(planned_attempt))]}, None)
 
     assert response == NO_FAILURES
-    assert setup.queue.planned == [planned]
-    assert setup.stored(record) == record
+    assert setup.queue.attempts == [planned_attempt]
+    assert setup.stored_record(record) == record
 
 
 def test_messages_that_cannot_be_processed_are_reported_by_their_ids() -> None:

@@ -47,12 +47,12 @@ OLDER_SECRET = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8="
 def test_an_outdated_attempt_is_dropped(fields: dict[str, object]) -> None:
     setup = DeliverySetup()
     record = setup.add(**fields)
-    planned = replace(first_attempt(record, NOON), webhook_round=0, webhook_tries=0)
+    planned_attempt = replace(first_attempt(record, NOON), webhook_round=0, webhook_tries=0)
 
-    result = setup.deliverer.attempt(planned)
+    result = setup.deliverer.attempt(planned_attempt)
 
     assert result is None
-    assert setup.stored(record) == record
+    assert setup.stored_record(record) == record
 
 
 def test_an_attempt_for_a_deleted_or_unknown_record_is_dropped() -> None:
@@ -68,9 +68,9 @@ def test_an_attempt_for_a_deleted_or_unknown_record_is_dropped() -> None:
 def test_a_duplicate_message_makes_one_attempt() -> None:
     setup = DeliverySetup()
     record = setup.add()
-    planned = first_attempt(record, NOON)
+    planned_attempt = first_attempt(record, NOON)
 
-    results = [setup.deliverer.attempt(planned) for _ in range(2)]
+    results = [setup.deliverer.attempt(planned_attempt) for _ in range(2)]
 
     assert isinstance(results[0], Attempted)
     assert results[1] is None
@@ -80,12 +80,12 @@ def test_an_early_message_is_planned_again_and_leaves_the_record_unchanged() -> 
     """SQS delays a message by at most 15 minutes."""
     setup = DeliverySetup()
     record = setup.add()
-    planned = first_attempt(record, NOON + timedelta(hours=2))
+    planned_attempt = first_attempt(record, NOON + timedelta(hours=2))
 
-    result = setup.deliverer.attempt(planned)
+    result = setup.deliverer.attempt(planned_attempt)
 
     assert result is None
-    assert setup.queue.planned == [planned]
+    assert setup.queue.attempts == [planned_attempt]
     assert setup.calls == ["plan"]
 
 
@@ -103,10 +103,10 @@ def test_a_message_that_overtakes_the_commit_of_the_previous_attempt_is_repeated
     """If that commit is only late, dropping the message would lose the webhook."""
     setup = DeliverySetup()
     record = setup.add()
-    planned = replace(first_attempt(record, NOON), webhook_tries=1)
+    planned_attempt = replace(first_attempt(record, NOON), webhook_tries=1)
 
     with pytest.raises(AheadOfRecord):
-        setup.deliverer.attempt(planned)
+        setup.deliverer.attempt(planned_attempt)
 
     assert setup.receiver.posts == []
 
@@ -122,7 +122,7 @@ def test_a_crash_between_plan_and_commit_loses_nothing() -> None:
     setup.store.before_commit.append(crash)
     with pytest.raises(TooManyRequests):
         setup.attempt(record)
-    [early] = setup.queue.planned
+    [early] = setup.queue.attempts
     setup.clock.now = early.not_before
     with pytest.raises(AheadOfRecord):
         setup.deliverer.attempt(early)
@@ -130,8 +130,8 @@ def test_a_crash_between_plan_and_commit_loses_nothing() -> None:
     result = setup.deliverer.attempt(early)
 
     assert isinstance(result, Attempted)
-    assert setup.stored(record).webhook_state is WebhookState.SUCCEEDED
-    assert [one.response for one in setup.stored(record).webhook.attempts] == ["2", "ok"]
+    assert setup.stored_record(record).webhook_state is WebhookState.SUCCEEDED
+    assert [one.response for one in setup.stored_record(record).webhook.attempts] == ["2", "ok"]
 
 
 # --- The record changes during an attempt
@@ -145,11 +145,11 @@ def test_an_attempt_of_an_earlier_round_is_listed_and_changes_nothing_else(statu
 
     result = setup.attempt(record)
 
-    stored = setup.stored(record)
+    after = setup.stored_record(record)
     assert result.recorded
-    assert (stored.webhook_state, stored.webhook.round, stored.webhook.tries) == (WebhookState.PENDING, 1, 0)
-    assert stored.webhook.error is None
-    assert [one.response for one in stored.webhook.attempts] == ["late"]
+    assert (after.webhook_state, after.webhook.round, after.webhook.tries) == (WebhookState.PENDING, 1, 0)
+    assert after.webhook.error is None
+    assert [one.response for one in after.webhook.attempts] == ["late"]
 
 
 def test_the_retry_of_an_earlier_round_is_dropped() -> None:
@@ -157,10 +157,10 @@ def test_the_retry_of_an_earlier_round_is_dropped() -> None:
     record = setup.add()
     setup.receiver.while_responding = lambda: setup.redeliver(record)
     setup.attempt(record)
-    [planned] = setup.queue.planned
-    setup.clock.now = planned.not_before
+    [planned_attempt] = setup.queue.attempts
+    setup.clock.now = planned_attempt.not_before
 
-    assert setup.deliverer.attempt(planned) is None
+    assert setup.deliverer.attempt(planned_attempt) is None
 
 
 def test_an_attempt_of_a_deleted_record_is_reported_as_not_recorded() -> None:
@@ -185,8 +185,8 @@ def test_an_attempt_is_added_to_a_record_that_changed_meanwhile() -> None:
     setup.receiver.while_responding = touch
     setup.attempt(record)
 
-    stored = setup.stored(record)
-    assert (stored.sessions, stored.webhook.tries, stored.webhook_state) == (9, 1, WebhookState.PENDING)
+    after = setup.stored_record(record)
+    assert (after.sessions, after.webhook.tries, after.webhook_state) == (9, 1, WebhookState.PENDING)
 
 
 @pytest.mark.parametrize(
@@ -213,19 +213,19 @@ def test_of_two_parallel_attempts_a_success_counts_and_both_are_listed(
     setup.receiver.while_responding = other_attempt
     setup.attempt(record)
 
-    stored = setup.stored(record)
-    assert (stored.webhook_state, stored.webhook.tries) == (state, tries)
-    assert [one.response for one in stored.webhook.attempts] == ["first", "second"]
+    after = setup.stored_record(record)
+    assert (after.webhook_state, after.webhook.tries) == (state, tries)
+    assert [one.response for one in after.webhook.attempts] == ["first", "second"]
 
 
 def test_a_second_conflict_is_reported_as_not_recorded() -> None:
     setup = DeliverySetup()
     record = setup.add()
     for _ in range(2):
-        setup.store.before_commit.append(lambda: setup.store.records.update({record.id: touched()}))
+        setup.store.before_commit.append(lambda: setup.store.records.update({record.id: newer()}))
 
-    def touched() -> QueuedRequest:
-        return setup.stored(record).changed(setup.clock())
+    def newer() -> QueuedRequest:
+        return setup.stored_record(record).changed(setup.clock())
 
     result = setup.attempt(record)
 
@@ -237,11 +237,11 @@ def test_a_second_conflict_is_reported_as_not_recorded() -> None:
 
 @pytest.mark.parametrize("state", sorted(ENDED))
 def test_a_request_that_ends_needs_the_first_attempt(state: State) -> None:
-    sent = a_record(state=State.SENT, webhook=a_webhook())
-    ended = replace(sent, state=state)
+    before = a_record(state=State.SENT, webhook=a_webhook())
+    after = replace(before, state=state)
 
-    assert needs_first_attempt(sent, ended)
-    assert needs_first_attempt(None, ended)
+    assert needs_first_attempt(before, after)
+    assert needs_first_attempt(None, after)
 
 
 def test_a_new_round_needs_its_first_attempt() -> None:

@@ -38,11 +38,11 @@ def test_the_delays_are_those_of_the_contract() -> None:
 
 @given(st.integers(1, 7), st.floats(0, 1, exclude_max=True))
 def test_a_delay_varies_by_a_fifth_at_most(tries: int, random: float) -> None:
-    planned, spread = delay_after(tries), delay_after(tries, random=random)
+    delay, spread = delay_after(tries), delay_after(tries, random=random)
 
-    assert planned is not None
+    assert delay is not None
     assert spread is not None
-    assert planned * 0.8 <= spread <= planned * 1.2
+    assert delay * 0.8 <= spread <= delay * 1.2
 
 
 @pytest.mark.parametrize(

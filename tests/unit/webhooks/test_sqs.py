@@ -51,14 +51,14 @@ class SentMessages:
 def test_a_message_is_delayed_until_it_is_due_by_at_most_15_minutes(wait: timedelta, delay: int) -> None:
     """SQS refuses a DelaySeconds above 900."""
     client = SentMessages()
-    planned = replace(PLANNED, not_before=NOON + wait)
+    planned_attempt = replace(PLANNED, not_before=NOON + wait)
 
-    SqsRetryQueue(client, "https://queue", FixedClock()).plan(planned)
+    SqsRetryQueue(client, "https://queue", FixedClock()).plan(planned_attempt)
 
     assert client.messages == [
         {
             "QueueUrl": "https://queue",
-            "MessageBody": message_of(planned),
+            "MessageBody": message_of(planned_attempt),
             "MessageGroupId": APP_ID,
             "DelaySeconds": delay,
         },
@@ -78,9 +78,9 @@ def test_a_message_is_a_flat_object() -> None:
 
 @given(st.integers(0, 9), st.integers(0, 9), st.integers(0, 99), st.timedeltas(timedelta(0), timedelta(days=2)))
 def test_a_message_gives_back_its_planned_attempt(webhook_round: int, tries: int, parts: int, wait: timedelta) -> None:
-    planned = PlannedAttempt("id", "app", webhook_round, tries, parts, NOON + wait)
+    planned_attempt = PlannedAttempt("id", "app", webhook_round, tries, parts, NOON + wait)
 
-    assert planned_attempt_of(message_of(planned)) == planned
+    assert planned_attempt_of(message_of(planned_attempt)) == planned_attempt
 
 
 @pytest.mark.parametrize("message", ["", "no JSON", "{}", "[]", "1", '{"request_id": "1"}'])
