@@ -32,8 +32,8 @@ def change_customer(api: Api, customer: dict[str, Any], changes: dict[str, Any])
             query = {"CustomerQueryRq": {"ListID": customer["ListID"]}}
             [customer] = api.execute(query, f"customer-{uuid4()}")["CustomerRet"]
         else:
-            result: dict[str, Any] = response["CustomerRet"]
-            return result
+            changed_customer: dict[str, Any] = response["CustomerRet"]
+            return changed_customer
     raise RuntimeError(f"{customer['FullName']} changes all the time; try again later")
 
 
