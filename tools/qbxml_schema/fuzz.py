@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 
 from domain import qbxml
 from domain.errors import InvalidRequest
-from domain.qbxml.request.fast_xml_reader import read_valid_xml_fast, read_xml_fast
+from domain.qbxml.request.from_xml import read_valid_xml_fast, read_xml_fast
 from domain.qbxml.request.problems import Source
 from domain.qbxml.request.schema_check import all_problems
 from domain.qbxml.request.xml_reader import read_xml

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from domain import qbxml
 from domain.errors import InvalidRequest, Problem
-from domain.qbxml.request.fast_xml_reader import read_valid_xml_fast, read_xml_fast
+from domain.qbxml.request.from_xml import read_valid_xml_fast, read_xml_fast
 from domain.qbxml.request.problems import Source
 from domain.qbxml.request.xml_reader import read_xml
 from tests.support.qbxml_samples import content_of, request_xml, requests

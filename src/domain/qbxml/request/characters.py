@@ -36,7 +36,7 @@ def character_problems(request: Request) -> list[Problem]:
     attributes = (value for element in request.element.iter() for _, value in element.items())
     if is_storable("".join([*request.element.itertext(), *attributes])):
         return []
-    return list(islice(_problems(request.element, request.name, request.source), limits.MAX_PROBLEMS))
+    return [_problem(request.source, *text) for text in islice(_unstorable_texts(request), limits.MAX_PROBLEMS)]
 
 
 def is_storable(text: str) -> bool:
@@ -93,17 +93,14 @@ def _replacement(character: str) -> str:
     return base if is_storable(base) and (base or unicodedata.combining(character)) else character
 
 
-def _problems(element: Element, path: str, source: Source) -> Iterator[Problem]:
-    for name, value in element.items():
-        if not is_storable(value):
-            yield _problem(element, value, f"{path}/@{name}", source)
-    if element.text and not is_storable(element.text):
-        yield _problem(element, element.text, path, source)
-    for child in element:
-        yield from _problems(child, f"{path}/{child.tag}", source)
+def _unstorable_texts(request: Request) -> Iterator[tuple[Element, str, str]]:
+    """Yield the element, the text and the path of each text and attribute that QuickBooks cannot store."""
+    for element, path in request.elements():
+        texts = [(value, f"{path}/@{name}") for name, value in element.items()] + [(element.text or "", path)]
+        yield from ((element, text, place) for text, place in texts if not is_storable(text))
 
 
-def _problem(element: Element, text: str, path: str, source: Source) -> Problem:
+def _problem(source: Source, element: Element, text: str, path: str) -> Problem:
     lost = islice((character for character in dict.fromkeys(text) if not is_storable(character)), _MAX_NAMED)
     names = ", ".join(f"{character} (U+{ord(character):04X})" for character in lost)
     proposal = transliterated_text(text)

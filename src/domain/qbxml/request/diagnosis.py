@@ -219,7 +219,7 @@ def _label(particle: Any) -> str:
 
 
 def _names(particle: Any) -> list[str]:
-    return [particle[0]] if isinstance(particle, list) else [element[0] for element in elements_of(particle)]
+    return [element[0] for element in elements_of(particle)]
 
 
 def _is_optional(particle: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from domain.qbxml.request.problems import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from xml.etree.ElementTree import Element
 
 ENVELOPE = "QBXML"
@@ -56,6 +56,14 @@ class Request:
     def is_read(self) -> bool:
         """Whether QuickBooks can execute the request twice without harm."""
         return self.name.endswith("QueryRq")
+
+    def elements(self) -> Iterator[tuple[Element, str]]:
+        """Yield every element with its path, such as `NoteAddRq/NoteAdd/Note`, in document order."""
+        pending = [(self.element, self.name)]
+        while pending:
+            element, path = pending.pop()
+            yield element, path
+            pending += [(child, f"{path}/{child.tag}") for child in reversed(element)]
 
     def with_request_id(self, label: str) -> Request:
         """Return the request with this label."""

@@ -1,18 +1,24 @@
-"""Reads a request from XML. It corrects nothing: it reports every error as a problem with its location."""
+"""Reads a request from XML. It corrects nothing: it reports every error as a problem with its location.
+
+Nearly every request is valid, so it is read first without locations. `xml_reader` reads every unusual text, and again
+every request with a problem.
+"""
 
 from __future__ import annotations
 
+import re
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from domain.errors import InvalidRequest
 from domain.qbxml.request import limits
 from domain.qbxml.request.document import DEFAULT_ON_ERROR, DEFAULT_VERSION, ENVELOPE, MESSAGE_SET
-from domain.qbxml.request.envelope import request_in_envelope
-from domain.qbxml.request.fast_xml_reader import read_valid_xml_fast, read_xml_fast
+from domain.qbxml.request.envelope import ENVELOPE_DEPTH, request_in_envelope
+from domain.qbxml.request.fast_schema_check import is_blank, is_valid
 from domain.qbxml.request.problems import Source
 from domain.qbxml.request.validation import validated
-from domain.qbxml.request.xml_reader import read_xml
-from domain.qbxml.xml_parser import has_character_references
+from domain.qbxml.request.xml_reader import read_xml, version_in_instruction
+from domain.qbxml.xml_parser import XML_ERRORS, has_character_references, normalize_prologue, parse_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,6 +28,9 @@ if TYPE_CHECKING:
     from domain.qbxml.request.document import Request
 
 FIELD = "request_xml"
+
+_prologue = re.compile(r"\s*(?:<\?xml\s[^<>]*\?>\s*)?(?:<\?qbxml\s([^<>]*)\?>\s*)?(?=<[A-Z])").match
+_tail_of = attrgetter("tail")
 
 
 def parse_request_xml(
@@ -40,13 +49,13 @@ def parse_request_xml(
     """
     source = Source(FIELD)
 
-    def request_in(root: Element, version: str | None, *, is_valid: bool = False) -> Request:
+    def request_in(root: Element, version: str | None, *, matches_schema: bool = False) -> Request:
         return validated(
             request_in_envelope(root, version or default_version, source),
             validate=validate,
             transliterate=transliterate,
             country=country,
-            is_valid=is_valid,
+            is_valid=matches_schema,
             is_ascii=text.isascii() and not has_character_references(text),
             problems=_missing_on_error(root, source) if validate else (),
         )
@@ -57,7 +66,7 @@ def parse_request_xml(
     fast = read_valid_xml_fast(text, default_version) if validate else read_xml_fast(text)
     if fast is not None:
         try:
-            return request_in(*fast, is_valid=validate)
+            return request_in(*fast, matches_schema=validate)
         except InvalidRequest:
             pass  # Read it again with locations, which are slow to collect and rarely needed.
     return request_in(*read_xml(text, source))
@@ -77,3 +86,53 @@ def _missing_on_error(root: Element, source: Source) -> Iterable[Problem]:
         suggestion = f'Write <{MESSAGE_SET} onError="{DEFAULT_ON_ERROR}">.'
         path = f"{ENVELOPE}/{MESSAGE_SET}"
         yield source.problem("onError is missing.", message_set, path, suggestion)
+
+
+def read_xml_fast(text: str) -> tuple[Element, str | None] | None:
+    """Return the result of `read_xml` without locations, or None if the text needs `read_xml`."""
+    result = _read(text)
+    return result if result is not None and _is_regular(result[0]) else None
+
+
+def read_valid_xml_fast(text: str, default_version: str) -> tuple[Element, str | None] | None:
+    """Return the result of `read_xml_fast` if the text contains one request that matches the schema, otherwise None."""
+    result = _read(text)
+    if result is None:
+        return None
+    node, version = result
+    for name in (ENVELOPE, MESSAGE_SET):
+        if node.tag != name or len(node) != 1 or not is_blank(node.text) or not all(map(limits.is_name, node.keys())):
+            return None
+        node = node[0]
+    return result if is_valid(node, version or default_version) else None
+
+
+def _read(text: str) -> tuple[Element, str | None] | None:
+    """Return the root node and the version of `<?qbxml version?>`. No text follows any element."""
+    if has_character_references(text) or "\x7f" in text:
+        return None
+    if not text.isascii() and limits.find_bad_character(text):
+        return None
+    text = normalize_prologue(text)
+    prologue = _prologue(text)
+    if prologue is None or text.find("<?", prologue.end()) >= 0:
+        return None
+    version = None if prologue[1] is None else version_in_instruction(prologue[1])
+    if version is None and prologue[1] is not None:
+        return None
+    try:
+        root = parse_tree(text)
+    except XML_ERRORS:
+        return None
+    return (root, version) if all(map(is_blank, set(map(_tail_of, root.iter())))) else None
+
+
+def _is_regular(root: Element) -> bool:
+    """Return whether all names are legal, no element has both elements and text, and none is nested too deeply."""
+    names = {name for node in root.iter() for name in (node.tag, *node.keys())}
+    level = [root]
+    for _ in range(limits.MAX_DEPTH + ENVELOPE_DEPTH):
+        if not all(is_blank(node.text) for node in level if len(node)):
+            return False
+        level = [child for node in level for child in node]
+    return not level and all(map(limits.is_name, names))

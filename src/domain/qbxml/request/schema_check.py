@@ -71,7 +71,7 @@ def iterator_problems(request: Request) -> list[Problem]:
 
 def macro_problems(request: Request) -> Iterable[Problem]:
     """Yield a problem for each macro that the request uses but does not define. No other request can define it."""
-    elements = list(_with_paths(request.element, request.name))
+    elements = list(request.elements())
     defined = {element.get("defMacro") for element, _ in elements}
     for element, path in elements:
         macro = element.get("useMacro")
@@ -79,12 +79,6 @@ def macro_problems(request: Request) -> Iterable[Problem]:
             message = f"No element defines the macro {quoted(macro)}, and each request is sent on its own."
             suggestion = "Use the ListID or TxnID that QuickBooks returned."
             yield request.source.problem(message, element, f"{path}/@useMacro", suggestion, part="@useMacro")
-
-
-def _with_paths(element: Element, path: str) -> Iterable[tuple[Element, str]]:
-    yield element, path
-    for child in element:
-        yield from _with_paths(child, f"{path}/{child.tag}")
 
 
 def _unknown_request(request: Request) -> list[Problem]:
@@ -109,10 +103,9 @@ class _SchemaCheck:
         self._outside_us = outside_us
         self._comparisons = iter(range(_MAX_COMPARISONS))
         self._problems: list[Problem] = []
-        # The open elements, outermost first. The paths of problems are built from them.
-        self._open: list[Element] = []
-        # By the parent.
-        self._numbers: dict[Element, tuple[dict[Element, int], Counter[str]]] = {}
+        # The elements around the current one with their content models, outermost first.
+        self._open: list[tuple[Element, ContentModel]] = []
+        self._steps: dict[Element, str] = {}
 
     def problems(self, model: RequestModel) -> list[Problem]:
         element = self._request.element
@@ -124,7 +117,7 @@ class _SchemaCheck:
 
     def _check_children(self, element: Element, content: ContentModel) -> None:
         children, followers = list(element), content.first
-        self._open.append(element)
+        self._open.append((element, content))
         checked = 0
         for child in children:
             rule = followers.get(child.tag)
@@ -140,7 +133,7 @@ class _SchemaCheck:
                 content,
                 is_newer=self._is_newer,
                 comparisons=self._comparisons,
-                enclosing=self._enclosing_models(),
+                enclosing={parent.tag: model for parent, model in reversed(self._open[:-1])},
                 counterpart=self._counterpart(),
             )
             for finding in islice(findings, limits.MAX_PROBLEMS):
@@ -150,18 +143,6 @@ class _SchemaCheck:
                     self._check_child(child, rule)
         self._open.pop()
 
-    def _enclosing_models(self) -> dict[str, ContentModel]:
-        """Return the content models of the elements around the innermost open one, from the inside out."""
-        models: dict[str, ContentModel] = {}
-        model = request_model(self._request.name)
-        content = None if model is None else model.content
-        for element, child in pairwise(self._open):
-            if content is None:
-                break
-            models = {element.tag: content, **models}
-            content = rule.content if (rule := content.rules.get(child.tag)) is not None else None
-        return models
-
     def _counterpart(self) -> tuple[str, ContentModel] | None:
         """Return the Add request for a Mod request, or the reverse, with its content model in this place."""
         name = self._request.name
@@ -169,7 +150,7 @@ class _SchemaCheck:
             other_name = f"{name.removesuffix(f'{own}Rq')}{other}Rq"
             if name.endswith(f"{own}Rq") and (model := request_model(other_name)) is not None:
                 content: ContentModel | None = model.content
-                for element in self._open[1:]:
+                for element, _ in self._open[1:]:
                     rule = None if content is None else content.rules.get(element.tag.replace(own, other))
                     content = None if rule is None else rule.content
                 return None if content is None else (other_name, content)
@@ -247,32 +228,22 @@ class _SchemaCheck:
 
     def _add(self, child: Element | None, message: str, suggestion: str | None, *, part: str = "") -> None:
         """Add a problem of `child`, or of the innermost open element. `part` is `text` or an attribute as `@name`."""
-        path = [*self._open, child] if child is not None and child is not self._request.element else self._open
-        element = path[-1] if path else self._request.element
-        parents = [None, *path]
-        steps = [self._step(each, parent) for each, parent in zip(path, parents, strict=False)] or [element.tag]
+        elements = [element for element, _ in self._open] + ([] if child is None else [child])
+        steps = [elements[0].tag, *(self._step(*pair) for pair in pairwise(elements))]
         if part.startswith("@"):
             steps.append(part)
-        self._problems.append(self._request.source.problem(message, element, "/".join(steps), suggestion, part=part))
+        problem = self._request.source.problem(message, elements[-1], "/".join(steps), suggestion, part=part)
+        self._problems.append(problem)
 
-    def _step(self, element: Element, parent: Element | None) -> str:
-        """Return the element's name, numbered from 1 if it has siblings of the same name."""
-        if parent is None:
-            return element.tag
-        if parent not in self._numbers:
-            self._numbers[parent] = _sibling_numbers(parent)
-        numbers, counts = self._numbers[parent]
-        return element.tag if counts[element.tag] == 1 else f"{element.tag}[{numbers[element]}]"
-
-
-def _sibling_numbers(children: Iterable[Element]) -> tuple[dict[Element, int], Counter[str]]:
-    """Return the number of each child among its siblings of the same name, and the counts of the names."""
-    numbers: dict[Element, int] = {}
-    counts: Counter[str] = Counter()
-    for child in children:
-        counts[child.tag] += 1
-        numbers[child] = counts[child.tag]
-    return numbers, counts
+    def _step(self, parent: Element, child: Element) -> str:
+        """Return the child's name, numbered from 1 if the parent has several children of that name."""
+        if child not in self._steps:
+            counts = Counter(each.tag for each in parent)
+            numbers: Counter[str] = Counter()
+            for each in parent:
+                numbers[each.tag] += 1
+                self._steps[each] = each.tag if counts[each.tag] == 1 else f"{each.tag}[{numbers[each.tag]}]"
+        return self._steps[child]
 
 
 def _has_too_many(element: Element, content: ContentModel) -> bool:

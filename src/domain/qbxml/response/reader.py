@@ -134,15 +134,16 @@ def read_with_repair(read: Callable[[str], _Read], text: str) -> _Read:
 
 
 _c1_reference = re.compile(r"&#(?:x[89][0-9A-Fa-f]|1[2-5][0-9]);")
+_C1_CHARACTERS = {
+    reference: character
+    for code in range(0x80, 0xA0)
+    if (character := bytes([code]).decode("cp1252", "ignore"))
+    for reference in (f"&#{code};", f"&#x{code:x};")
+}
 
 
 def _windows_1252(reference: re.Match[str]) -> str:
-    digits = reference.group()[2:-1]
-    code = int(digits[1:], 16) if digits.startswith("x") else int(digits)
-    try:
-        return bytes([code]).decode("cp1252") if code > 0x7F else reference.group()  # noqa: PLR2004 - end of ASCII
-    except UnicodeDecodeError:
-        return reference.group()
+    return _C1_CHARACTERS.get(reference[0].lower(), reference[0])
 
 
 _forbidden = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")

@@ -192,13 +192,13 @@ def attribute_types(facts: Mapping[str, str | int], types: Types) -> Mapping[str
     return {name: built for name, key in facts.items() if isinstance(built := types[key], ValueType)}
 
 
-def elements_of(group: Mapping[str, Any]) -> Iterator[Sequence[Any]]:
-    """Yield the elements of a group and of its nested groups, in schema order."""
-    for particle in particles_of(group):
-        if isinstance(particle, dict):
-            yield from elements_of(particle)
-        else:
-            yield particle
+def elements_of(particle: Any) -> Iterator[Sequence[Any]]:
+    """Yield an element, or the elements of a group and of its nested groups in schema order."""
+    if isinstance(particle, list):
+        yield particle
+    else:
+        for part in particles_of(particle):
+            yield from elements_of(part)
 
 
 def repeats(group: Mapping[str, Any]) -> bool:
