@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 INCLUDE = "include[]"
 VERSION = "qbxml_version"
 
+_EXCLUSIVE_FILTERS = (("NameFilter", "NameRangeFilter"), ("ModifiedDateRangeFilter", "TxnDateRangeFilter"))
+"""Pairs of elements that a query cannot combine."""
+
 _DUE_DATES = frozenset({"from_due_date", "to_due_date"})
 
 
@@ -44,6 +47,11 @@ class Parameter:
     choices: tuple[str, ...] = ()
     also: tuple[str, str] | None = None
     is_list: bool = False
+
+    @property
+    def filter(self) -> str:
+        """The first of two steps in the path, or an empty string."""
+        return self.path.rpartition("/")[0]
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -93,14 +101,13 @@ class Query:
     """A query with its name in the URL (`customers`), its QBXML request and its parameters.
 
     `returns` is the kind of object with the elements that `include[]` may name, or None if the query has no
-    `include[]`. `exclusive` holds pairs of groups of parameters that QBXML cannot combine.
+    `include[]`.
     """
 
     name: str
     request_name: str
     own_parameters: tuple[Parameter, ...]
     returns: str | None = None
-    exclusive: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -131,10 +138,10 @@ class Query:
                 problems.append(Problem(name, "is not a parameter of this endpoint", suggestion=_instead(name, known)))
             else:
                 read[name] = list(_read(parameter, texts, problems))
-        for group, others in self.exclusive:
-            for one, other in product(group, others):
-                if one in read and other in read:
-                    problems.append(Problem(other, f"QBXML cannot combine {other} with {one}; remove one of them."))
+        for filters in _EXCLUSIVE_FILTERS:
+            groups = ([name for name in known if name in read and known[name].filter == each] for each in filters)
+            for one, other in product(*groups):
+                problems.append(Problem(other, f"QBXML cannot combine {other} with {one}; remove one of them."))
         if problems:
             raise InvalidRequest(problems[: limits.MAX_PROBLEMS])
         version = next(iter(read.get(VERSION, ())), default_version)

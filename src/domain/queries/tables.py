@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from domain.queries import values
 from domain.queries.query import Parameter, Query
+from domain.queries.values import BOOLEAN, COUNT, DAY, LIST_ID, MOMENT, TEXT, ValueKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
 def _max_returned(default: str | None = None) -> Parameter:
-    return Parameter("max_returned", values.COUNT, "MaxReturned", "Return at most this many objects.", default)
+    return Parameter("max_returned", COUNT, "MaxReturned", "Return at most this many objects.", default)
 
 
 def _date_range(
-    name: str, kind: values.ValueKind, path: str, verb: str, *, day: str = "moment"
+    name: str, kind: ValueKind, path: str, verb: str, *, day: str = "moment"
 ) -> tuple[Parameter, Parameter]:
     """Return `from_<name>` and `to_<name>`. `{}` in the path stands for `From` or `To`."""
     return (
@@ -28,17 +28,17 @@ def _date_range(
 _LIST_PARAMETERS = (
     Parameter(
         "name",
-        values.TEXT,
+        TEXT,
         "NameFilter/Name",
         "Objects whose name contains this text.",
         also=("NameFilter/MatchCriterion", "Contains"),
     ),
-    Parameter("from_name", values.TEXT, "NameRangeFilter/FromName", "Names from this one on, in alphabetical order."),
-    Parameter("to_name", values.TEXT, "NameRangeFilter/ToName", "Names up to this one, in alphabetical order."),
-    *_date_range("modified_date", values.MOMENT, "{}ModifiedDate", "Changed"),
+    Parameter("from_name", TEXT, "NameRangeFilter/FromName", "Names from this one on, in alphabetical order."),
+    Parameter("to_name", TEXT, "NameRangeFilter/ToName", "Names up to this one, in alphabetical order."),
+    *_date_range("modified_date", MOMENT, "{}ModifiedDate", "Changed"),
     Parameter(
         "active",
-        values.TEXT,
+        TEXT,
         "ActiveStatus",
         "Active, inactive or all.",
         default="ActiveOnly",
@@ -46,47 +46,23 @@ _LIST_PARAMETERS = (
     ),
     _max_returned(),
 )
-_LIST_EXCLUSIVE = ((("name",), ("from_name", "to_name")),)
 
 _TRANSACTION_PARAMETERS = (
-    *_date_range("modified_date", values.MOMENT, "ModifiedDateRangeFilter/{}ModifiedDate", "Changed"),
-    *_date_range("transaction_date", values.DAY, "TxnDateRangeFilter/{}TxnDate", "Dated", day="day"),
-    Parameter(
-        "customer_list_id", values.LIST_ID, "EntityFilter/ListID", "Transactions of the customer with this ListID."
-    ),
-    Parameter("include_line_items", values.BOOLEAN, "IncludeLineItems", "Also return the line items.", default="false"),
+    *_date_range("modified_date", MOMENT, "ModifiedDateRangeFilter/{}ModifiedDate", "Changed"),
+    *_date_range("transaction_date", DAY, "TxnDateRangeFilter/{}TxnDate", "Dated", day="day"),
+    Parameter("customer_list_id", LIST_ID, "EntityFilter/ListID", "Transactions of the customer with this ListID."),
+    Parameter("include_line_items", BOOLEAN, "IncludeLineItems", "Also return the line items.", default="false"),
 )
-_TRANSACTION_EXCLUSIVE = (
-    (("from_modified_date", "to_modified_date"), ("from_transaction_date", "to_transaction_date")),
-)
-_STATUS = Parameter(
-    "status",
-    values.TEXT,
-    "PaidStatus",
-    "Paid, unpaid or all.",
-    choices=("All", "PaidOnly", "NotPaidOnly"),
-)
+_STATUS = Parameter("status", TEXT, "PaidStatus", "Paid, unpaid or all.", choices=("All", "PaidOnly", "NotPaidOnly"))
 
 QUERIES: Mapping[str, Query] = {
     query.name: query
     for query in (
-        Query("customers", "CustomerQueryRq", _LIST_PARAMETERS, "CustomerRet", _LIST_EXCLUSIVE),
-        Query("vendors", "VendorQueryRq", _LIST_PARAMETERS, "VendorRet", _LIST_EXCLUSIVE),
-        Query("items", "ItemQueryRq", _LIST_PARAMETERS, None, _LIST_EXCLUSIVE),
-        Query(
-            "sales_orders",
-            "SalesOrderQueryRq",
-            (*_TRANSACTION_PARAMETERS, _max_returned("100")),
-            "SalesOrderRet",
-            _TRANSACTION_EXCLUSIVE,
-        ),
-        Query(
-            "invoices",
-            "InvoiceQueryRq",
-            (*_TRANSACTION_PARAMETERS, _STATUS, _max_returned()),
-            "InvoiceRet",
-            _TRANSACTION_EXCLUSIVE,
-        ),
+        Query("customers", "CustomerQueryRq", _LIST_PARAMETERS, "CustomerRet"),
+        Query("vendors", "VendorQueryRq", _LIST_PARAMETERS, "VendorRet"),
+        Query("items", "ItemQueryRq", _LIST_PARAMETERS),
+        Query("sales_orders", "SalesOrderQueryRq", (*_TRANSACTION_PARAMETERS, _max_returned("100")), "SalesOrderRet"),
+        Query("invoices", "InvoiceQueryRq", (*_TRANSACTION_PARAMETERS, _STATUS, _max_returned()), "InvoiceRet"),
     )
 }
 """Every query by its name in the URL."""
