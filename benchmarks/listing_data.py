@@ -32,7 +32,7 @@ from adapters.dynamodb.search_pages import SearchPage
 from domain import qbxml
 from domain.connections.record import Connection
 from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, day_of, timestamp
-from domain.requests.search_text import folded, searchable_text
+from domain.requests.search_text import searchable_text
 from domain.storage.changes import Put
 from domain.storage.counts import INSERTED, UPDATED, CountKey
 
@@ -198,7 +198,7 @@ class Bodies:
         request, response, text = self._request, self._response, self._text
         for name, value in values.items():
             request, response = request.replace(f"@{name}@", value), response.replace(f"@{name}@", value)
-            text = text.replace(f"@{name}@", folded(value))
+            text = text.replace(f"@{name}@", value.casefold())
         return request, response, text
 
 

@@ -68,13 +68,10 @@ class ServiceError(Exception):
 class InvalidRequest(ServiceError, code="invalid_request"):
     """The body or a parameter is wrong; `details.problems` lists the first 100 problems."""
 
-    def __init__(self, problems: Iterable[Problem], message: str | None = None) -> None:
+    def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(islice(problems, MAX_PROBLEMS))
-        super().__init__(
-            message
-            or "; ".join(f"{shortened(problem.field)}: {shortened(problem.message)}" for problem in self.problems[:3]),
-            {"problems": [problem.as_dict() for problem in self.problems]},
-        )
+        message = "; ".join(f"{shortened(one.field)}: {shortened(one.message)}" for one in self.problems[:3])
+        super().__init__(message, {"problems": [problem.as_dict() for problem in self.problems]})
 
     @classmethod
     def of(cls, field: str, message: str) -> Self:

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from domain.errors import NotFound
 
 if TYPE_CHECKING:
     from domain.connections.record import Connection
+    from domain.requests.record import QueuedRequest, Tombstone
 
 
-class Owned(Protocol):
-    """A resource of one app."""
-
-    @property
-    def app_id(self) -> str:
-        """The owner."""
-
-
-Resource = TypeVar("Resource", bound=Owned)
+Resource = TypeVar("Resource", "Connection", "QueuedRequest", "Tombstone")
 
 
 def not_found(kind: str) -> NotFound:

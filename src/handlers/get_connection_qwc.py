@@ -3,9 +3,8 @@
 from aws_lambda_powertools.event_handler import Response
 
 from domain.web_connector.protocol import qwc
-from handlers.http import header, public_url
+from handlers.http import NO_STORE, header, public_url
 from handlers.rest import Call, endpoint, services
-from handlers.rest.responses import file_response
 from handlers.views.connections import QwcView
 
 
@@ -19,5 +18,6 @@ def handler(call: Call, connection_id: str) -> QwcView | Response[str]:
     connection = services().connections.get(call.app_id, connection_id)
     text = qwc.render(connection, base_url=public_url(call.event))
     if qwc.CONTENT_TYPE in (header(call.event, "Accept") or "").lower():
-        return file_response(text, qwc.CONTENT_TYPE, f"{connection_id}.qwc")
+        headers = {**NO_STORE, "Content-Disposition": f'attachment; filename="{connection_id}.qwc"'}
+        return Response(200, qwc.CONTENT_TYPE, text, headers=headers)
     return QwcView(qwc=text)

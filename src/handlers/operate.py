@@ -39,7 +39,7 @@ def create_app(*, name: str) -> dict[str, Any]:
 
 def list_apps() -> dict[str, Any]:
     """List all apps, oldest first, with their limits."""
-    return {"apps": [_app(app) for app in services().administration.apps()]}
+    return {"apps": [_app(app) for app in services().store.apps_by_age()]}
 
 
 def show_app(*, app_id: str) -> dict[str, Any]:
@@ -93,8 +93,8 @@ def create_key(*, app_id: str, scope: str = Scope.FULL.value) -> dict[str, Any]:
     """Create an API key with the scope `full` or `read_only`. The key itself is returned only this once."""
     if scope not in set(Scope):
         raise InvalidRequest.of("scope", "must be full or read_only")
-    created = services().administration.create_key(app_id, Scope(scope))
-    return _key(created.key) | {"api_key": created.text}
+    new = services().administration.create_key(app_id, Scope(scope))
+    return _key(new.key) | {"api_key": new.text}
 
 
 def list_keys(*, app_id: str) -> dict[str, Any]:

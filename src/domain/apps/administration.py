@@ -60,10 +60,6 @@ class Administration:
         self._store.commit(Put(None, app))
         return app
 
-    def apps(self) -> Sequence[App]:
-        """Return every app, oldest first."""
-        return self._store.apps_by_age()
-
     def app(self, app_id: str) -> App:
         """Return an app."""
         app = self._store.app(app_id)
@@ -105,13 +101,10 @@ class Administration:
 
     def rotate_webhook_secret(self, app_id: str) -> str:
         """Give an app a new webhook secret and return it. The previous secret stays active."""
-        secret = self._new_secret()
-
-        def rotated(app: App) -> App:
-            return replace(app, webhook_secrets=(secret, *app.webhook_secrets)[:MAX_ACTIVE_SECRETS])
-
-        self._change(app_id, rotated)
-        return secret
+        new = self._new_secret()
+        former = MAX_ACTIVE_SECRETS - 1
+        self._change(app_id, lambda app: replace(app, webhook_secrets=(new, *app.webhook_secrets[:former])))
+        return new
 
     def retire_old_webhook_secrets(self, app_id: str) -> None:
         """End a rotation: only the newest secret stays active."""

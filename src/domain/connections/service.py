@@ -87,11 +87,11 @@ class ConnectionService:
         """Send requests again. Ends the pause of a backoff, but not the backoff itself. Raises NotFound."""
         now = timestamp(self._clock())
 
-        def resumed(before: Connection) -> dict[str, Any]:
+        def active(before: Connection) -> dict[str, Any]:
             backoff = before.backoff
             return {"paused_at": None, "backoff": backoff and replace(backoff, until=min(now, backoff.until))}
 
-        return self._change(app_id, connection_id, resumed, change_session=lambda live: live.with_pause(paused=False))
+        return self._change(app_id, connection_id, active, change_session=lambda live: live.with_pause(paused=False))
 
     def reset_company_file(self, app_id: str, connection_id: str) -> Connection:
         """Remove the pin to the company file. The next session pins the file that is open then.
@@ -99,12 +99,12 @@ class ConnectionService:
         A live session continues with its open file (decision 0015). Raises NotFound.
         """
 
-        def unpinned(before: Connection) -> dict[str, Any]:
+        def without_pin(before: Connection) -> dict[str, Any]:
             error = before.last_error
             mismatch = error is not None and error["code"] == COMPANY_FILE_MISMATCH
             return {"file_pinned": False, "last_error": None if mismatch else error}
 
-        return self._change(app_id, connection_id, unpinned)
+        return self._change(app_id, connection_id, without_pin)
 
     def set_password(self, app_id: str, connection_id: str, password: str | None = None) -> str:
         """Set the Web Connector's password and return it. Generates one when `password` is None.

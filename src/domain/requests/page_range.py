@@ -83,13 +83,13 @@ def split_points(days: Iterable[DayTotal], min_part: int = MIN_PART_RECORDS) -> 
     total = sum(day.records for day in days)
     parts = min(MAX_PARALLEL_READS, -(-total // min_part))
     points: list[str] = []
-    passed = 0  # in 24ths of a record, which makes the share of an hour a whole number
+    total_before = 0  # in 24ths of a record, which makes the share of an hour a whole number
     for day, records in days:
         hours = 24 if records * parts > total else 1
         for hour in range(hours):
-            if passed * parts >= 24 * total * (len(points) + 1):
+            if total_before * parts >= 24 * total * (len(points) + 1):
                 points.append(f"{day}T{hour:02}" if hour else day)
-            passed += records * 24 // hours
+            total_before += records * 24 // hours
     return points
 
 

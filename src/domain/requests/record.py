@@ -249,8 +249,7 @@ class QueuedRequest:
 
         Raises InFlight or InvalidState if the table has no such transition.
         """
-        hides = to is State.DISCARDED and self.may_be_executed
-        if hides or to not in TRANSITIONS[self.state]:
+        if to not in TRANSITIONS[self.state] or (to is State.DISCARDED and self.may_be_executed):
             if self.may_be_executed:
                 raise InFlight(
                     f"The request is {self.state}: QuickBooks may be working on it. Wait until it has ended.",

@@ -17,14 +17,9 @@ def searchable_text(record: QueuedRequest, request: qbxml.Request, response_xml:
     """Return the folded search text: id, error, the request's values and the response's main values."""
     error = f"{record.error.code}\n{record.error.message}\n" if record.error else ""
     text = f"{record.id}\n{error}{qbxml.search_text(request, response_xml)}"
-    return folded(text)[:MAX_TEXT_BYTES]
-
-
-def folded(text: str) -> str:
-    """Return `text` in a form that ignores case."""
-    return text.casefold()
+    return text.casefold()[:MAX_TEXT_BYTES]
 
 
 def normalized_phrase(phrase: str) -> str:
     """Return a phrase in the form of search texts: folded, with one space for each run of white space."""
-    return folded(" ".join(phrase.split()))
+    return " ".join(phrase.split()).casefold()

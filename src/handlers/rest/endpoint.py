@@ -103,7 +103,7 @@ class Endpoint:
         self.resolver.exception_handler(Exception)(self._error_response)
         self._function = function
         self._changes = changes
-        self._status, self._repeated_status = status, repeated_status or status
+        self._statuses = (status,) if repeated_status is None else (status, repeated_status)
         self._parameters: list[str] = []
         self._fields: list[str] | None = None
         signature = inspect.signature(function)
@@ -122,7 +122,7 @@ class Endpoint:
                 method,
                 PREFIX + path,
                 function,
-                (status,) if repeated_status is None else (status, repeated_status),
+                self._statuses,
                 frozenset([*self._errors(path), *errors]),
             )
             self.operations.append(operation)
@@ -138,10 +138,10 @@ class Endpoint:
             result = self._function(call, **arguments)
             if isinstance(result, Response):
                 return result
-            body, repeated = result if self._repeated_status != self._status else (result, False)
+            body, repeated = result if len(self._statuses) > 1 else (result, False)
             if call.scope is Scope.READ_ONLY:
                 body = for_read_only_key(body)
-            return render(call.event, body, self._repeated_status if repeated else self._status)
+            return render(call.event, body, self._statuses[repeated])
 
         # Powertools would validate and copy a body of a declared type, up to 4 MB, without need.
         respond.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
@@ -174,7 +174,7 @@ class Endpoint:
 
     def _respond(self, event: Mapping[str, Any], context: Any) -> dict[str, Any]:
         try:
-            checked = self._checked(dict(event))
+            event = self._check(dict(event))
         except ServiceError as error:
             refusal = error_response(error)
             return {
@@ -183,9 +183,9 @@ class Endpoint:
                 "isBase64Encoded": False,
                 "multiValueHeaders": {name: [value] for name, value in refusal.headers.items()},
             }
-        return self.resolver.resolve(checked, context)
+        return self.resolver.resolve(event, context)
 
-    def _checked(self, event: request_checks.Event) -> request_checks.Event:
+    def _check(self, event: request_checks.Event) -> request_checks.Event:
         """Return the call with its body as text. Raises the error of the first check that fails."""
         call = request_checks.call_of(event)
         if self._changes:
@@ -199,13 +199,13 @@ class Endpoint:
         return event | {"headers": headers, "body": body, "isBase64Encoded": False}
 
     def _error_response(self, error: Exception) -> Response[str]:
-        ours = expected(error, self._fields or [])
-        if ours is None:
+        answer = expected(error, self._fields or [])
+        if answer is None:
             request_id = self.resolver.current_event.raw_event["requestContext"]["requestId"]
             logger.error("fault", exc_info=error, request_id=request_id)
             message = "Something went wrong on our side. Please report details.request_id."
-            ours = InternalError(message, {"request_id": request_id})
-        return error_response(ours)
+            answer = InternalError(message, {"request_id": request_id})
+        return error_response(answer)
 
 
 def endpoint(tag: str, *routes: str, **options: Any) -> Callable[[Callable[..., Any]], Endpoint]:
@@ -222,18 +222,18 @@ def _operation_id(name: str, method: str, path: str) -> str:
 
 def _parameters(signature: inspect.Signature, path: str) -> list[inspect.Parameter]:
     """Return the parameters of the function at `path`, in the form that Powertools needs."""
-    converted = []
+    parameters = []
     for parameter in signature.parameters.values():
         keyword = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
         if parameter.annotation is request_checks.Call:
             continue
         if parameter.name not in _PATH_PARAMETERS:
             source = params.Body() if _model(parameter, Body) else params.Query()
-            converted.append(keyword.replace(annotation=Annotated[parameter.annotation, source]))
+            parameters.append(keyword.replace(annotation=Annotated[parameter.annotation, source]))
         elif f"{{{parameter.name}}}" in path:
             annotation = Annotated[str, _PATH_PARAMETERS[parameter.name]]
-            converted.append(keyword.replace(annotation=annotation, default=inspect.Parameter.empty))
-    return converted
+            parameters.append(keyword.replace(annotation=annotation, default=inspect.Parameter.empty))
+    return parameters
 
 
 def _model(parameter: inspect.Parameter, kind: type[Model]) -> type[Model] | None:

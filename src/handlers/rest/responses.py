@@ -59,12 +59,6 @@ def for_read_only_key(body: Mapping[str, Any] | None) -> Mapping[str, Any] | Non
     return body
 
 
-def file_response(text: str, content_type: str, name: str) -> Response[str]:
-    """Return a file for download under `name`."""
-    headers = {**NO_STORE, "Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(200, content_type, text, headers=headers)
-
-
 def _candidates(body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield the whole body, then smaller and smaller versions. The last one always fits."""
     yield body
@@ -85,13 +79,13 @@ def _trimmed(views: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     bare = [view | {"request_xml": None, "request_omitted": True} for view in without_response]
     sizes = [_wire_size(_text(view)) for view in bare]
     room = MAX_RESPONSE_BYTES - sum(sizes)
-    kept = []
+    trimmed = []
     for forms, size in zip(zip(views, without_response, bare, strict=True), sizes, strict=True):
         costs = [_wire_size(_text(form)) - size for form in forms]
-        chosen, cost = next((form, cost) for form, cost in zip(forms, costs, strict=True) if cost <= max(room, 0))
+        view, cost = next((form, cost) for form, cost in zip(forms, costs, strict=True) if cost <= max(room, 0))
         room -= cost
-        kept.append(chosen)
-    return kept
+        trimmed.append(view)
+    return trimmed
 
 
 def _without_response(view: dict[str, Any]) -> dict[str, Any]:

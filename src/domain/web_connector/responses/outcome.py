@@ -16,7 +16,7 @@ from domain import qbxml
 from domain.qbxml.codes.hresults import PARSE_ERROR
 from domain.qbxml.codes.statuses import INVALID_ID, describe_status
 from domain.requests.record import MAX_FACT_CHARACTERS, State, shortened
-from domain.requests.search_text import MAX_TEXT_BYTES, folded
+from domain.requests.search_text import MAX_TEXT_BYTES
 from domain.storage.changes import ChangeRequest
 from domain.web_connector.error_reasons import Reason, because, hresult_details
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES
@@ -79,7 +79,7 @@ class Outcome:
             # The response must be stored even if an error of the service prevents a search in it.
             with suppress(Exception):
                 lines += qbxml.search_text(no_request, self.response_xml).split("\n")
-        lines = [folded(line) for line in lines] + request_text.split("\n")
+        lines = [line.casefold() for line in lines] + request_text.split("\n")
         return "\n".join(dict.fromkeys(lines))[:MAX_TEXT_BYTES]
 
 
