@@ -90,9 +90,8 @@ class Bodies:
     @classmethod
     def of(cls, items: Sequence[Item]) -> Bodies | None:
         """Return the bodies in these items, or None if the record was removed."""
-        bodies = cls(items)
-        body = bodies._items.get(keys.BODY)
-        return None if body is None or keys.REMOVED in body else bodies
+        has_body = any(item[keys.PART] == {"S": keys.BODY} and keys.REMOVED not in item for item in items)
+        return cls(items) if has_body else None
 
     def __or__(self, chunks: Sequence[Item]) -> Bodies:
         """Return these bodies with chunks."""

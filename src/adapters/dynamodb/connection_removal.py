@@ -10,8 +10,9 @@ remaining records when it starts again. Two concurrent removals do no harm, beca
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
@@ -43,9 +44,6 @@ Above that, it throttles writes to the table."""
 
 _THROTTLED = frozenset({"ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded"})
 
-Delete: TypeAlias = tuple[str, "Item"]
-"""The table and the key of an item to delete."""
-
 
 class ConnectionRemoval(Database):
     """Removes deleted connections."""
@@ -65,15 +63,15 @@ class ConnectionRemoval(Database):
             # A record that was removed before has a tombstone, which stays.
             tombstones.update(body[keys.REQUEST_ID]["S"] for body in step if is_removed(body))
             stored = [body for body in step if not is_removed(body)]
-            self._delete((records, keys.id_key(body[keys.REQUEST_ID]["S"])) for body in stored)
-            self._delete((payloads, key) for body in stored for key in _chunk_keys(body))
-            self._delete((payloads, keys.payload_key(body[keys.REQUEST_ID]["S"])) for body in step)
+            self._delete(records, (keys.id_key(body[keys.REQUEST_ID]["S"]) for body in stored))
+            self._delete(payloads, (key for body in stored for key in _chunk_keys(body)))
+            self._delete(payloads, (keys.payload_key(body[keys.REQUEST_ID]["S"]) for body in step))
             yield len(stored)
         for page in self._search_pages(connection.id):
             ids = {request_id for _, request_id in page_from_item(page).texts} - tombstones
-            self._delete((records, keys.id_key(request_id)) for request_id in ids)
-            self._delete((payloads, keys.payload_key(request_id)) for request_id in ids)
-            self._delete([(payloads, keys.payload_key(connection.id, page[keys.PART]["S"]))])
+            self._delete(records, map(keys.id_key, ids))
+            self._delete(payloads, map(keys.payload_key, ids))
+            self._delete(payloads, [keys.payload_key(connection.id, page[keys.PART]["S"])])
             yield len(ids)
 
     def remove_connection(self, connection: Connection) -> None:
@@ -81,45 +79,42 @@ class ConnectionRemoval(Database):
         payloads = self._tables.payloads
         for table, sort_key in ((self._tables.queue, keys.POSITION), (self._tables.counts, keys.DAY)):
             query = key_query(table, {keys.CONNECTION_ID: connection.id}, attributes=(keys.CONNECTION_ID, sort_key))
-            self._delete((table, row) for row in self._query(query))
+            self._delete(table, self._query(query))
         # Pages are not stored without counts, so these are the last pages.
         pages = self._search_pages(connection.id)
-        self._delete((payloads, keys.payload_key(connection.id, page[keys.PART]["S"])) for page in pages)
+        self._delete(payloads, (keys.payload_key(connection.id, page[keys.PART]["S"]) for page in pages))
         self._client.delete_item(TableName=self._tables.connections, Key=keys.id_key(connection.id))
 
     def _search_pages(self, connection_id: str) -> Iterator[Item]:
         return self._query(key_query(self._tables.payloads, {keys.REQUEST_ID: connection_id}, consistent=True))
 
-    def _delete(self, deletes: Iterable[Delete]) -> None:
+    def _delete(self, table: str, item_keys: Iterable[Item]) -> None:
         """Delete items in parallel batches and return when all are deleted. Each item must be named only once."""
-        remaining = iter(deletes)
+        remaining = iter(item_keys)
         batches = iter(lambda: list(islice(remaining, MAX_BATCH_DELETES)), [])
         with ThreadPoolExecutor(WRITERS) as writers:
-            list(writers.map(self._delete_batch, batches))
+            list(writers.map(partial(self._delete_batch, table), batches))
 
-    def _delete_batch(self, deletes: list[Delete]) -> None:
+    def _delete_batch(self, table: str, item_keys: list[Item]) -> None:
         backoff = self._backoff(BATCH_WRITE)
-        while deletes:
-            unprocessed = self._try_delete(deletes)
-            if len(unprocessed) < len(deletes):
+        while item_keys:
+            unprocessed = self._try_delete(table, item_keys)
+            if len(unprocessed) < len(item_keys):
                 backoff.reset()
             if unprocessed:
                 backoff.wait()
-            deletes = unprocessed
+            item_keys = unprocessed
 
-    def _try_delete(self, deletes: list[Delete]) -> list[Delete]:
-        """Delete a batch once; return the items that DynamoDB did not process."""
-        requests: dict[str, list[dict[str, Any]]] = {}
-        for table, key in deletes:
-            requests.setdefault(table, []).append({"DeleteRequest": {"Key": key}})
+    def _try_delete(self, table: str, item_keys: list[Item]) -> list[Item]:
+        """Delete a batch once; return the keys that DynamoDB did not process."""
+        requests = [{"DeleteRequest": {"Key": key}} for key in item_keys]
         try:
-            result = self._client.batch_write_item(RequestItems=requests)
+            result = self._client.batch_write_item(RequestItems={table: requests})
         except ClientError as error:
             if error.response["Error"]["Code"] not in _THROTTLED:
                 raise
-            return deletes
-        unprocessed = result.get("UnprocessedItems", {})
-        return [(table, entry["DeleteRequest"]["Key"]) for table, rest in unprocessed.items() for entry in rest]
+            return item_keys
+        return [request["DeleteRequest"]["Key"] for request in result.get("UnprocessedItems", {}).get(table, [])]
 
 
 def _chunk_keys(body: Item) -> Iterator[Item]:

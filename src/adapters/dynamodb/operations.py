@@ -43,7 +43,7 @@ def put_if(
     condition: str,
     change: Change,
     decode: Callable[[Item], object | None] = lambda _: None,
-    **values: str | int,
+    **values: int,
 ) -> Operation:
     """Store an item if a condition on the stored item holds. `values` are the values of the placeholders."""
     entry: dict[str, Any] = {
@@ -53,9 +53,7 @@ def put_if(
         "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
     }
     if values:
-        entry["ExpressionAttributeValues"] = {
-            f":{name}": {"S": value} if isinstance(value, str) else {"N": str(value)} for name, value in values.items()
-        }
+        entry["ExpressionAttributeValues"] = {f":{name}": {"N": str(value)} for name, value in values.items()}
     return Operation({"Put": entry}, change, decode)
 
 
