@@ -117,19 +117,16 @@ class FakeStore:
                 holds = current is None and before.id in self.bodies
             case RequireConnection():
                 connection = self.connections.get(change.connection_id)
-                is_available = connection and connection.app_id == change.app_id and not connection.deleted_at
-                current = connection if is_available else None
-                holds = (
-                    connection is not None and current is connection and connection.webhook_url == change.webhook_url
-                )
+                if connection and (connection.app_id != change.app_id or connection.deleted_at):
+                    connection = None
+                current = connection
+                holds = connection is not None and connection.webhook_url == change.webhook_url
             case ClaimIdempotencyKey():
-                claim = self.claims.get((change.app_id, change.key))
-                current = claim
+                current = claim = self.claims.get((change.app_id, change.key))
                 holds = claim is None or claim.expires_at <= change.now
             case Put(before=before, after=after):
                 entities, key = self._place_of(after)
-                stored = entities.get(key)
-                current = stored
+                current = stored = entities.get(key)
                 holds = (stored.revision if stored else None) == (before.revision if before else None)
         if not holds:
             raise Conflict(change, current)
@@ -278,7 +275,7 @@ class FakeStore:
         request_id: str,
         app_id: str,
         *,
-        response_parts: int,  # noqa: ARG002 - only a real store keeps a response in parts
+        response_parts: int,  # noqa: ARG002 - a response in memory is not in chunks
         max_response_bytes: int,
     ) -> Delivery | Tombstone | None:
         """Return the data for one webhook attempt."""
