@@ -262,25 +262,25 @@ class Wholesale:
         return {"SalesTaxCodeRef": self._maker.reference("SalesTaxCode", self._place.taxable_code[0])}
 
     def _simple(self, kind: str, full_name: str, price: str, account: Fields, more: Fields) -> Record:
-        named = self._maker.named(kind, full_name)
-        sale = {"Desc": named["Name"], "Price": price, "AccountRef": account}
+        name_fields = self._maker.named(kind, full_name)
+        sale = {"Desc": name_fields["Name"], "Price": price, "AccountRef": account}
         code = {"SalesTaxCodeRef": self._maker.reference("SalesTaxCode", self._place.exempt_code[0])}
-        return self._maker.add(kind, {**named, **code, "SalesOrPurchase": sale, **more})
+        return self._maker.add(kind, {**name_fields, **code, "SalesOrPurchase": sale, **more})
 
     def _stock_item(self, full_name: str, price: str, quantity: int) -> Record:
         maker = self._maker
-        named = maker.named("ItemInventory", full_name)
+        name_fields = maker.named("ItemInventory", full_name)
         cost = money((Decimal(price) * COST_SHARE).quantize(Decimal("0.01")))
         vendors = [vendor for vendor in self.lists.vendors if vendor.is_active]
         return maker.add(
             "ItemInventory",
             {
-                **named,
+                **name_fields,
                 "IsActive": _bool(full_name != _INACTIVE_ITEM),
-                "SalesDesc": named["Name"],
+                "SalesDesc": name_fields["Name"],
                 "SalesPrice": price,
                 "IncomeAccountRef": maker.account("Sales:Goods"),
-                "PurchaseDesc": named["Name"],
+                "PurchaseDesc": name_fields["Name"],
                 "PurchaseCost": cost,
                 "PrefVendorRef": self._random.choice(vendors).reference(),
                 "COGSAccountRef": maker.account("Cost of Goods Sold"),

@@ -239,10 +239,11 @@ class FaultySession:
     def _answer_for_the_set(self, fault: Fault, text: str) -> str:
         if fault.after_execution:
             self._session.process_request(text)
-        known = dict(_SET_IDS.findall(text)).get("new", "")
+        set_id = dict(_SET_IDS.findall(text)).get("new", "")
         return (
             '<?xml version="1.0" ?>\n<QBXML>\n'
-            f'<QBXMLMsgsRs newMessageSetID="{known}" messageSetStatusCode="{fault.code}">\n\n</QBXMLMsgsRs>\n</QBXML>\n'
+            f'<QBXMLMsgsRs newMessageSetID="{set_id}" messageSetStatusCode="{fault.code}">\n\n</QBXMLMsgsRs>\n'
+            "</QBXML>\n"
         )
 
     def _slow(self, fault: Fault, text: str) -> str:

@@ -198,12 +198,12 @@ class Fault:
             raise ValueError('a step says where ("on") and what ("do")')
         place = step["on"]
         event = _event({key: value for key, value in step.items() if key in EVENT_KEYS})
-        known = _form(place, action)
-        values = dict(known.keys)
+        form = _form(place, action)
+        values = dict(form.keys)
         for key, value in step.items():
-            if key not in _COMMON and key not in known.keys:
-                raise ValueError(f"{action} has no {key!r}; {_nearest(key, (*known.keys, *_COMMON))}")
-            if key in known.keys and key != "until":
+            if key not in _COMMON and key not in form.keys:
+                raise ValueError(f"{action} has no {key!r}; {_nearest(key, (*form.keys, *_COMMON))}")
+            if key in form.keys and key != "until":
                 values[key] = _checked(key, value)
         if action == "expire-iterator" and event.request is None:
             event = Event(event.on, event.nth, "pages", event.machine)
@@ -236,11 +236,11 @@ class Fault:
         return self.name or f"{place}:{self.call or '*'}:{self.action}"
 
 
-def refuse_unknown(what: str, given: Iterable[str], known: Collection[str]) -> None:
-    """Raise `ValueError` for the first unknown name, with the nearest known one."""
-    for name in given:
-        if name not in known:
-            raise ValueError(f"{what} has no {name!r}; {_nearest(name, known)}")
+def refuse_unknown(what: str, names: Iterable[str], valid_names: Collection[str]) -> None:
+    """Raise `ValueError` for the first unknown name, with the nearest valid one."""
+    for name in names:
+        if name not in valid_names:
+            raise ValueError(f"{what} has no {name!r}; {_nearest(name, valid_names)}")
 
 
 def _form(place: object, action: object) -> Form:
@@ -314,9 +314,9 @@ def _typed(key: str, text: str) -> Any:
     return {"true": True, "false": False}.get(text, text) if key == "after_execution" else text
 
 
-def _nearest(name: object, known: Iterable[str]) -> str:
-    """Return a hint with the nearest known name, '' without one."""
-    names = list(known)
+def _nearest(name: object, valid_names: Iterable[str]) -> str:
+    """Return a hint with the nearest valid name, '' without one."""
+    names = list(valid_names)
     close = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
     if close:
         return f"did you mean {' or '.join(close)}?"

@@ -69,32 +69,32 @@ class Expectations:
         for key in ("repeated_writes", "executed_in_wrong_file"):
             if key in document and not _is_count(document[key]):
                 raise ValueError(f"{key} is a number from 0, not {document[key]!r}")
-        wanted = document.get("faults_happened", [])
-        if wanted != "all":
-            if not isinstance(wanted, list) or not all(isinstance(name, str) for name in wanted):
-                raise ValueError(f'faults_happened is "all" or a list of names of steps, not {wanted!r}')
+        faults_happened = document.get("faults_happened", [])
+        if faults_happened != "all":
+            if not isinstance(faults_happened, list) or not all(isinstance(name, str) for name in faults_happened):
+                raise ValueError(f'faults_happened is "all" or a list of names of steps, not {faults_happened!r}')
             if names is not None:
-                refuse_unknown("the script", wanted, tuple(names))
+                refuse_unknown("the script", faults_happened, tuple(names))
         return cls(
             executed,
             document.get("repeated_writes"),
             document.get("executed_in_wrong_file"),
-            "all" if wanted == "all" else tuple(wanted),
+            "all" if faults_happened == "all" else tuple(faults_happened),
         )
 
     def problems(self, company: Company, elsewhere: Sequence[Execution], plan: FaultPlan) -> list[str]:
         """Return a sentence for each expectation that failed; `elsewhere` are the executions in another company."""
-        found = []
-        done = Counter(execution.name for execution in company.executed if execution.succeeded)
-        for name, wanted in self.executed.items():
-            if done[name] != wanted:
-                found.append(f"{name} was to be executed {_times(wanted)}, and was {_times(done[name])}")
+        failures = []
+        counts = Counter(execution.name for execution in company.executed if execution.succeeded)
+        for name, count in self.executed.items():
+            if counts[name] != count:
+                failures.append(f"{name} was to be executed {_times(count)}, and was {_times(counts[name])}")
         repeated = repeated_writes(company.executed)
         if self.repeated_writes is not None and len(repeated) != self.repeated_writes:
             labels = ", ".join(f"{again.name} {again.request_id or ''}".strip() for again in repeated)
-            found.append(f"{len(repeated)} writes were repeated, not {self.repeated_writes}: {labels or 'none'}")
+            failures.append(f"{len(repeated)} writes were repeated, not {self.repeated_writes}: {labels or 'none'}")
         if self.executed_in_wrong_file is not None and len(elsewhere) != self.executed_in_wrong_file:
-            found.append(
+            failures.append(
                 f"{len(elsewhere)} requests were executed in another company file, not {self.executed_in_wrong_file}"
             )
         missing = (
@@ -102,7 +102,7 @@ class Expectations:
             if self.faults_happened == "all"
             else [fault for fault in plan.never_happened if fault.name in self.faults_happened]
         )
-        return found + [f"the fault {fault} never happened" for fault in missing]
+        return failures + [f"the fault {fault} never happened" for fault in missing]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +147,9 @@ class Script:
         if sessions is not None and not (_is_count(sessions) and sessions):
             raise ValueError(f"sessions is a number from 1, not {sessions!r}")
         for number, fault in enumerate(faults, 1):
-            named = max(fault.machine or 1, (fault.until.machine if fault.until else None) or 1)
-            if named > machines:
-                raise ValueError(f"step {number}: there is no machine {named}; the script has machines: {machines}")
+            highest = max(fault.machine or 1, (fault.until.machine if fault.until else None) or 1)
+            if highest > machines:
+                raise ValueError(f"step {number}: there is no machine {highest}; the script has machines: {machines}")
         about = document.get("about", "")
         if not isinstance(about, str):
             raise ValueError(f"about is a text, not {about!r}")  # noqa: TRY004 - as above
@@ -165,26 +165,26 @@ class Script:
 
 def repeated_writes(executed: Iterable[Execution]) -> list[Execution]:
     """Return the executions of writes that had succeeded before with the same content and requestID."""
-    done: set[tuple[str, str]] = set()
+    successes: set[tuple[str, str]] = set()
     again = []
     for execution in executed:
         if not execution.is_write:
             continue
         key = execution.application, execution.fingerprint
-        if key in done:
+        if key in successes:
             again.append(execution)
         if execution.succeeded:
-            done.add(key)
+            successes.add(key)
     return again
 
 
 def _faults(steps: list[Any]) -> tuple[Fault, ...]:
     """Read the steps; an `until` that is a name means the event of the step with that name."""
-    named = [step for step in steps if isinstance(step, dict) and isinstance(step.get("name"), str)]
-    twice = [name for name, number in Counter(step["name"] for step in named).items() if number > 1]
+    steps_with_names = [step for step in steps if isinstance(step, dict) and isinstance(step.get("name"), str)]
+    twice = [name for name, number in Counter(step["name"] for step in steps_with_names).items() if number > 1]
     if twice:
         raise ValueError(f"two steps have the name {twice[0]!r}")
-    events = {step["name"]: {key: step[key] for key in EVENT_KEYS if key in step} for step in named}
+    events = {step["name"]: {key: step[key] for key in EVENT_KEYS if key in step} for step in steps_with_names}
     faults = []
     for number, step in enumerate(steps, 1):
         try:

@@ -115,18 +115,18 @@ class ScriptRun:
             "about": self.script.about,
             "sessions": self.sessions,
             "idle_sessions": self.idle_sessions,
-            "executed": dict(Counter(done.name for done in executed if done.succeeded)),
-            "refused": dict(Counter(done.name for done in executed if not done.succeeded)),
+            "executed": dict(Counter(execution.name for execution in executed if execution.succeeded)),
+            "refused": dict(Counter(execution.name for execution in executed if not execution.succeeded)),
             "writes": [
                 {
-                    "name": done.name,
-                    "request_id": done.request_id,
-                    "message_set_id": done.message_set_id,
-                    "status_code": done.status_code,
+                    "name": execution.name,
+                    "request_id": execution.request_id,
+                    "message_set_id": execution.message_set_id,
+                    "status_code": execution.status_code,
                 }
-                for done in self.company.writes
+                for execution in self.company.writes
             ],
-            "executed_in_wrong_file": [done.name for done in self.executed_elsewhere],
+            "executed_in_wrong_file": [execution.name for execution in self.executed_elsewhere],
             "faults_happened": [str(fault) for fault in self.plan.happened],
             "faults_that_never_happened": [str(fault) for fault in self.plan.never_happened],
             "still_late": self.plan.still_late,

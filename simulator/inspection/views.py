@@ -204,21 +204,21 @@ def executed(company: Company, *, writes: bool) -> list[Json]:
 
 def problems(company: Company) -> list[str]:
     """Return what must never be so: books that do not balance, and writes that were executed twice."""
-    found = []
+    failures = []
     total = sum(company.books.ledger.accounts.values(), ZERO)
     if total:
-        found.append(f"The books do not balance: debits exceed credits by {money(total)}.")
+        failures.append(f"The books do not balance: debits exceed credits by {money(total)}.")
     seen: set[tuple[str, str | None, str]] = set()
     for each in company.writes:
         key = (each.application, each.request_id, each.fingerprint)
         if each.succeeded and each.request_id and key in seen:
-            found.append(f"{each.name} with requestID {each.request_id} was executed more than once.")
+            failures.append(f"{each.name} with requestID {each.request_id} was executed more than once.")
         if each.succeeded:
             seen.add(key)
-    return found
+    return failures
 
 
 def kind_of(name: str, *, is_list: bool) -> str | None:
     """Return the kind with this name in any case, if it is a list or a transaction as asked."""
-    found = next((kind for kind in KINDS if kind.lower() == name.lower()), None)
-    return found if found is not None and KINDS[found].is_list == is_list else None
+    match = next((kind for kind in KINDS if kind.lower() == name.lower()), None)
+    return match if match is not None and KINDS[match].is_list == is_list else None

@@ -242,11 +242,11 @@ def write(
     `opening` holds the balance of each group before the period.
     """
     requested = (child.text or "" for child in selection.request.findall("IncludeColumn"))
-    chosen = tuple(kind for kind in requested if kind in _column_kinds()) or columns
+    kinds = tuple(kind for kind in requested if kind in _column_kinds()) or columns
     table = Table(
         title,
         subtitle or selection.period.title(),
-        [LABEL, *(Column(_TITLES.get(kind, kind), kind, _TYPES.get(kind, "STRTYPE")) for kind in chosen)],
+        [LABEL, *(Column(_TITLES.get(kind, kind), kind, _TYPES.get(kind, "STRTYPE")) for kind in kinds)],
     )
     cells = _Cells(selection)
     groups: dict[str, list[Entry]] = defaultdict(list)
@@ -255,32 +255,32 @@ def write(
             groups[name] = []
     for entry in entries:
         groups[group_of(entry) if group_of is not None else ""].append(entry)
-    totals = [ZERO] * len(chosen)
+    totals = [ZERO] * len(kinds)
     for name in sorted(groups, key=lambda each: (not each, each.lower())):
         balance = (opening or {}).get(name, ZERO)
         if group_of is not None:
             table.text(name or "No name")
-        sums = [ZERO] * len(chosen)
+        sums = [ZERO] * len(kinds)
         for entry in groups[name]:
             balance += entry.amount
             entry.balance = balance
-            row = [cells.cell(kind, entry) for kind in chosen]
+            row = [cells.cell(kind, entry) for kind in kinds]
             sums = [
                 total + cell if isinstance(cell, Decimal) and kind in _SUMMED else total
-                for total, cell, kind in zip(sums, row, chosen, strict=True)
+                for total, cell, kind in zip(sums, row, kinds, strict=True)
             ]
             table.data([None, *row])
         if group_of is not None:
-            table.subtotal([f"Total {name or 'No name'}", *_sum_cells(chosen, sums, balance)])
+            table.subtotal([f"Total {name or 'No name'}", *_sum_cells(kinds, sums, balance)])
         totals = [one + other for one, other in zip(totals, sums, strict=True)]
-    table.total(["TOTAL", *_sum_cells(chosen, totals, None)])
+    table.total(["TOTAL", *_sum_cells(kinds, totals, None)])
     return table
 
 
-def _sum_cells(chosen: tuple[str, ...], sums: list[Decimal], balance: Decimal | None) -> list[Cell]:
+def _sum_cells(kinds: tuple[str, ...], sums: list[Decimal], balance: Decimal | None) -> list[Cell]:
     return [
         balance if kind == "RunningBalance" else total if kind in _SUMMED else None
-        for kind, total in zip(chosen, sums, strict=True)
+        for kind, total in zip(kinds, sums, strict=True)
     ]
 
 

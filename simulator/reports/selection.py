@@ -209,25 +209,25 @@ class Selection:
         )
 
     def _period(self, default_macro: str) -> Period:
-        macro, chosen = self.request.findtext("ReportDateMacro"), self.request.find("ReportPeriod")
-        if chosen is None:
+        macro, dates = self.request.findtext("ReportDateMacro"), self.request.find("ReportPeriod")
+        if dates is None:
             first, last = date_range(macro or default_macro, self.books.clock.today(), self._first_fiscal_month)
         else:
-            first = values.day("FromReportDate", chosen.findtext("FromReportDate", "")) or date.min
-            last = values.day("ToReportDate", chosen.findtext("ToReportDate", "")) or date.max
+            first = values.day("FromReportDate", dates.findtext("FromReportDate", "")) or date.min
+            last = values.day("ToReportDate", dates.findtext("ToReportDate", "")) or date.max
             if first > last:
                 raise RequestError(3030, 'Invalid date range: the "From" date is greater than the "To" date.')
         return Period(first.isoformat(), last.isoformat())
 
     def _modified(self) -> tuple[float, float] | None:
-        chosen = self.request.find("ReportModifiedDateRangeFilter")
+        dates = self.request.find("ReportModifiedDateRangeFilter")
         macro = self.request.findtext("ReportModifiedDateRangeMacro")
-        if chosen is None and macro is None:
+        if dates is None and macro is None:
             return None
         zone = self.books.clock.zone
-        if chosen is not None:
+        if dates is not None:
             names = ("FromReportModifiedDate", "ToReportModifiedDate")
-            first, last = (values.moment(name, chosen.findtext(name, ""), zone) for name in names)
+            first, last = (values.moment(name, dates.findtext(name, ""), zone) for name in names)
         else:
             days = date_range(macro or "All", self.books.clock.today(), self._first_fiscal_month)
             if days[0] == date.min:
@@ -241,17 +241,17 @@ class Selection:
         node = self.request.find("ReportAccountFilter")
         if node is None:
             return None
-        chosen = node.findtext("AccountTypeFilter")
-        if chosen is None:
+        account_type = node.findtext("AccountTypeFilter")
+        if account_type is None:
             return self._ids("ReportAccountFilter", ("Account",), "")
-        if chosen == "AllowedFor1099":
+        if account_type == "AllowedFor1099":
             raise RequestError(3250, "The simulated company has no accounts for forms 1099.")
-        types = _TYPE_GROUPS.get(chosen, (chosen,))
+        types = _TYPE_GROUPS.get(account_type, (account_type,))
         return {
             account.id
             for account in self.books["Account"]
             if account.fields.get("AccountType") in types
-            or (chosen.endswith("UF") and account.full_name == "Undeposited Funds")
+            or (account_type.endswith("UF") and account.full_name == "Undeposited Funds")
         }
 
     def _ids(self, name: str, kinds: tuple[str, ...], type_filter: str) -> set[str] | None:
@@ -262,8 +262,8 @@ class Selection:
         for child in node:
             text = child.text or ""
             if child.tag == type_filter:
-                chosen = _ITEM_GROUPS.get(text, (text, f"Item{text}"))
-                ids |= {record.id for kind in kinds if kind in chosen for record in self.books[kind]}
+                item_types = _ITEM_GROUPS.get(text, (text, f"Item{text}"))
+                ids |= {record.id for kind in kinds if kind in item_types for record in self.books[kind]}
                 continue
             record = (
                 self.books.list_object(text, kinds) if child.tag.startswith("ListID") else self.books.named(text, kinds)

@@ -62,13 +62,13 @@ def divide(
     A report of balances is cumulative: each column has the balance at its end.
     """
     by = by or selection.request.findtext("SummarizeColumnsBy") or "TotalOnly"
-    chosen = period or selection.period
-    counted = Period(ALL_DAYS.first, chosen.last) if is_cumulative else chosen
+    period = period or selection.period
+    posting_period = Period(ALL_DAYS.first, period.last) if is_cumulative else period
     if by in IS_DATE:
-        return _by_date(selection, row_of, by, chosen, counted, is_cumulative=is_cumulative)
+        return _by_date(selection, row_of, by, period, posting_period, is_cumulative=is_cumulative)
     cells: dict[str, dict[str, Decimal]] = defaultdict(lambda: defaultdict(Decimal))
     column_of = (lambda _record, _posting: "") if by == "TotalOnly" else key_of(by, selection.books)
-    for record, posting in selection.postings(counted):
+    for record, posting in selection.postings(posting_period):
         row = row_of(record, posting)
         if row is not None:
             cells[row][column_of(record, posting)] += posting.amount
@@ -84,18 +84,18 @@ def _by_date(
     selection: Selection,
     row_of: Callable[[Record, Posting], str | None],
     by: str,
-    chosen: Period,
-    counted: Period,
+    period: Period,
+    posting_period: Period,
     *,
     is_cumulative: bool,
 ) -> Division:
     days = {each.fields.get("TxnDate", "") for each in selection.books.transactions.values()} - {""}
     today = selection.books.clock.today().isoformat()
-    last = max(min(chosen.last, max(days, default=today)), chosen.first)
-    columns = date_columns(by, Period(chosen.first, last), min(days, default=today))
+    last = max(min(period.last, max(days, default=today)), period.first)
+    columns = date_columns(by, Period(period.first, last), min(days, default=today))
     ends = [end for _, _, end in columns]
     sums: Sums = {}
-    for record, posting in selection.postings(counted):
+    for record, posting in selection.postings(posting_period):
         row = row_of(record, posting)
         if row is None:
             continue

@@ -89,7 +89,7 @@ def nothing_recorded(_context: Context) -> Response:
     return Response(1, message=NO_MATCH)
 
 
-def done(_context: Context) -> Response:
+def nothing_to_do(_context: Context) -> Response:
     """Answer a request that has nothing to do: there is no lost data event to forget."""
     return Response()
 

@@ -39,7 +39,7 @@ def _handlers() -> dict[str, Handler]:
         "ClearedStatusModRq": mod.set_cleared_status,
         "CompanyActivityQueryRq": company.activity,
         "CompanyQueryRq": company.company,
-        "DataEventRecoveryInfoDelRq": company.done,
+        "DataEventRecoveryInfoDelRq": company.nothing_to_do,
         "DataEventRecoveryInfoQueryRq": company.nothing_recorded,
         "DataExtAddRq": data_extensions.set_value,
         "DataExtDefAddRq": data_extensions.add_definition,

@@ -25,7 +25,7 @@ COPIED = tuple(
 
 def fulfilled(books: Books, order: Record, *, without: str = "") -> dict[str, Decimal]:
     """Return by TxnLineID how much of an order's lines other transactions invoice or receive."""
-    done: dict[str, Decimal] = defaultdict(lambda: ZERO)
+    quantities: dict[str, Decimal] = defaultdict(lambda: ZERO)
     seen = set()
     for link in books.ledger.links(order.id):
         if link.kind != BY_QUANTITY or link.target != order.id or link.source in seen or link.source == without:
@@ -35,8 +35,8 @@ def fulfilled(books: Books, order: Record, *, without: str = "") -> dict[str, De
         for line in flat_lines(other) if other is not None else ():
             origin = line.get("LinkToTxn")
             if origin and origin["TxnID"] == order.id:
-                done[origin["TxnLineID"]] += decimal(line, "Quantity") if "Quantity" in line else 1
-    return done
+                quantities[origin["TxnLineID"]] += decimal(line, "Quantity") if "Quantity" in line else 1
+    return quantities
 
 
 def is_closed_by_hand(holder: Fields) -> bool:
@@ -48,11 +48,12 @@ def open_lines(books: Books, order: Record, *, without: str = "") -> list[tuple[
     """Return the lines of an order that are not closed, with the quantities still to invoice or to receive."""
     if is_closed_by_hand(order.fields):
         return []
-    done = fulfilled(books, order, without=without)
+    quantities = fulfilled(books, order, without=without)
     rest = []
     for line in flat_lines(order):
         if "ItemRef" in line and not is_closed_by_hand(line):
-            quantity = (decimal(line, "Quantity") if "Quantity" in line else 1) - done.get(line["TxnLineID"], ZERO)
+            total = decimal(line, "Quantity") if "Quantity" in line else 1
+            quantity = total - quantities.get(line["TxnLineID"], ZERO)
             if quantity > 0:
                 rest.append((line, quantity))
     return rest

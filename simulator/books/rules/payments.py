@@ -111,14 +111,14 @@ class SettlingRules(TransactionRules):
                 linked = [
                     {
                         "TxnID": credit["CreditTxnID"],
-                        "TxnType": found.kind.name,
-                        "TxnDate": found.fields.get("TxnDate", ""),
-                        "RefNumber": found.fields.get("RefNumber", ""),
+                        "TxnType": credit_record.kind.name,
+                        "TxnDate": credit_record.fields.get("TxnDate", ""),
+                        "RefNumber": credit_record.fields.get("RefNumber", ""),
                         "LinkType": SETTLES,
                         "Amount": credit["AppliedAmount"],
                     }
                     for credit in each.get("SetCredit", ())
-                    if (found := books.transactions.get(credit["CreditTxnID"])) is not None
+                    if (credit_record := books.transactions.get(credit["CreditTxnID"])) is not None
                 ]
                 shown.append({
                     **each,

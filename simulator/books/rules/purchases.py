@@ -251,12 +251,12 @@ class PurchaseOrderRules(PurchaseRules):
 
     def derived(self, books: Books, record: Record) -> Fields:
         """Return what was received: of each line, and whether that is all."""
-        done = fulfilled(books, record)
+        quantities = fulfilled(books, record)
 
         def received(line: Fields) -> Fields:
             if "ItemRef" not in line:
                 return line
-            quantity = done.get(line["TxnLineID"], ZERO)
+            quantity = quantities.get(line["TxnLineID"], ZERO)
             rest = max(decimal(line, "Quantity") - quantity, ZERO)
             return {
                 **line,

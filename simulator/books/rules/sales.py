@@ -317,12 +317,12 @@ class SalesOrderRules(SalesRules):
 
     def derived(self, books: Books, record: Record) -> Fields:
         """Return what was invoiced: of each line, and whether that is all."""
-        done = fulfilled(books, record)
+        quantities = fulfilled(books, record)
 
         def invoiced(line: Fields) -> Fields:
             if "ItemRef" not in line:
                 return line
-            return {**line, "Invoiced": number_text(done.get(line["TxnLineID"], ZERO), 0)}
+            return {**line, "Invoiced": number_text(quantities.get(line["TxnLineID"], ZERO), 0)}
 
         key = "SalesOrderLineRet|SalesOrderLineGroupRet"
         return {
