@@ -8,9 +8,8 @@ from urllib.parse import urlsplit
 
 from aws_lambda_powertools import Logger
 
-from domain.requests.record import WebhookState
 from domain.webhooks.defaults import MAX_PARALLEL_ATTEMPTS
-from domain.webhooks.delivery import Attempted, Deferred
+from domain.webhooks.delivery import Attempted, Deferred, GaveUp, RetryAt, Succeeded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,9 +17,6 @@ if TYPE_CHECKING:
     from domain.requests.record import QueuedRequest
 
 logger = Logger()
-
-OUTCOMES = {WebhookState.SUCCEEDED: "succeeded", WebhookState.PENDING: "retry", WebhookState.FAILED: "gave_up"}
-"""The `outcome` in the log, by the state of the webhook after an attempt."""
 
 
 def attempt_all(
@@ -62,12 +58,17 @@ def _facts(record: QueuedRequest) -> dict[str, Any]:
 
 
 def _result(attempted: Attempted) -> dict[str, Any]:
-    attempt = attempted.attempt
-    facts = {"reason": attempted.error, "next_attempt_at": attempt.next_attempt_at}
+    outcome, attempt = attempted.outcome, attempted.attempt
+    match outcome:
+        case Succeeded():
+            facts: dict[str, Any] = {"outcome": "succeeded"}
+        case RetryAt():
+            facts = {"outcome": "retry", "reason": outcome.reason, "next_attempt_at": attempt.next_attempt_at}
+        case GaveUp():
+            facts = {"outcome": "gave_up", "reason": outcome.reason}
     return {
         "status": attempt.status_code,
         "duration_ms": attempt.duration_ms,
         "recorded": attempted.recorded,
-        "outcome": OUTCOMES[attempted.state],
-        **{name: fact for name, fact in facts.items() if fact is not None},
+        **facts,
     }

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from domain.errors import TooManyRequests
 from domain.web_connector.protocol import soap
 from domain.web_connector.protocol.methods import Reply
+from domain.web_connector.session.lingering import NO_OP
 from domain.web_connector.session.login import Login
-from domain.web_connector.session.polling import NO_OP
 from domain.web_connector.session.service import SessionService
 
 if TYPE_CHECKING:

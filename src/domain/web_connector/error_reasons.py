@@ -1,6 +1,6 @@
-"""The service's own values of `error.details.reason`; the reasons from QuickBooks are in `domain.qbxml.codes`.
+"""Errors of requests and connections: the service's own reasons, and the members of an error that explain it.
 
-`docs/quickbooks-errors.md` is generated from this table.
+The reasons from QuickBooks are in `domain.qbxml.codes`. `docs/quickbooks-errors.md` is generated from both.
 """
 
 from __future__ import annotations
@@ -9,9 +9,13 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from domain.qbxml.codes.hresults import describe_hresult
+from domain.requests.record import shortened, timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
+
+MAX_HRESULT_CHARACTERS = 30
 
 
 class Reason(StrEnum):
@@ -76,3 +80,15 @@ def hresult_details(hresult: str) -> dict[str, Any]:
     """Return the members of an error that explain an HRESULT."""
     meaning = describe_hresult(hresult)
     return {"hresult": hresult, "reason": meaning.reason, "hint": meaning.hint}
+
+
+def connection_error(hresult: str, message: str, now: datetime) -> dict[str, Any]:
+    """Return the `last_error` of a connection whose Web Connector cannot work with QuickBooks."""
+    details = hresult_details(shortened(hresult.strip(), MAX_HRESULT_CHARACTERS))
+    text = shortened(message.strip() or describe_hresult(hresult).message)
+    return {"code": "quickbooks_connection_error", "message": text, **details, "at": timestamp(now)}
+
+
+def error_message(error: Mapping[str, Any]) -> str:
+    """Return a connection error as a message for the user of the Web Connector."""
+    return f"{error['hresult']}: {error['message']}"

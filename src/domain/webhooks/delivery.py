@@ -56,18 +56,39 @@ _REDIRECTS = range(300, 400)
 
 
 @dataclass(frozen=True, slots=True)
-class Attempted:
-    """An attempt was made. `state` and `error` are those of the webhook after it.
+class Succeeded:
+    """The receiver has the event."""
 
-    While the state is PENDING, the next attempt is planned. A webhook FAILED after its last attempt, or if the receiver
-    returned 410 or its address is not allowed. `recorded` is False if the record was deleted, or changed twice, during
-    the attempt. Then this value is the only trace of the attempt.
+
+@dataclass(frozen=True, slots=True)
+class RetryAt:
+    """The attempt failed. The next one is planned."""
+
+    moment: datetime
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class GaveUp:
+    """The webhook failed: it was the last attempt, the receiver returned 410, or its address is not allowed."""
+
+    reason: str
+
+
+Outcome: TypeAlias = Succeeded | RetryAt | GaveUp
+
+
+@dataclass(frozen=True, slots=True)
+class Attempted:
+    """An attempt was made.
+
+    `recorded` is False if the record was deleted, or changed twice, during the attempt. Then this value is the only
+    trace of the attempt.
     """
 
     record: QueuedRequest
+    outcome: Outcome
     attempt: WebhookAttempt
-    state: WebhookState
-    error: str | None = None
     recorded: bool = False
 
 
@@ -176,7 +197,8 @@ class Deliverer:
         """Plan the next attempt if one is needed, and record this one."""
         record, end = delivery.stored.record, self.clock()
         tries = record.webhook.tries + 1
-        state, error, next_at = self._outcome(response, tries, end)
+        outcome = self._outcome(response, tries, end)
+        next_at = outcome.moment if isinstance(outcome, RetryAt) else None
         if next_at:
             self.retries.plan(PlannedAttempt.of(record, tries, next_at))
         attempt = WebhookAttempt(
@@ -186,7 +208,7 @@ class Deliverer:
             duration_ms=round((end - start).total_seconds() * 1000),
             next_attempt_at=timestamp(next_at) if next_at else None,
         )
-        result = Attempted(record, attempt, state, error)
+        result = Attempted(record, outcome, attempt)
         return replace(result, recorded=self._record(result, end))
 
     def _post(self, delivery: Delivery, now: datetime, timeout_seconds: float) -> Response:
@@ -205,23 +227,18 @@ class Deliverer:
         except DeliveryFailed as failure:
             return failure
 
-    def _outcome(
-        self, response: Response, tries: int, now: datetime
-    ) -> tuple[WebhookState, str | None, datetime | None]:
-        """Return the state of the webhook after an attempt, its error and the time of the next attempt."""
+    def _outcome(self, response: Response, tries: int, now: datetime) -> Outcome:
         if isinstance(response, HttpResponse):
             if response.status in _SUCCESS:
-                return WebhookState.SUCCEEDED, None, None
+                return Succeeded()
             permanent, retry_after = response.status == _GONE, response.retry_after
         else:
             permanent, retry_after = response.permanent, None
-        error = _failure(response)
+        reason = _failure(response)
         if permanent:
-            return WebhookState.FAILED, error, None
-        next_at = next_attempt_at(now, tries, retry_after, self.random())
-        if next_at is None:
-            return WebhookState.FAILED, f"Gave up after {tries} attempts. The last one: {error}", None
-        return WebhookState.PENDING, error, next_at
+            return GaveUp(reason)
+        moment = next_attempt_at(now, tries, retry_after, self.random())
+        return RetryAt(moment, reason) if moment else GaveUp(f"Gave up after {tries} attempts. The last one: {reason}")
 
     def _record(self, result: Attempted, now: datetime) -> bool:
         """Commit an attempt. If the record has changed since it was read, add the attempt to the changed record."""
@@ -282,11 +299,16 @@ def _with_result(current: QueuedRequest, result: Attempted, now: datetime) -> Qu
     older = (_shortened(attempt, MAX_OLDER_RESPONSE_BYTES) for attempt in webhook.attempts)
     attempts = (*older, _shortened(result.attempt, MAX_RESPONSE_BYTES))[-MAX_ATTEMPTS_KEPT:]
     same_try = webhook.state is WebhookState.PENDING and webhook.tries == read.tries
-    if webhook.round == read.round and (same_try or result.state is WebhookState.SUCCEEDED):
-        return current.with_webhook(
-            now, attempts=attempts, state=result.state, error=result.error, tries=webhook.tries + 1
-        )
-    return current.with_webhook(now, attempts=attempts)
+    if webhook.round != read.round or not (same_try or isinstance(result.outcome, Succeeded)):
+        return current.with_webhook(now, attempts=attempts)
+    match result.outcome:
+        case Succeeded():
+            state, error = WebhookState.SUCCEEDED, None
+        case RetryAt(reason=reason):
+            state, error = WebhookState.PENDING, reason
+        case GaveUp(reason=reason):
+            state, error = WebhookState.FAILED, reason
+    return current.with_webhook(now, attempts=attempts, state=state, error=error, tries=webhook.tries + 1)
 
 
 def _shortened(attempt: WebhookAttempt, max_bytes: int) -> WebhookAttempt:

@@ -11,7 +11,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 from domain.connections.record import COMPANY_FILE_MISMATCH
 from domain.errors import Gone, InFlight, InvalidState, NotFound
 from domain.requests.record import TRANSITIONS, State
-from domain.web_connector.session.polling import NO_OP
+from domain.web_connector.session.lingering import NO_OP
 from domain.web_connector.session.record import SILENCE_SECONDS, session_id
 from tests.support.builders import APP_ID, OTHER_APP_ID, FixedClock
 from tests.support.index_lag import IndexLag

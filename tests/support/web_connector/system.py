@@ -22,7 +22,7 @@ from domain.requests.service import Idempotency, RequestService
 from domain.storage.changes import AddRequest, Put
 from domain.storage.counts import CountKey, count_changes
 from domain.web_connector.endpoint import WebConnector
-from domain.web_connector.session.polling import NO_OP
+from domain.web_connector.session.lingering import NO_OP
 from domain.web_connector.session.record import SILENCE_SECONDS, Session, session_id
 from tests.support.builders import APP_ID, OTHER_APP_ID, FixedClock, counting_bytes
 from tests.support.web_connector.connector import PASSWORD, PASSWORD_HASH, CountingSecrets, result_of, soap_call

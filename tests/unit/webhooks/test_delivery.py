@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from domain.requests.record import Paging, WebhookAttempt, WebhookState, timestamp
-from domain.webhooks.delivery import Attempted
+from domain.webhooks.delivery import Attempted, GaveUp, RetryAt, Succeeded
 from domain.webhooks.ports import DeliveryFailed, HttpResponse
 from local.gateway import Request
 from local.receiver import verified_schemes
@@ -59,7 +59,7 @@ def test_nothing_is_sent_unsigned() -> None:
     result = setup.attempt(record)
 
     assert setup.receiver.posts == []
-    assert result.state is WebhookState.FAILED
+    assert isinstance(result.outcome, GaveUp)
     assert "secret" in (setup.stored_record(record).webhook.error or "")
 
 
@@ -75,7 +75,7 @@ def test_any_2xx_is_success(status: int) -> None:
     result = setup.attempt(record)
 
     attempt = WebhookAttempt(timestamp(NOON), "thanks", status, duration_ms=1500)
-    assert result == Attempted(record, attempt, WebhookState.SUCCEEDED, recorded=True)
+    assert result == Attempted(record, Succeeded(), attempt, recorded=True)
     after = setup.stored_record(record)
     assert (after.webhook_state, after.webhook.error, after.webhook.tries) == (WebhookState.SUCCEEDED, None, 1)
     assert after.webhook.attempts == (attempt,)
@@ -90,8 +90,8 @@ def test_any_other_status_is_a_failed_attempt_that_is_tried_again(status: int) -
     result = setup.attempt(record)
 
     due = NOON + timedelta(seconds=5)
-    assert result.state is WebhookState.PENDING
-    assert result.attempt.next_attempt_at == timestamp(due)
+    assert isinstance(result.outcome, RetryAt)
+    assert result.outcome.moment == due
     after = setup.stored_record(record)
     assert (after.webhook_state, after.webhook.tries) == (WebhookState.PENDING, 1)
     assert str(status) in (after.webhook.error or "")
@@ -120,8 +120,8 @@ def test_retry_after_delays_the_next_attempt() -> None:
 
     result = setup.attempt(record)
 
-    assert result.state is WebhookState.PENDING
-    assert result.attempt.next_attempt_at == timestamp(NOON + timedelta(minutes=10))
+    assert isinstance(result.outcome, RetryAt)
+    assert result.outcome.moment == NOON + timedelta(minutes=10)
 
 
 def test_http_410_fails_at_once() -> None:
@@ -130,7 +130,7 @@ def test_http_410_fails_at_once() -> None:
 
     result = setup.attempt(record)
 
-    assert result.state is WebhookState.FAILED
+    assert isinstance(result.outcome, GaveUp)
     assert setup.stored_record(record).webhook_state is WebhookState.FAILED
     assert setup.stored_record(record).webhook.error == "The receiver returned HTTP 410."
     assert setup.queue.attempts == []
@@ -142,7 +142,7 @@ def test_a_receiver_that_is_not_allowed_fails_at_once() -> None:
 
     result = setup.attempt(record)
 
-    assert (result.state, result.error) == (WebhookState.FAILED, "hooks.example.com leads to 10.0.0.1.")
+    assert result.outcome == GaveUp("hooks.example.com leads to 10.0.0.1.")
     assert result.attempt.status_code is None
     assert result.attempt.next_attempt_at is None
     assert setup.stored_record(record).webhook_state is WebhookState.FAILED

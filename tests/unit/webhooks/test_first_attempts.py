@@ -9,7 +9,7 @@ from domain.webhooks.defaults import (
     MAX_SLOW_HOSTS,
     SLOW_HOST_DURATION,
 )
-from domain.webhooks.delivery import Attempted, Deferred, SlowHosts
+from domain.webhooks.delivery import Attempted, Deferred, RetryAt, SlowHosts, Succeeded
 from domain.webhooks.ports import DeliveryFailed, HttpResponse
 from tests.support.builders import FixedClock
 from tests.support.webhooks import DeliverySetup, a_webhook, first_attempt
@@ -37,9 +37,9 @@ def test_a_first_attempt_that_responds_in_time_is_recorded() -> None:
     first, second = setup.deliverer.first_attempt(failing), setup.deliverer.first_attempt(working)
 
     assert isinstance(first, Attempted)
-    assert first.state is WebhookState.PENDING
+    assert isinstance(first.outcome, RetryAt)
     assert isinstance(second, Attempted)
-    assert second.state is WebhookState.SUCCEEDED
+    assert second.outcome == Succeeded()
     assert setup.stored_record(failing).webhook.tries == setup.stored_record(working).webhook.tries == 1
 
 

@@ -18,11 +18,7 @@ from domain.requests.record import (
     timestamp,
 )
 from domain.storage.changes import ChangeRequest, RemoveRequest
-from domain.webhooks.delivery import (
-    AheadOfRecord,
-    Attempted,
-    needs_first_attempt,
-)
+from domain.webhooks.delivery import AheadOfRecord, Attempted, Succeeded, needs_first_attempt
 from domain.webhooks.ports import HttpResponse
 from tests.support.builders import NOON, a_record
 from tests.support.webhooks import DeliverySetup, a_webhook, first_attempt
@@ -171,7 +167,7 @@ def test_an_attempt_of_a_deleted_record_is_reported_as_not_recorded() -> None:
     result = setup.attempt(record)
 
     assert not result.recorded
-    assert result.state is WebhookState.SUCCEEDED
+    assert result.outcome == Succeeded()
     assert isinstance(setup.store.request(record.id), Tombstone)
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from xml.etree.ElementTree import Element
 
 from domain import qbxml
 from domain.qbxml.codes.hresults import PARSE_ERROR
 from domain.qbxml.codes.statuses import INVALID_ID, describe_status
-from domain.requests.record import MAX_FACT_CHARACTERS, State, shortened
+from domain.requests.record import MAX_FACT_CHARACTERS, QUEUED, State, shortened
 from domain.requests.search_text import MAX_TEXT_BYTES
 from domain.storage.changes import ChangeRequest
 from domain.web_connector.error_reasons import Reason, because, hresult_details
@@ -32,7 +32,6 @@ from domain.web_connector.recovery.message_sets import NEVER_EXECUTED, NOT_STORE
 from domain.web_connector.responses.pages import smaller_page
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import datetime
 
     from domain.requests.record import QueuedRequest
@@ -40,25 +39,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """The record after a call, and the response to store with it. The state of the record says how it continues.
-
-    | state | |
-    |---|---|
-    | `response_received`, `error` | It has ended. |
-    | `waiting`, `retryable` | A later session sends it. |
-    | `ticketed` | This session keeps it. In the next call it sends it again or asks for its response. |
-
-    A query has a next page if it has an `iterator_id` and objects remain. `parse_error` is that of `InFlight`.
-    `connection_error` is set if QuickBooks was unable to work.
-    """
+class RequestUpdate:
+    """A change of the request in flight: the record after it, and the response to store with it."""
 
     after: QueuedRequest
     response_xml: str | None = None
-    iterator_id: str | None = None
-    iterator_remaining: int | None = None
-    parse_error: str | None = None
-    connection_error: Mapping[str, Any] | None = None
 
     def change(self, in_flight: InFlight) -> ChangeRequest:
         """Return the change of the request in flight."""
@@ -83,7 +68,49 @@ class Outcome:
         return "\n".join(dict.fromkeys(lines))[:MAX_TEXT_BYTES]
 
 
+@dataclass(frozen=True, slots=True)
+class Ended(RequestUpdate):
+    """QuickBooks executed the request, or it ended in an error."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageReceived(RequestUpdate):
+    """QuickBooks returned a page of an iterated query. The query has a next page if objects remain."""
+
+    iterator_id: str
+    iterator_remaining: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Requeued(RequestUpdate):
+    """The request is queued for a later session."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentAgain(RequestUpdate):
+    """The session keeps the request. In the next call it sends the request again or asks for its response.
+
+    `InFlight` explains `parse_error`.
+    """
+
+    parse_error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotExecuted(RequestUpdate):
+    """QuickBooks was unable to work. `connection_error` becomes the `last_error` of the connection."""
+
+    connection_error: dict[str, Any]
+
+
+Outcome: TypeAlias = Ended | PageReceived | Requeued | SentAgain | NotExecuted
+
 _RESPONSE_BEGINS = re.compile(r"""<(\w{1,100})Rs\s[^<>]{0,500}?\brequestID\s{0,10}=\s{0,10}["']([^"']*)["']""")
+
+
+def ended_or_requeued(after: QueuedRequest, response_xml: str | None = None) -> Ended | Requeued:
+    """Return the outcome of a record that is queued again or has ended. Only an ended one stores the response."""
+    return Requeued(after) if after.state in QUEUED else Ended(after, response_xml)
 
 
 def can_be_forgotten(after: QueuedRequest) -> bool:
@@ -115,10 +142,12 @@ def of_response(  # noqa: PLR0911 - one return for each kind of response
             return _not_understood(record, text, f"QuickBooks returned the response to another request: {other}.", now)
     refusal = next((status for status in response.statuses if status.is_error), None)
     if refusal:
-        return Outcome(_refused(record, refusal, now), text)
+        return Ended(_refused(record, refusal, now), text)
     status = response.statuses[0]
     after = record.moved(State.RESPONSE_RECEIVED, now)
-    return Outcome(after, text, status.iterator_id, status.iterator_remaining)
+    if status.iterator_id is None:
+        return Ended(after, text)
+    return PageReceived(after, text, iterator_id=status.iterator_id, iterator_remaining=status.iterator_remaining)
 
 
 def _refused(record: QueuedRequest, status: qbxml.ResponseStatus, now: datetime) -> QueuedRequest:
@@ -174,7 +203,7 @@ def _of_message_set(
         return _of_refused_message_set(record, text, code, now)
     if code in NEVER_EXECUTED and session.in_flight and session.in_flight.parse_error is not None:
         details = hresult_details(PARSE_ERROR)
-        return Outcome(record.failed(now, "qbxml_parse_error", session.in_flight.parse_error, details))
+        return Ended(record.failed(now, "qbxml_parse_error", session.in_flight.parse_error, details))
     return _of_status_check(record, text, code, now, session.company_file.mark)
 
 
@@ -185,20 +214,20 @@ def _of_status_check(record: QueuedRequest, text: str, code: int, now: datetime,
     """
     if code not in NEVER_EXECUTED:
         message = f"QuickBooks cannot tell whether it executed this request: status {code}."
-        return Outcome(outcome_unknown(record, now, message, _status(code)), text)
+        return Ended(outcome_unknown(record, now, message, _status(code)), text)
     if open_mark is None or open_mark != record.recovery.company_file_mark:
         message = "The open company file may not be the one that the write was sent to."
-        return Outcome(recover_later(record, now, message, because(Reason.OTHER_FILE, status_code=code)))
+        return ended_or_requeued(recover_later(record, now, message, because(Reason.OTHER_FILE, status_code=code)))
     if record.sessions >= MAX_SESSIONS:
         # QuickBooks also reports this if it failed to store the response. A person must decide about another try.
         message = (
             f"Gave up after {record.sessions} sessions. No response arrived, and QuickBooks has none: status {code}."
         )
         details = {"status_code": code, "reason": describe_status(code).reason, "sessions": record.sessions}
-        return Outcome(outcome_unknown(record, now, message, details), text)
+        return Ended(outcome_unknown(record, now, message, details), text)
     # The status is valid for this session only.
     not_recovering = replace(record.recovery, active=False)
-    return Outcome(record.requeued(now).moved(State.TICKETED, now, recovery=not_recovering).as_change_of(record))
+    return SentAgain(record.requeued(now).moved(State.TICKETED, now, recovery=not_recovering).as_change_of(record))
 
 
 def _of_refused_message_set(record: QueuedRequest, text: str, code: int, now: datetime) -> Outcome | None:
@@ -208,27 +237,27 @@ def _of_refused_message_set(record: QueuedRequest, text: str, code: int, now: da
         return None
     if code == OTHER_CONTENT and record.recovery.response_lost:
         # QuickBooks executed an earlier copy, not this one. It stored the response to the earlier copy.
-        return Outcome(record.response_lost(now))
+        return Requeued(record.response_lost(now))
     if code == NOT_STORED:
         message = f"QuickBooks could not store its response: status {code}."
-        return Outcome(record.failed(now, "outcome_unknown", message, _status(code)), text)
+        return Ended(record.failed(now, "outcome_unknown", message, _status(code)), text)
     message = f"QuickBooks refused the message set with status {code}."
     details = _status(code) | {"status_severity": "Error", "retryable": describe_status(code).retryable}
-    return Outcome(record.failed(now, "quickbooks_error", message, details), text)
+    return Ended(record.failed(now, "quickbooks_error", message, details), text)
 
 
-def not_interpreted(record: QueuedRequest, text: str | None, error: Exception, now: datetime) -> Outcome:
+def not_interpreted(record: QueuedRequest, text: str | None, error: Exception, now: datetime) -> Ended:
     """End a request after an unexpected error of the service, which would otherwise repeat with each delivery."""
     message = f"The service could not interpret QuickBooks' response: unexpected {type(error).__name__}."
     return _not_understood(record, text, message, now)
 
 
-def _not_understood(record: QueuedRequest, text: str | None, message: str, now: datetime) -> Outcome:
+def _not_understood(record: QueuedRequest, text: str | None, message: str, now: datetime) -> Ended:
     """End a request with a response that does not fit. Store the text: QuickBooks may have executed the request.
 
     A read is not sent again, because QuickBooks was reached and would return the same response.
     """
-    return Outcome(record.failed(now, "outcome_unknown", message, because(Reason.RESPONSE_NOT_UNDERSTOOD)), text)
+    return Ended(record.failed(now, "outcome_unknown", message, because(Reason.RESPONSE_NOT_UNDERSTOOD)), text)
 
 
 def of_oversized(record: QueuedRequest, beginning: str, now: datetime) -> Outcome | None:
@@ -242,13 +271,13 @@ def of_oversized(record: QueuedRequest, beginning: str, now: datetime) -> Outcom
     message = f"QuickBooks' response has more than {RESPONSE_LIMIT}."
     if not record.is_read:
         details = because(Reason.RESPONSE_TOO_LARGE, limit_bytes=MAX_BODY_BYTES)
-        return Outcome(outcome_unknown(record, now, f"{message} It cannot be stored.", details))
+        return Ended(outcome_unknown(record, now, f"{message} It cannot be stored.", details))
     smaller = smaller_page(record)
     if smaller is None:
-        return Outcome(too_large(record, now, message))
+        return Ended(too_large(record, now, message))
     # Ask again at once, in the same session. The session counts once.
     again = record.requeued(now, page_size=smaller).moved(State.TICKETED, now, sessions=record.sessions - 1)
-    return Outcome(again.as_change_of(record))
+    return SentAgain(again.as_change_of(record))
 
 
 def _status(code: int) -> dict[str, Any]:

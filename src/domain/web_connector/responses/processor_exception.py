@@ -1,34 +1,32 @@
-"""Processor exceptions and connection errors: the Web Connector reports an HRESULT.
+"""Processor exceptions: `receiveResponseXML` with an HRESULT in place of a response.
 
-A processor exception does not name a request. The first one of a session is about the request in flight. A later one
+An exception does not name a request. The first one of a session is about the request in flight. A later one
 may be a duplicate of it, so it does not prove that QuickBooks did not execute a write (docs/decisions/0014).
 """
 
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from domain.qbxml.codes.hresults import PARSE_ERROR, describe_hresult
 from domain.requests.record import FIRST_IN_LINE, State, shortened, timestamp
-from domain.web_connector.error_reasons import Reason, hresult_details
+from domain.web_connector.error_reasons import MAX_HRESULT_CHARACTERS, Reason, connection_error, hresult_details
 from domain.web_connector.recovery.lost_response import (
     iteration_interrupted,
     outcome_unknown,
     recover_later,
     retry_later,
 )
-from domain.web_connector.responses.outcome import Outcome
+from domain.web_connector.responses.outcome import NotExecuted, SentAgain, ended_or_requeued
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import datetime
 
     from domain.requests.record import QueuedRequest
     from domain.web_connector.protocol.soap import Call
+    from domain.web_connector.responses.outcome import Ended, Requeued
     from domain.web_connector.session.record import Session
-
-MAX_HRESULT_CHARACTERS = 30
 
 MAX_UNCOUNTED = timedelta(days=7)
 """While every request fails, attempts do not count for this time after a request was queued. Later attempts count,
@@ -43,7 +41,9 @@ def is_exception(hresult: str) -> bool:
         return True
 
 
-def of_exception(session: Session, record: QueuedRequest, call: Call, now: datetime) -> Outcome:
+def of_exception(
+    session: Session, record: QueuedRequest, call: Call, now: datetime
+) -> Ended | Requeued | SentAgain | NotExecuted:
     """Return the outcome of an exception for `record`, which is `sent`.
 
     An exception normally comes without a response. If there is one, it is stored with the error.
@@ -72,12 +72,12 @@ def of_exception(session: Session, record: QueuedRequest, call: Call, now: datet
         # may have affected the requests before it.
         after = record.response_lost(now, record.queue_priority if certain else FIRST_IN_LINE)
     error = connection_error(hresult, message, now)
-    return Outcome(after, response if after.error else None, connection_error=error)
+    return NotExecuted(after, response if after.error else None, connection_error=error)
 
 
 def _of_invalid_request(  # noqa: PLR0917 - the parts of one call
     session: Session, record: QueuedRequest, hresult: str, message: str, response: str | None, now: datetime
-) -> Outcome:
+) -> Ended | Requeued | SentAgain:
     """Return the outcome if QuickBooks can never execute the QBXML that was sent."""
     details = hresult_details(hresult)
     if record.recovering and session.exception_reported:
@@ -93,21 +93,9 @@ def _of_invalid_request(  # noqa: PLR0917 - the parts of one call
     else:
         # QuickBooks is idle now, because the Web Connector fetches the status check only after the write returned.
         again = record.response_lost(now).moved(State.TICKETED, now).as_change_of(record)
-        return Outcome(again, parse_error=message)
-    return Outcome(after, response if after.error else None)
+        return SentAgain(again, parse_error=message)
+    return ended_or_requeued(after, response)
 
 
 def _is_recent(record: QueuedRequest, now: datetime) -> bool:
     return record.paging.page == 1 and record.inserted_at > timestamp(now - MAX_UNCOUNTED)
-
-
-def connection_error(hresult: str, message: str, now: datetime) -> dict[str, Any]:
-    """Return the `last_error` of a connection whose Web Connector cannot work with QuickBooks."""
-    details = hresult_details(shortened(hresult.strip(), MAX_HRESULT_CHARACTERS))
-    text = shortened(message.strip() or describe_hresult(hresult).message)
-    return {"code": "quickbooks_connection_error", "message": text, **details, "at": timestamp(now)}
-
-
-def error_message(error: Mapping[str, Any]) -> str:
-    """Return a connection error as a message for the user of the Web Connector."""
-    return f"{error['hresult']}: {error['message']}"

@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from domain.connections.record import Backoff
+from domain.qbxml.codes.hresults import describe_hresult
 from domain.requests.record import timestamp
 
 if TYPE_CHECKING:
@@ -27,15 +28,13 @@ MAX_PAUSE_WHILE_UNAVAILABLE = timedelta(minutes=5)
 """If QuickBooks is busy or closed, a person often resolves it and waits for the next session."""
 
 
-def after_failure(session: Session, now: datetime, *, unavailable: bool) -> Backoff | None:
-    """Return the backoff that begins if `session` ends after a further failure.
-
-    `unavailable` means that QuickBooks is busy or closed.
-    """
+def after_failure(session: Session, now: datetime, hresult: str) -> Backoff | None:
+    """Return the backoff that begins if `session` ends after a further failure with this HRESULT."""
     if session.failures + 1 < MIN_FAILURES:
         return session.backoff
     former = session.backoff.sessions if session.backoff else 0
     former -= session.failures >= MIN_FAILURES  # This session is already included.
+    unavailable = describe_hresult(hresult).kind == "unavailable"
     limit = MAX_PAUSE_WHILE_UNAVAILABLE if unavailable else MAX_PAUSE
     doublings = min(former, 10)  # Enough for every limit.
     return Backoff(former + 1, timestamp(now + min(FIRST_PAUSE * 2**doublings, limit)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from domain.requests.record import timestamp
 from domain.storage.changes import Put
 from domain.web_connector.recovery.lost_response import after_session_end
-from domain.web_connector.responses.outcome import Outcome
+from domain.web_connector.responses.outcome import RequestUpdate
 from domain.web_connector.session.backoff import at_end
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def ended(session: Session, now: datetime, reason: str | None) -> Put[Session]:
 def released(session: Session, now: datetime) -> ChangeRequest | None:
     """Return the change of the request in flight, or None if there is no such request."""
     in_flight = session.in_flight
-    return Outcome(after_session_end(in_flight.record, now)).change(in_flight) if in_flight else None
+    return RequestUpdate(after_session_end(in_flight.record, now)).change(in_flight) if in_flight else None
 
 
 def freed(session: Session) -> dict[str, Any]:

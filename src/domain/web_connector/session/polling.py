@@ -1,4 +1,4 @@
-"""Polling and lingering: when the Web Connector may work, and how soon it calls again.
+"""Polling: when the Web Connector may work, and how soon it calls again.
 
 `authenticate` returns two values for this (docs/reference/web-connector-protocol.md, Method authenticate). Both have
 an effect only if the user ticked Auto-Run. The *minimum interval* can raise the user's interval but never lowers
@@ -14,10 +14,6 @@ Without it, the user's own interval counts, which the `.qwc` file sets to a minu
 | connection paused | `none` | 15 s | 900 s | the connection may be resumed meanwhile |
 | backoff | `none` | 15 s | until it ends, 60 to 900 s | QuickBooks failed for several requests in a row |
 | wrong password, contention | `nvu`, `busy` | | | there is no reason to change the interval |
-
-A lingering session has no work, but stays open for a while and takes requests that are queued meanwhile. Only `NoOp`
-makes the Web Connector wait: it calls again five seconds later (Method sendRequestXML). Lingering writes nothing. Its
-time counts from the session's last write, which stored the last response.
 """
 
 from __future__ import annotations
@@ -30,12 +26,6 @@ from domain.requests.record import timestamp
 if TYPE_CHECKING:
     from domain.connections.record import Connection
     from domain.web_connector.session.record import Session
-
-NO_OP = "NoOp"
-"""Asks the Web Connector to wait. It is the reply of `sendRequestXML` and of the `getLastError` that follows."""
-
-LINGERING = 99
-"""The reply of `receiveResponseXML` if the session lingers. Only 100 would end the session."""
 
 MIN_INTERVAL_SECONDS = 15
 MIN_USER_INTERVAL_SECONDS = 60
@@ -93,21 +83,3 @@ def reason_to_hold(session: Session, now: datetime) -> str | None:
     if session.limits.work_until is not None and timestamp(now) >= session.limits.work_until:
         return WINDOW_CLOSED
     return None
-
-
-def may_claim(session: Session, now: datetime) -> bool:
-    """Whether a lingering session with nothing in flight may claim: after a response, and unless it is held."""
-    idle = session.in_flight is None and session.responses > 0 and not session.ended
-    return idle and session.limits.linger_seconds > 0 and reason_to_hold(session, now) is None
-
-
-def lingers(session: Session, now: datetime) -> bool:
-    """Whether a session with nothing to claim stays open."""
-    since = timestamp(now - timedelta(seconds=session.limits.linger_seconds))
-    return may_claim(session, now) and session.last_call_at > since
-
-
-def end_of_lingering(session: Session) -> str | None:
-    """Return the message that the user sees after lingering, or None if the session did not linger."""
-    seconds = session.limits.linger_seconds
-    return f"Done: nothing more was queued for {seconds} seconds." if seconds else None

@@ -6,16 +6,26 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from domain import qbxml
-from domain.qbxml.codes.hresults import describe_hresult
-from domain.requests.record import MAX_FACT_CHARACTERS, QUEUED, State, shortened
+from domain.requests.record import MAX_FACT_CHARACTERS, State, shortened
 from domain.storage.changes import Put
+from domain.web_connector.error_reasons import error_message
 from domain.web_connector.protocol.methods import Reply
-from domain.web_connector.responses.outcome import can_be_forgotten, not_interpreted, of_oversized, of_response
+from domain.web_connector.responses.outcome import (
+    NotExecuted,
+    PageReceived,
+    Requeued,
+    SentAgain,
+    can_be_forgotten,
+    not_interpreted,
+    of_oversized,
+    of_response,
+)
 from domain.web_connector.responses.pages import next_page
-from domain.web_connector.responses.processor_exception import error_message, is_exception, of_exception
+from domain.web_connector.responses.processor_exception import is_exception, of_exception
+from domain.web_connector.session import lingering
 from domain.web_connector.session.backoff import after_failure, gives_up
 from domain.web_connector.session.claims import commit_and_claim
-from domain.web_connector.session.polling import LINGERING, reason_to_hold
+from domain.web_connector.session.polling import reason_to_hold
 from domain.web_connector.session.record import InFlight, LastResponse
 
 if TYPE_CHECKING:
@@ -70,7 +80,7 @@ class Receiving:
             return Put(session, replace(after, in_flight=following, last_response=last))
 
         progress = _progress(session, 1)
-        if outcome.after.state is State.TICKETED:
+        if isinstance(outcome, SentAgain):
             following = InFlight(outcome.after, parse_error=outcome.parse_error)
             self._store.commit(session_change(progress, following), change)
             return progress
@@ -78,12 +88,12 @@ class Receiving:
             # Do not read the queue. A page must not cost more calls than any other response.
             self._store.commit(session_change(progress, InFlight(page.record)), change, page)
             return progress
-        finished = SESSION_OVER if outcome.connection_error else FINISHED
+        finished = SESSION_OVER if isinstance(outcome, NotExecuted) else FINISHED
         if gives_up(after) or reason_to_hold(session, now):
             self._store.commit(session_change(finished, None), change)
             return finished
         if after.limits.linger_seconds:
-            finished = LINGERING
+            finished = lingering.PROGRESS
         progress = finished
 
         def changes(claimed: QueuedRequest | None, waiting: int) -> Sequence[Change]:
@@ -98,7 +108,7 @@ class Receiving:
         self, record: QueuedRequest, outcome: Outcome, now: datetime
     ) -> tuple[Outcome, AddRequest | None]:
         """Return the outcome, and the next page if QuickBooks has more objects."""
-        if not outcome.iterator_id or not outcome.iterator_remaining:
+        if not isinstance(outcome, PageReceived) or not (outcome.iterator_id and outcome.iterator_remaining):
             return outcome, None
         request_xml = self._store.request_xml(record.id)
         try:
@@ -125,28 +135,23 @@ def _outcome(session: Session, record: QueuedRequest, call: Call, now: datetime)
 
 def _after(session: Session, record: QueuedRequest, outcome: Outcome, now: datetime, *, exception: bool) -> Session:
     """Return the session after an outcome, before its next request is known."""
-    error, backoff = outcome.connection_error, None
-    if error:
-        unavailable = describe_hresult(error["hresult"]).kind == "unavailable"
-        backoff = after_failure(session, now, unavailable=unavailable)
+    last = LastResponse(record.request_name, record.request_label, number=session.responses + 1)
+    if isinstance(outcome, PageReceived):
+        iterator_id = shortened(outcome.iterator_id, MAX_FACT_CHARACTERS)
+        last = replace(last, iterator_id=iterator_id, iterator_remaining=outcome.iterator_remaining)
+    error = outcome.connection_error if isinstance(outcome, NotExecuted) else None
     # While this session lingers, it must not claim a request that is left to a later session.
-    ends = error or outcome.after.state in QUEUED
+    ends = isinstance(outcome, (NotExecuted, Requeued))
     return session.called(
         now,
-        last_response=LastResponse(
-            record.request_name,
-            record.request_label,
-            outcome.iterator_id and shortened(outcome.iterator_id, MAX_FACT_CHARACTERS),
-            outcome.iterator_remaining,
-            number=session.responses + 1,
-        ),
+        last_response=last,
         limits=replace(session.limits, linger_seconds=0) if ends else session.limits,
         exception_reported=session.exception_reported or exception,
         message_set_to_forget=record.message_set_id
         if can_be_forgotten(outcome.after)
         else session.message_set_to_forget,
         failures=session.failures + 1 if error else 0,
-        backoff=backoff,
+        backoff=error and after_failure(session, now, error["hresult"]),
         last_error=error and error_message(error),
         connection_error=error,
     )

@@ -13,12 +13,13 @@ from domain.storage.changes import ChangeRequest, Put
 from domain.web_connector.error_reasons import Reason, because
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.recovery.message_sets import outgoing, status_check
-from domain.web_connector.responses.outcome import Outcome
+from domain.web_connector.responses.outcome import Ended
 from domain.web_connector.responses.pages import as_sent, page_size
+from domain.web_connector.session import lingering
 from domain.web_connector.session.claims import commit_and_claim, front
 from domain.web_connector.session.company_file_check import CompanyFileCheck
 from domain.web_connector.session.end import end_of_session
-from domain.web_connector.session.polling import NO_OP, lingers, may_claim, reason_to_hold
+from domain.web_connector.session.polling import reason_to_hold
 from domain.web_connector.session.record import InFlight
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Sending:
         """
         in_flight = session.in_flight or self._queued_meanwhile(session, now)
         if in_flight is None:
-            return Reply(NO_OP if lingers(session, now) else "", session.connection_id)
+            return Reply(lingering.NO_OP if lingering.continues(session, now) else "", session.connection_id)
         stored = in_flight.record
         record = stored if session.in_flight else stored.claimed(session.id, now)
         if record.state is State.TICKETED and record.paging.page == 1 and (reason := reason_to_hold(session, now)):
@@ -91,7 +92,7 @@ class Sending:
 
     def _queued_meanwhile(self, session: Session, now: datetime) -> InFlight | None:
         """Return the request that a lingering session can claim."""
-        queue = front(self._store, session.connection_id, session.id) if may_claim(session, now) else ()
+        queue = front(self._store, session.connection_id, session.id) if lingering.may_claim(session, now) else ()
         return InFlight(queue[0]) if queue else None
 
     def _company_file_check(self, session: Session, connection: Connection, call: Call) -> CompanyFileCheck:
@@ -138,7 +139,7 @@ class Sending:
         """End a request that cannot be sent and claim the next one, so that it does not block the queue."""
         details = because(Reason.REQUEST_NOT_WRITABLE)
         failed = record.failed(now, "qbxml_parse_error", f"The request was not sent: {reason}", details)
-        release = Outcome(failed.as_change_of(in_flight.record)).change(in_flight)
+        release = Ended(failed.as_change_of(in_flight.record)).change(in_flight)
 
         def changes(claimed: QueuedRequest | None, _waiting: int) -> Sequence[Change]:
             after = session.called(now, in_flight=InFlight(claimed) if claimed else None, last_error=reason)

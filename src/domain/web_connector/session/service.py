@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, TypeVar
 from domain.qbxml.codes.hresults import describe_hresult
 from domain.storage.changes import Put
 from domain.storage.retry import commit_with_retry
+from domain.web_connector.error_reasons import connection_error, error_message
 from domain.web_connector.protocol.methods import Reply
-from domain.web_connector.responses.processor_exception import connection_error, error_message
-from domain.web_connector.session import polling
+from domain.web_connector.session import lingering
 from domain.web_connector.session.end import end_of_session
 from domain.web_connector.session.login import CURRENT_COMPANY_FILE, company_file
+from domain.web_connector.session.polling import reason_to_hold
 from domain.web_connector.session.receiving import SESSION_OVER, Receiving
 from domain.web_connector.session.record import OpenCompanyFile, session_id
 from domain.web_connector.session.sending import Sending
@@ -97,9 +98,9 @@ class SessionService:
         if session.is_revoked:
             return Reply(REVOKED, session.connection_id)
         now = self._clock()
-        if polling.lingers(session, now):
-            return Reply(polling.NO_OP, session.connection_id)
-        reason = session.last_error or polling.reason_to_hold(session, now) or polling.end_of_lingering(session)
+        if lingering.continues(session, now):
+            return Reply(lingering.NO_OP, session.connection_id)
+        reason = session.last_error or reason_to_hold(session, now) or lingering.end_message(session)
         return Reply(reason or (OVER if session.ended else "No more requests."), session.connection_id)
 
     def close_connection(self, call: Call) -> Reply:
