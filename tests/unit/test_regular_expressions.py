@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.qbxml.schema.base_types import BASE_TYPES
+from domain.qbxml.schema.value_types import BASE_TYPES
 from tests.support.regex_steps import Matcher, attacks, growth, has_unbounded_repeat
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def expressions() -> Iterator[tuple[str, str, int, bool]]:
             try:
                 pattern, *flags = [_value(argument, namespace) for argument in (node.args[0], *_flags(node))]
             except NameError:
-                assert where.startswith("domain/qbxml/schema/base_types.py"), f"{where}: the pattern is not a constant"
+                assert where.startswith("domain/qbxml/schema/value_types.py"), f"{where}: the pattern is not a constant"
                 continue
             methods = {attributes.get(id(node), node.func.attr)} - {"compile"}
             methods |= set(re.findall(rf"\b{assigned[id(node)]}\.(\w+)\(", text)) if id(node) in assigned else set()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError, TreeBuilder, XMLParser
-from xml.parsers.expat import ErrorString, ExpatError, errors
+from xml.parsers.expat import ErrorString, ExpatError
 
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
@@ -93,13 +93,3 @@ def normalize_prologue(text: str) -> str:
 def error_text(error: ExpatError) -> str:
     """Return expat's description of an error."""
     return str(ErrorString(error.code))
-
-
-def is_character_error(error: ExpatError) -> bool:
-    """Return whether the cause may be a character that XML 1.0 forbids or a reference to one."""
-    return error_text(error) in {errors.XML_ERROR_BAD_CHAR_REF, errors.XML_ERROR_INVALID_TOKEN}
-
-
-def is_tag_mismatch(error: ExpatError) -> bool:
-    """Return whether an end tag does not match the open element."""
-    return error_text(error) == errors.XML_ERROR_TAG_MISMATCH

@@ -16,7 +16,7 @@ from domain.qbxml.schema.content_models import ATTRIBUTES_SINCE, END, request_mo
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from domain.qbxml.schema.content_models import ValueType
+    from domain.qbxml.schema.value_types import ValueType
 
 
 def is_valid(request: Element, qbxml_version: str) -> bool:

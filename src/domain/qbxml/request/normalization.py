@@ -44,7 +44,7 @@ def _normalize_children(parent: Element, content: ContentModel) -> None:
 
 def _convert_text(element: Element, rule: ElementRule) -> None:
     value_type, text = rule.value_type, element.text
-    if text is None or value_type is None or value_type.base is None:
+    if text is None or value_type is None or value_type.accepts is None:
         return
-    if value_type.accepts is not None and not value_type.accepts(text):
-        element.text = value_type.base.converted(text) or text
+    if not value_type.accepts(text):
+        element.text = value_type.converted(text) or text

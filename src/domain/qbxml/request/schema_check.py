@@ -19,16 +19,14 @@ if TYPE_CHECKING:
 
     from domain.errors import Problem
     from domain.qbxml.request.document import Request
-    from domain.qbxml.schema.content_models import ContentModel, ElementRule, RequestModel, ValueType
+    from domain.qbxml.schema.content_models import ContentModel, ElementRule, RequestModel
+    from domain.qbxml.schema.value_types import ValueType
 
 NEWEST_VERSION = 140
 """The schema describes all elements up to 14.0. A request in a later version may contain more."""
 
 NEWEST_REQUESTS = 160
 """The schema has all request types up to 16.0."""
-
-_MAX_LISTED_VALUES = 16
-"""The maximum number of values of an enumeration that a message lists."""
 
 _MAX_COMPARISONS = 5_000
 """The maximum number of unknown names in a newer version to compare with known names. Comparing is slow."""
@@ -254,10 +252,6 @@ def _has_too_many(element: Element, content: ContentModel) -> bool:
 
 
 def _wrong_value(name: str, text: str, value_type: ValueType) -> tuple[str, str | None]:
-    if value_type.base is None:
-        values = value_type.values
-        listed = ", ".join(values[:_MAX_LISTED_VALUES]) + (", …" if len(values) > _MAX_LISTED_VALUES else "")
-        return f"{name} must be one of {listed}, not {quoted(text)}.", did_you_mean(text, values)
-    converted = value_type.base.converted(text)
-    suggestion = None if converted is None else f"Write {converted}."
-    return f"{name} must be {value_type.base.expected}, not {quoted(text)}.", suggestion
+    converted = value_type.converted(text)
+    suggestion = did_you_mean(text, value_type.values) if converted is None else f"Write {converted}."
+    return f"{name} must be {value_type.expected}, not {quoted(text)}.", suggestion

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element
-from xml.parsers.expat import ExpatError
+from xml.parsers.expat import ExpatError, errors
 
 from defusedxml.common import DefusedXmlException
 
 from domain.qbxml.request import limits
 from domain.qbxml.request.envelope import ENVELOPE_DEPTH
 from domain.qbxml.request.problems import quoted
-from domain.qbxml.xml_parser import defused_parser, error_text, is_tag_mismatch, normalize_prologue
+from domain.qbxml.xml_parser import defused_parser, error_text, normalize_prologue
 
 if TYPE_CHECKING:
     from domain.qbxml.request.problems import Source
@@ -76,7 +76,7 @@ class _Reader:
 
     def _suggestion(self, error: ExpatError, text: str) -> str | None:
         """Return a correction for the most common errors."""
-        if is_tag_mismatch(error) and self._open:
+        if error_text(error) == errors.XML_ERROR_TAG_MISMATCH and self._open:
             return f"Close {self._open[-1].tag} with </{self._open[-1].tag}>."
         line = _line_end.split(normalize_prologue(text), error.lineno)[error.lineno - 1]
         before, after = line[: error.offset], line[error.offset :]

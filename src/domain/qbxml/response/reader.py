@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
-from xml.parsers.expat import ExpatError
+from xml.parsers.expat import ExpatError, errors
 
 from defusedxml.common import DefusedXmlException
 
-from domain.qbxml.xml_parser import error_text, is_character_error, parse_events
+from domain.qbxml.xml_parser import error_text, parse_events
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,6 +112,10 @@ def _number(attributes: dict[str, str], name: str) -> int | None:
         raise UnreadableResponse(f"{name} is not a number: {text[:40]!r}.") from None
 
 
+_CHARACTER_ERRORS = {errors.XML_ERROR_BAD_CHAR_REF, errors.XML_ERROR_INVALID_TOKEN}
+"""The errors for a character that XML 1.0 forbids or a reference to one."""
+
+
 def read_with_repair(read: Callable[[str], _Read], text: str) -> _Read:
     """Return the result of `read` for a response. Characters that XML 1.0 forbids are replaced.
 
@@ -123,7 +127,7 @@ def read_with_repair(read: Callable[[str], _Read], text: str) -> _Read:
         try:
             return read(text)
         except (ExpatError, UnicodeEncodeError) as error:
-            if isinstance(error, ExpatError) and not is_character_error(error):
+            if isinstance(error, ExpatError) and error_text(error) not in _CHARACTER_ERRORS:
                 raise
             return read(_repaired(text))
     except ExpatError as error:

@@ -11,8 +11,8 @@ from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from domain.qbxml.schema.base_types import BASE_TYPES, BaseType
 from domain.qbxml.schema.facts import particles_of, request_facts
+from domain.qbxml.schema.value_types import BASE_TYPES, ValueType, enumeration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,17 +33,6 @@ ATTRIBUTES_SINCE: Mapping[str, int] = {"metaData": 40, "iterator": 50, "iterator
 """The version numbers in which the attributes of requests were added. Those of the macro attributes are unknown."""
 
 _OCCURS: Mapping[str, tuple[int, int | None]] = {"1": (1, 1), "?": (0, 1), "*": (0, None), "+": (1, None)}
-
-
-class ValueType:
-    """The type of a text or an attribute: a base type, or an enumeration of `values`."""
-
-    __slots__ = ("accepts", "base", "values")
-
-    def __init__(self, base: BaseType | None, values: tuple[str, ...] = ()) -> None:
-        self.base = base
-        self.values = values
-        self.accepts: Accepts | None = base.accepts if base else frozenset(values).__contains__
 
 
 class ElementRule:
@@ -149,19 +138,15 @@ class Types:
 
     def __init__(self, table: Sequence[Any]) -> None:
         self._table = table
-        self._built: dict[str | int, ValueType | ContentModel] = {}
+        self._built: dict[int, ValueType | ContentModel] = {}
 
     def __getitem__(self, key: str | int) -> ValueType | ContentModel:
-        built = self._built.get(key)
-        if built is None:
-            built = self._built[key] = self._build(key)
-        return built
-
-    def _build(self, key: str | int) -> ValueType | ContentModel:
         if isinstance(key, str):
-            return ValueType(BASE_TYPES[key])
-        entry = self._table[key]
-        return ContentModel(entry, self) if isinstance(entry, dict) else ValueType(None, tuple(entry))
+            return BASE_TYPES[key]
+        if key not in self._built:
+            entry = self._table[key]
+            self._built[key] = ContentModel(entry, self) if isinstance(entry, dict) else enumeration(entry)
+        return self._built[key]
 
 
 class RequestModel:

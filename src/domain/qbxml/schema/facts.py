@@ -44,13 +44,13 @@ def request_names() -> frozenset[str]:
 
 def request_facts(name: str) -> Mapping[str, Any] | None:
     """Return the facts of a request type, or None if it is not in the schema."""
-    return _cached(f"requests/{name}.json") if name in request_names() else None
+    return _load(f"requests/{name}.json") if name in request_names() else None
 
 
 def response_facts(name: str) -> Mapping[str, Returned]:
     """Return the facts of a response element. They are empty if it is not in the schema."""
     is_known = name.endswith("Rs") and f"{name.removesuffix('Rs')}Rq" in request_names()
-    return _cached(f"responses/{name}.json") if is_known else {}
+    return _load(f"responses/{name}.json") if is_known else {}
 
 
 def return_elements(request_name: str) -> Mapping[str, Mapping[str, str]]:
@@ -58,7 +58,7 @@ def return_elements(request_name: str) -> Mapping[str, Mapping[str, str]]:
 
     Their names are allowed in `IncludeRetElement`.
     """
-    since = _cached("returned_since.json")
+    since = _load("returned_since.json")
     return {
         kind: {name: since.get(kind, {}).get(name, "1.0") for name in _children(value)}
         for kind, value in response_facts(f"{request_name.removesuffix('Rq')}Rs").items()
@@ -78,10 +78,5 @@ def particles_of(group: Mapping[str, Any]) -> Sequence[Any]:
 
 
 @cache
-def _cached(name: str) -> Mapping[str, Any]:
-    facts: Mapping[str, Any] = _load(name)
-    return facts
-
-
 def _load(name: str) -> Any:
     return json.loads((_DATA / name).read_bytes())

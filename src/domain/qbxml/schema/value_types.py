@@ -1,7 +1,7 @@
-"""The base types of QBXML: the texts that they accept and the conversions from other notations.
+"""The value types of QBXML: the texts that they accept and the conversions from other notations.
 
-The forms are those of the schema, including white space. In addition, every length is bounded, so checking a text of
-any size takes constant time. A value that only QuickBooks rejects, such as hour 99, is accepted.
+The forms of the base types are those of the schema, including white space. In addition, every length is bounded, so
+checking a text of any size takes constant time. A value that only QuickBooks rejects, such as hour 99, is accepted.
 """
 
 from __future__ import annotations
@@ -12,30 +12,40 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 _MAX_CONVERTED = 100
 """The maximum characters of a text to convert. No value is longer in any notation."""
+
+_MAX_LISTED_VALUES = 16
+"""The maximum number of values of an enumeration that a message lists."""
 
 _SPACE = "[ \t\n\r]{0,20}"
 
 
 @dataclass(frozen=True, slots=True)
-class BaseType:
-    """A base type. `expected` describes its form for messages.
+class ValueType:
+    """The type of a text or an attribute: a base type, or an enumeration of `values`.
 
-    `accepts` checks a text, or is None if any text is allowed. `convert` converts a text from another notation or
-    returns None.
+    `expected` describes its form for messages. `accepts` checks a text, or is None if any text is allowed. `convert`
+    converts a text from another notation or returns None.
     """
 
     expected: str
     accepts: Callable[[str], object] | None = None
     convert: Callable[[str], str | None] = lambda _text: None
+    values: tuple[str, ...] = ()
 
     def converted(self, text: str) -> str | None:
         """Return the text in QBXML's notation, or None if it cannot be converted."""
         converted = self.convert(text.strip()) if len(text) <= _MAX_CONVERTED else None
         return converted if converted is not None and (self.accepts is None or self.accepts(converted)) else None
+
+
+def enumeration(values: Sequence[str]) -> ValueType:
+    """Return the type of a text that must be one of `values`."""
+    listed = ", ".join(values[:_MAX_LISTED_VALUES]) + (", …" if len(values) > _MAX_LISTED_VALUES else "")
+    return ValueType(f"one of {listed}", frozenset(values).__contains__, values=tuple(values))
 
 
 _plain_date = re.compile(
@@ -126,33 +136,33 @@ def _form(pattern: str) -> Callable[[str], object]:
     return re.compile(pattern, re.ASCII).fullmatch
 
 
-_TEXT = BaseType("text")
+_TEXT = ValueType("text")
 _five_decimals = _form(r"(?:[+\-]?[0-9]{1,10}(?:\.[0-9]{1,5})?)?")
 
-BASE_TYPES: Mapping[str, BaseType] = {
+BASE_TYPES: Mapping[str, ValueType] = {
     "STRTYPE": _TEXT,
     "MACROTYPE": _TEXT,
     "UUIDTYPE": _TEXT,
-    "IDTYPE": BaseType("an ID of at most 36 characters", _form(r"(?s:.{0,36})")),
-    "BOOLTYPE": BaseType("true or false", _form(rf"{_SPACE}(?:true|false|1|0)?{_SPACE}"), _to_boolean),
-    "INTTYPE": BaseType(
+    "IDTYPE": ValueType("an ID of at most 36 characters", _form(r"(?s:.{0,36})")),
+    "BOOLTYPE": ValueType("true or false", _form(rf"{_SPACE}(?:true|false|1|0)?{_SPACE}"), _to_boolean),
+    "INTTYPE": ValueType(
         "a whole number of at most 18 digits", _form(rf"{_SPACE}[+\-]?[0-9]{{1,18}}{_SPACE}"), _decimal(0)
     ),
-    "AMTTYPE": BaseType(
+    "AMTTYPE": ValueType(
         "an amount with two decimals or none, such as 97.50",
         _form(r"(?:[+\-]?[0-9]{1,13}(?:\.[0-9]{2})?)?"),
         _decimal(2, min_places=2),
     ),
-    "PRICETYPE": BaseType("a price with at most 5 decimals", _five_decimals, _decimal(5)),
-    "QUANTYPE": BaseType("a quantity with at most 5 decimals", _five_decimals, _decimal(5)),
-    "PERCENTTYPE": BaseType("a percentage with at most 5 decimals", _five_decimals, _decimal(5)),
-    "FLOATTYPE": BaseType(
+    "PRICETYPE": ValueType("a price with at most 5 decimals", _five_decimals, _decimal(5)),
+    "QUANTYPE": ValueType("a quantity with at most 5 decimals", _five_decimals, _decimal(5)),
+    "PERCENTTYPE": ValueType("a percentage with at most 5 decimals", _five_decimals, _decimal(5)),
+    "FLOATTYPE": ValueType(
         "a number",
         _form(rf"{_SPACE}(?:[+\-]?(?:[0-9]{{1,40}}(?:\.[0-9]{{0,40}})?|\.[0-9]{{1,40}}))?{_SPACE}"),
         _decimal(20),
     ),
-    "DATETYPE": BaseType("a date, such as 2026-01-31", _is_date, _to_date),
-    "DATETIMETYPE": BaseType(
+    "DATETYPE": ValueType("a date, such as 2026-01-31", _is_date, _to_date),
+    "DATETIMETYPE": ValueType(
         "a date-time without Z and without a fraction, such as 2026-01-31T13:30:00-08:00",
         _form(
             rf"{_SPACE}|[0-9]{{4}}-[0-9]{{1,2}}-[0-9]{{1,2}}"
@@ -160,12 +170,12 @@ BASE_TYPES: Mapping[str, BaseType] = {
         ),
         _to_date_time,
     ),
-    "TIMEINTERVALTYPE": BaseType(
+    "TIMEINTERVALTYPE": ValueType(
         "a time interval, such as PT8H30M0S",
         _form(rf"{_SPACE}(?:-?PT(?=[0-9])(?:[0-9]{{1,18}}H)?(?:[0-9]{{1,18}}M)?(?:[0-9]{{1,18}}S)?)?{_SPACE}"),
         _to_interval,
     ),
-    "GUIDTYPE": BaseType(
+    "GUIDTYPE": ValueType(
         "0 or a GUID in braces",
         _form(r"0|\{[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\}"),
         _to_guid,

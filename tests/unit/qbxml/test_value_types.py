@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.qbxml.schema.base_types import BASE_TYPES
+from domain.qbxml.schema.value_types import BASE_TYPES
 
 ACCEPTED = {
     "AMTTYPE": ["", "0", "97", "-97.50", "+9999999999999.99"],
