@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from enum import Enum
 from functools import cache, cached_property
 from operator import itemgetter
@@ -48,13 +48,14 @@ _IMPORTED_FOR_TYPES = {
 class _Attribute(NamedTuple):
     """One attribute of an item."""
 
-    field: str
+    member: str
     name: str
     omitted: object
     """The value that is left out, or MISSING if no value is left out."""
     decode: Callable[[AttributeValue], Any]
 
 
+@dataclass
 class Codec(Generic[T]):
     """Stores the entities of one dataclass.
 
@@ -62,26 +63,18 @@ class Codec(Generic[T]):
     without them is rejected. `prefix` begins the names of all attributes.
     """
 
-    def __init__(
-        self,
-        entity: type[T],
-        *,
-        renamed: Mapping[str, str] | None = None,
-        required: Collection[str] = (),
-        prefix: str = "",
-    ) -> None:
-        self._entity = entity
-        self._renamed = renamed or {}
-        self._required = required
-        self._prefix = prefix
+    entity_type: type[T]
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    required: Collection[str] = ()
+    prefix: str = ""
 
     def item(self, entity: T) -> Item:
         """Return the item of an entity."""
         item: Item = {}
-        for field, codec in self._nested.items():
-            item |= codec.item(getattr(entity, field))
-        for field, name, omitted, _ in self._attributes:
-            value = getattr(entity, field)
+        for member, codec in self._nested.items():
+            item |= codec.item(getattr(entity, member))
+        for member, name, omitted, _ in self._attributes:
+            value = getattr(entity, member)
             if value or value != omitted:
                 item[name] = _attribute_value(value)
         return item
@@ -91,20 +84,18 @@ class Codec(Generic[T]):
 
         Raises KeyError if a required attribute is missing, and TypeError if a field without a default is missing.
         """
-        values: dict[str, Any] = {field: codec.entity(item) for field, codec in self._nested.items()}
-        for field, name, _, decode in self._attributes:
-            if name in item or name in self._required:
-                values[field] = decode(item[name])
-        return self._entity(**values)
+        values: dict[str, Any] = {member: codec.entity(item) for member, codec in self._nested.items()}
+        for member, name, _, decode in self._attributes:
+            if name in item or name in self.required:
+                values[member] = decode(item[name])
+        return self.entity_type(**values)
 
     @cached_property
     def _nested(self) -> dict[str, Codec[Any]]:
         """The codecs of nested dataclasses by field."""
         return {
-            field.name: Codec(
-                hint, renamed=self._renamed, required=self._required, prefix=f"{self._prefix}{field.name}_"
-            )
-            for field, hint in _hints(self._entity)
+            member.name: Codec(hint, self.renamed, self.required, f"{self.prefix}{member.name}_")
+            for member, hint in _hints(self.entity_type)
             if _is_dataclass(hint)
         }
 
@@ -112,11 +103,11 @@ class Codec(Generic[T]):
     def _attributes(self) -> list[_Attribute]:
         """The attributes of the other fields, computed on first use. Unused entities cost nothing."""
         attributes = []
-        for field, hint in _hints(self._entity):
+        for member, hint in _hints(self.entity_type):
             if not _is_dataclass(hint):
-                name = f"{self._prefix}{field.name}"
-                omitted = MISSING if name in self._required else _empty_default(field)
-                attributes.append(_Attribute(field.name, self._renamed.get(name, name), omitted, _decoder(hint)))
+                name = f"{self.prefix}{member.name}"
+                omitted = MISSING if name in self.required else _empty_default(member)
+                attributes.append(_Attribute(member.name, self.renamed.get(name, name), omitted, _decoder(hint)))
         return attributes
 
 
@@ -136,11 +127,11 @@ def _to_json(value: Any) -> Any:
         return value.value
     if isinstance(value, tuple):
         if value and is_dataclass(value[0]):
-            return {field.name: [_to_json(getattr(one, field.name)) for one in value] for field in fields(value[0])}
+            return {member.name: [_to_json(getattr(one, member.name)) for one in value] for member in fields(value[0])}
         return list(map(_to_json, value))
     if is_dataclass(value):
-        members = ((field, getattr(value, field.name)) for field in fields(value))
-        return {field.name: _to_json(member) for field, member in members if member != _empty_default(field)}
+        members = [(member, getattr(value, member.name)) for member in fields(value)]
+        return {member.name: _to_json(value) for member, value in members if value != _empty_default(member)}
     return value
 
 
@@ -152,10 +143,8 @@ def _decoder(hint: Any) -> Callable[[AttributeValue], Any]:
         return lambda stored: int(stored["N"])
     if alone is bool:
         return itemgetter("BOOL")
-    if alone is str:
-        return itemgetter("S")
     decode = _from_json(alone)
-    if _is_enum(alone):
+    if alone is str or _is_enum(alone):
         return lambda stored: decode(stored["S"])
     return lambda stored: decode(json.loads(stored["S"]))
 
@@ -164,7 +153,7 @@ def _decoder(hint: Any) -> Callable[[AttributeValue], Any]:
 def _from_json(hint: Any) -> Callable[[Any], Any]:
     """Return the function that converts JSON to a value of this type. Raises TypeError for other types."""
     if hint in {str, int, bool, Any} or get_origin(hint) in {dict, Mapping}:
-        return _same
+        return lambda value: value
     if _is_enum(hint):
         return {member.value: member for member in hint}.__getitem__
     if _is_dataclass(hint):
@@ -194,7 +183,7 @@ def _columns_decoder(element: Any) -> Callable[[dict[str, list[Any]]], tuple[Any
 
 
 def _member_decoders(entity: Any) -> dict[str, Callable[[Any], Any]]:
-    return {field.name: _from_json(hint) for field, hint in _hints(entity)}
+    return {member.name: _from_json(hint) for member, hint in _hints(entity)}
 
 
 def _is_dataclass(hint: Any) -> TypeGuard[type[Any]]:
@@ -213,7 +202,7 @@ def _without_none(hint: Any) -> Any:
 
 def _hints(entity: Any) -> list[tuple[Field[Any], Any]]:
     """Return the fields of a dataclass with their types."""
-    return [(field, _evaluated(entity.__module__, str(field.type))) for field in fields(entity)]
+    return [(member, _evaluated(entity.__module__, str(member.type))) for member in fields(entity)]
 
 
 @cache
@@ -223,11 +212,7 @@ def _evaluated(module: str, annotation: str) -> Any:
 
 
 @cache
-def _empty_default(field: Field[Any]) -> object:
+def _empty_default(member: Field[Any]) -> object:
     """Return the default of a field if it is empty, else MISSING."""
-    default = field.default_factory() if field.default_factory is not MISSING else field.default
+    default = member.default_factory() if member.default_factory is not MISSING else member.default
     return MISSING if default is MISSING or default else default
-
-
-def _same(value: Any) -> Any:
-    return value

@@ -96,7 +96,7 @@ def deletions_of_empty_day(table: str, rows: Sequence[Item]) -> list[dict[str, A
     The transaction fails if one of these rows has changed. A row that is added meanwhile stays and counts correctly.
     All rows stay while one is marked CHANGED, because the mark leads to the day's search texts.
     """
-    is_counted = any(sum(_count(row, name) for row in rows) for name in COUNT_ATTRIBUTES)
+    is_counted = any(sum(int(row[name]["N"]) for row in rows if name in row) for name in COUNT_ATTRIBUTES)
     if is_counted or any(row.get(keys.PACK) == {"S": CHANGED} for row in rows):
         return []
     names = (*COUNT_ATTRIBUTES, keys.PACK)
@@ -124,10 +124,6 @@ def row_key(row: Item) -> Item:
 def day_of_row(row: Item) -> str:
     """Return the day whose counts a row holds."""
     return str(row[keys.DAY]["S"])[:_DAY_LENGTH]
-
-
-def _count(row: Item, name: str) -> int:
-    return int(row[name]["N"]) if name in row else 0
 
 
 class Counts(Database):

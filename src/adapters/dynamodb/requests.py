@@ -75,24 +75,21 @@ class Requests(Database):
         requests ahead.
         """
         tables = self._tables
-        named = [keys.id_key(connection_id)] if connection_id else []
         first = self._batch_get(
             {
                 tables.queued_requests: [keys.id_key(request_id)],
                 tables.payloads: [keys.payload_key(request_id)],
-                tables.connections: named,
+                tables.connections: [keys.id_key(connection_id)] if connection_id else [],
             }
         )
-        if not first[tables.queued_requests]:
-            return None
-        request = request_from_item(first[tables.queued_requests][0])
-        if connection_id not in {None, request.connection_id}:
+        request = next(map(request_from_item, first[tables.queued_requests]), None)
+        if request is None or connection_id not in {None, request.connection_id}:
             return None
         record = request if isinstance(request, QueuedRequest) else None
         bodies = Bodies.of(first[tables.payloads]) if record else None
         second, ahead = self._second_round(
             {
-                tables.connections: [] if named else [keys.id_key(request.connection_id)],
+                tables.connections: [] if connection_id else [keys.id_key(request.connection_id)],
                 tables.payloads: bodies.missing_chunks(request_id, record.response_parts) if record and bodies else [],
             },
             record,
@@ -134,8 +131,9 @@ class Requests(Database):
                 tables.payloads: [keys.payload_key(request_id) for request_id in request_ids],
             }
         )
-        read = {item[keys.REQUEST_ID]["S"]: Bodies.of([item]) for item in items[tables.payloads]}
-        bodies = {request_id: stored for request_id, stored in read.items() if stored}
+        bodies = {
+            item[keys.REQUEST_ID]["S"]: stored for item in items[tables.payloads] if (stored := Bodies.of([item]))
+        }
         records = [
             record
             for record in map(request_from_item, items[tables.queued_requests])
@@ -178,10 +176,8 @@ class Requests(Database):
                 tables.apps: [keys.id_key(app_id)],
             }
         )
-        if not items[tables.queued_requests]:
-            return None
-        record = request_from_item(items[tables.queued_requests][0])
-        if isinstance(record, Tombstone):
+        record = next(map(request_from_item, items[tables.queued_requests]), None)
+        if not isinstance(record, QueuedRequest):
             return record
         bodies = Bodies.of(items[tables.payloads])
         if bodies is None:
