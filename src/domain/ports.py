@@ -11,4 +11,4 @@ IdSource: TypeAlias = Callable[[], str]
 """Returns a new identifier: a lower-case UUID that was never returned before."""
 
 SecretSource: TypeAlias = Callable[[int], bytes]
-"""Returns as many random bytes, suitable for secrets."""
+"""Returns this number of random bytes, which are suitable for secrets."""

@@ -142,7 +142,7 @@ def test_create_is_one_call_once_the_connection_is_known(bench: Bench) -> None:
     assert bench.calls.take() == 1
 
 
-def test_a_create_over_http_uses_its_quotas_in_portions(bench: Bench) -> None:
+def test_a_create_over_http_takes_its_quotas_in_portions(bench: Bench) -> None:
     """A portion is a tenth of the creates per second and a hundredth of the requests that may wait."""
     url = f"/api/v1/connections/{CONNECTION_ID}/queued_requests"
     limits = {"creates_per_second": "100", "waiting": "100000"}

@@ -71,10 +71,10 @@ class Operation:
 class Endpoint:
     """A Lambda handler: a function between the service's checks and its responses.
 
-    The function takes a `Call`, the parameters of its path by name, a `Body` and `Parameters`. It returns the body of
-    the response, None for an empty one, or a finished `Response`. If its `connection_id` is optional, its routes also
-    exist below `/connections/{connection_id}`. In OpenAPI, its docstring is the description, its return type is the
-    schema, and the name of its module is the id of the operation.
+    The function takes a `Call`, the parameters of its path by name and, if it has them, a `Body` and `Parameters`. It
+    returns the body of the response, None for an empty one, or a finished `Response`. If its `connection_id` is
+    optional, its routes also exist below `/connections/{connection_id}`. In OpenAPI, its docstring is the description,
+    its return type is the schema, and the name of its module is the id of the operation.
     """
 
     def __init__(
