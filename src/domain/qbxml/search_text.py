@@ -53,9 +53,9 @@ class _Texts:
         """Add a text, shortened to the remaining bytes. Raise _Full if there is no room for another."""
         line = " ".join(text.split())
         if line and line not in self.lines:
-            kept = line.encode("utf-8", "replace")[: self._free_bytes].decode("utf-8", "ignore")
-            self._free_bytes -= len(kept.encode()) + 1
-            self.lines[kept] = None
+            excerpt = line.encode("utf-8", "replace")[: self._free_bytes].decode("utf-8", "ignore")
+            self._free_bytes -= len(excerpt.encode()) + 1
+            self.lines[excerpt] = None
         if self._free_bytes <= 0:
             raise _Full
 

@@ -130,27 +130,19 @@ class Query:
         Raises InvalidRequest with a problem for every unknown or invalid parameter, and for every element that is not
         in the QBXML version.
         """
-        known = {parameter.name: parameter for parameter in self.parameters}
-        problems: list[Problem] = []
-        read: dict[str, list[str]] = {}
-        for name, texts in parameters.items():
-            if (parameter := known.get(name)) is None:
-                problems.append(Problem(name, "is not a parameter of this endpoint", suggestion=_instead(name, known)))
-            else:
-                read[name] = list(_read(parameter, texts, problems))
-        for filters in _EXCLUSIVE_FILTERS:
-            groups = ([name for name in known if name in read and known[name].filter == each] for each in filters)
-            for one, other in product(*groups):
-                problems.append(Problem(other, f"QBXML cannot combine {other} with {one}; remove one of them."))
-        if problems:
-            raise InvalidRequest(problems[: limits.MAX_PROBLEMS])
-        version = next(iter(read.get(VERSION, ())), default_version)
-        request = self._request(known, read, version)
-        too_new = [*self._too_new_elements(read.get(INCLUDE, ()), version), *schema_problems(request)]
+        by_name = {parameter.name: parameter for parameter in self.parameters}
+        texts = _read_all(by_name, parameters)
+        defaults = {name: [each.default] for name, each in by_name.items() if each.default is not None}
+        if texts.get("iterate") == ["true"]:
+            defaults["max_returned"] = [str(PAGE_SIZE)]
+        texts = {VERSION: [default_version], **defaults, **texts}
+        (version,), (iterate,) = texts[VERSION], texts["iterate"]
+        element = _query_element(self.request_name, by_name.values(), texts)
+        request = Request(version, DEFAULT_ON_ERROR, element, source=Source(VERSION))
+        too_new = [*self._too_new_elements(texts.get(INCLUDE, ()), version), *schema_problems(request)]
         if too_new and not limits.edition_of(version):
             raise InvalidRequest(too_new[: limits.MAX_PROBLEMS])
-        may_iterate = read.get("iterate", ["auto"]) == ["auto"]
-        return BuiltQuery(request, next(iter(read.get("webhook_url", ())), None), may_iterate)
+        return BuiltQuery(request, next(iter(texts.get("webhook_url", ())), None), iterate == "auto")
 
     def _too_new_elements(self, names: Iterable[str], version: str) -> Iterable[Problem]:
         """Yield a problem for each included element that a later version than that of the query added."""
@@ -162,35 +154,50 @@ class Query:
                     INCLUDE, f"{name} requires QBXML {since}; this query uses {version}.", suggestion=suggestion
                 )
 
-    def _request(self, known: Mapping[str, Parameter], read: Mapping[str, list[str]], version: str) -> Request:
-        iterates = read.get("iterate") == ["true"]
-        leaves: list[tuple[str, str]] = []
-        for name, parameter in known.items():
-            default = str(PAGE_SIZE) if iterates and name == "max_returned" else parameter.default
-            texts = read.get(name, [] if default is None else [default])
-            if parameter.path and texts:
-                leaves += [(parameter.path, text) for text in texts]
-                leaves += [] if parameter.also is None else [parameter.also]
-        if "DataExtRet" in read.get(INCLUDE, ()):
-            # QuickBooks returns custom fields only for the owners in the query. Owner 0 holds the public ones.
-            leaves.append(("OwnerID", "0"))
-        element = Element(self.request_name)
-        if label := read.get("request_id"):
-            element.set("requestID", label[0])
-        if iterates:
-            element.set("iterator", "Start")
-        for path, text in leaves:
-            _add_leaf(element, path, text)
-        normalize(element)
-        return Request(version, DEFAULT_ON_ERROR, element, source=Source(VERSION))
+
+def _read_all(by_name: Mapping[str, Parameter], parameters: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Return the values of all parameters. Raise InvalidRequest with a problem for every mistake."""
+    problems: list[Problem] = []
+    texts: dict[str, list[str]] = {}
+    for name, items in parameters.items():
+        if (parameter := by_name.get(name)) is None:
+            problems.append(Problem(name, "is not a parameter of this endpoint", suggestion=_instead(name, by_name)))
+        else:
+            texts[name] = list(_read(parameter, items, problems))
+    for filters in _EXCLUSIVE_FILTERS:
+        groups = ([name for name in by_name if name in texts and by_name[name].filter == each] for each in filters)
+        for one, other in product(*groups):
+            problems.append(Problem(other, f"QBXML cannot combine {other} with {one}; remove one of them."))
+    if problems:
+        raise InvalidRequest(problems[: limits.MAX_PROBLEMS])
+    return texts
 
 
-def _instead(name: str, known: Iterable[str]) -> str | None:
+def _query_element(name: str, parameters: Iterable[Parameter], texts: Mapping[str, Sequence[str]]) -> Element:
+    """Return the request element. `texts` holds the values of each parameter."""
+    element = Element(name)
+    if label := texts.get("request_id"):
+        element.set("requestID", label[0])
+    if texts["iterate"] == ["true"]:
+        element.set("iterator", "Start")
+    for parameter in parameters:
+        for text in texts.get(parameter.name, ()) if parameter.path else ():
+            _add_leaf(element, parameter.path, text)
+        if parameter.also is not None and parameter.name in texts:
+            _add_leaf(element, *parameter.also)
+    if "DataExtRet" in texts.get(INCLUDE, ()):
+        # QuickBooks returns custom fields only for the owners in the query. Owner 0 holds the public ones.
+        _add_leaf(element, "OwnerID", "0")
+    normalize(element)
+    return element
+
+
+def _instead(name: str, names: Iterable[str]) -> str | None:
     """Return a suggestion for an unknown parameter. A name with one different word has a different meaning."""
     if name in _DUE_DATES:
         return "QBXML cannot select by due date. Query by status or transaction date, and compare DueDate."
     words = name.split("_")
-    for other in known:
+    for other in names:
         others = other.split("_")
         if len(words) == len(others) and all(
             similar_names(word, [own]) for word, own in zip(words, others, strict=True)

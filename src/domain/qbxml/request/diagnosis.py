@@ -50,10 +50,10 @@ def diagnose(
     reverse, with its content model in this place.
     """
     rules = content.rules
-    known = [child for child in children if child.tag in rules]
-    unknown = dict.fromkeys(child.tag for child in children if child.tag not in rules)
+    members = [child for child in children if child.tag in rules]
+    unknown_names = dict.fromkeys(child.tag for child in children if child.tag not in rules)
     # Comparing names is slow, and any further problems would not be reported.
-    occurrences = _Occurrences(parent, known, list(islice(unknown, limits.MAX_PROBLEMS)), is_newer=is_newer)
+    occurrences = _Occurrences(parent, members, list(islice(unknown_names, limits.MAX_PROBLEMS)), is_newer=is_newer)
     findings = list(occurrences.findings(content.group))
     for child in children:
         if child.tag in rules:
@@ -74,16 +74,16 @@ def diagnose(
                 or _by_similarity(parent, child, content)
             )
         yield child, f"{child.tag} is not an element of {parent}.", suggestion
-    yield from _misplaced(known, content)
+    yield from _misplaced(members, content)
     yield from findings
 
 
 def _by_spelling(name: str, names: Mapping[str, object], misspelled: Mapping[str, str]) -> str | None:
     if name in misspelled:
         return f"Did you mean {misspelled[name]}?"
-    for known in names:
-        if known in {f"{name}s", name.removesuffix("s")} or known.lower() == name.lower():
-            return f"Did you mean {known}?"
+    for candidate in names:
+        if candidate in {f"{name}s", name.removesuffix("s")} or candidate.lower() == name.lower():
+            return f"Did you mean {candidate}?"
     return None
 
 
@@ -117,13 +117,13 @@ def _by_similarity(parent: str, child: Element, content: ContentModel) -> str | 
 def _misplaced(children: Sequence[Element], content: ContentModel) -> Iterator[Finding]:
     """Yield the smallest set of children to move so that the others are in order."""
     ranks = [content.ranks[child.tag] for child in children]
-    kept = _longest_ordered(ranks)
-    staying = set(kept)
+    longest = _longest_ordered(ranks)
+    in_order = set(longest)
     for index, child in enumerate(children):
-        if index in staying:
+        if index in in_order:
             continue
-        after = [children[each] for each in kept if each < index and ranks[each] > ranks[index]]
-        before = [children[each] for each in kept if each > index and ranks[each] < ranks[index]]
+        after = [children[each] for each in longest if each < index and ranks[each] > ranks[index]]
+        before = [children[each] for each in longest if each > index and ranks[each] < ranks[index]]
         direction, neighbor = ("before", after[0]) if after else ("after", before[-1])
         message = f"{child.tag} is out of order. QBXML fixes the order of elements."
         yield child, message, f"Move {child.tag} {direction} {neighbor.tag}."
@@ -139,24 +139,26 @@ def _longest_ordered(ranks: Sequence[int]) -> list[int]:
         position = bisect_right(starts, -ranks[index])
         starts[position : position + 1] = [-ranks[index]]
         lengths[index] = position + 1
-    kept: list[int] = []
+    indices: list[int] = []
     remaining = len(starts)
     for index, length in enumerate(lengths):
-        if length == remaining and (not kept or ranks[index] >= ranks[kept[-1]]):
-            kept.append(index)
+        if length == remaining and (not indices or ranks[index] >= ranks[indices[-1]]):
+            indices.append(index)
             remaining -= 1
-    return kept
+    return indices
 
 
 class _Occurrences:
     """Finds names that occur too often, are missing or exclude each other, in any order."""
 
-    def __init__(self, parent: str, known: Sequence[Element], unknown: Sequence[str], *, is_newer: bool) -> None:
+    def __init__(
+        self, parent: str, members: Sequence[Element], unknown_names: Sequence[str], *, is_newer: bool
+    ) -> None:
         self._parent = parent
-        self._counts = Counter(child.tag for child in known)
-        self._first = {child.tag: child for child in reversed(known)}
+        self._counts = Counter(child.tag for child in members)
+        self._first = {child.tag: child for child in reversed(members)}
         self._is_newer = is_newer
-        self._unknown = unknown
+        self._unknown_names = unknown_names
         # Unknown names that are probably misspelled, with the missing name for each.
         self.misspelled: dict[str, str] = {}
 
@@ -200,7 +202,7 @@ class _Occurrences:
     def _missing(self, names: Sequence[str]) -> Iterator[Finding]:
         """Report that one of the names is required, unless an unknown child is probably a misspelling of one."""
         for name in names:
-            unmatched = [each for each in self._unknown if each not in self.misspelled]
+            unmatched = [each for each in self._unknown_names if each not in self.misspelled]
             for match in similar_names(name, unmatched, _MIN_SIMILARITY_TO_MISSING)[:1]:
                 if not self._is_newer or similar_names(name, [match], MIN_SIMILARITY_IN_NEWER):
                     self.misspelled[match] = name

@@ -88,8 +88,8 @@ class Request:
             "responseData": self.response_data,
             "newMessageSetID": message_set_id,
         }
-        written = _attributes({name: value for name, value in attributes.items() if value is not None})
-        parts = [f"<{ENVELOPE}><{MESSAGE_SET}{written}>"]
+        message_set = _attributes({name: value for name, value in attributes.items() if value is not None})
+        parts = [f"<{ENVELOPE}><{MESSAGE_SET}{message_set}>"]
         _write(self.element, parts.append)
         parts.append(f"</{MESSAGE_SET}></{ENVELOPE}>")
         return "".join(parts)

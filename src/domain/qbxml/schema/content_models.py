@@ -174,7 +174,7 @@ def request_model(name: str) -> RequestModel | None:
 
 def attribute_types(facts: Mapping[str, str | int], types: Types) -> Mapping[str, ValueType]:
     """Return the type of each attribute."""
-    return {name: built for name, key in facts.items() if isinstance(built := types[key], ValueType)}
+    return {name: kind for name, key in facts.items() if isinstance(kind := types[key], ValueType)}
 
 
 def elements_of(particle: Any) -> Iterator[Sequence[Any]]:
@@ -204,8 +204,8 @@ def _rank(group: Mapping[str, Any], ranks: dict[str, int]) -> None:
 
 def occurs(times: str) -> tuple[int, int | None]:
     """Return the minimum and maximum number of occurrences. The maximum is None if there is no limit."""
-    if (known := _OCCURS.get(times)) is not None:
-        return known
+    if (bounds := _OCCURS.get(times)) is not None:
+        return bounds
     minimum, _, maximum = times.partition("..")
     return int(minimum), int(maximum)
 

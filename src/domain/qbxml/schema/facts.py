@@ -49,8 +49,8 @@ def request_facts(name: str) -> Mapping[str, Any] | None:
 
 def response_facts(name: str) -> Mapping[str, Returned]:
     """Return the facts of a response element. They are empty if it is not in the schema."""
-    is_known = name.endswith("Rs") and f"{name.removesuffix('Rs')}Rq" in request_names()
-    return _load(f"responses/{name}.json") if is_known else {}
+    exists = name.endswith("Rs") and f"{name.removesuffix('Rs')}Rq" in request_names()
+    return _load(f"responses/{name}.json") if exists else {}
 
 
 def return_elements(request_name: str) -> Mapping[str, Mapping[str, str]]:
