@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +42,16 @@ class SqsRetryQueue:
 
 def message_of(planned: PlannedAttempt) -> str:
     """Return a planned attempt as a flat JSON object, with `not_before` as a timestamp."""
-    return json.dumps(asdict(planned) | {"not_before": timestamp(planned.not_before)})
+    return json.dumps(
+        {
+            "request_id": planned.request_id,
+            "app_id": planned.app_id,
+            "webhook_round": planned.webhook_round,
+            "webhook_tries": planned.earlier_attempts,
+            "response_parts": planned.response_chunks,
+            "not_before": timestamp(planned.not_before),
+        }
+    )
 
 
 def planned_attempt_of(message: str) -> PlannedAttempt:
@@ -53,7 +61,7 @@ def planned_attempt_of(message: str) -> PlannedAttempt:
         request_id=str(fields["request_id"]),
         app_id=str(fields["app_id"]),
         webhook_round=int(fields["webhook_round"]),
-        webhook_tries=int(fields["webhook_tries"]),
-        response_parts=int(fields["response_parts"]),
+        earlier_attempts=int(fields["webhook_tries"]),
+        response_chunks=int(fields["response_parts"]),
         not_before=datetime.fromisoformat(fields["not_before"]),
     )

@@ -26,7 +26,7 @@ def attempt_all(
 
     If an attempt raises an error, the error is logged and Lambda delivers the entry again. Lambda repeats a stream's
     batch from the first failure on. Attempts that were already made are then skipped, because their records have more
-    tries.
+    attempts.
     """
     with ThreadPoolExecutor(max_workers=MAX_PARALLEL_ATTEMPTS) as pool:
         attempts = [(identify(entry), pool.submit(attempt, entry)) for entry in entries]
@@ -52,7 +52,7 @@ def _facts(record: QueuedRequest) -> dict[str, Any]:
         "connection_id": record.connection_id,
         "app_id": record.app_id,
         "webhook_round": record.webhook.round,
-        "attempt": record.webhook.tries + 1,
+        "attempt": record.webhook.attempts_in_round + 1,
         "host": urlsplit(record.webhook.url or "").hostname,
     }
 

@@ -75,7 +75,7 @@ def a_value(hint: Any, name: str, default: object) -> Any:  # noqa: PLR0911 - on
 
 
 def the_record(store: AnyStore) -> tuple[object, object]:
-    record = filled(QueuedRequest, response_parts=0)
+    record = filled(QueuedRequest, response_chunks=0)
     add(store, record)
     return record, store.request(record.id)
 
@@ -87,7 +87,7 @@ def the_record_in_the_queue(store: AnyStore) -> tuple[object, object]:
 
 
 def the_bodies(store: AnyStore) -> tuple[object, object]:
-    record = filled(QueuedRequest, response_parts=0)
+    record = filled(QueuedRequest, response_chunks=0)
     store.commit(
         Put(None, filled(Connection, id=record.connection_id, deleted_at=None)),
         AddRequest(record, REQUEST_XML, "text"),

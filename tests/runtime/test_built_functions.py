@@ -52,7 +52,7 @@ KEY = "sk_" + "A" * 43
 WEBHOOK_SECRET = "whsec_" + "A" * 43 + "="
 PASSWORD = "correct horse battery staple"
 
-# The tries of the webhook that the record of an event has behind it; no entry: the record still waits.
+# The number of webhook attempts in the round of an event's record. Without an entry, the record still waits.
 ENDED = {"redeliver_queued_request": 0, "deliver_webhook": 0, "retry_webhook": 1, "forget_expired": 1}
 
 CREDENTIALS = {"region_name": "us-east-1", "aws_access_key_id": "local", "aws_secret_access_key": "local"}
@@ -102,7 +102,9 @@ def fill(store: DynamoDBStore, function: str, webhook_url: str) -> None:
     if function in ENDED:
         for state in (State.TICKETED, State.SENT):
             store.commit(ChangeRequest(record, record := record.moved(state, NOON)))
-        after = record.moved(State.RESPONSE_RECEIVED, NOON, webhook=replace(record.webhook, tries=ENDED[function]))
+        after = record.moved(
+            State.RESPONSE_RECEIVED, NOON, webhook=replace(record.webhook, attempts_in_round=ENDED[function])
+        )
         store.commit(ChangeRequest(record, after, response_xml=RESPONSE_XML))
 
 

@@ -275,7 +275,7 @@ class FakeStore:
         request_id: str,
         app_id: str,
         *,
-        response_parts: int,  # noqa: ARG002 - a response in memory is not in chunks
+        response_chunks: int,  # noqa: ARG002 - a response in memory is not in chunks
         max_response_bytes: int,
     ) -> Delivery | Tombstone | None:
         """Return the data for one webhook attempt."""

@@ -46,12 +46,12 @@ class CountingStore(FakeStore):
         super().commit(*changes)
 
     def delivery(
-        self, request_id: str, app_id: str, *, response_parts: int, max_response_bytes: int
+        self, request_id: str, app_id: str, *, response_chunks: int, max_response_bytes: int
     ) -> Delivery | Tombstone | None:
         """Read the data for an attempt."""
         self.calls.append("delivery")
         return super().delivery(
-            request_id, app_id, response_parts=response_parts, max_response_bytes=max_response_bytes
+            request_id, app_id, response_chunks=response_chunks, max_response_bytes=max_response_bytes
         )
 
 
@@ -95,7 +95,7 @@ def a_webhook(**fields: Any) -> Webhook:
 
 def first_attempt(record: QueuedRequest, due: datetime) -> PlannedAttempt:
     """Return the next attempt of a record, due at this time."""
-    return PlannedAttempt.of(record, record.webhook.tries, due)
+    return PlannedAttempt.of(record, record.webhook.attempts_in_round, due)
 
 
 class DeliverySetup:
@@ -136,6 +136,6 @@ class DeliverySetup:
         """Redeliver the record's webhook."""
         before = self.stored_record(record)
         after = before.with_webhook(
-            self.clock(), state=WebhookState.PENDING, round=before.webhook.round + 1, tries=0, error=None
+            self.clock(), state=WebhookState.PENDING, round=before.webhook.round + 1, attempts_in_round=0, error=None
         )
         self.store.commit(ChangeRequest(before, after))

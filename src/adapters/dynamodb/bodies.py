@@ -62,7 +62,7 @@ def new_body_items(record: QueuedRequest, request_xml: str, search_text: str) ->
     if len(packed) <= MAX_INLINE_REQUEST_BYTES:
         return [body | {keys.REQUEST: {"B": packed}}]
     chunks = chunk_items(record.id, keys.REQUEST, packed)
-    return [body | {keys.REQUEST_PARTS: {"N": str(len(chunks))}}, *chunks]
+    return [body | {keys.REQUEST_CHUNKS: {"N": str(len(chunks))}}, *chunks]
 
 
 def removed_item(record: QueuedRequest) -> Item:
@@ -97,23 +97,23 @@ class Bodies:
         """Return these bodies with chunks."""
         return Bodies([*self._items.values(), *chunks])
 
-    def missing_chunks(self, request_id: str, response_parts: int = 0) -> list[Item]:
+    def missing_chunks(self, request_id: str, response_chunks: int = 0) -> list[Item]:
         """Return the keys of the chunks of the request and the response that have not been read yet."""
         needed = [
-            *keys.chunk_keys(request_id, keys.REQUEST, self._request_parts),
-            *keys.chunk_keys(request_id, keys.RESPONSE, response_parts),
+            *keys.chunk_keys(request_id, keys.REQUEST, self._request_chunks),
+            *keys.chunk_keys(request_id, keys.RESPONSE, response_chunks),
         ]
         return [key for key in needed if key[keys.PART]["S"] not in self._items]
 
     @property
     def packed_request(self) -> bytes:
         """The compressed request. Raises KeyError if one of its chunks was not read."""
-        return self._packed(keys.REQUEST, self._request_parts)
+        return self._packed(keys.REQUEST, self._request_chunks)
 
     def packed_response(self, record: QueuedRequest) -> bytes | None:
         """Return the compressed response, or None if there is none. Raises KeyError if a chunk was not read."""
-        has_response = record.response_parts or keys.RESPONSE in self._items[keys.BODY]
-        return self._packed(keys.RESPONSE, record.response_parts) if has_response else None
+        has_response = record.response_chunks or keys.RESPONSE in self._items[keys.BODY]
+        return self._packed(keys.RESPONSE, record.response_chunks) if has_response else None
 
     def stored_request(self, record: QueuedRequest, *, with_response: bool = True) -> StoredRequest:
         """Return the record with its bodies. Their chunks must have been read."""
@@ -121,9 +121,9 @@ class Bodies:
         return StoredRequest(record, unpack(self.packed_request), None if response is None else unpack(response))
 
     @property
-    def _request_parts(self) -> int:
+    def _request_chunks(self) -> int:
         body = self._items[keys.BODY]
-        return int(body[keys.REQUEST_PARTS]["N"]) if keys.REQUEST_PARTS in body else 0
+        return int(body[keys.REQUEST_CHUNKS]["N"]) if keys.REQUEST_CHUNKS in body else 0
 
     def _packed(self, body: str, parts: int) -> bytes:
         if parts:

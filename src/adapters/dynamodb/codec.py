@@ -105,9 +105,10 @@ class Codec(Generic[T]):
         attributes = []
         for member, hint in _hints(self.entity_type):
             if not _is_dataclass(hint):
-                name = f"{self.prefix}{member.name}"
+                full_name = f"{self.prefix}{member.name}"
+                name = self.renamed.get(full_name, full_name)
                 omitted = MISSING if name in self.required else _empty_default(member)
-                attributes.append(_Attribute(member.name, self.renamed.get(name, name), omitted, _decoder(hint)))
+                attributes.append(_Attribute(member.name, name, omitted, _decoder(hint)))
         return attributes
 
 

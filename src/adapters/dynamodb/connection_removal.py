@@ -55,7 +55,7 @@ class ConnectionRemoval(Database):
             payloads,
             {keys.CONNECTION_ID: connection.id},
             index=keys.SEARCH_INDEX,
-            attributes=(keys.REQUEST_ID, keys.REQUEST_PARTS, keys.RESPONSE_PARTS, keys.SEARCH_TEXT),
+            attributes=(keys.REQUEST_ID, keys.REQUEST_CHUNKS, keys.RESPONSE_CHUNKS, keys.SEARCH_TEXT),
         )
         bodies = self._query(query)
         tombstones: set[str] = set()
@@ -118,6 +118,6 @@ class ConnectionRemoval(Database):
 
 
 def _chunk_keys(body: Item) -> Iterator[Item]:
-    for name, parts in ((keys.REQUEST, keys.REQUEST_PARTS), (keys.RESPONSE, keys.RESPONSE_PARTS)):
+    for name, parts in ((keys.REQUEST, keys.REQUEST_CHUNKS), (keys.RESPONSE, keys.RESPONSE_CHUNKS)):
         if parts in body:
             yield from keys.chunk_keys(body[keys.REQUEST_ID]["S"], name, int(body[parts]["N"]))

@@ -149,7 +149,7 @@ class Packing(Search):
                     **key,
                     UpdateExpression=f"REMOVE {keys.CONNECTION_ID}, {keys.SEARCH_TEXT}",
                     # A body with chunks stays, even if its chunks were announced after the query.
-                    ConditionExpression=f"{keys.SEARCH_TEXT} = :text AND attribute_not_exists({keys.RESPONSE_PARTS})",
+                    ConditionExpression=f"{keys.SEARCH_TEXT} = :text AND attribute_not_exists({keys.RESPONSE_CHUNKS})",
                     ExpressionAttributeValues={":text": entry[keys.SEARCH_TEXT]},
                 )
 

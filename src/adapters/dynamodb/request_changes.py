@@ -48,7 +48,7 @@ class RequestChanges(Database):
         if change.response_xml is not None:
             size, packed = len(change.response_xml.encode()), pack(change.response_xml)
             chunks = chunk_items(after.id, keys.RESPONSE, packed) if size > MAX_INLINE_RESPONSE_BYTES else []
-            after = replace(after, response_size=size, response_parts=len(chunks))
+            after = replace(after, response_size=size, response_chunks=len(chunks))
             if chunks:
                 self._store_chunks(change, chunks)
             else:
@@ -65,7 +65,7 @@ class RequestChanges(Database):
         They are not read until the record contains their number. A repeated commit writes them again unchanged. The
         body gets their number first, so they can be found and removed even if the transaction never happens.
         """
-        attributes = _index_attributes(change.after) | {keys.RESPONSE_PARTS: {"N": str(len(chunks))}}
+        attributes = _index_attributes(change.after) | {keys.RESPONSE_CHUNKS: {"N": str(len(chunks))}}
         try:
             self._client.update_item(**self._body_update(change.after.id, attributes), ConditionExpression=HAS_BODY)
         except self._client.exceptions.ConditionalCheckFailedException:
@@ -76,7 +76,7 @@ class RequestChanges(Database):
     def _remove_request(self, change: RemoveRequest) -> list[Operation]:
         record = change.before
         chunks = [
-            *keys.chunk_keys(record.id, keys.RESPONSE, record.response_parts),
+            *keys.chunk_keys(record.id, keys.RESPONSE, record.response_chunks),
             *keys.chunk_keys(record.id, keys.REQUEST, MAX_REQUEST_CHUNKS),
         ]
         tombstone = tombstone_item(record, change.deleted_at)

@@ -27,16 +27,18 @@ TOMBSTONE_DAYS = 90
 
 RECORDS = Codec(
     QueuedRequest,
-    # The names without their prefix save bytes in every record.
+    # The names without their prefix save bytes in every record. The last two are older names.
     renamed={
         "queue_priority": "priority",
         "paging_page": "page",
         "paging_first_page_id": "first_page_id",
         "paging_page_size": "page_size",
         "paging_continued": "continued",
+        "response_chunks": keys.RESPONSE_CHUNKS,
+        "webhook_attempts_in_round": keys.WEBHOOK_ATTEMPTS_IN_ROUND,
     },
     # The indexes, the counts and the event filters in the template depend on them.
-    required={keys.STATE, keys.WEBHOOK_STATE, keys.WEBHOOK_TRIES},
+    required={keys.STATE, keys.WEBHOOK_STATE, keys.WEBHOOK_ATTEMPTS_IN_ROUND},
 )
 TOMBSTONES = Codec(Tombstone)
 
@@ -90,7 +92,7 @@ class Requests(Database):
         second, ahead = self._second_round(
             {
                 tables.connections: [] if connection_id else [keys.id_key(request.connection_id)],
-                tables.payloads: bodies.missing_chunks(request_id, record.response_parts) if record and bodies else [],
+                tables.payloads: bodies.missing_chunks(request_id, record.response_chunks) if record and bodies else [],
             },
             record,
             max_ahead,
@@ -141,9 +143,9 @@ class Requests(Database):
         ]
         return StoredBatch(records, bodies, self._payloads)
 
-    def _complete(self, bodies: Bodies, request_id: str, response_parts: int = 0) -> Bodies:
+    def _complete(self, bodies: Bodies, request_id: str, response_chunks: int = 0) -> Bodies:
         """Return the bodies with the chunks of the request and the response that are still missing."""
-        return bodies | self._payloads(bodies.missing_chunks(request_id, response_parts))
+        return bodies | self._payloads(bodies.missing_chunks(request_id, response_chunks))
 
     def _payloads(self, item_keys: Sequence[Item]) -> list[Item]:
         return self._batch_get({self._tables.payloads: item_keys})[self._tables.payloads]
@@ -162,7 +164,7 @@ class Requests(Database):
         return [RECORDS.entity(item) for item in self._client.query(**query, Limit=limit)["Items"]]
 
     def delivery(
-        self, request_id: str, app_id: str, *, response_parts: int, max_response_bytes: int
+        self, request_id: str, app_id: str, *, response_chunks: int, max_response_bytes: int
     ) -> Delivery | Tombstone | None:
         """Return the data for one webhook attempt, with one read of three tables."""
         tables = self._tables
@@ -171,7 +173,7 @@ class Requests(Database):
                 tables.queued_requests: [keys.id_key(request_id)],
                 tables.payloads: [
                     keys.payload_key(request_id),
-                    *keys.chunk_keys(request_id, keys.RESPONSE, response_parts),
+                    *keys.chunk_keys(request_id, keys.RESPONSE, response_chunks),
                 ],
                 tables.apps: [keys.id_key(app_id)],
             }
@@ -184,5 +186,5 @@ class Requests(Database):
             return None  # it was removed during the read
         secrets = APPS.entity(items[tables.apps][0]).webhook_secrets if items[tables.apps] else ()
         with_response = record.response_size <= max_response_bytes
-        bodies = self._complete(bodies, record.id, record.response_parts if with_response else 0)
+        bodies = self._complete(bodies, record.id, record.response_chunks if with_response else 0)
         return Delivery(bodies.stored_request(record, with_response=with_response), secrets)

@@ -31,8 +31,8 @@ ENTRY_ATTRIBUTES = (
     keys.REQUEST_ID,
     keys.INSERTED_AT,
     keys.SEARCH_TEXT,
-    keys.REQUEST_PARTS,
-    keys.RESPONSE_PARTS,
+    keys.REQUEST_CHUNKS,
+    keys.RESPONSE_CHUNKS,
 )
 """A search spends its time on parsing entries, so it reads only the attributes that it needs."""
 
@@ -98,7 +98,7 @@ def record_key(entry: Item) -> RecordKey:
 
 def has_chunks(entry: Item) -> bool:
     """Return whether a body has chunks. It stays in the index, where removing the connection finds their number."""
-    return keys.REQUEST_PARTS in entry or keys.RESPONSE_PARTS in entry
+    return keys.REQUEST_CHUNKS in entry or keys.RESPONSE_CHUNKS in entry
 
 
 def is_removed(entry: Item) -> bool:

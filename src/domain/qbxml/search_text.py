@@ -27,7 +27,7 @@ def search_text(request: Request, response_xml: str | None = None) -> str:
     """
     texts = _Texts(_MAX_REQUEST_BYTES)
     with suppress(_Full):
-        for text in (request.name, request.request_id, *(element.text for element in request.element.iter())):
+        for text in (request.name, request.request_label, *(element.text for element in request.element.iter())):
             texts.add(text or "")
     lines = texts.lines
     if response_xml:

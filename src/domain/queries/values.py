@@ -110,7 +110,7 @@ def _version(value: str) -> str:
 
 TEXT = ValueKind(_text)
 VERSION = ValueKind(_version)
-LABEL = _limited(limits.MAX_REQUEST_ID)
+LABEL = _limited(limits.MAX_REQUEST_LABEL_CHARACTERS)
 LIST_ID = _limited(_MAX_ID)
 BOOLEAN = ValueKind(_boolean, {"type": "boolean"})
 ITERATION = ValueKind(_iteration, {"type": "string", "enum": ["auto", "true", "1", "never", "false", "0"]})

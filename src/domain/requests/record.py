@@ -110,8 +110,9 @@ class WebhookAttempt:
 class Webhook:
     """The webhook of a request.
 
-    `round` and `tries` identify a webhook attempt. A redelivery through the API begins a new round, in which `tries`
-    counts from zero. `error` describes the last failure.
+    `attempts` lists the latest attempts of all rounds. A redelivery through the API begins a new round, in which
+    `attempts_in_round` counts from zero. The two numbers identify a webhook attempt. `error` describes the last
+    failure.
     """
 
     state: WebhookState = WebhookState.NOT_APPLICABLE
@@ -119,7 +120,7 @@ class Webhook:
     attempts: tuple[WebhookAttempt, ...] = ()
     error: str | None = None
     round: int = 0
-    tries: int = 0
+    attempts_in_round: int = 0
 
     @classmethod
     def to(cls, url: str | None) -> Webhook:
@@ -169,7 +170,7 @@ class QueuedRequest:
     `revision` grows by one with every change. A change names the revision on which it is based. `request_label` is the
     `requestID` that QuickBooks returns. `sessions` counts the sessions that sent the request, `lost_responses` those
     that ended without a response to a read, and `last_session_id` is the session that claimed it last. `response_size`
-    is in bytes of UTF-8. `response_parts` counts the chunks of a response that is too large for the body item.
+    is in bytes of UTF-8. `response_chunks` counts the chunks of a response that is too large for the body item.
     """
 
     id: str
@@ -190,7 +191,7 @@ class QueuedRequest:
     lost_responses: int = 0
     last_session_id: str | None = None
     response_size: int = 0
-    response_parts: int = 0
+    response_chunks: int = 0
     revision: int = 1
 
     @property

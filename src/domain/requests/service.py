@@ -144,14 +144,14 @@ class RequestService:
         self, connection: Connection, request: qbxml.Request, webhook: Webhook, paging: Paging, now: datetime
     ) -> StoredRequest:
         request_id = self._new_id()
-        if not request.request_id:
-            request = request.with_request_id(request_id)
+        if not request.request_label:
+            request = request.with_request_label(request_id)
         record = QueuedRequest(
             id=request_id,
             connection_id=connection.id,
             app_id=connection.app_id,
             request_name=request.name,
-            request_label=request.request_id or request_id,
+            request_label=request.request_label or request_id,
             qbxml_version=request.version,
             inserted_at=timestamp(now),
             updated_at=timestamp(now),
@@ -209,7 +209,7 @@ class RequestService:
                     {"state": record.state.value},
                 )
             return record.with_webhook(
-                now, state=WebhookState.PENDING, error=None, round=record.webhook.round + 1, tries=0
+                now, state=WebhookState.PENDING, error=None, round=record.webhook.round + 1, attempts_in_round=0
             )
 
         return self._change(app_id, request_id, connection_id, pending)

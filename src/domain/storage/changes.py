@@ -32,7 +32,7 @@ class AddRequest:
 class ChangeRequest:
     """Change a record. `response_xml` stores a response, and `search_text` replaces the search text.
 
-    The store sets `response_size` and `response_parts` of the record, which describe the stored response.
+    The store sets `response_size` and `response_chunks` of the record, which describe the stored response.
     """
 
     before: QueuedRequest

@@ -200,11 +200,11 @@ class Database(Store, Connections, Listing, Packing, Protocol):
         """
 
     def delivery(
-        self, request_id: str, app_id: str, *, response_parts: int, max_response_bytes: int
+        self, request_id: str, app_id: str, *, response_chunks: int, max_response_bytes: int
     ) -> Delivery | Tombstone | None:
         """Return the current record, its bodies and the app's active webhook secrets, in one round trip.
 
-        `response_parts` is the expected number of response chunks. If the record has more, they are read too.
+        `response_chunks` is the expected number of response chunks. If the record has more, they are read too.
         """
 
     # --- Sessions, apps and their API keys

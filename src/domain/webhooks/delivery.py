@@ -5,11 +5,11 @@ recently did not, the attempt is deferred to the retry queue. A receiver that ti
 again. It recognises the event by its `webhook-id`.
 
 The record, not the message, determines whether an attempt is made. A message names a round and the number of earlier
-tries in it. If the record is past them, the message is dropped, so duplicate and late messages do no harm.
+attempts in it. If the record is past them, the message is dropped, so duplicate and late messages do no harm.
 
 An attempt calls the store twice: it reads before the HTTP call and commits after it. The next attempt is planned before
-the commit. If the process dies in between, the number of tries in the record is unchanged. The message for this attempt
-is then delivered again, and the message that was planned too early waits (`AheadOfRecord`).
+the commit. If the process dies in between, the number of attempts in the record is unchanged. The message for this
+attempt is then delivered again, and the message that was planned too early waits (`AheadOfRecord`).
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class Deliverer:
         if host in self.slow_hosts:
             return self.defer(record, "The receiver recently did not respond in time.")
         start = self.clock()
-        delivery = self._delivery(PlannedAttempt.of(record, record.webhook.tries, start))
+        delivery = self._delivery(PlannedAttempt.of(record, record.webhook.attempts_in_round, start))
         if delivery is None:
             return None
         response = self._post(delivery, start, FIRST_ATTEMPT_TIMEOUT_SECONDS)
@@ -167,7 +167,7 @@ class Deliverer:
 
     def defer(self, record: QueuedRequest, reason: str) -> Deferred:
         """Put the first attempt of a round into the retry queue."""
-        self.retries.plan(PlannedAttempt.of(record, record.webhook.tries, self.clock()))
+        self.retries.plan(PlannedAttempt.of(record, record.webhook.attempts_in_round, self.clock()))
         return Deferred(record, reason)
 
     def attempt(self, planned: PlannedAttempt) -> Attempted | None:
@@ -187,7 +187,10 @@ class Deliverer:
     def _delivery(self, planned: PlannedAttempt) -> Delivery | None:
         """Read the record and its bodies. Return None if the attempt is no longer needed."""
         delivery = self.store.delivery(
-            planned.request_id, planned.app_id, response_parts=planned.response_parts, max_response_bytes=MAX_BODY_BYTES
+            planned.request_id,
+            planned.app_id,
+            response_chunks=planned.response_chunks,
+            max_response_bytes=MAX_BODY_BYTES,
         )
         if delivery is None or isinstance(delivery, Tombstone) or not _is_needed(delivery.stored.record, planned):
             return None
@@ -196,11 +199,11 @@ class Deliverer:
     def _finish(self, delivery: Delivery, response: Response, start: datetime) -> Attempted:
         """Plan the next attempt if one is needed, and record this one."""
         record, end = delivery.stored.record, self.clock()
-        tries = record.webhook.tries + 1
-        outcome = self._outcome(response, tries, end)
+        number = record.webhook.attempts_in_round + 1
+        outcome = self._outcome(response, number, end)
         next_at = outcome.moment if isinstance(outcome, RetryAt) else None
         if next_at:
-            self.retries.plan(PlannedAttempt.of(record, tries, next_at))
+            self.retries.plan(PlannedAttempt.of(record, number, next_at))
         attempt = WebhookAttempt(
             timestamp(start),
             _response_text(response),
@@ -227,7 +230,7 @@ class Deliverer:
         except DeliveryFailed as failure:
             return failure
 
-    def _outcome(self, response: Response, tries: int, now: datetime) -> Outcome:
+    def _outcome(self, response: Response, number: int, now: datetime) -> Outcome:
         if isinstance(response, HttpResponse):
             if response.status in _SUCCESS:
                 return Succeeded()
@@ -237,8 +240,8 @@ class Deliverer:
         reason = _failure(response)
         if permanent:
             return GaveUp(reason)
-        moment = next_attempt_at(now, tries, retry_after, self.random())
-        return RetryAt(moment, reason) if moment else GaveUp(f"Gave up after {tries} attempts. The last one: {reason}")
+        moment = next_attempt_at(now, number, retry_after, self.random())
+        return RetryAt(moment, reason) if moment else GaveUp(f"Gave up after {number} attempts. The last one: {reason}")
 
     def _record(self, result: Attempted, now: datetime) -> bool:
         """Commit an attempt. If the record has changed since it was read, add the attempt to the changed record."""
@@ -263,16 +266,20 @@ def needs_first_attempt(before: QueuedRequest | None, after: QueuedRequest) -> b
 
 
 def _awaits_first_attempt(record: QueuedRequest) -> bool:
-    return record.state in ENDED and record.webhook_state is WebhookState.PENDING and record.webhook.tries == 0
+    return (
+        record.state in ENDED and record.webhook_state is WebhookState.PENDING and record.webhook.attempts_in_round == 0
+    )
 
 
 def _is_needed(record: QueuedRequest, planned: PlannedAttempt) -> bool:
     webhook = record.webhook
     if record.state not in ENDED or webhook.state is not WebhookState.PENDING or webhook.round != planned.webhook_round:
         return False
-    if webhook.tries < planned.webhook_tries:
-        raise AheadOfRecord(f"{record.id}: attempt {planned.webhook_tries} came before {webhook.tries} was recorded.")
-    return webhook.tries == planned.webhook_tries
+    if webhook.attempts_in_round < planned.earlier_attempts:
+        raise AheadOfRecord(
+            f"{record.id}: attempt {planned.earlier_attempts} came before {webhook.attempts_in_round} was recorded."
+        )
+    return webhook.attempts_in_round == planned.earlier_attempts
 
 
 def _failure(response: Response) -> str:
@@ -298,8 +305,8 @@ def _with_result(current: QueuedRequest, result: Attempted, now: datetime) -> Qu
     webhook, read = current.webhook, result.record.webhook
     older = (_shortened(attempt, MAX_OLDER_RESPONSE_BYTES) for attempt in webhook.attempts)
     attempts = (*older, _shortened(result.attempt, MAX_RESPONSE_BYTES))[-MAX_ATTEMPTS_KEPT:]
-    same_try = webhook.state is WebhookState.PENDING and webhook.tries == read.tries
-    if webhook.round != read.round or not (same_try or isinstance(result.outcome, Succeeded)):
+    same_attempt = webhook.state is WebhookState.PENDING and webhook.attempts_in_round == read.attempts_in_round
+    if webhook.round != read.round or not (same_attempt or isinstance(result.outcome, Succeeded)):
         return current.with_webhook(now, attempts=attempts)
     match result.outcome:
         case Succeeded():
@@ -308,7 +315,9 @@ def _with_result(current: QueuedRequest, result: Attempted, now: datetime) -> Qu
             state, error = WebhookState.PENDING, reason
         case GaveUp(reason=reason):
             state, error = WebhookState.FAILED, reason
-    return current.with_webhook(now, attempts=attempts, state=state, error=error, tries=webhook.tries + 1)
+    return current.with_webhook(
+        now, attempts=attempts, state=state, error=error, attempts_in_round=webhook.attempts_in_round + 1
+    )
 
 
 def _shortened(attempt: WebhookAttempt, max_bytes: int) -> WebhookAttempt:

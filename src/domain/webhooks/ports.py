@@ -45,19 +45,19 @@ class DeliveryFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PlannedAttempt:
-    """A message in the retry queue: the attempt after `webhook_tries` tries in a round of a request."""
+    """A message in the retry queue: the attempt after `earlier_attempts` in a round of a request."""
 
     request_id: str
     app_id: str
     webhook_round: int
-    webhook_tries: int
-    response_parts: int
+    earlier_attempts: int
+    response_chunks: int
     not_before: datetime
 
     @classmethod
-    def of(cls, record: QueuedRequest, tries: int, not_before: datetime) -> PlannedAttempt:
-        """Return the attempt after `tries` tries in the current round of a record."""
-        return cls(record.id, record.app_id, record.webhook.round, tries, record.response_parts, not_before)
+    def of(cls, record: QueuedRequest, earlier_attempts: int, not_before: datetime) -> PlannedAttempt:
+        """Return the attempt after `earlier_attempts` in the current round of a record."""
+        return cls(record.id, record.app_id, record.webhook.round, earlier_attempts, record.response_chunks, not_before)
 
 
 class RetryQueue(Protocol):

@@ -11,15 +11,15 @@ _MAX_DIGITS = 9
 """A longer number of seconds is not parsed. It is over 30 years, more than any limit."""
 
 
-def next_attempt_at(now: datetime, tries: int, retry_after: str | None, random: float) -> datetime | None:
-    """Return when to try again after `tries` failed attempts, or None if that was the last one.
+def next_attempt_at(now: datetime, attempts: int, retry_after: str | None, random: float) -> datetime | None:
+    """Return when to try again after `attempts` failed attempts, or None if that was the last one.
 
     `random` in [0, 1) spreads the delay by ± 20 %. `retry_after` is the text of the header. It can make the delay
     longer, up to 24 hours, but never shorter.
     """
-    if tries > len(RETRY_DELAYS):
+    if attempts > len(RETRY_DELAYS):
         return None
-    delay = RETRY_DELAYS[tries - 1] * (1 - JITTER + 2 * JITTER * random)
+    delay = RETRY_DELAYS[attempts - 1] * (1 - JITTER + 2 * JITTER * random)
     requested = retry_after_delay(retry_after, now) if retry_after else None
     return now + max(delay, min(requested or timedelta(), MAX_RETRY_AFTER))
 

@@ -44,7 +44,7 @@ REQUEST_ID = "b0000000-0000-4000-8000-000000000001"
 HOOK = "https://shop.example/hooks/quickbooks"
 KEY = "sk_" + "A" * 43
 
-# The tries of the webhook that the record of an event has behind it; no entry: the record still waits.
+# The number of webhook attempts in the round of an event's record. Without an entry, the record still waits.
 ENDED = {"redeliver_queued_request": 0, "deliver_webhook": 0, "retry_webhook": 1, "forget_expired": 1}
 
 TOKEN = f"{CONNECTION_ID}.{'A' * 43}"
@@ -93,7 +93,9 @@ def filled_store(function: str) -> FakeStore:
     if function in ENDED:
         for state in (State.TICKETED, State.SENT):
             store.commit(ChangeRequest(record, record := record.moved(state, NOON)))
-        after = record.moved(State.RESPONSE_RECEIVED, NOON, webhook=replace(record.webhook, tries=ENDED[function]))
+        after = record.moved(
+            State.RESPONSE_RECEIVED, NOON, webhook=replace(record.webhook, attempts_in_round=ENDED[function])
+        )
         store.commit(ChangeRequest(record, after, response_xml=RESPONSE_XML))
     if function == "forget_expired":
         del store.records[REQUEST_ID]  # as time to live does

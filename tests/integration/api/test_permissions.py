@@ -138,7 +138,9 @@ def fill(store: DynamoDBStore, function: str) -> None:
     if function in ENDED:
         for state in (State.TICKETED, State.SENT):
             store.commit(ChangeRequest(record, record := record.moved(state, NOON)))
-        after = record.moved(State.RESPONSE_RECEIVED, NOON, webhook=replace(record.webhook, tries=ENDED[function]))
+        after = record.moved(
+            State.RESPONSE_RECEIVED, NOON, webhook=replace(record.webhook, attempts_in_round=ENDED[function])
+        )
         store.commit(ChangeRequest(record, after, response_xml=RESPONSE_XML))
         if function == "redeliver_queued_request":
             store.commit(ChangeRequest(after, after.with_webhook(NOON, state=WebhookState.SUCCEEDED)))

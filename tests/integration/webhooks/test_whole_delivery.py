@@ -145,7 +145,7 @@ def test_a_failed_attempt_is_repeated_through_the_queue(stack: Stack) -> None:
     assert stack.calls.total() == 2, stack.calls
     assert attempt.response == "busy"
     stored = stack.stored_record(after)
-    assert (stored.webhook_state, stored.webhook.tries) == (WebhookState.SUCCEEDED, 2)
+    assert (stored.webhook_state, stored.webhook.attempts_in_round) == (WebhookState.SUCCEEDED, 2)
 
 
 def test_an_event_omits_a_response_of_5_mb(stack: Stack) -> None:
@@ -170,7 +170,11 @@ def test_a_redelivery_during_an_attempt_keeps_both_the_new_round_and_the_attempt
         assert stack.stream(before, after) == {"batchItemFailures": []}
 
     stored = stack.stored_record(after)
-    assert (stored.webhook_state, stored.webhook.round, stored.webhook.tries) == (WebhookState.PENDING, 1, 0)
+    assert (stored.webhook_state, stored.webhook.round, stored.webhook.attempts_in_round) == (
+        WebhookState.PENDING,
+        1,
+        0,
+    )
     assert [attempt.response for attempt in stored.webhook.attempts] == [response.decode().rpartition("\n")[2]]
 
 

@@ -36,7 +36,7 @@ INTERNAL = {
     "app_id",
     "request_label",  # it is in the request
     "webhook.round",
-    "webhook.tries",
+    "webhook.attempts_in_round",
     "paging.page_size",
     "paging.may_begin",
     "recovery.response_lost",
@@ -49,7 +49,7 @@ INTERNAL = {
     "lost_responses",
     "last_session_id",
     "response_size",
-    "response_parts",
+    "response_chunks",
     "revision",
 }
 """Fields of a record that clients do not see."""

@@ -74,7 +74,7 @@ def test_transliteration_keeps_characters_that_quickbooks_can_store() -> None:
 def test_transliteration_replaces_characters_in_attributes() -> None:
     request = parse_request_xml(request_xml('<HostQueryRq requestID="Ł"/>'), transliterate=True)
 
-    assert request.request_id == "L"
+    assert request.request_label == "L"
 
 
 def test_a_character_without_a_replacement_is_rejected_despite_transliteration() -> None:

@@ -66,14 +66,14 @@ def test_response_data_is_kept() -> None:
 def test_a_label_is_the_first_attribute() -> None:
     request = parse_request_xml(request_xml('<CustomerQueryRq iterator="Start"></CustomerQueryRq>'))
 
-    assert request.with_request_id("a&b").to_xml() == request_xml(
+    assert request.with_request_label("a&b").to_xml() == request_xml(
         '<CustomerQueryRq requestID="a&amp;b" iterator="Start"></CustomerQueryRq>'
     )
-    assert request.request_id is None
+    assert request.request_label is None
 
 
 def test_an_empty_label_is_like_no_label() -> None:
-    assert parse_request_xml(request_xml('<HostQueryRq requestID=""/>')).request_id is None
+    assert parse_request_xml(request_xml('<HostQueryRq requestID=""/>')).request_label is None
 
 
 def test_only_queries_are_reads() -> None:

@@ -73,7 +73,7 @@ def test_the_tree_may_include_the_envelope() -> None:
         }
     )
 
-    assert (request.version, request.on_error, request.request_id) == ("16.0", "continueOnError", "7")
+    assert (request.version, request.on_error, request.request_label) == ("16.0", "continueOnError", "7")
 
 
 def test_the_shorter_form_is_that_of_a_response() -> None:

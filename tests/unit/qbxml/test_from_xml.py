@@ -41,7 +41,7 @@ def test_version_on_error_and_label_are_read() -> None:
     )
 
     assert (request.version, request.on_error, request.name) == ("13.0", "stopOnError", "CustomerQueryRq")
-    assert request.request_id == "7"
+    assert request.request_label == "7"
     assert request.is_read
 
 
@@ -184,7 +184,7 @@ def test_message_set_ids_are_reserved_for_the_service(attribute: str) -> None:
 
 
 def test_a_request_id_has_at_most_50_characters() -> None:
-    assert parse_request_xml(request_xml(f'<HostQueryRq requestID="{"x" * 50}"/>')).request_id == "x" * 50
+    assert parse_request_xml(request_xml(f'<HostQueryRq requestID="{"x" * 50}"/>')).request_label == "x" * 50
     assert problem_of(request_xml(f'<HostQueryRq requestID="{"x" * 51}"/>')).path == "HostQueryRq/@requestID"
 
 

@@ -35,13 +35,13 @@ def test_a_page_has_the_remaining_count_and_the_iterator_id() -> None:
 def test_absent_attributes_are_none() -> None:
     (status,) = parse_response(response_xml(f"<AQueryRs {STATUS_OK}/>")).statuses
 
-    assert (status.request_id, status.iterator_remaining, status.iterator_id) == (None, None, None)
+    assert (status.request_label, status.iterator_remaining, status.iterator_id) == (None, None, None)
 
 
 def test_an_empty_label_is_an_absent_one() -> None:
     (status,) = parse_response(response_xml(f'<AQueryRs requestID="" {STATUS_OK}/>')).statuses
 
-    assert status.request_id is None
+    assert status.request_label is None
 
 
 def test_the_status_of_the_message_set_is_read() -> None:

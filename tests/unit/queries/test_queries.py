@@ -164,14 +164,14 @@ def test_label_and_webhook_url_are_passed_on() -> None:
         {"request_id": ["mine"], "webhook_url": ["https://example.com"]}
     )
 
-    assert request.request_id == "mine"
+    assert request.request_label == "mine"
     assert webhook_url == "https://example.com"
 
 
 def test_label_and_webhook_url_are_optional() -> None:
     request, webhook_url, _ = QUERIES["customers"].build({})
 
-    assert (request.request_id, webhook_url) == (None, None)
+    assert (request.request_label, webhook_url) == (None, None)
 
 
 @pytest.mark.parametrize(

@@ -342,14 +342,14 @@ class TestRedeliver:
         record = requests.add(
             a_record(
                 state=State.ERROR,
-                webhook=Webhook(webhook_state, HOOK, tries=8, error="gave up"),
+                webhook=Webhook(webhook_state, HOOK, attempts_in_round=8, error="gave up"),
             )
         )
 
         after = requests.service.redeliver(APP_ID, record.id).record
 
         assert after.webhook_state == WebhookState.PENDING
-        assert (after.webhook.round, after.webhook.tries, after.webhook.error) == (1, 0, None)
+        assert (after.webhook.round, after.webhook.attempts_in_round, after.webhook.error) == (1, 0, None)
 
     def test_redelivery_needs_a_url_and_an_ended_request(self, requests: Requests) -> None:
         without = requests.add(a_record(state=State.ERROR))

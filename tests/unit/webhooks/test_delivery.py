@@ -77,7 +77,11 @@ def test_any_2xx_is_success(status: int) -> None:
     attempt = WebhookAttempt(timestamp(NOON), "thanks", status, duration_ms=1500)
     assert result == Attempted(record, Succeeded(), attempt, recorded=True)
     after = setup.stored_record(record)
-    assert (after.webhook_state, after.webhook.error, after.webhook.tries) == (WebhookState.SUCCEEDED, None, 1)
+    assert (after.webhook_state, after.webhook.error, after.webhook.attempts_in_round) == (
+        WebhookState.SUCCEEDED,
+        None,
+        1,
+    )
     assert after.webhook.attempts == (attempt,)
     assert setup.queue.attempts == []
 
@@ -85,7 +89,7 @@ def test_any_2xx_is_success(status: int) -> None:
 @pytest.mark.parametrize("status", [100, 199, 300, 301, 302, 304, 307, 308, 400, 401, 404, 429, 500, 503])
 def test_any_other_status_is_a_failed_attempt_that_is_tried_again(status: int) -> None:
     setup = DeliverySetup(HttpResponse(status, "no"))
-    record = setup.add(response_parts=3, webhook=a_webhook(round=2))
+    record = setup.add(response_chunks=3, webhook=a_webhook(round=2))
 
     result = setup.attempt(record)
 
@@ -93,12 +97,12 @@ def test_any_other_status_is_a_failed_attempt_that_is_tried_again(status: int) -
     assert isinstance(result.outcome, RetryAt)
     assert result.outcome.moment == due
     after = setup.stored_record(record)
-    assert (after.webhook_state, after.webhook.tries) == (WebhookState.PENDING, 1)
+    assert (after.webhook_state, after.webhook.attempts_in_round) == (WebhookState.PENDING, 1)
     assert str(status) in (after.webhook.error or "")
     attempt = WebhookAttempt(timestamp(NOON), "no", status, duration_ms=0, next_attempt_at=timestamp(due))
     assert after.webhook.attempts == (attempt,)
     [planned_attempt] = setup.queue.attempts
-    assert planned_attempt == replace(first_attempt(after, due), webhook_tries=1, webhook_round=2, response_parts=3)
+    assert planned_attempt == replace(first_attempt(after, due), earlier_attempts=1, webhook_round=2, response_chunks=3)
 
 
 def test_a_failure_without_a_response_text_is_described() -> None:
@@ -164,7 +168,7 @@ def test_the_webhook_fails_after_the_eighth_attempt() -> None:
     assert [wait.total_seconds() for wait in waits] == [5, 300, 1800, 7200, 18000, 36000, 36000]
     assert len(setup.queue.attempts) == 7
     after = setup.stored_record(record)
-    assert (after.webhook_state, after.webhook.tries) == (WebhookState.FAILED, 8)
+    assert (after.webhook_state, after.webhook.attempts_in_round) == (WebhookState.FAILED, 8)
     assert after.webhook.error == "Gave up after 8 attempts. The last one: The receiver returned HTTP 500."
     assert [one.response for one in after.webhook.attempts] == [f"response {number}" for number in range(1, 9)]
 

@@ -40,7 +40,11 @@ def test_a_first_attempt_that_responds_in_time_is_recorded() -> None:
     assert isinstance(first.outcome, RetryAt)
     assert isinstance(second, Attempted)
     assert second.outcome == Succeeded()
-    assert setup.stored_record(failing).webhook.tries == setup.stored_record(working).webhook.tries == 1
+    assert (
+        setup.stored_record(failing).webhook.attempts_in_round
+        == setup.stored_record(working).webhook.attempts_in_round
+        == 1
+    )
 
 
 def test_a_first_attempt_that_is_cut_off_is_repeated_through_the_queue_and_does_not_count() -> None:
@@ -58,7 +62,7 @@ def test_a_first_attempt_that_is_cut_off_is_repeated_through_the_queue_and_does_
     assert isinstance(second, Attempted)
     assert {headers["webhook-id"] for _, headers, _, _ in setup.receiver.posts} == {record.id}
     webhook = setup.stored_record(record).webhook
-    assert (webhook.state, webhook.tries) == (WebhookState.SUCCEEDED, 1)
+    assert (webhook.state, webhook.attempts_in_round) == (WebhookState.SUCCEEDED, 1)
 
 
 def test_a_host_that_timed_out_is_skipped_until_the_queue_retries() -> None:

@@ -103,8 +103,8 @@ def test_a_failed_attempt_is_not_a_failure_of_the_batch_because_a_retry_is_plann
 
 def test_a_redelivery_is_attempted() -> None:
     setup = a_setup()
-    before = setup.add(webhook=a_webhook(state=WebhookState.FAILED, tries=8))
-    after = before.with_webhook(NOON, state=WebhookState.PENDING, tries=0, round=1)
+    before = setup.add(webhook=a_webhook(state=WebhookState.FAILED, attempts_in_round=8))
+    after = before.with_webhook(NOON, state=WebhookState.PENDING, attempts_in_round=0, round=1)
     setup.store.records[after.id] = after
 
     deliver_webhook.handler({"Records": [change(record_item(after), record_item(before))]}, None)
@@ -127,7 +127,7 @@ def test_changes_that_need_no_attempt_are_skipped_without_a_read() -> None:
     setup = a_setup()
     record = setup.add()
     noted = record.changed(NOON, sessions=1)
-    tried = record.with_webhook(NOON, tries=1)
+    tried = record.with_webhook(NOON, attempts_in_round=1)
     waiting = record.changed(NOON, state=State.WAITING)
     tombstone = tombstone_item(record, timestamp(NOON))
     changes = [
@@ -241,16 +241,16 @@ def test_a_record_with_attempts_in_the_former_format_is_readable() -> None:
 
 def test_a_planned_attempt_is_made_with_the_full_limit() -> None:
     setup = a_setup()
-    record = setup.add(webhook=a_webhook(tries=3))
+    record = setup.add(webhook=a_webhook(attempts_in_round=3))
 
     assert retry_webhook.handler({"Records": [message(record)]}, None) == NO_FAILURES
-    assert setup.stored_record(record).webhook.tries == 4
+    assert setup.stored_record(record).webhook.attempts_in_round == 4
     assert [timeout for _, _, _, timeout in setup.receiver.posts] == [10.0]
 
 
 def test_an_early_message_is_planned_again() -> None:
     setup = a_setup()
-    record = setup.add(webhook=a_webhook(tries=3))
+    record = setup.add(webhook=a_webhook(attempts_in_round=3))
     planned_attempt = first_attempt(record, NOON + timedelta(hours=5))
 
     response = retry_webhook.handler({"Records": [message(record, body=message_of(planned_attempt))]}, None)
@@ -262,9 +262,9 @@ def test_an_early_message_is_planned_again() -> None:
 
 def test_messages_that_cannot_be_processed_are_reported_by_their_ids() -> None:
     setup = a_setup()
-    record = setup.add(webhook=a_webhook(tries=3))
-    ahead = setup.add(webhook=a_webhook(tries=0))
-    early = message_of(first_attempt(ahead.with_webhook(NOON, tries=1), NOON))
+    record = setup.add(webhook=a_webhook(attempts_in_round=3))
+    ahead = setup.add(webhook=a_webhook(attempts_in_round=0))
+    early = message_of(first_attempt(ahead.with_webhook(NOON, attempts_in_round=1), NOON))
     messages = [message(record, "good"), message(record, "poison", "no attempt"), message(ahead, "ahead", early)]
 
     response = retry_webhook.handler({"Records": messages}, None)

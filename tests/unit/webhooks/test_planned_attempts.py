@@ -36,14 +36,14 @@ OLDER_SECRET = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8="
         {"webhook": a_webhook(state=WebhookState.FAILED)},
         {"webhook": a_webhook(state=WebhookState.NOT_APPLICABLE)},
         {"webhook": a_webhook(round=1)},
-        {"webhook": a_webhook(tries=1)},
+        {"webhook": a_webhook(attempts_in_round=1)},
         *[{"state": state} for state in State if state not in ENDED],
     ],
 )
 def test_an_outdated_attempt_is_dropped(fields: dict[str, object]) -> None:
     setup = DeliverySetup()
     record = setup.add(**fields)
-    planned_attempt = replace(first_attempt(record, NOON), webhook_round=0, webhook_tries=0)
+    planned_attempt = replace(first_attempt(record, NOON), webhook_round=0, earlier_attempts=0)
 
     result = setup.deliverer.attempt(planned_attempt)
 
@@ -99,7 +99,7 @@ def test_a_message_that_overtakes_the_commit_of_the_previous_attempt_is_repeated
     """If that commit is only late, dropping the message would lose the webhook."""
     setup = DeliverySetup()
     record = setup.add()
-    planned_attempt = replace(first_attempt(record, NOON), webhook_tries=1)
+    planned_attempt = replace(first_attempt(record, NOON), earlier_attempts=1)
 
     with pytest.raises(AheadOfRecord):
         setup.deliverer.attempt(planned_attempt)
@@ -143,7 +143,7 @@ def test_an_attempt_of_an_earlier_round_is_listed_and_changes_nothing_else(statu
 
     after = setup.stored_record(record)
     assert result.recorded
-    assert (after.webhook_state, after.webhook.round, after.webhook.tries) == (WebhookState.PENDING, 1, 0)
+    assert (after.webhook_state, after.webhook.round, after.webhook.attempts_in_round) == (WebhookState.PENDING, 1, 0)
     assert after.webhook.error is None
     assert [one.response for one in after.webhook.attempts] == ["late"]
 
@@ -182,11 +182,11 @@ def test_an_attempt_is_added_to_a_record_that_changed_meanwhile() -> None:
     setup.attempt(record)
 
     after = setup.stored_record(record)
-    assert (after.sessions, after.webhook.tries, after.webhook_state) == (9, 1, WebhookState.PENDING)
+    assert (after.sessions, after.webhook.attempts_in_round, after.webhook_state) == (9, 1, WebhookState.PENDING)
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "state", "tries"),
+    ("first", "second", "state", "attempts"),
     [
         (200, 500, WebhookState.SUCCEEDED, 1),
         (500, 200, WebhookState.SUCCEEDED, 2),
@@ -196,7 +196,7 @@ def test_an_attempt_is_added_to_a_record_that_changed_meanwhile() -> None:
     ],
 )
 def test_of_two_parallel_attempts_a_success_counts_and_both_are_listed(
-    first: int, second: int, state: WebhookState, tries: int
+    first: int, second: int, state: WebhookState, attempts: int
 ) -> None:
     """After a duplicate message, the receiver has the event as soon as one of the attempts succeeded."""
     setup = DeliverySetup(HttpResponse(first, "first"), HttpResponse(second, "second"))
@@ -210,7 +210,7 @@ def test_of_two_parallel_attempts_a_success_counts_and_both_are_listed(
     setup.attempt(record)
 
     after = setup.stored_record(record)
-    assert (after.webhook_state, after.webhook.tries) == (state, tries)
+    assert (after.webhook_state, after.webhook.attempts_in_round) == (state, attempts)
     assert [one.response for one in after.webhook.attempts] == ["first", "second"]
 
 
@@ -244,7 +244,9 @@ def test_a_new_round_needs_its_first_attempt() -> None:
     pending = a_record(state=State.ERROR, webhook=a_webhook())
     new_round = replace(pending, webhook=a_webhook(round=1))
 
-    assert needs_first_attempt(replace(pending, webhook=a_webhook(state=WebhookState.FAILED, tries=8)), new_round)
+    assert needs_first_attempt(
+        replace(pending, webhook=a_webhook(state=WebhookState.FAILED, attempts_in_round=8)), new_round
+    )
     assert needs_first_attempt(pending, new_round)
 
 
@@ -252,7 +254,7 @@ def test_a_new_round_needs_its_first_attempt() -> None:
     "change",
     [
         {"sessions": 1},
-        {"webhook": a_webhook(tries=1)},
+        {"webhook": a_webhook(attempts_in_round=1)},
         {"webhook": a_webhook(state=WebhookState.SUCCEEDED)},
         {"state": State.SENT},
     ],

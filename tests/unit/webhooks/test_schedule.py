@@ -15,14 +15,14 @@ MIDDLE = 0.5
 """The random number that leaves a delay as it is."""
 
 
-def delay_after(tries: int, retry_after: str | None = None, random: float = MIDDLE) -> timedelta | None:
-    moment = next_attempt_at(NOON, tries, retry_after, random)
+def delay_after(attempts: int, retry_after: str | None = None, random: float = MIDDLE) -> timedelta | None:
+    moment = next_attempt_at(NOON, attempts, retry_after, random)
     return None if moment is None else moment - NOON
 
 
 def test_the_delays_are_those_of_the_contract() -> None:
     """5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h (docs/reference/service-contract.md, Webhook retries)."""
-    delays = [delay_after(tries) for tries in range(1, 9)]
+    delays = [delay_after(attempts) for attempts in range(1, 9)]
 
     assert delays == [
         timedelta(seconds=5),
@@ -37,8 +37,8 @@ def test_the_delays_are_those_of_the_contract() -> None:
 
 
 @given(st.integers(1, 7), st.floats(0, 1, exclude_max=True))
-def test_a_delay_varies_by_a_fifth_at_most(tries: int, random: float) -> None:
-    delay, spread = delay_after(tries), delay_after(tries, random=random)
+def test_a_delay_varies_by_a_fifth_at_most(attempts: int, random: float) -> None:
+    delay, spread = delay_after(attempts), delay_after(attempts, random=random)
 
     assert delay is not None
     assert spread is not None

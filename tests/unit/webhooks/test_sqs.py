@@ -19,8 +19,8 @@ PLANNED = PlannedAttempt(
     request_id="11111111-1111-4111-8111-111111111111",
     app_id=APP_ID,
     webhook_round=2,
-    webhook_tries=3,
-    response_parts=4,
+    earlier_attempts=3,
+    response_chunks=4,
     not_before=NOON,
 )
 
@@ -77,8 +77,10 @@ def test_a_message_is_a_flat_object() -> None:
 
 
 @given(st.integers(0, 9), st.integers(0, 9), st.integers(0, 99), st.timedeltas(timedelta(0), timedelta(days=2)))
-def test_a_message_gives_back_its_planned_attempt(webhook_round: int, tries: int, parts: int, wait: timedelta) -> None:
-    planned_attempt = PlannedAttempt("id", "app", webhook_round, tries, parts, NOON + wait)
+def test_a_message_gives_back_its_planned_attempt(
+    webhook_round: int, attempts: int, chunks: int, wait: timedelta
+) -> None:
+    planned_attempt = PlannedAttempt("id", "app", webhook_round, attempts, chunks, NOON + wait)
 
     assert planned_attempt_of(message_of(planned_attempt)) == planned_attempt
 

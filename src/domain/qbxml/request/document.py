@@ -43,7 +43,7 @@ class Request:
         return self.element.tag
 
     @property
-    def request_id(self) -> str | None:
+    def request_label(self) -> str | None:
         """The request label, which QuickBooks returns with the response, or None if it is missing or empty."""
         return self.element.get("requestID") or None
 
@@ -65,7 +65,7 @@ class Request:
             yield element, path
             pending += [(child, f"{path}/{child.tag}") for child in reversed(element)]
 
-    def with_request_id(self, label: str) -> Request:
+    def with_request_label(self, label: str) -> Request:
         """Return the request with this label."""
         return self._with_attributes({"requestID": label})
 

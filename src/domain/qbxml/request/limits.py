@@ -13,7 +13,7 @@ MAX_ELEMENTS = 50_000
 TOO_MANY_ELEMENTS = f"The request has more than {MAX_ELEMENTS:,} elements."
 FEWER_ELEMENTS = "Split it into several requests."
 
-MAX_REQUEST_ID = 50
+MAX_REQUEST_LABEL_CHARACTERS = 50
 """The maximum characters in a `requestID`. QuickBooks returns status 1060 for a longer one."""
 
 MAX_DIGITS = 18

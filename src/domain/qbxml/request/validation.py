@@ -101,8 +101,8 @@ def check_wire_size(request_xml: str) -> None:
 
 
 def _label_problems(request: Request) -> Iterable[Problem]:
-    if (length := len(request.request_id or "")) > limits.MAX_REQUEST_ID:
-        message = f"requestID has {length} characters; at most {limits.MAX_REQUEST_ID} are allowed."
+    if (length := len(request.request_label or "")) > limits.MAX_REQUEST_LABEL_CHARACTERS:
+        message = f"requestID has {length} characters; at most {limits.MAX_REQUEST_LABEL_CHARACTERS} are allowed."
         path = f"{request.name}/@requestID"
         yield request.source.problem(message, request.element, path, part="@requestID")
 

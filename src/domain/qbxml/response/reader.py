@@ -34,7 +34,7 @@ class ResponseStatus:
     """
 
     name: str
-    request_id: str | None
+    request_label: str | None
     code: int
     severity: str
     message: str

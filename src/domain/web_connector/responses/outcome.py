@@ -137,8 +137,8 @@ def of_response(  # noqa: PLR0911 - one return for each kind of response
     for status in response.statuses:
         if session.last_response and _is_duplicate(record, status, session.last_response):
             return None
-        if not _belongs_to(record, status.name, status.request_id):
-            other = f"{status.name} with requestID {status.request_id!r}"
+        if not _belongs_to(record, status.name, status.request_label):
+            other = f"{status.name} with requestID {status.request_label!r}"
             return _not_understood(record, text, f"QuickBooks returned the response to another request: {other}.", now)
     refusal = next((status for status in response.statuses if status.is_error), None)
     if refusal:
@@ -159,7 +159,7 @@ def _refused(record: QueuedRequest, status: qbxml.ResponseStatus, now: datetime)
     details = {
         "status_code": status.code,
         "status_severity": status.severity,
-        "request_id": status.request_id,
+        "request_id": status.request_label,
         "reason": meaning.reason,
         "retryable": meaning.retryable,
         "hint": meaning.hint,
@@ -184,9 +184,9 @@ def _is_duplicate(record: QueuedRequest, status: qbxml.ResponseStatus, last: Las
     the next request is in flight. All pages of a query have the same name and label, but the number of remaining
     objects falls with each page.
     """
-    if not _belongs_to(last, status.name, status.request_id):
+    if not _belongs_to(last, status.name, status.request_label):
         return False
-    if not _belongs_to(record, status.name, status.request_id):
+    if not _belongs_to(record, status.name, status.request_label):
         return True
     if status.iterator_id is None or shortened(status.iterator_id, MAX_FACT_CHARACTERS) != last.iterator_id:
         return False
