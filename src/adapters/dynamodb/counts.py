@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 OVERFLOW_ROWS = 4
 """With these rows, a connection sustains 100 changes a second instead of 40 (`benchmarks/count_contention.py`)."""
 
-SEPARATOR = "#"
-"""Separates the day from the number of an overflow row: `2026-03-14#2`."""
-
 CHANGED = "changed"
 QUIET = "quiet"
 """Values of the mark `pack`, which a row has until the search texts of its day are packed. A transaction that changes
@@ -70,11 +67,14 @@ def count_attribute(key: CountKey) -> str:
 
 
 def count_updates(table: str, changes: Mapping[CountKey, int], row: int | None) -> list[dict[str, Any]]:
-    """Return the entries of a transaction that add `changes` to the rows of the days or to their overflow row."""
+    """Return the entries of a transaction that add `changes` to the rows of the days.
+
+    With `row`, they add to overflow rows of this number, such as `2026-03-14#2`.
+    """
     days: dict[tuple[str, str], dict[str, int]] = {}
     for key, change in changes.items():
         days.setdefault((key.connection_id, key.day), {})[count_attribute(key)] = change
-    suffix = "" if row is None else f"{SEPARATOR}{row}"
+    suffix = "" if row is None else f"#{row}"
     return [
         {
             "Update": {

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from adapters.dynamodb.search_pages import MAX_PAGE_BYTES
 from domain.errors import TooManyRequests
 
 if TYPE_CHECKING:
@@ -16,10 +17,6 @@ if TYPE_CHECKING:
 
 MAX_BATCH_KEYS = 100
 """DynamoDB: BatchGetItem takes at most 100 keys."""
-
-MAX_PAGE_BYTES = 48 * 1024
-"""The compressed size of a search page. Larger pages hardly compress better, and adding one text writes the whole
-page."""
 
 MAX_STEP_TEXTS = 1_000
 """The maximum number of texts that a step of packing reads; DynamoDB also stops at 1 MB. Each is removed from the index

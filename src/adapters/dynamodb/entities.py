@@ -87,9 +87,8 @@ class Entities(Database):
     def apps_by_age(self) -> Sequence[App]:
         """Return every app, oldest first. Reads the index, then one batch for each 100 apps."""
         query = key_query(self._tables.apps, keys.APPS_PARTITION, index=keys.ALL_APPS_INDEX)
-        apps = self._entities(
-            self._tables.apps, APPS, (keys.id_key(entry[keys.ID]["S"]) for entry in self._query(query))
-        )
+        app_keys = (keys.id_key(entry[keys.ID]["S"]) for entry in self._query(query))
+        apps = self._entities(self._tables.apps, APPS, app_keys)
         return sorted(apps, key=lambda app: (app.inserted_at, app.id))
 
     def api_key(self, key_hash: str) -> ApiKey | None:

@@ -39,12 +39,12 @@ class Packing(Search):
 
     def days_to_pack(self, before: str, limit: int) -> Sequence[tuple[str, str]]:
         """Return (connection, day) for up to `limit` days to pack that have not changed since the last call."""
-        quiet = self._marked_rows(QUIET, before, limit)
-        changed = self._marked_rows(CHANGED, before, limit)
-        for row in changed:
+        quiet_rows = self._marked_rows(QUIET, before, limit)
+        changed_rows = self._marked_rows(CHANGED, before, limit)
+        for row in changed_rows:
             self._mark(row, CHANGED, f"SET {keys.PACK} = :quiet", quiet=QUIET)
-        changed_days = set(map(_day, changed))
-        return [day for day in dict.fromkeys(map(_day, quiet)) if day not in changed_days]
+        changed_days = set(map(_day, changed_rows))
+        return [day for day in dict.fromkeys(map(_day, quiet_rows)) if day not in changed_days]
 
     def pack(self, connection_id: str, day: str, after: RecordKey | None) -> RecordKey | None:
         """Do one step of a day's packing. Return the record to continue after, or None if the day is done."""
@@ -155,21 +155,19 @@ class Packing(Search):
 
     def _finish_day(self, rows: Sequence[Item]) -> None:
         """Unmark a packed day. Delete its rows if all counts are zero, because every list would read them."""
-        deletions = deletions_of_empty_day(self._tables.counts, rows)
-        if deletions:
+        if deletions := deletions_of_empty_day(self._tables.counts, rows):
             with _unless_overtaken():
                 self._client.transact_write_items(TransactItems=deletions)
-            return
-        for row in rows:
-            self._mark(row, QUIET, f"REMOVE {keys.PACK}")
+        else:
+            for row in rows:
+                self._mark(row, QUIET, f"REMOVE {keys.PACK}")
 
     def _marked_rows(self, mark: str, before: str, limit: int) -> list[Item]:
         """Return rows of counts with this mark, the oldest day first."""
         query = key_query(
             self._tables.counts, {keys.PACK: mark}, index=keys.DAYS_TO_PACK_INDEX, below=(keys.DAY, before)
         )
-        rows: list[Item] = self._client.query(**query, Limit=limit)["Items"]
-        return rows
+        return list(self._client.query(**query, Limit=limit)["Items"])
 
     def _rows_of_day(self, connection_id: str, day: str) -> list[Item]:
         query = key_query(

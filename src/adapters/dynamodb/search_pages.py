@@ -13,12 +13,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from adapters.dynamodb import keys
-from adapters.dynamodb.database import MAX_PAGE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from adapters.dynamodb.keys import Item
+
+MAX_PAGE_BYTES = 48 * 1024
+"""The compressed size. Larger pages hardly compress better, and adding one text writes the whole page."""
 
 RecordKey: TypeAlias = tuple[str, str]
 """The order of the records in search pages and in the search index: (inserted_at, id)."""
