@@ -74,7 +74,7 @@ class Simulation:
         """Run transactions that arrive at an average of `rate` per second."""
         moment = 0.0
         while (moment := moment + self._chance.expovariate(rate)) < DURATION_SECONDS:
-            self._at(moment, lambda began=moment: self._new(began, lambda: None))  # type: ignore[misc]
+            self._at(moment, lambda start=moment: self._new(start, lambda: None))  # type: ignore[misc]
         self._run()
         return self.result
 
@@ -98,30 +98,30 @@ class Simulation:
             self._now, _, what = heapq.heappop(self._events)
             what()
 
-    def _new(self, began: float, then: Callable[[], None]) -> None:
+    def _new(self, start: float, then: Callable[[], None]) -> None:
         others = frozenset({"connection"} if self._chance.random() < self._creates else ())
-        self._begin(began, 0, others, then)
+        self._begin(start, 0, others, then)
 
-    def _begin(self, began: float, attempt: int, others: frozenset[str], then: Callable[[], None]) -> None:
+    def _begin(self, start: float, attempt: int, others: frozenset[str], then: Callable[[], None]) -> None:
         items = others | {f"counts#{self._chance.randrange(self._shards[attempt > 0])}"}
         if self._locked_items & items:
-            self._at(self._now + CANCELLED_SECONDS, lambda: self._cancelled(began, attempt, others, then))
+            self._at(self._now + CANCELLED_SECONDS, lambda: self._cancelled(start, attempt, others, then))
             return
         self._locked_items |= items
-        self._at(self._now + TRANSACTION_SECONDS, lambda: self._commit(began, items, then))
+        self._at(self._now + TRANSACTION_SECONDS, lambda: self._commit(start, items, then))
 
-    def _commit(self, began: float, items: frozenset[str], then: Callable[[], None]) -> None:
+    def _commit(self, start: float, items: frozenset[str], then: Callable[[], None]) -> None:
         self._locked_items -= items
-        self.result.seconds.append(self._now - began)
+        self.result.seconds.append(self._now - start)
         then()
 
-    def _cancelled(self, began: float, attempt: int, others: frozenset[str], then: Callable[[], None]) -> None:
+    def _cancelled(self, start: float, attempt: int, others: frozenset[str], then: Callable[[], None]) -> None:
         if attempt == CONTENTION.retries:
             self.result.refused += 1
             then()
             return
         longest = min(CONTENTION.max_seconds, CONTENTION.first_seconds * 2.0 ** (attempt + 1))
-        self._at(self._now + longest * self._chance.random(), lambda: self._begin(began, attempt + 1, others, then))
+        self._at(self._now + longest * self._chance.random(), lambda: self._begin(start, attempt + 1, others, then))
 
 
 def sustained(shards: tuple[int, int], creates: float) -> tuple[float, Result]:

@@ -36,35 +36,35 @@ def main(seconds: int = SECONDS) -> int:
     prefix = "creates-"
     store = DynamoDBStore(client, make_tables(client, prefix))
     queueing = RequestService(store, lambda: datetime.now(UTC), lambda: str(uuid.uuid4()))
-    lost = 0
+    losses = 0
     for number in THREADS:
         connection = a_connection()
         store.commit(Put(None, connection))
         deadline = time.monotonic() + seconds
 
         def create(_: int, deadline: float = deadline, connection_id: str = connection.id) -> tuple[list[str], int]:
-            ids, refused = [], 0
+            ids, refusals = [], 0
             while time.monotonic() < deadline:
                 try:
                     ids.append(queueing.queue(APP_ID, connection_id, REQUEST, None).stored.record.id)
                 except TooManyRequests:
-                    refused += 1
-            return ids, refused
+                    refusals += 1
+            return ids, refusals
 
         with ThreadPoolExecutor(number) as threads:
             results = list(threads.map(create, range(number)))
         ids = [one for some, _ in results for one in some]
-        refused = sum(some for _, some in results)
+        refusals = sum(some for _, some in results)
         stored_count = sum(isinstance(store.request(one), QueuedRequest) for one in ids)
-        counted = sum(sum(day.inserted.values()) for day in store.day_counts(connection.id))
-        lost += (stored_count != len(ids)) + (counted != len(ids))
+        total_count = sum(sum(day.inserted.values()) for day in store.day_counts(connection.id))
+        losses += (stored_count != len(ids)) + (total_count != len(ids))
         print(
             f"{number:3} threads: {len(ids) / seconds:6.0f} creates a second; {len(ids)} created, "
-            f"{stored_count} stored, {counted} counted, {refused} refused",
+            f"{stored_count} stored, {total_count} counted, {refusals} refused",
             flush=True,
         )
     drop_tables(client, prefix)
-    return 1 if lost else 0
+    return 1 if losses else 0
 
 
 if __name__ == "__main__":

@@ -83,9 +83,9 @@ def measure(requests: int) -> dict[str, float]:
         for number in range(requests):
             status = TOO_MANY_REQUESTS
             while status == TOO_MANY_REQUESTS:  # an app may queue 100 requests per second
-                began = time.perf_counter()
+                start = time.perf_counter()
                 status = api.request("POST", path, a_request(number)).status
-                seconds = time.perf_counter() - began
+                seconds = time.perf_counter() - start
                 time.sleep(0.1 if status == TOO_MANY_REQUESTS else 0)
             if status != CREATED:
                 raise RuntimeError(f"request {number} was refused with status {status}")
@@ -94,20 +94,20 @@ def measure(requests: int) -> dict[str, float]:
         transport = Timed()
         qwc = Path(who.qwc_path).read_text(encoding="utf-8")
         simulator = Simulator(qwc, who.qbwc_password, Company.generated(), transport=transport)
-        began, cpu_began = time.perf_counter(), time.process_time()
-        transport.moments = [began]
-        simulator.connector.stopped = lambda: time.perf_counter() - began > MAX_DRAIN_SECONDS
+        start, cpu_began = time.perf_counter(), time.process_time()
+        transport.moments = [start]
+        simulator.connector.stopped = lambda: time.perf_counter() - start > MAX_DRAIN_SECONDS
         result = simulator.run_once()
         cpu_seconds = time.process_time() - cpu_began
         drained = len(transport.moments) - 1
-        stopped = drained < requests and time.perf_counter() - began > MAX_DRAIN_SECONDS
+        stopped = drained < requests and time.perf_counter() - start > MAX_DRAIN_SECONDS
         if drained < requests and not stopped:
             raise RuntimeError(f"{drained} of {requests} requests were drained: {result}")
 
-        began = time.perf_counter()
+        start = time.perf_counter()
         for _ in range(SEARCHES):
             api.call("GET", f"{path}?search_phrase=nothing-contains-this")
-        search_seconds = (time.perf_counter() - began) / SEARCHES
+        search_seconds = (time.perf_counter() - start) / SEARCHES
     tenth = drained // 10
     moments = transport.moments
     return {

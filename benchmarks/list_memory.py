@@ -102,9 +102,9 @@ def measure(connection_id: str, accept_gzip: bool, results: Any) -> None:
     store = DynamoDBStore(connect(endpoint()), table_names(PREFIX))
     with using(services_with(store, lambda: NOW)):
         for _ in range(2):
-            began = time.perf_counter()
+            start = time.perf_counter()
             response = list_queued_requests.handler(event, None)
-            seconds = time.perf_counter() - began
+            seconds = time.perf_counter() - start
     assert response["statusCode"] == 200, response["body"][:500]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     results.put((peak, seconds, len(json.dumps(response, ensure_ascii=False).encode())))

@@ -90,9 +90,9 @@ def measured(meter: Meter, call: Callable[[], object], rounds: int = ROUNDS) -> 
     seconds = []
     for _ in range(rounds):
         meter.take()
-        began = time.perf_counter()
+        start = time.perf_counter()
         call()
-        seconds.append(time.perf_counter() - began)
+        seconds.append(time.perf_counter() - start)
     calls, capacity = meter.take()
     return calls, capacity, statistics.median(seconds) * 1000
 
@@ -139,9 +139,9 @@ class Comparison:
             if with_naive:
                 walks: list[list[str]] = []  # only once, because it takes minutes for 100,000 records
                 walk = partial(naive, self._client, self._tables, self._store, one)
-                walked = measured(self._meter, lambda: walks.append(walk()), 1)  # noqa: B023 - called in this iteration
+                naive_cost = measured(self._meter, lambda: walks.append(walk()), 1)  # noqa: B023 - called in this iteration
                 assert walks == [right], (name, label)
-                line += f" {walked[0]:12} {walked[1]:8.1f} {walked[2]:7.0f}"
+                line += f" {naive_cost[0]:12} {naive_cost[1]:8.1f} {naive_cost[2]:7.0f}"
             print(line, flush=True)
         return most_calls, capacities
 
@@ -173,9 +173,9 @@ def main(*arguments: str) -> int:
     for size in sizes:
         prefix = f"b{size}-"
         tables = make_tables(client, prefix, with_stream=False)
-        began = time.perf_counter()
+        start = time.perf_counter()
         connection_id, records = load(client, tables, size, days=days)
-        load_seconds = time.perf_counter() - began
+        load_seconds = time.perf_counter() - start
         violations += compare(Comparison(client, tables, connection_id, records), size, first_pages)
         print(f"{size} records were loaded in {load_seconds:.0f} s")
         drop_tables(client, prefix)

@@ -84,10 +84,10 @@ class Meter:
             params["ReturnConsumedCapacity"] = "TOTAL"
 
     def _add(self, parsed: dict[str, Any], **_: Any) -> None:
-        consumed = parsed.get("ConsumedCapacity", [])
+        capacity = parsed.get("ConsumedCapacity", [])
         with self._lock:
             self.calls += 1
-            for one in consumed if isinstance(consumed, list) else [consumed]:
+            for one in capacity if isinstance(capacity, list) else [capacity]:
                 self.capacity += one["CapacityUnits"]
 
     def take(self) -> tuple[int, float]:
@@ -128,8 +128,8 @@ def connect(url: str, connections: int = 16) -> Any:
 
 def a_connection() -> Connection:
     """Return a connection of the app with a new id."""
-    began = timestamp(BEGAN)
-    return Connection(str(uuid.uuid4()), APP_ID, "owner", "file", began, began)
+    start = timestamp(BEGAN)
+    return Connection(str(uuid.uuid4()), APP_ID, "owner", "file", start, start)
 
 
 def records_over_a_year(connection_id: str, number: int, days: int = DAYS, seed: int = 5) -> Iterator[QueuedRequest]:
@@ -242,12 +242,12 @@ def load(
         marked(records),
         needle,
     )
-    began = time.monotonic()
+    load_start = time.monotonic()
     chunks = [records[start : start + CHUNK] for start in range(0, number, CHUNK)]
     with multiprocessing.get_context("spawn").Pool(LOADERS, _begin, [plan]) as pool:
         for count, _ in enumerate(pool.imap_unordered(_store, enumerate(chunks)), 1):
             if count % 10 == 0:
-                print(f"stored {count * CHUNK} of {number} in {time.monotonic() - began:.0f} s", file=sys.stderr)
+                print(f"stored {count * CHUNK} of {number} in {time.monotonic() - load_start:.0f} s", file=sys.stderr)
     _store_counts(client, tables, connection.id, records)
     return connection.id, records
 

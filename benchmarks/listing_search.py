@@ -54,9 +54,9 @@ class Cost:
 def measured(lists: Lists, meter: Meter, query: ListQuery) -> Cost:
     """Request a page and return its cost."""
     meter.take()
-    began = time.perf_counter()
+    start = time.perf_counter()
     page = lists.page(APP_ID, query)
-    return Cost(page.total_pages, *meter.take(), time.perf_counter() - began)
+    return Cost(page.total_pages, *meter.take(), time.perf_counter() - start)
 
 
 def statements(query: ListQuery) -> str:
@@ -123,10 +123,10 @@ def main(records: int = RECORDS, form: str = "packed") -> None:
             print("PostgreSQL is not installed: its column stays empty.")
         compare(Lists(store, stopped), meter, connection_id, server)
     meter.take()
-    began = time.perf_counter()
+    start = time.perf_counter()
     hits = scan(client, tables.payloads)
     calls, capacity = meter.take()
-    print(f"{f'scan, {hits} hits':33} {'':5} | {calls:5} {capacity:8.1f} {time.perf_counter() - began:8.2f} |")
+    print(f"{f'scan, {hits} hits':33} {'':5} | {calls:5} {capacity:8.1f} {time.perf_counter() - start:8.2f} |")
     drop_tables(client, prefix)
 
 

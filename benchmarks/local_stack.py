@@ -38,9 +38,9 @@ class TimedTransport(HttpTransport):
     def post(self, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
         """Post as the base class does."""
         method = headers["SOAPAction"].strip('"').rpartition("/")[2]
-        began = time.perf_counter()
+        start = time.perf_counter()
         answer = super().post(url, headers, body)
-        self.seconds.setdefault(method, []).append(time.perf_counter() - began)
+        self.seconds.setdefault(method, []).append(time.perf_counter() - start)
         return answer
 
 
@@ -48,25 +48,25 @@ def timed(call: Callable[[], Any], rounds: int = ROUNDS) -> list[float]:
     """Return the duration of each of `rounds` calls, in seconds."""
     seconds = []
     for _ in range(rounds):
-        began = time.perf_counter()
+        start = time.perf_counter()
         call()
-        seconds.append(time.perf_counter() - began)
+        seconds.append(time.perf_counter() - start)
     return seconds
 
 
 def main(records: int = RECORDS) -> int:
     """Fill a connection, measure calls and print the medians. Return 1 if a median is over the limit."""
-    began = time.perf_counter()
+    start = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder, stack.running() as service:
         who = first_steps.prepare(service.base_url, OPERATE_FUNCTION, service.base_url, Path(folder))
-        print(f"start, with a connection made: {time.perf_counter() - began:.1f} s")
+        print(f"start, including a new connection: {time.perf_counter() - start:.1f} s")
         api = first_steps.Api(who.base_url, who.api_key)
         requests = f"/api/v1/connections/{who.connection_id}/queued_requests"
-        began = time.perf_counter()
+        start = time.perf_counter()
         ids = [api.call("POST", requests, REQUEST)["data"]["id"] for _ in range(records)]
-        print(f"{records} records created one after the other in {time.perf_counter() - began:.0f} s")
+        print(f"{records} records created one after the other in {time.perf_counter() - start:.0f} s")
         chance = random.Random()  # noqa: S311 - any record, any page
-        measured = {
+        durations = {
             "create": timed(lambda: api.call("POST", requests, REQUEST)),
             "get": timed(lambda: api.call("GET", f"/api/v1/queued_requests/{chance.choice(ids)}")),
             "list, first page": timed(lambda: api.call("GET", requests)),
@@ -78,19 +78,19 @@ def main(records: int = RECORDS) -> int:
         transport = TimedTransport()
         qwc = Path(who.qwc_path).read_text(encoding="utf-8")
         simulator = Simulator(qwc, who.qbwc_password, Company.generated(), transport=transport)
-        began = time.perf_counter()
-        simulator.connector.stopped = lambda: time.perf_counter() - began > 20
+        start = time.perf_counter()
+        simulator.connector.stopped = lambda: time.perf_counter() - start > 20
         result = simulator.run_once()
-        seconds = time.perf_counter() - began
+        seconds = time.perf_counter() - start
         print(f"the simulator drained {result.requests} requests in {seconds:.0f} s: {result.requests / seconds:.0f}/s")
-        measured["authenticate"] = []
+        durations["authenticate"] = []
         for _ in range(5):
-            stopped = iter([False] * 4)
+            flags = iter([False] * 4)
             again = Simulator(qwc, who.qbwc_password, Company.generated(), transport=transport)
-            again.connector.stopped = lambda stopped=stopped: next(stopped, True)  # type: ignore[misc]
+            again.connector.stopped = lambda flags=flags: next(flags, True)  # type: ignore[misc]
             again.run_once()
-        measured |= transport.seconds
-    medians = {name: statistics.median(values) * 1000 for name, values in measured.items() if values}
+        durations |= transport.seconds
+    medians = {name: statistics.median(values) * 1000 for name, values in durations.items() if values}
     for name, median in medians.items():
         print(f"{name:28} {median:7.1f} ms")
     return 1 if max(medians.values()) > LIMIT_MS else 0

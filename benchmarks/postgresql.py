@@ -76,9 +76,9 @@ class PostgreSQL:
         """Return the seconds that statements take, including the transfer to psql: the better of two runs."""
         durations = []
         for _ in range(2):
-            began = time.perf_counter()
+            start = time.perf_counter()
             self.run(sql)
-            durations.append(time.perf_counter() - began)
+            durations.append(time.perf_counter() - start)
         return min(durations)
 
 

@@ -37,22 +37,22 @@ def main(records: int = RECORDS) -> None:
 
     _, stored_records = load(client, tables, records // BASELINE_SHARE)
     meter.take()
-    began = time.perf_counter()
+    start = time.perf_counter()
     one_by_one(client, tables, stored_records)
-    report("one by one", len(stored_records), time.perf_counter() - began, meter)
+    report("one by one", len(stored_records), time.perf_counter() - start, meter)
 
     connection_id, stored_records = load(client, tables, records)
     meter.take()
     store = DynamoDBStore(client, tables)
     connection = replace(a_connection(), id=connection_id)
-    began = time.perf_counter()
-    removed = sum(store.remove_records(connection))
-    seconds = time.perf_counter() - began
-    report("batches", removed, seconds, meter)
-    began = time.perf_counter()
+    start = time.perf_counter()
+    count = sum(store.remove_records(connection))
+    seconds = time.perf_counter() - start
+    report("batches", count, seconds, meter)
+    start = time.perf_counter()
     store.remove_connection(connection)
-    report("queue, counts", 0, time.perf_counter() - began, meter)
-    assert removed == len(stored_records)
+    report("queue, counts", 0, time.perf_counter() - start, meter)
+    assert count == len(stored_records)
     assert not any(store.request(record.id) for record in stored_records[::97])
     drop_tables(client, prefix)
 

@@ -65,10 +65,10 @@ _T = TypeVar("_T")
 
 def measured(what: str, action: Callable[[], _T]) -> tuple[_T, float]:
     """Run an action, print its duration, and return its result with its CPU seconds."""
-    began, cpu_began = time.perf_counter(), time.process_time()
+    start, cpu_began = time.perf_counter(), time.process_time()
     result = action()
     cpu = time.process_time() - cpu_began
-    print(f"{what:45} {time.perf_counter() - began:8.2f} s  {cpu:8.2f} s CPU")
+    print(f"{what:45} {time.perf_counter() - start:8.2f} s  {cpu:8.2f} s CPU")
     return result, cpu
 
 

@@ -83,7 +83,7 @@ HERE = Target(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Build, print the result and return the exit status."""
     options = _parser().parse_args(arguments)
-    began = time.monotonic()
+    start = time.monotonic()
     try:
         bytecode = build(Target(options.runtime, options.architecture), options.output)
     except BuildError as error:
@@ -92,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     size = (options.output / ZIP).stat().st_size / 1e6
     print(
         f"Built {options.output / ZIP} for {options.runtime} on {options.architecture}: "
-        f"{size:.1f} MB, {time.monotonic() - began:.0f} s."
+        f"{size:.1f} MB, {time.monotonic() - start:.0f} s."
     )
     if not bytecode:
         print(
@@ -133,9 +133,9 @@ def target_of(output: Path) -> Target:
 def _check(target: Target) -> None:
     parameters = _parameters()
     for name, value in zip(("PythonRuntime", "Architecture"), (target.runtime, target.architecture), strict=True):
-        allowed = parameters[name]["AllowedValues"]
-        if value not in allowed:
-            raise BuildError(f"{value} is not one of {', '.join(allowed)}, which template.yaml allows")
+        values = parameters[name]["AllowedValues"]
+        if value not in values:
+            raise BuildError(f"{value} is not one of {', '.join(values)}, which template.yaml allows")
 
 
 def _parameters() -> Mapping[str, Any]:
@@ -217,14 +217,14 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def _built_template(target: Target) -> str:
     """Return the template with the artifact in place of the source, and no other target allowed than this one."""
-    text, replaced = re.subn(r"(?m)^( +CodeUri: )src/$", rf"\g<1>{ZIP}", (ROOT / TEMPLATE).read_text(encoding="utf-8"))
-    if replaced != 1:
-        raise BuildError(f"template.yaml names CodeUri: src/ {replaced} times; the build expects it once, in Globals")
+    text, count = re.subn(r"(?m)^( +CodeUri: )src/$", rf"\g<1>{ZIP}", (ROOT / TEMPLATE).read_text(encoding="utf-8"))
+    if count != 1:
+        raise BuildError(f"template.yaml names CodeUri: src/ {count} times; the build expects it once, in Globals")
     for parameter in target.parameters:
         name, value = parameter.split("=")
         block = rf"(?ms)^(  {name}:\n    Type: String\n    Default: )\S+(\n    AllowedValues: )\[[^\]]*\]"
-        text, replaced = re.subn(block, rf"\g<1>{value}\g<2>[{value}]", text)
-        if replaced != 1:
+        text, count = re.subn(block, rf"\g<1>{value}\g<2>[{value}]", text)
+        if count != 1:
             raise BuildError(f"the parameter {name} of template.yaml is not written as the build expects it")
     return text
 

@@ -22,18 +22,18 @@ def create_tables(template: Template, dynamodb: Any, further: Iterable[Mapping[s
     Raises DatabaseUnusable with the differences before it creates anything.
     """
     definitions = [*template.table_definitions(), *further]
-    existing = {definition["TableName"]: _description(dynamodb, definition["TableName"]) for definition in definitions}
+    current = {definition["TableName"]: _description(dynamodb, definition["TableName"]) for definition in definitions}
     changes = {
         definition["TableName"]: differences(definition, description)
         for definition in definitions
-        if (description := existing[definition["TableName"]]) is not None
+        if (description := current[definition["TableName"]]) is not None
     }
     if any(changes.values()):
         raise DatabaseUnusable(_refusal(dynamodb.meta.endpoint_url, changes))
     expiring = template.time_to_live_attributes()
     for definition in definitions:
         name = definition["TableName"]
-        if existing[name] is None:
+        if current[name] is None:
             dynamodb.create_table(**definition)
             dynamodb.get_waiter("table_exists").wait(TableName=name, WaiterConfig={"Delay": 1})
             if name in expiring:
@@ -46,11 +46,11 @@ def differences(definition: Mapping[str, Any], description: Mapping[str, Any]) -
 
     Compares keys, indexes and the stream, but not the billing mode.
     """
-    declared, existing = _shape(definition), _shape(description)
+    expected, current = _shape(definition), _shape(description)
     return [
-        f"{part}: {_text(declared.get(part))} in template.yaml, {_text(existing.get(part))} in the database"
-        for part in dict.fromkeys([*declared, *existing])
-        if declared.get(part) != existing.get(part)
+        f"{part}: {_text(expected.get(part))} in template.yaml, {_text(current.get(part))} in the database"
+        for part in dict.fromkeys([*expected, *current])
+        if expected.get(part) != current.get(part)
     ]
 
 

@@ -79,21 +79,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if status:
             print(f"make deploy: SAM ended with status {status}. Its message above says why.", file=sys.stderr)
             return status
-        deployed = outputs(client("cloudformation", region, options.profile), options.stack)
+        stack_outputs = outputs(client("cloudformation", region, options.profile), options.stack)
     except (DeployError, build.BuildError) as error:
         print(f"make deploy: {error}", file=sys.stderr)
         return 1
     options_to_repeat = f" REGION={region}" + (f" PROFILE={shlex.quote(options.profile)}" if options.profile else "")
-    print(AFTER.format(stack=options.stack, base_url=deployed["ApiUrl"], where=options_to_repeat))
-    if target := deployed.get("DomainNameTarget"):
-        print(DNS.format(domain=deployed["ApiUrl"].removeprefix("https://"), target=target))
+    print(AFTER.format(stack=options.stack, base_url=stack_outputs["ApiUrl"], where=options_to_repeat))
+    if target := stack_outputs.get("DomainNameTarget"):
+        print(DNS.format(domain=stack_outputs["ApiUrl"].removeprefix("https://"), target=target))
     return 0
 
 
-def sam_deploy(sam: Path, built: Path, stack: str, parameters: Sequence[str]) -> list[str]:
+def sam_deploy(sam: Path, artifact: Path, stack: str, parameters: Sequence[str]) -> list[str]:
     """Return the SAM command that deploys a built artifact."""
     return [
-        *(str(sam / "bin" / "sam"), "deploy", "--template-file", str(built / build.TEMPLATE), "--stack-name", stack),
+        *(str(sam / "bin" / "sam"), "deploy", "--template-file", str(artifact / build.TEMPLATE), "--stack-name", stack),
         *("--resolve-s3", "--capabilities", "CAPABILITY_IAM", "--parameter-overrides", *parameters),
     ]
 

@@ -35,15 +35,15 @@ def main(tools: str, *command: str) -> int:
     folder = programs.ROOT / ".local" / "deploy"
     folder.mkdir(parents=True, exist_ok=True)
     with emulator(Path(tools) / "emulator", folder) as endpoint:
-        began = time.monotonic()
-        built = folder / "build" / "artifact"
-        build.build(build.HERE, built)
-        print(f"Built in {time.monotonic() - began:.0f} s.", flush=True)
-        _deploy(Path(tools) / "sam", built, folder, endpoint)
+        start = time.monotonic()
+        artifact = folder / "build" / "artifact"
+        build.build(build.HERE, artifact)
+        print(f"Built in {time.monotonic() - start:.0f} s.", flush=True)
+        _deploy(Path(tools) / "sam", artifact, folder, endpoint)
         # The emulator does not pass the domain name of the API to functions, so they need BaseUrl.
         base_url = _base_url(endpoint)
-        _deploy(Path(tools) / "sam", built, folder, endpoint, f"BaseUrl={base_url}")
-        print(f"Built and deployed in {time.monotonic() - began:.0f} s.", flush=True)
+        _deploy(Path(tools) / "sam", artifact, folder, endpoint, f"BaseUrl={base_url}")
+        print(f"Built and deployed in {time.monotonic() - start:.0f} s.", flush=True)
         state = _prepare(endpoint, base_url, folder)
         return subprocess.run(  # noqa: S603 - the caller's command
             command, env={**os.environ, "STACK": str(state)}, check=False
@@ -79,10 +79,10 @@ def _is_up(endpoint: str) -> bool:
     return True
 
 
-def _deploy(sam: Path, built: Path, folder: Path, endpoint: str, *further: str) -> None:
+def _deploy(sam: Path, artifact: Path, folder: Path, endpoint: str, *further: str) -> None:
     """Deploy into the emulator. Raises RuntimeError with the end of SAM's output when that fails."""
     parameters = [*build.HERE.parameters, "AllowLoopbackWebhooks=true", "LogLevel=WARNING", *further]
-    command = [*deploy.sam_deploy(sam, built, deploy.STACK_NAME, parameters), "--no-confirm-changeset"]
+    command = [*deploy.sam_deploy(sam, artifact, deploy.STACK_NAME, parameters), "--no-confirm-changeset"]
     log = folder / "sam-deploy.log"
     print("Deploying …", flush=True)
     with log.open("w", encoding="utf-8") as output:

@@ -62,6 +62,6 @@ def _holds(value: Any, rule: Any) -> bool:
         case "numeric":
             comparisons = zip(operand[::2], operand[1::2], strict=True)
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            return is_number and all(_NUMERIC[sign](value, bound) for sign, bound in comparisons)
+            return is_number and all(_NUMERIC[sign](value, limit) for sign, limit in comparisons)
         case _:
             raise TemplateError(f"filter rule {name} is not supported by local/event_filters.py")

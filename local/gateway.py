@@ -303,16 +303,16 @@ class Gateway:
 
     def _compresses(self, request: Request, headers: Mapping[str, list[str]], body: bytes) -> bool:
         """Return whether API Gateway compresses a response ("Receive an API response with a compressed payload")."""
-        accepted = (request.header("Accept-Encoding") or "").lower()
+        encodings = (request.header("Accept-Encoding") or "").lower()
         is_large = self._min_compressed_bytes is not None and len(body) >= self._min_compressed_bytes
-        return is_large and "gzip" in accepted and "content-encoding" not in headers
+        return is_large and "gzip" in encodings and "content-encoding" not in headers
 
     def _gateway_response(self, error: GatewayError, request_id: str) -> Response:
         family = "DEFAULT_4XX" if error.status < 500 else "DEFAULT_5XX"  # noqa: PLR2004 - the HTTP status classes
-        declared = self._gateway_responses.get(error.response_type, {})
-        inherited = self._gateway_responses.get(family, {})
-        status = int(declared.get("StatusCode", inherited.get("StatusCode", error.status)))
-        templates = declared.get("ResponseTemplates") or inherited.get("ResponseTemplates") or {}
+        own = self._gateway_responses.get(error.response_type, {})
+        defaults = self._gateway_responses.get(family, {})
+        status = int(own.get("StatusCode", defaults.get("StatusCode", error.status)))
+        templates = own.get("ResponseTemplates") or defaults.get("ResponseTemplates") or {}
         variables = {
             "$context.error.messageString": json.dumps(str(error)),
             "$context.error.message": str(error),
@@ -323,7 +323,7 @@ class Gateway:
         for name, value in variables.items():
             text = text.replace(name, value)
         headers = {"Content-Type": "application/json", "x-amzn-RequestId": request_id}
-        for parameters in (inherited.get("ResponseParameters", {}), declared.get("ResponseParameters", {})):
+        for parameters in (defaults.get("ResponseParameters", {}), own.get("ResponseParameters", {})):
             # A static value stands in single quotes.
             headers |= {name: str(value).strip("'") for name, value in parameters.get("Headers", {}).items()}
         return Response(status, [*headers.items()], text.encode())
@@ -383,10 +383,10 @@ def _media_type(header: str | None) -> str:
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    grouped: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for name, value in pairs:
-        grouped.setdefault(name, []).append(value)
-    return grouped
+        groups.setdefault(name, []).append(value)
+    return groups
 
 
 def _as_text(value: Any) -> str:

@@ -105,13 +105,13 @@ class KeptState:
             for message_id in ids:
                 self.delete_message(message_id)
 
-        replaced = {"add_message": (add, add_and_keep), "delete_message": (delete, delete_and_forget)}
-        for name, (_, keeping) in replaced.items():
-            setattr(Queue, name, keeping)
+        replacements = {"add_message": (add, add_and_keep), "delete_message": (delete, delete_and_forget)}
+        for name, (_, replacement) in replacements.items():
+            setattr(Queue, name, replacement)
         try:
             yield
         finally:
-            for name, (plain, _) in replaced.items():
+            for name, (plain, _) in replacements.items():
                 setattr(Queue, name, plain)
 
     def restore_messages(self, sqs: Any, urls: Mapping[str, str]) -> int:

@@ -88,10 +88,10 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 def free_ports(count: int) -> list[int]:
     """Return ports of loopback on which nothing listens."""
     with ExitStack() as sockets:
-        opened = [sockets.enter_context(socket.socket()) for _ in range(count)]
-        for each in opened:
+        listeners = [sockets.enter_context(socket.socket()) for _ in range(count)]
+        for each in listeners:
             each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in opened]
+        return [each.getsockname()[1] for each in listeners]
 
 
 def without_aws() -> dict[str, str]:

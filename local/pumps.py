@@ -198,14 +198,14 @@ class StreamPump(Pump):
         if self.stopped.is_set():
             return
         try:
-            failed = self._first_failure(batch)
+            first_failure = self._first_failure(batch)
             called = True
         except (FunctionError, PayloadTooLarge) as error:
             _report(self._function, error)
-            failed, called = 0, False
-        if failed is None:
+            first_failure, called = 0, False
+        if first_failure is None:
             return
-        rest = batch[failed:]
+        rest = batch[first_failure:]
         if tries >= int(self._source.get("MaximumRetryAttempts", 10_000)):
             self._give_up(rest)
             return
@@ -259,16 +259,16 @@ class QueuePump(Pump):
         )
         messages = response.get("Messages", [])
         records = [_queue_record(message, self._queue) for message in messages]
-        matching = [record for record in records if passes(record, self._patterns)]
-        failed: set[str] = set()
-        if matching:
+        matches = [record for record in records if passes(record, self._patterns)]
+        failed_ids: set[str] = set()
+        if matches:
             try:
-                failed = set(_failures(self._functions.invoke(self._function, {"Records": matching}), self._source))
+                failed_ids = set(_failures(self._functions.invoke(self._function, {"Records": matches}), self._source))
             except (FunctionError, PayloadTooLarge) as error:
                 _report(self._function, error)
-                failed = {record["messageId"] for record in matching}
+                failed_ids = {record["messageId"] for record in matches}
         for record in records:
-            if record["messageId"] not in failed:
+            if record["messageId"] not in failed_ids:
                 self._sqs.delete_message(QueueUrl=self._url, ReceiptHandle=record["receiptHandle"])
         return bool(messages)
 

@@ -36,9 +36,9 @@ def receiving(secret: str, take: Callable[[Webhook], None], port: int = 0) -> It
     def handle(request: Request) -> Response:
         if request.method != "POST":
             return Response(405, [], b"")
-        verified = verified_schemes(request, secret)
-        take(Webhook(json.loads(request.body), request.header("webhook-id"), verified))
-        return Response(204, [], b"") if verified else Response(401, [], b"No valid signature.\n")
+        schemes = verified_schemes(request, secret)
+        take(Webhook(json.loads(request.body), request.header("webhook-id"), schemes))
+        return Response(204, [], b"") if schemes else Response(401, [], b"No valid signature.\n")
 
     server = Server(port)
     server.start(handle)

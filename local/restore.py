@@ -56,8 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         check(session.client("lambda"), functions, session.client("dynamodb"), tables)
         for name in TABLES:
             table = tables.name_of(name)
-            written, deleted = copy_table(session.resource("dynamodb"), RESTORED + table, table)
-            print(f"{table}: {written} items written, {deleted} deleted", flush=True)
+            put_count, deleted_count = copy_table(session.resource("dynamodb"), RESTORED + table, table)
+            print(f"{table}: {put_count} items written, {deleted_count} deleted", flush=True)
         counts = prepare(session.client("dynamodb"), tables, datetime.now(UTC))
     except (deploy.DeployError, BotoCoreError, ClientError) as error:
         print(f"make restore: {error}", file=sys.stderr)
@@ -70,8 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def check(functions_client: Any, functions: Sequence[str], dynamodb: Any, tables: TableNames) -> None:
     """Check that no function of the stack can run and that all restored tables are ready. Raises DeployError."""
     for function in functions:
-        reserved = functions_client.get_function_concurrency(FunctionName=function)
-        if reserved.get("ReservedConcurrentExecutions") != 0:
+        concurrency = functions_client.get_function_concurrency(FunctionName=function)
+        if concurrency.get("ReservedConcurrentExecutions") != 0:
             raise deploy.DeployError(f"{function} can run. Stop all functions first: docs/operations.md, Restore")
     for name in map(tables.name_of, TABLES):
         try:
@@ -93,16 +93,16 @@ def copy_table(dynamodb: Any, source: str, target: str) -> tuple[int, int]:
     if dynamodb.Table(source).key_schema != schema:
         raise deploy.DeployError(f"{source} has other keys than {target}")
     names = [key["AttributeName"] for key in schema]
-    stored = {tuple(item[name] for name in names): _digest(item) for item in _scan(dynamodb.Table(target))}
-    written = 0
+    digests = {tuple(item[name] for name in names): _digest(item) for item in _scan(dynamodb.Table(target))}
+    count = 0
     with dynamodb.Table(target).batch_writer() as writer:
         for item in _scan(dynamodb.Table(source)):
-            if stored.pop(tuple(item[name] for name in names), None) != _digest(item):
+            if digests.pop(tuple(item[name] for name in names), None) != _digest(item):
                 writer.put_item(Item=item)
-                written += 1
-        for key in stored:  # what was stored since
+                count += 1
+        for key in digests:  # what was stored since
             writer.delete_item(Key=dict(zip(names, key, strict=True)))
-    return written, len(stored)
+    return count, len(digests)
 
 
 def _digest(item: dict[str, Any]) -> bytes:
@@ -148,8 +148,8 @@ def released(record: QueuedRequest, now: datetime) -> QueuedRequest:
         return record
     # Not a transition of the table: what happened to the request since is not known here.
     sessions = max(record.sessions, 1)
-    changed = record.changed(now, state=State.RETRYABLE, sessions=sessions, queue_priority=FIRST_IN_LINE)
-    return replace(changed, recovery=recovery)
+    after = record.changed(now, state=State.RETRYABLE, sessions=sessions, queue_priority=FIRST_IN_LINE)
+    return replace(after, recovery=recovery)
 
 
 def _items(client: Any, table: str) -> Iterator[dict[str, Any]]:

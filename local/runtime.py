@@ -39,9 +39,9 @@ def main(tools: str, *command: str) -> int:
     """Return the command's exit status. Raises RuntimeError when the build fails."""
     folder = programs.ROOT / ".local" / "runtime"
     folder.mkdir(parents=True, exist_ok=True)
-    began = time.monotonic()
+    start = time.monotonic()
     build.build(build.HERE, folder / "build" / "artifact")
-    print(f"Built in {time.monotonic() - began:.0f} s.", flush=True)
+    print(f"Built in {time.monotonic() - start:.0f} s.", flush=True)
     with emulator(Path(tools) / "emulator", folder) as endpoint:
         variables = {
             "RUNTIME_BUILT": str(folder / "build" / "artifact" / build.CODE),
@@ -49,7 +49,7 @@ def main(tools: str, *command: str) -> int:
             "RUNTIME_ENDPOINT": endpoint,
         }
         status = subprocess.run(command, env={**os.environ, **variables}, check=False).returncode  # noqa: S603 - as told
-    print(f"{time.monotonic() - began:.0f} s in all.")
+    print(f"{time.monotonic() - start:.0f} s in all.")
     return status
 
 
@@ -63,9 +63,9 @@ class Instance:
     def invoke(self, event: Any) -> tuple[Any, float]:
         """Call the function; return its result (with `errorType` if it raised) and the duration in seconds."""
         pool = urllib3.PoolManager(retries=urllib3.Retry(False), timeout=60)
-        began = time.monotonic()
+        start = time.monotonic()
         response = pool.request("POST", f"http://{self.address}{INVOKE_PATH}", body=json.dumps(event).encode())
-        seconds = time.monotonic() - began
+        seconds = time.monotonic() - start
         try:
             return json.loads(response.data), seconds
         except ValueError as error:
@@ -75,7 +75,7 @@ class Instance:
 
 @contextmanager
 def instance(
-    tools: Path, built: Path, function: Function, variables: Mapping[str, str], log: Path
+    tools: Path, artifact: Path, function: Function, variables: Mapping[str, str], log: Path
 ) -> Iterator[Instance]:
     """Run a function of a built folder while the block runs.
 
@@ -89,7 +89,7 @@ def instance(
         *(interface, "--runtime-interface-emulator-address", address, "--runtime-api-address", runtime_api),
         *((tools / "runtime" / "bin" / "python").absolute(), "-m", "awslambdaric", function.handler),
     ]
-    environment = {"PATH": os.environ["PATH"], **_lambda_variables(function, built), **variables}
+    environment = {"PATH": os.environ["PATH"], **_lambda_variables(function, artifact), **variables}
     # It also ends the process of the function, which is in another process group.
     with programs.running(
         "the interface emulator",
@@ -98,12 +98,12 @@ def instance(
         log=log,
         seconds=START_SECONDS,
         environment=environment,
-        folder=built,
+        folder=artifact,
     ):
         yield Instance(address, log)
 
 
-def _lambda_variables(function: Function, built: Path) -> dict[str, str]:
+def _lambda_variables(function: Function, artifact: Path) -> dict[str, str]:
     """Return the environment of a function: Lambda's own variables and those of the template.
 
     Source: "Working with Lambda environment variables" in the Lambda developer guide. No bytecode is
@@ -113,8 +113,8 @@ def _lambda_variables(function: Function, built: Path) -> dict[str, str]:
     return {
         "LANG": "en_US.UTF-8",
         "TZ": ":UTC",
-        "LAMBDA_TASK_ROOT": str(built),
-        "PYTHONPATH": str(built),
+        "LAMBDA_TASK_ROOT": str(artifact),
+        "PYTHONPATH": str(artifact),
         "PYTHONDONTWRITEBYTECODE": "1",
         "AWS_REGION": _REGION,
         "AWS_DEFAULT_REGION": _REGION,

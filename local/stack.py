@@ -143,9 +143,9 @@ def _observed(
     handle: Callable[[Request], Response], on_call: Callable[[Request, Response, float], None]
 ) -> Callable[[Request], Response]:
     def observed(request: Request) -> Response:
-        began = time.monotonic()
+        start = time.monotonic()
         response = handle(request)
-        on_call(request, response, time.monotonic() - began)
+        on_call(request, response, time.monotonic() - start)
         return response
 
     return observed
@@ -153,12 +153,12 @@ def _observed(
 
 def _create_queues(template: Template, sqs: Any) -> dict[str, str]:
     """Create the template's queues and return their URLs by logical id."""
-    declared = template.resources("AWS::SQS::Queue")
+    queues = template.resources("AWS::SQS::Queue")
     urls = {}
-    for name, properties in declared.items():
+    for name, properties in queues.items():
         attributes = {key: str(properties[key]) for key in QUEUE_ATTRIBUTES if key in properties}
         urls[name] = sqs.create_queue(QueueName=name, Attributes=attributes)["QueueUrl"]
-    for name, properties in declared.items():
+    for name, properties in queues.items():
         if "RedrivePolicy" in properties:
             policy = properties["RedrivePolicy"]
             dead_letters = policy["deadLetterTargetArn"].removesuffix(".Arn")

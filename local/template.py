@@ -100,11 +100,11 @@ class Template:
         """Read the template at `path`; `parameters` override the declared defaults."""
         document = _parsed(Path(path).read_text(encoding="utf-8"))
         overrides = dict(parameters or {})
-        declared = document.get("Parameters", {})
-        unknown = sorted(set(overrides) - set(declared))
+        definitions = document.get("Parameters", {})
+        unknown = sorted(set(overrides) - set(definitions))
         if unknown:
             raise TemplateError(f"{path} has no parameter {', '.join(unknown)}")
-        values = {name: overrides.get(name, facts.get("Default")) for name, facts in declared.items()}
+        values = {name: overrides.get(name, facts.get("Default")) for name, facts in definitions.items()}
         missing = sorted(name for name, value in values.items() if value is None)
         if missing:
             raise TemplateError(f"{path} needs a value for {', '.join(missing)}")
@@ -144,10 +144,10 @@ class Template:
 
     def functions(self) -> list[Function]:
         """Return the functions that the template deploys."""
-        shared = self.resolve(self.document.get("Globals", {}).get("Function", {}))
+        defaults = self.resolve(self.document.get("Globals", {}).get("Function", {}))
         functions = []
         for logical_id, own in self.resources("AWS::Serverless::Function").items():
-            properties = _merged(shared, own)
+            properties = _merged(defaults, own)
             events = properties.get("Events", {})
             functions.append(
                 Function(
@@ -271,15 +271,15 @@ class Template:
         return _SUBSTITUTION.sub(value_of, text)
 
 
-def _merged(shared: Any, own: Any) -> Any:
+def _merged(defaults: Any, own: Any) -> Any:
     """Merge Globals into a resource as SAM does: merge objects, append lists, else prefer the resource."""
-    if isinstance(shared, dict) and isinstance(own, dict):
+    if isinstance(defaults, dict) and isinstance(own, dict):
         return {
-            name: _merged(shared[name], own[name])
-            if name in shared and name in own
-            else own.get(name, shared.get(name))
-            for name in {**shared, **own}
+            name: _merged(defaults[name], own[name])
+            if name in defaults and name in own
+            else own.get(name, defaults.get(name))
+            for name in {**defaults, **own}
         }
-    if isinstance(shared, list) and isinstance(own, list):
-        return [*shared, *own]
+    if isinstance(defaults, list) and isinstance(own, list):
+        return [*defaults, *own]
     return own

@@ -91,12 +91,12 @@ class Terminal(logging.Filter):
 
     def session(self, requests: int, status: str, *, is_error: bool) -> None:
         """Show a session that ended with an error, the same error only once, or that had several requests."""
-        failed, self._failed_requests = self._failed_requests, 0
+        failure_count, self._failed_requests = self._failed_requests, 0
         if is_error and (requests or status != self._last_error):
             self._line("QuickBooks", "session", status, RED)
         elif requests > 1 and not self._quiet:
-            counts = f"{requests} requests, {failed} failed" if failed else f"{requests} requests"
-            self._line("QuickBooks", "session ended", counts, YELLOW if failed else GREEN)
+            counts = f"{requests} requests, {failure_count} failed" if failure_count else f"{requests} requests"
+            self._line("QuickBooks", "session ended", counts, YELLOW if failure_count else GREEN)
         self._last_error = status if is_error else None
 
     def fault(self, text: str) -> None:
@@ -130,10 +130,10 @@ class Terminal(logging.Filter):
 
     def _attempted(self, facts: Mapping[str, Any]) -> None:
         with self._lock:
-            verified = self._signatures.pop(facts["request_id"], None)
+            is_verified = self._signatures.pop(facts["request_id"], None)
         match facts["outcome"]:
             case "succeeded":
-                outcome, color = str(facts["status"]) + (", signatures verified" if verified else ""), GREEN
+                outcome, color = str(facts["status"]) + (", signatures verified" if is_verified else ""), GREEN
             case "retry":
                 outcome, color = f"{_reason(facts)}, next attempt at {facts['next_attempt_at'][11:19]} UTC", YELLOW
             case _:

@@ -341,8 +341,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         who = first_steps.prepare(service.base_url, OPERATE_FUNCTION, service.base_url, Path(folder))
         fuzzer = Fuzzer(who, Random(options.seed))  # noqa: S311 - the same seed gives the same calls
         pool = urllib3.PoolManager(retries=False, timeout=MAX_WALL_SECONDS)
-        began = reported = time.monotonic()
-        while time.monotonic() - began < options.seconds:
+        start = last_report = time.monotonic()
+        while time.monotonic() - start < options.seconds:
             call = fuzzer.next_call()
             cpu = time.process_time()
             try:
@@ -361,8 +361,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if response.status >= 500 or seconds > MAX_CPU_SECONDS:  # noqa: PLR2004 - a server error
                 failures += 1
                 print(f"{response.status} {seconds:.1f} s {call}\n    {response.data[:SHOWN_CHARACTERS]!r}", flush=True)
-            if time.monotonic() - reported > 60:  # noqa: PLR2004 - one line per minute
-                reported = time.monotonic()
+            if time.monotonic() - last_report > 60:  # noqa: PLR2004 - one line per minute
+                last_report = time.monotonic()
                 print(f"{statuses.total():,} calls, {failures} failures", flush=True)
     print(f"{statuses.total():,} calls: {dict(sorted(statuses.items()))}")
     print(f"Slowest: {slowest[0]:.2f} s of processor time, {slowest[1][:SHOWN_CHARACTERS]}")

@@ -82,18 +82,18 @@ class Error(TypedDict):
 
 def document() -> dict[str, Any]:
     """Return the OpenAPI document of all endpoints."""
-    described = [(endpoint, _described(endpoint)) for endpoint in endpoints()]
+    descriptions = [(endpoint, _described(endpoint)) for endpoint in endpoints()]
     bodies = {
         name: _without_defaults(_exact(schema))
-        for _, powertools in described
+        for _, powertools in descriptions
         for name, schema in powertools["components"]["schemas"].items()
         if name.startswith(("New", "Changed")) and not name.endswith("Parameters")
     }
     schemas = _Schemas(
-        [*(_return_type(one) for endpoint, _ in described for one in endpoint.operations), WebhookEventView]
+        [*(_return_type(one) for endpoint, _ in descriptions for one in endpoint.operations), WebhookEventView]
     )
     paths: dict[str, Any] = {}
-    for endpoint, powertools in described:
+    for endpoint, powertools in descriptions:
         for operation in endpoint.operations:
             path = paths.setdefault(operation.path, {})
             path[operation.method.lower()] = _operation(endpoint, operation, powertools, schemas)
@@ -331,9 +331,9 @@ def _parameters(
         elif parameter["in"] == "path":
             parameter["required"] = True
             parameter["schema"] = {"type": "string", "format": "uuid"}
-        for repeated in ("title", "description"):
-            parameter["schema"].pop(repeated, None)
-    queried = endpoint.query.parameters if endpoint.query else ()
+        for member in ("title", "description"):
+            parameter["schema"].pop(member, None)
+    query_parameters = endpoint.query.parameters if endpoint.query else ()
     parameters.sort(key=lambda one: (one["in"] != "path", path.find(one["name"])))
     return parameters + [
         {
@@ -343,7 +343,7 @@ def _parameters(
             "description": one.description,
             "schema": one.schema,
         }
-        for one in queried
+        for one in query_parameters
     ]
 
 
@@ -351,8 +351,8 @@ def _without_null(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, 
     """Return a parameter's schema without null, which a URL cannot contain, and without references."""
     for one in schema.get("anyOf", []):
         if "$ref" in one:
-            named: dict[str, Any] = schemas[one["$ref"].rpartition("/")[2]]
-            return {"type": named["type"], "enum": named["enum"]}
+            reference: dict[str, Any] = schemas[one["$ref"].rpartition("/")[2]]
+            return {"type": reference["type"], "enum": reference["enum"]}
         if one.get("type") != "null":
             return dict(one)
     return dict(schema)

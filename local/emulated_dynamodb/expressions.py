@@ -277,10 +277,10 @@ class _Parser:
         name, value = self.name(), self._value()
 
         def total(at: Placeholders, item: Item) -> Value:
-            old, added = item.get(at.attribute(name), {"N": "0"}), at.values[value]
-            if kind_of(old) != "N" or kind_of(added) != "N":
+            old, increment = item.get(at.attribute(name), {"N": "0"}), at.values[value]
+            if kind_of(old) != "N" or kind_of(increment) != "N":
                 raise invalid("An operand in the update expression has an incorrect data type")
-            return {"N": str(Decimal(old["N"]) + Decimal(added["N"]))}
+            return {"N": str(Decimal(old["N"]) + Decimal(increment["N"]))}
 
         return name, total
 

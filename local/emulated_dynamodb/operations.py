@@ -242,8 +242,8 @@ class Database:
     def _write(self, kind: str, request: Request) -> Response:
         write = _Write.of(kind, self._table(request), request)
         write.apply()
-        returned = {"ALL_OLD": write.old, "ALL_NEW": write.new}.get(request.get("ReturnValues", "NONE"))
-        return {} if returned is None else {"Attributes": copied(returned)}
+        attributes = {"ALL_OLD": write.old, "ALL_NEW": write.new}.get(request.get("ReturnValues", "NONE"))
+        return {} if attributes is None else {"Attributes": copied(attributes)}
 
     # --- Streams
 
@@ -301,11 +301,11 @@ class _Write:
         change = update(request["UpdateExpression"]) if kind == "Update" else None
         placeholders.check(required, change)
         if required is not None and not required.holds(placeholders, old):
-            returned = request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD" and old is not None
+            returns_item = request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD" and old is not None
             raise DynamoDBError(
                 "ConditionalCheckFailedException",
                 "The conditional request failed",
-                **({"Item": copied(old)} if returned else {}),
+                **({"Item": copied(old)} if returns_item else {}),
             )
         new = old
         if kind == "Delete":

@@ -194,9 +194,9 @@ class Table:
         self._types = {each["AttributeName"]: each["AttributeType"] for each in definition["AttributeDefinitions"]}
         self._rows: dict[Key, Item] = {}
         self._indexes: dict[str | None, SortedIndex] = {None: SortedIndex(self.key_names, schema, {})}
-        for declared in definition.get("GlobalSecondaryIndexes") or []:
-            index = SortedIndex(self.key_names, declared["KeySchema"], declared["Projection"])
-            self._indexes[declared["IndexName"]] = index
+        for index_definition in definition.get("GlobalSecondaryIndexes") or []:
+            index = SortedIndex(self.key_names, index_definition["KeySchema"], index_definition["Projection"])
+            self._indexes[index_definition["IndexName"]] = index
         self._expiry_attribute: str | None = None
         self._expiring: set[Key] = set()
         streaming = definition.get("StreamSpecification") or {}

@@ -85,7 +85,7 @@ def failing(status: int, code: str, message: str) -> Callable[[Page], object]:
     return lambda page: page.route("**/api/v1/**", lambda route: route.fulfill(status=status, json=body))
 
 
-def changed(**changes: Any) -> Callable[[Page], object]:
+def with_changes(**changes: Any) -> Callable[[Page], object]:
     """Return a preparation that changes the data of a request."""
 
     def change(route: Route) -> None:
@@ -121,10 +121,10 @@ VIEWS: Mapping[str, View] = {
     "request-waiting": View("/app/queued_requests/{waiting}"),
     "request-webhook-retried": View("/app/queued_requests/{refused}"),
     "request-page-of-iteration": View("/app/queued_requests/{iterated}"),
-    "request-large": View("/app/queued_requests/{invoices}", changed(**large_response())),
+    "request-large": View("/app/queued_requests/{invoices}", with_changes(**large_response())),
     "request-hostile": View(
         "/app/queued_requests/{failed}",
-        changed(
+        with_changes(
             request_name=HOSTILE * 3,
             error={"code": "quickbooks_error", "message": HOSTILE * 8, "details": {"hint": HOSTILE}},
             webhook_url="https://example.com/" + "x" * 300,
@@ -225,8 +225,8 @@ def fill(run: Run) -> dict[str, str]:
         return str(api.call("POST", "/api/v1/connections", {"name": name, **settings})["data"]["id"])
 
     def onboarding(of: str) -> str:
-        answer = api.call("POST", f"/api/v1/connections/{of}/onboarding_url", {})
-        return "/onboarding#" + str(answer["data"]["links"]["onboarding"]).partition("#")[2]
+        response = api.call("POST", f"/api/v1/connections/{of}/onboarding_url", {})
+        return "/onboarding#" + str(response["data"]["links"]["onboarding"]).partition("#")[2]
 
     webhook_url = run.credentials["webhook_url"]
     request("CompanyQueryRq", [])

@@ -34,7 +34,7 @@ def stored_request(
     return detail.stored if isinstance(detail, RequestDetail) else detail
 
 
-def counted(store: AnyStore) -> dict[tuple[str, str, State, WebhookState], int]:
+def counts_of(store: AnyStore) -> dict[tuple[str, str, State, WebhookState], int]:
     """Return the store's counts, flat."""
     return {
         (sort, day.day, state, webhook_state): number

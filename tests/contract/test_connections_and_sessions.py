@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 def test_a_change_of_a_connection_from_an_old_revision_conflicts(store: AnyStore) -> None:
     connection = a_connection()
     store.commit(Put(None, connection))
-    renamed = connection.changed(timestamp(LATER), name="first")
-    store.commit(Put(connection, renamed))
+    first_change = connection.changed(timestamp(LATER), name="first")
+    store.commit(Put(connection, first_change))
 
     with pytest.raises(Conflict) as conflict:
         store.commit(Put(connection, connection.changed(timestamp(LATER), name="second")))
 
-    assert conflict.value.current == renamed
+    assert conflict.value.current == first_change
 
 
 def test_an_app_sees_its_own_by_pages(store: AnyStore) -> None:
@@ -95,21 +95,21 @@ def test_requiring_a_deleted_connection_raises_not_found(store: AnyStore) -> Non
 def test_a_change_of_a_session_from_an_old_revision_conflicts(store: AnyStore) -> None:
     session = a_session()
     store.commit(Put(None, session))
-    changed = session.called(LATER, last_error="first")
-    store.commit(Put(session, changed))
+    first_change = session.called(LATER, last_error="first")
+    store.commit(Put(session, first_change))
 
     with pytest.raises(Conflict) as conflict:
         store.commit(Put(session, session.called(LATER, last_error="second")))
 
-    assert conflict.value.current == changed
+    assert conflict.value.current == first_change
 
 
 def test_the_sweeper_finds_open_sessions_that_are_silent(store: AnyStore) -> None:
     silent = a_session(id="01" * 32, last_call_at=timestamp(NOON))
     silent_longer = a_session(id="02" * 32, last_call_at=timestamp(NOON - timedelta(hours=1)))
     lively = a_session(id="03" * 32, last_call_at=timestamp(LATER))
-    ended = a_session(id="04" * 32, last_call_at=timestamp(NOON), ended=True)
-    for session in (silent, silent_longer, lively, ended):
+    ended_session = a_session(id="04" * 32, last_call_at=timestamp(NOON), ended=True)
+    for session in (silent, silent_longer, lively, ended_session):
         store.commit(Put(None, session))
 
     assert list(store.silent_sessions(timestamp(LATER), 10)) == [silent_longer, silent]

@@ -21,7 +21,7 @@ from domain.storage.counts import INSERTED
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
-from tests.contract.stores import add, counted, recount
+from tests.contract.stores import add, counts_of, recount
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, FixedClock, a_connection, a_record
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class ContendedStore:
 
 
 @pytest.fixture
-def contended() -> Iterator[ContendedStore]:
+def contention() -> Iterator[ContendedStore]:
     """Yield the store on DynamoDB emulated in the process."""
     with emulated_dynamodb(), mock_aws():
         yield ContendedStore()
@@ -98,40 +98,40 @@ def store_records(store: AnyStore, number: int) -> list[QueuedRequest]:
     return records
 
 
-def test_a_transaction_without_conflicts_adds_to_the_row_of_the_day(contended: ContendedStore) -> None:
-    store_records(contended.store, 10)
+def test_a_transaction_without_conflicts_adds_to_the_row_of_the_day(contention: ContendedStore) -> None:
+    store_records(contention.store, 10)
 
-    assert contended.rows() == {"2026-03-14"}
-    assert contended.pauses == []
+    assert contention.rows() == {"2026-03-14"}
+    assert contention.pauses == []
 
 
 def test_after_a_conflict_a_transaction_adds_to_an_overflow_row_and_the_sums_are_exact(
-    contended: ContendedStore,
+    contention: ContendedStore,
 ) -> None:
-    contended.store.commit(Put(None, a_connection()))
-    contended.client.share = 0.5
-    records = store_records(contended.store, 40)
+    contention.store.commit(Put(None, a_connection()))
+    contention.client.share = 0.5
+    records = store_records(contention.store, 40)
 
-    assert contended.rows() == {"2026-03-14", *(f"2026-03-14#{row}" for row in range(4))}
-    assert counted(contended.store) == recount(contended.store, [record.id for record in records])
-    page = Lists(contended.store, FixedClock()).page(APP_ID, ListQuery(CONNECTION_ID, page_size=100))
+    assert contention.rows() == {"2026-03-14", *(f"2026-03-14#{row}" for row in range(4))}
+    assert counts_of(contention.store) == recount(contention.store, [record.id for record in records])
+    page = Lists(contention.store, FixedClock()).page(APP_ID, ListQuery(CONNECTION_ID, page_size=100))
     assert {item.record.id for item in page.items} == {record.id for record in records}
     deleted_connection = a_connection(id=CONNECTION_ID, deleted_at=timestamp(NOON))
-    assert sum(contended.store.remove_records(deleted_connection)) == len(records)
-    contended.store.remove_connection(deleted_connection)
-    assert contended.rows() == set()
+    assert sum(contention.store.remove_records(deleted_connection)) == len(records)
+    contention.store.remove_connection(deleted_connection)
+    assert contention.rows() == set()
 
 
-def test_a_transaction_that_conflicts_on_every_try_is_refused_and_stores_nothing(contended: ContendedStore) -> None:
-    contended.client.share = 1.0
+def test_a_transaction_that_conflicts_on_every_try_is_refused_and_stores_nothing(contention: ContendedStore) -> None:
+    contention.client.share = 1.0
     record = a_record()
 
     with pytest.raises(TooManyRequests):
-        contended.store.commit(AddRequest(record, REQUEST_XML, ""))
+        contention.store.commit(AddRequest(record, REQUEST_XML, ""))
 
-    assert len(contended.pauses) == CONTENTION.retries
-    assert contended.store.request(record.id) is None
-    assert contended.rows() == set()
+    assert len(contention.pauses) == CONTENTION.retries
+    assert contention.store.request(record.id) is None
+    assert contention.rows() == set()
 
 
 def test_threads_that_create_and_change_at_once_lose_nothing(store: AnyStore) -> None:
@@ -149,5 +149,5 @@ def test_threads_that_create_and_change_at_once_lose_nothing(store: AnyStore) ->
         ids = [one for ids_of_thread in threads.map(work, range(10)) for one in ids_of_thread]
 
     assert len(set(ids)) == 50
-    assert counted(store) == recount(store, ids)
-    assert sum(number for (sort, *_), number in counted(store).items() if sort == INSERTED) == 50
+    assert counts_of(store) == recount(store, ids)
+    assert sum(number for (sort, *_), number in counts_of(store).items() if sort == INSERTED) == 50

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, timestamp
 from domain.storage.changes import ChangeRequest, RemoveRequest
-from tests.contract.stores import add, counted, recount
+from tests.contract.stores import add, counts_of, recount
 from tests.support.builders import NOON, RESPONSE_XML, a_record
 
 if TYPE_CHECKING:
@@ -46,5 +46,5 @@ def test_counts_equal_a_recount_after_any_changes(store: AnyStore) -> None:
             case _:
                 store.commit(RemoveRequest(record, timestamp(now)))
 
-    assert counted(store) == recount(store, ids)
-    assert len(counted(store)) > 3
+    assert counts_of(store) == recount(store, ids)
+    assert len(counts_of(store)) > 3

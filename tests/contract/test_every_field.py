@@ -43,11 +43,11 @@ NAMES = {
 TIMESTAMPS = "_at"
 
 
-def filled(entity: type[T], **fixed: Any) -> T:
+def filled_entity(entity: type[T], **values_by_name: Any) -> T:
     """Return an entity with a value in every field that is neither empty nor the default."""
     hints = get_type_hints(entity, localns=NAMES)
     values = {
-        field.name: fixed.get(field.name, a_value(hints[field.name], field.name, field.default))
+        field.name: values_by_name.get(field.name, a_value(hints[field.name], field.name, field.default))
         for field in fields(entity)  # type: ignore[arg-type]
     }
     return entity(**values)
@@ -65,7 +65,7 @@ def a_value(hint: Any, name: str, default: object) -> Any:  # noqa: PLR0911 - on
     if isinstance(hint, type) and issubclass(hint, Enum):
         return next(member for member in reversed(hint) if member is not default)
     if isinstance(hint, type) and is_dataclass(hint):
-        return filled(hint)
+        return filled_entity(hint)
     if get_origin(hint) is tuple:
         return (a_value(arguments[0], name, None), a_value(arguments[0], name, None))
     if get_origin(hint) in {dict, Mapping}:
@@ -75,21 +75,21 @@ def a_value(hint: Any, name: str, default: object) -> Any:  # noqa: PLR0911 - on
 
 
 def the_record(store: AnyStore) -> tuple[object, object]:
-    record = filled(QueuedRequest, response_chunks=0)
+    record = filled_entity(QueuedRequest, response_chunks=0)
     add(store, record)
     return record, store.request(record.id)
 
 
 def the_record_in_the_queue(store: AnyStore) -> tuple[object, object]:
-    record = filled(QueuedRequest, state=State.RETRYABLE)
+    record = filled_entity(QueuedRequest, state=State.RETRYABLE)
     add(store, record)
     return [record], list(store.queue_front(record.connection_id, 1))
 
 
 def the_bodies(store: AnyStore) -> tuple[object, object]:
-    record = filled(QueuedRequest, response_chunks=0)
+    record = filled_entity(QueuedRequest, response_chunks=0)
     store.commit(
-        Put(None, filled(Connection, id=record.connection_id, deleted_at=None)),
+        Put(None, filled_entity(Connection, id=record.connection_id, deleted_at=None)),
         AddRequest(record, REQUEST_XML, "text"),
     )
     return StoredRequest(record, REQUEST_XML), stored_request(store, record.id)
@@ -103,31 +103,31 @@ def the_tombstone(store: AnyStore) -> tuple[object, object]:
 
 
 def the_connection(store: AnyStore) -> tuple[object, object]:
-    connection = filled(Connection)
+    connection = filled_entity(Connection)
     store.commit(Put(None, connection))
     return connection, store.connection(connection.id)
 
 
 def the_session(store: AnyStore) -> tuple[object, object]:
-    session = filled(Session)
+    session = filled_entity(Session)
     store.commit(Put(None, session))
     return session, store.session(session.id)
 
 
 def the_app(store: AnyStore) -> tuple[object, object]:
-    app = filled(App)
+    app = filled_entity(App)
     store.commit(Put(None, app))
     return app, store.app(app.id)
 
 
 def the_api_key(store: AnyStore) -> tuple[object, object]:
-    key = filled(ApiKey)
+    key = filled_entity(ApiKey)
     store.commit(Put(None, key))
     return key, store.api_key(key.hash)
 
 
 def the_idempotency_claim(store: AnyStore) -> tuple[object, object]:
-    change = filled(ClaimIdempotencyKey, claim=filled(IdempotencyClaim, expires_at=9), now=1)
+    change = filled_entity(ClaimIdempotencyKey, claim=filled_entity(IdempotencyClaim, expires_at=9), now=1)
     store.commit(change)
     with pytest.raises(Exception) as conflict:  # noqa: PT011 - the Conflict carries the stored item
         store.commit(change)
@@ -175,7 +175,7 @@ def differences(expected: Any, read: Any, path: str = "") -> list[str]:
 
 @pytest.mark.parametrize("entity", [QueuedRequest, Connection, Session, App, ApiKey])
 def test_a_filled_entity_has_no_field_with_its_default(entity: type[Any]) -> None:
-    example = filled(entity)
+    example = filled_entity(entity)
 
     assert [field.name for field in fields(entity) if getattr(example, field.name) == field.default] == []
     assert [field.name for field in fields(entity) if not getattr(example, field.name)] in ([], ["file_pinned"])

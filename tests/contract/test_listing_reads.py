@@ -76,7 +76,7 @@ def test_a_page_in_the_middle_of_a_very_full_day(store: AnyStore, *, descending:
     records = [a_record(inserted_at=timestamp(NOON + timedelta(seconds=n // 3))) for n in range(1_620)]
     for start in range(0, len(records), 30):
         store.commit(*(AddRequest(record, REQUEST_XML, "") for record in records[start : start + 30]))
-    ordered = sorted(records, key=lambda record: (record.inserted_at, record.id), reverse=descending)
+    records_in_order = sorted(records, key=lambda record: (record.inserted_at, record.id), reverse=descending)
 
     for skip in (1_600, 1_618, 1_620, 1_700):
         entries = store.index_entries(
@@ -85,7 +85,7 @@ def test_a_page_in_the_middle_of_a_very_full_day(store: AnyStore, *, descending:
             skip=skip,
             limit=10,
         )
-        assert [entry.id for entry in entries] == [record.id for record in ordered[skip : skip + 10]]
+        assert [entry.id for entry in entries] == [record.id for record in records_in_order[skip : skip + 10]]
 
 
 def test_a_search_finds_the_texts_that_contain_its_phrase(store: AnyStore) -> None:

@@ -25,7 +25,7 @@ from domain.storage.changes import (
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
-from tests.contract.stores import add, counted, recount
+from tests.contract.stores import add, counts_of, recount
 from tests.contract.test_retention import LARGE, LATER, an_ended_record, expire, forget, with_bodies
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, a_connection, a_record
 
@@ -65,12 +65,12 @@ def test_a_deleted_connection_has_no_password_no_session_and_no_list(store: AnyS
 def test_a_connection_that_was_changed_meanwhile_is_not_deleted(store: AnyStore) -> None:
     connection = a_connection()
     store.commit(Put(None, connection))
-    store.commit(Put(connection, renamed := connection.changed(timestamp(NOON), name="first")))
+    store.commit(Put(connection, first_change := connection.changed(timestamp(NOON), name="first")))
 
     with pytest.raises(Conflict) as conflict:
         store.commit(Put(connection, connection.removed(timestamp(NOON))))
 
-    assert conflict.value.current == renamed
+    assert conflict.value.current == first_change
     assert store.day_counts(CONNECTION_ID) == []
 
 
@@ -90,7 +90,7 @@ def test_everything_of_a_deleted_connection_is_removed_and_nothing_else(store: A
     assert list(store.deleted_connections(10)) == []
     assert [store.request(one) for one in ids] == [None] * 5
     assert with_bodies(store, [*ids, other_record.id]) == {other_record.id}
-    assert counted(store) == {}
+    assert counts_of(store) == {}
     assert list(store.queue_front(CONNECTION_ID, 10)) == []
     assert list(store.queue_front(OTHER_ID, 10)) == [other_record]
 
@@ -106,7 +106,7 @@ def test_bodies_of_expired_records_are_removed_too_and_a_late_stream_record_chan
 
     assert not forget(store, second)
     assert with_bodies(store, [first.id, second.id]) == set()
-    assert counted(store) == {}
+    assert counts_of(store) == {}
 
 
 class Faulty:
@@ -254,7 +254,7 @@ def test_removals_in_parallel_with_deletions_and_expiry_leave_nothing(store: Any
     store.remove_connection(connection)
 
     assert with_bodies(store, [record.id for record in records]) == set()
-    assert counted(store) == {}
+    assert counts_of(store) == {}
     assert recount(store, [record.id for record in records]) == {}
 
 

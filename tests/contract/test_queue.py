@@ -93,14 +93,16 @@ def test_the_requests_ahead_are_counted_up_to_a_limit(store: AnyStore) -> None:
 
 def test_a_record_is_removed_with_its_connection(store: AnyStore) -> None:
     store.commit(Put(None, a_connection()))
-    waits, ended, deleted = a_record(), a_record(state=State.DISCARDED), a_record(state=State.ERROR)
-    for record in (waits, ended, deleted):
+    waits, ended_record, deleted_record = a_record(), a_record(state=State.DISCARDED), a_record(state=State.ERROR)
+    for record in (waits, ended_record, deleted_record):
         add(store, record)
-    store.commit(RemoveRequest(deleted, timestamp(LATER)))
+    store.commit(RemoveRequest(deleted_record, timestamp(LATER)))
     other = "c0000000-0000-4000-8000-000000000099"
     assert stored_request(store, waits.id, other) is None
     for connection_id in (None, CONNECTION_ID):
-        assert [type(stored_request(store, one.id, connection_id)) for one in (waits, ended, deleted)] == [
+        assert [
+            type(stored_request(store, one.id, connection_id)) for one in (waits, ended_record, deleted_record)
+        ] == [
             StoredRequest,
             StoredRequest,
             Tombstone,
@@ -109,5 +111,9 @@ def test_a_record_is_removed_with_its_connection(store: AnyStore) -> None:
     store.commit(Put(a_connection(), a_connection().removed(timestamp(LATER))))
 
     for connection_id in (None, CONNECTION_ID):
-        assert [stored_request(store, one.id, connection_id) for one in (waits, ended, deleted)] == [None] * 3
-        assert [store.request_detail(one.id, connection_id, 9) for one in (waits, ended, deleted)] == [None] * 3
+        assert [stored_request(store, one.id, connection_id) for one in (waits, ended_record, deleted_record)] == [
+            None
+        ] * 3
+        assert [store.request_detail(one.id, connection_id, 9) for one in (waits, ended_record, deleted_record)] == [
+            None
+        ] * 3

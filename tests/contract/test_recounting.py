@@ -12,7 +12,7 @@ from domain.maintenance.recount import count_differences, mend_counts
 from domain.requests.record import State, WebhookState
 from domain.storage.changes import AddRequest, Put
 from domain.storage.counts import INSERTED, UPDATED, CountKey
-from tests.contract.stores import add, counted, recount
+from tests.contract.stores import add, counts_of, recount
 from tests.support.builders import CONNECTION_ID, REQUEST_XML, a_connection, a_record
 from tests.support.fake_store import FakeStore
 from tests.support.random_lists import a_history
@@ -37,7 +37,7 @@ def test_exact_counts_do_not_change(store: AnyStore) -> None:
     ids = store_history(store)
 
     assert mend_counts(store, CONNECTION_ID) == {}
-    assert counted(store) == recount(store, ids)
+    assert counts_of(store) == recount(store, ids)
 
 
 def test_wrong_counts_are_corrected(store: AnyStore) -> None:
@@ -56,7 +56,7 @@ def test_wrong_counts_are_corrected(store: AnyStore) -> None:
     assert differences == {key: -change for key, change in wrong.items()}
     assert mend_counts(store, CONNECTION_ID) == differences
     assert count_differences(store, CONNECTION_ID) == {}
-    assert counted(store) == recount(store, ids)
+    assert counts_of(store) == recount(store, ids)
 
 
 def test_a_change_during_a_recount_is_not_a_difference() -> None:

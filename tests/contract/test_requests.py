@@ -12,7 +12,7 @@ import pytest
 from domain.errors import Conflict, NotFound
 from domain.requests.record import QueuedRequest, State, StoredRequest, Tombstone, timestamp
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
-from tests.contract.stores import LATER, add, counted, recount, stored_request
+from tests.contract.stores import LATER, add, counts_of, recount, stored_request
 from tests.support.builders import APP_ID, CONNECTION_ID, REQUEST_XML, RESPONSE_XML, a_connection, a_record, a_session
 
 if TYPE_CHECKING:
@@ -52,12 +52,12 @@ def test_a_response_is_kept_beside_the_request(store: AnyStore) -> None:
 
     store.commit(ChangeRequest(record, record.moved(State.RESPONSE_RECEIVED, LATER), response_xml=RESPONSE_XML))
 
-    stored = stored_request(store, record.id)
-    assert isinstance(stored, StoredRequest)
-    assert (stored.request_xml, stored.response_xml) == (REQUEST_XML, RESPONSE_XML)
-    assert stored.record.state == State.RESPONSE_RECEIVED
-    assert stored.record.response_size == len(RESPONSE_XML.encode())
-    assert stored.record.revision == 2
+    after = stored_request(store, record.id)
+    assert isinstance(after, StoredRequest)
+    assert (after.request_xml, after.response_xml) == (REQUEST_XML, RESPONSE_XML)
+    assert after.record.state == State.RESPONSE_RECEIVED
+    assert after.record.response_size == len(RESPONSE_XML.encode())
+    assert after.record.revision == 2
 
 
 @pytest.mark.parametrize("alphabet", ["ab", None], ids=["compressible", "incompressible"])
@@ -69,10 +69,10 @@ def test_a_response_of_5_mb_is_read_back_whole(store: AnyStore, alphabet: str | 
 
     store.commit(ChangeRequest(record, record.moved(State.RESPONSE_RECEIVED, LATER), response_xml=response))
 
-    stored = stored_request(store, record.id)
-    assert isinstance(stored, StoredRequest)
-    assert stored.response_xml == response
-    assert stored.record.response_size == len(response.encode())
+    after = stored_request(store, record.id)
+    assert isinstance(after, StoredRequest)
+    assert after.response_xml == response
+    assert after.record.response_size == len(response.encode())
 
 
 def test_a_request_of_1_mb_that_does_not_compress_is_read_back_whole(store: AnyStore) -> None:
@@ -82,22 +82,22 @@ def test_a_request_of_1_mb_that_does_not_compress_is_read_back_whole(store: AnyS
     add(store, record, request)
 
     assert store.request_xml(record.id) == request
-    stored = stored_request(store, record.id)
-    assert isinstance(stored, StoredRequest)
-    assert stored.request_xml == request
+    after = stored_request(store, record.id)
+    assert isinstance(after, StoredRequest)
+    assert after.request_xml == request
 
 
 def test_a_change_of_a_request_from_an_old_revision_conflicts(store: AnyStore) -> None:
     record = a_record()
     add(store, record)
-    discarded = record.moved(State.DISCARDED, LATER)
-    store.commit(ChangeRequest(record, discarded))
+    discarded_record = record.moved(State.DISCARDED, LATER)
+    store.commit(ChangeRequest(record, discarded_record))
 
     with pytest.raises(Conflict) as conflict:
         store.commit(ChangeRequest(record, record.moved(State.TICKETED, LATER)))
 
-    assert conflict.value.current == discarded
-    assert store.request(record.id) == discarded
+    assert conflict.value.current == discarded_record
+    assert store.request(record.id) == discarded_record
 
 
 def test_a_commit_is_done_whole_or_not_at_all(store: AnyStore) -> None:
@@ -119,7 +119,7 @@ def test_a_commit_is_done_whole_or_not_at_all(store: AnyStore) -> None:
     assert store.request(first.id) == first
     assert store.request(third.id) is None
     assert store.session(a_session().id) is None
-    assert recount(store, [first.id, second.id]) == counted(store)
+    assert recount(store, [first.id, second.id]) == counts_of(store)
 
 
 def test_a_deleted_record_leaves_a_tombstone_and_no_bodies(store: AnyStore) -> None:
@@ -137,7 +137,7 @@ def test_a_deleted_record_leaves_a_tombstone_and_no_bodies(store: AnyStore) -> N
     assert not store.request_batch([record.id]).records
     with pytest.raises(NotFound):
         store.request_xml(record.id)
-    assert counted(store) == {}
+    assert counts_of(store) == {}
 
 
 def test_many_records_are_read_at_once(store: AnyStore) -> None:
@@ -152,7 +152,7 @@ def test_many_records_are_read_at_once(store: AnyStore) -> None:
     assert all(record in records for record in batch.records)
 
 
-def listed(store: AnyStore, records: Sequence[QueuedRequest], max_total_bytes: int) -> list[tuple[bool, bool]]:
+def forms_in_list(store: AnyStore, records: Sequence[QueuedRequest], max_total_bytes: int) -> list[tuple[bool, bool]]:
     """Return whether each record is listed with its request and with its response."""
     by_id = {record.id: record for record in store.request_batch([record.id for record in records]).records}
     batch = store.request_batch(list(by_id))
@@ -161,10 +161,10 @@ def listed(store: AnyStore, records: Sequence[QueuedRequest], max_total_bytes: i
     )
     assert [item.record.id for item in items] == [record.id for record in records]
     for item in items:
-        stored = stored_request(store, item.record.id)
-        assert isinstance(stored, StoredRequest)
-        assert item.request_xml in {None, stored.request_xml}
-        assert item.response_xml in {None, stored.response_xml}
+        with_bodies = stored_request(store, item.record.id)
+        assert isinstance(with_bodies, StoredRequest)
+        assert item.request_xml in {None, with_bodies.request_xml}
+        assert item.response_xml in {None, with_bodies.response_xml}
     return [(item.request_xml is not None, item.response_xml is not None) for item in items]
 
 
@@ -180,22 +180,22 @@ def test_a_list_leaves_large_responses_out(store: AnyStore) -> None:
     small = ended_record(store, REQUEST_XML, "<a/>")
     large = ended_record(store, REQUEST_XML, "<a>" + "x" * 300_000 + "</a>")
 
-    assert listed(store, [small, large], 2**20) == [(True, True), (True, False)]
+    assert forms_in_list(store, [small, large], 2**20) == [(True, True), (True, False)]
 
 
 def test_a_list_shows_requests_before_responses_until_its_limit(store: AnyStore) -> None:
     records = [ended_record(store, f"<r>{'é' * 100}</r>", "<a>" + "x" * 93 + "</a>") for _ in range(3)]
 
     # A request has 207 bytes of UTF-8, and a response 100.
-    assert listed(store, records, 3 * 207 + 2 * 100) == [(True, True), (True, True), (True, False)]
-    assert listed(store, records, 3 * 207 + 99) == [(True, False)] * 3
-    assert listed(store, records, 2 * 207) == [(True, False), (True, False), (False, False)]
-    assert listed(store, records, 0) == [(False, False)] * 3
+    assert forms_in_list(store, records, 3 * 207 + 2 * 100) == [(True, True), (True, True), (True, False)]
+    assert forms_in_list(store, records, 3 * 207 + 99) == [(True, False)] * 3
+    assert forms_in_list(store, records, 2 * 207) == [(True, False), (True, False), (False, False)]
+    assert forms_in_list(store, records, 0) == [(False, False)] * 3
 
 
 def test_a_list_shows_large_requests_until_its_limit(store: AnyStore) -> None:
     requests = [base64.b64encode(random.Random(seed).randbytes(500_000)).decode() for seed in range(4)]
     records = [ended_record(store, f"<r>{text}</r>", "<a/>") for text in requests]
 
-    assert listed(store, records, 2**20 + 2**19) == [(True, True), (True, True), (False, True), (False, True)]
-    assert listed(store, records, 2**23) == [(True, True)] * 4
+    assert forms_in_list(store, records, 2**20 + 2**19) == [(True, True), (True, True), (False, True), (False, True)]
+    assert forms_in_list(store, records, 2**23) == [(True, True)] * 4

@@ -18,7 +18,7 @@ from domain.maintenance.search_packing import pack_days
 from domain.requests.record import QueuedRequest, State, StoredRequest, Tombstone, Webhook, WebhookState, timestamp
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from tests.contract.conftest import RETENTION_DAYS
-from tests.contract.stores import add, counted, recount, stored_request
+from tests.contract.stores import add, counts_of, recount, stored_request
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, FixedClock, a_connection, a_record
 from tests.support.fake_store import FakeStore
 
@@ -126,7 +126,7 @@ def test_an_expired_record_is_removed_with_bodies_and_counts_and_is_not_found(st
     assert stored_request(store, record.id) == tombstone
     assert stored_request(store, other.id) == StoredRequest(later, REQUEST_XML, "<a/>")
     assert with_bodies(store, [record.id, other.id]) == {other.id}
-    assert counted(store) == recount(store, [other.id])
+    assert counts_of(store) == recount(store, [other.id])
 
 
 def test_between_the_removal_and_the_function_lists_omit_the_record(store: AnyStore) -> None:
@@ -145,7 +145,7 @@ def test_a_repeated_stream_record_changes_nothing(store: AnyStore) -> None:
 
     assert [forget(store, one) for one in (*records, *records, records[0])] == [True, True, *[False] * 3]
 
-    assert counted(store) == {}
+    assert counts_of(store) == {}
 
 
 def test_a_deleted_record_is_subtracted_from_the_counts_once(store: AnyStore) -> None:
@@ -154,7 +154,7 @@ def test_a_deleted_record_is_subtracted_from_the_counts_once(store: AnyStore) ->
 
     assert expire(store, LATER) == []
     assert not forget(store, record)
-    assert counted(store) == {}
+    assert counts_of(store) == {}
 
 
 def test_a_day_is_removed_with_its_last_record(store: AnyStore) -> None:
@@ -170,7 +170,7 @@ def test_a_day_is_removed_with_its_last_record(store: AnyStore) -> None:
     forget(store, second)
     pack(store)
     assert kept_days(store) == {late.inserted_at[:10]}
-    assert counted(store) == recount(store, [late.id])
+    assert counts_of(store) == recount(store, [late.id])
 
 
 def test_any_changes_with_expiry_leave_exact_counts_and_no_bodies_behind(store: AnyStore) -> None:
@@ -208,8 +208,8 @@ def test_any_changes_with_expiry_leave_exact_counts_and_no_bodies_behind(store: 
 
     record_ids = [one for one in ids if isinstance(store.request(one), QueuedRequest)]
     assert len(removals) > 5
-    assert counted(store) == recount(store, ids)
-    assert kept_days(store) & days_of(removals) <= {day for _, day, *_ in counted(store)}
+    assert counts_of(store) == recount(store, ids)
+    assert kept_days(store) & days_of(removals) <= {day for _, day, *_ in counts_of(store)}
     assert with_bodies(store, ids) == set(record_ids)
 
 
@@ -271,5 +271,5 @@ def test_threads_that_change_delete_and_expire_at_once_leave_exact_counts(store:
         list(threads.map(lambda record: forget(store, record), [*removals, *removals[::-1]]))
 
     assert removals
-    assert counted(store) == recount(store, ids)
+    assert counts_of(store) == recount(store, ids)
     assert with_bodies(store, ids) == {one for one in ids if isinstance(store.request(one), QueuedRequest)}

@@ -182,7 +182,7 @@ class Shop:
             amount = (order.total * share).quantize(Decimal("0.01"))
             if amount:
                 order.paid += amount
-                applied = element(
+                application = element(
                     "AppliedToTxnAdd", text("TxnID", order.txn_id), text("PaymentAmount", f"{amount:.2f}")
                 )
                 payment = element(
@@ -190,7 +190,7 @@ class Shop:
                     reference("CustomerRef", ListID=self.list_ids[order.customer]),
                     text("RefNumber", f"PAY-{number:04d}"),
                     text("TotalAmount", f"{amount:.2f}"),
-                    applied,
+                    application,
                 )
                 requests.append(("ReceivePaymentAddRq", [payment]))
         self.payments = len(self.send(*requests))
@@ -231,9 +231,9 @@ class Shop:
         while not any(page["last_page"] and len(pages) == page["page"] for page in pages.values()):
             self._receive()
             pages = {each["page"]: each for each in self._results.values() if each["query_id"] == query_id}
-            failed = next((page for page in pages.values() if page["type"] != "queued_request.completed"), None)
-            if failed is not None:
-                raise RequestFailed(failed)
+            failure = next((page for page in pages.values() if page["type"] != "queued_request.completed"), None)
+            if failure is not None:
+                raise RequestFailed(failure)
         for number in sorted(pages):
             response = pages[number]["response_json"][0]["QBXMLMsgsRs"]["CustomerQueryRs"]
             yield from (each["FullName"] for each in as_list(response.get("CustomerRet", [])))
@@ -250,7 +250,7 @@ class Shop:
             rows[title] = Decimal(as_list(row["ColData"])[-1]["@value"])
         return rows
 
-    def owed(self) -> dict[str, Decimal]:
+    def balances(self) -> dict[str, Decimal]:
         """Return what each customer owes by the shop's own sums."""
         sums: dict[str, Decimal] = {}
         for order in self.orders:

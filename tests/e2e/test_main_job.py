@@ -105,14 +105,14 @@ def test_requests_are_executed_in_the_order_in_which_they_were_queued(service: S
 
 def test_every_link_to_itself_leads_to_the_same_record(service: Service) -> None:
     connection = service.connection()
-    created = connection.queue({"request_json": QUERY})
+    by_post = connection.queue({"request_json": QUERY})
     by_query = service.call("GET", f"{connection.path}/customers?name=a").json["data"]
     connection.run_session()
     records = service.call("GET", f"{connection.path}/queued_requests").json["data"]
 
     by_id = {record["id"]: record for record in records}
-    assert set(by_id) == {created["id"], by_query["id"]}
-    for record in (created, by_query, *records):
+    assert set(by_id) == {by_post["id"], by_query["id"]}
+    for record in (by_post, by_query, *records):
         response = service.call("GET", record["links"]["self"])
         assert response.status == 200
         data = response.json["data"]

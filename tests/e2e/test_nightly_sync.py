@@ -66,12 +66,12 @@ def check(books: Books, shop: Shop, aging: dict[str, Decimal]) -> None:
 
     customers = {each["FullName"]: each for each in books.all("lists/Customer?search=Nightly")}
     assert {name: each["ListID"] for name, each in customers.items()} == shop.list_ids
-    owed = shop.owed()
-    assert {name: Decimal(each["Balance"]) for name, each in customers.items() if each["Balance"] != "0.00"} == owed
+    balances = shop.balances()
+    assert {name: Decimal(each["Balance"]) for name, each in customers.items() if each["Balance"] != "0.00"} == balances
     assert customers[next(iter(shop.list_ids))]["Phone"] == "555-0002"
     assert sum(
         amount for title, amount in aging.items() if "Nightly" in title and not title.startswith("Total")
-    ) == sum(owed.values())
+    ) == sum(balances.values())
 
     summary = books.get("books")
     assert summary["is_balanced"]

@@ -135,11 +135,11 @@ def test_messages_that_were_not_deleted_come_again_in_the_next_run(clients: dict
     again = clients["sqs"].create_queue(QueueName="Q")["QueueUrl"]
 
     with state.keeping_messages():
-        restored = state.restore_messages(clients["sqs"], {"Q": again})
+        count = state.restore_messages(clients["sqs"], {"Q": again})
         messages = clients["sqs"].receive_message(QueueUrl=again, MaxNumberOfMessages=10)["Messages"]
 
     assert first["Body"] == "done"
-    assert restored == 1
+    assert count == 1
     assert [message["Body"] for message in messages] == ["open"]
     assert [message.body for message in state.messages()] == ["open"]
 

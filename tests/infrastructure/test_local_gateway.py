@@ -129,7 +129,7 @@ def test_a_greedy_path_matches_last(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("accepted", "size", "own", "compressed"),
+    ("encodings", "size", "own", "compressed"),
     [
         ("gzip, deflate, br", 200, {}, True),
         ("gzip", 10, {}, False),
@@ -139,11 +139,11 @@ def test_a_greedy_path_matches_last(tmp_path: Path) -> None:
     ],
 )
 def test_a_large_response_is_compressed_for_callers_that_accept_it(
-    tmp_path: Path, accepted: str, size: int, own: dict[str, str], *, compressed: bool
+    tmp_path: Path, encodings: str, size: int, own: dict[str, str], *, compressed: bool
 ) -> None:
     functions = Functions(lambda _event: {"statusCode": 200, "headers": own, "body": "x" * size})
 
-    response = ask(functions, tmp_path, Accept_Encoding=accepted)
+    response = ask(functions, tmp_path, Accept_Encoding=encodings)
 
     assert (("Content-Encoding", "gzip") in response.headers) is compressed
     assert (gzip.decompress(response.body) if compressed else response.body) == b"x" * size
@@ -320,9 +320,9 @@ def test_concurrent_batches_keep_the_order_of_each_key() -> None:
 
     assert len(lanes) == 3
     assert max(map(len, batches)) == 2
-    delivered = [record["dynamodb"] for batch in batches for record in batch]
-    for key in {record["Keys"]["id"]["S"] for record in delivered}:
-        numbers = [int(record["SequenceNumber"]) for record in delivered if record["Keys"]["id"]["S"] == key]
+    stream_records = [record["dynamodb"] for batch in batches for record in batch]
+    for key in {record["Keys"]["id"]["S"] for record in stream_records}:
+        numbers = [int(record["SequenceNumber"]) for record in stream_records if record["Keys"]["id"]["S"] == key]
         assert numbers == sorted(numbers) == [number for number in range(50) if str(number % 7) == key]
 
 

@@ -27,7 +27,7 @@ REQUEST = {"request_json": {"request": {"name": "CustomerQueryRq"}}}
 KEY = {"id": {"S": "a"}}
 
 
-def created(folder: Path, old: str, new: str) -> list[int]:
+def statuses_of_create(folder: Path, old: str, new: str) -> list[int]:
     """Return the statuses of a create and of its repetition, with `old` replaced by `new` in the role."""
     text = (ROOT / "template.yaml").read_text(encoding="utf-8")
     before, role = text.split("  QueueingRole:\n")
@@ -43,19 +43,19 @@ def created(folder: Path, old: str, new: str) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    ("removed", "statuses"),
+    ("permissions", "statuses"),
     [
         ('["dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem", "dynamodb:GetItem"]', [500, 500]),
         ('"dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem"', [201, 500]),
     ],
 )
 def test_a_create_fails_when_its_role_lacks_a_permission(
-    tmp_path: Path, removed: str, statuses: list[int], caplog: pytest.LogCaptureFixture
+    tmp_path: Path, permissions: str, statuses: list[int], caplog: pytest.LogCaptureFixture
 ) -> None:
     """In the second case, only a repeated create needs the permission that is missing."""
-    replacement = '["dynamodb:GetItem"]' if removed.startswith("[") else '"dynamodb:ConditionCheckItem"'
+    replacement = '["dynamodb:GetItem"]' if permissions.startswith("[") else '"dynamodb:ConditionCheckItem"'
 
-    assert created(tmp_path, removed, replacement) == statuses
+    assert statuses_of_create(tmp_path, permissions, replacement) == statuses
 
     assert "is not authorized to perform: dynamodb:" in caplog.text
 

@@ -64,15 +64,15 @@ def is_cited(heading: str, text: str) -> bool:
 def broken_citations(text: str) -> list[str]:
     """Return the citations in `text` that lead to no file, or to no heading of it."""
     text = _LINE_BREAK.sub(" ", text)
-    broken = []
+    citations = []
     for citation in _CITATION.finditer(text):
         page, cited = ROOT / "docs" / citation[1], citation[2]
         if not page.exists() or (cited and not any(is_cited(heading, cited) for heading in headings_of(page))):
-            broken.append(citation[0])
+            citations.append(citation[0])
     for numbers in _DECISION.finditer(text):
         missing = [one for one in re.findall(r"\d{4}", numbers[0]) if not [*ROOT.glob(f"docs/decisions/{one}-*.md")]]
-        broken += [f"decision {number}" for number in missing]
-    return broken
+        citations += [f"decision {number}" for number in missing]
+    return citations
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -104,9 +104,9 @@ def test_headings_of_a_page_are_distinct(page: Path) -> None:
 
 
 def test_every_citation_leads_to_a_file_and_a_heading() -> None:
-    broken = {name_of(path): broken_citations(path.read_text(encoding="utf-8")) for path in FILES}
+    citations_by_file = {name_of(path): broken_citations(path.read_text(encoding="utf-8")) for path in FILES}
 
-    assert {name: citations for name, citations in broken.items() if citations} == {}
+    assert {name: citations for name, citations in citations_by_file.items() if citations} == {}
 
 
 def test_no_document_outside_the_repository_is_cited() -> None:
@@ -117,7 +117,7 @@ def test_no_document_outside_the_repository_is_cited() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "broken"),
+    ("text", "citations"),
     [
         ("See docs/webhooks.md, Verify the signature.", []),
         ("docs/reference/qbxml-rules.md,\n    # Error recovery: why", []),
@@ -130,5 +130,5 @@ def test_no_document_outside_the_repository_is_cited() -> None:
         ("(docs/decisions/9998)", ["decision 9998"]),
     ],
 )
-def test_broken_citations_are_found(text: str, broken: list[str]) -> None:
-    assert broken_citations(text) == broken
+def test_broken_citations_are_found(text: str, citations: list[str]) -> None:
+    assert broken_citations(text) == citations

@@ -136,7 +136,7 @@ DOMAIN = {
 DOMAIN_TYPES = ("AWS::ApiGateway::DomainName", "AWS::ApiGateway::BasePathMapping", "AWS::Route53::RecordSetGroup")
 
 
-def deployed(parameters: dict[str, str]) -> Template:
+def template_with(parameters: dict[str, str]) -> Template:
     """Return the template with these parameters."""
     return Template.load(ROOT / "template.yaml", parameters)
 
@@ -146,7 +146,7 @@ def base_urls(template: Template) -> set[str]:
 
 
 def test_a_domain_name_leads_to_the_api_and_is_its_base_url() -> None:
-    template = deployed(DOMAIN)
+    template = template_with(DOMAIN)
 
     (domain,), (mapping,), (records,) = (template.resources(kind).values() for kind in DOMAIN_TYPES)
 
@@ -168,7 +168,7 @@ def test_a_domain_name_leads_to_the_api_and_is_its_base_url() -> None:
 
 
 def test_without_a_hosted_zone_the_dns_record_is_left_to_the_operator() -> None:
-    template = deployed(DOMAIN | {"HostedZoneId": ""})
+    template = template_with(DOMAIN | {"HostedZoneId": ""})
 
     assert template.resources("AWS::Route53::RecordSetGroup") == {}
     assert template.resolve(template.document["Outputs"]["DomainNameTarget"]["Value"]) == (
@@ -177,14 +177,14 @@ def test_without_a_hosted_zone_the_dns_record_is_left_to_the_operator() -> None:
 
 
 def test_without_a_domain_name_nothing_of_it_is_created() -> None:
-    template = deployed({"HostedZoneId": "Z1"})
+    template = template_with({"HostedZoneId": "Z1"})
 
     assert [template.resources(kind) for kind in DOMAIN_TYPES] == [{}, {}, {}]
     assert base_urls(template) == {""}
 
 
 def test_a_base_url_of_its_own_wins_over_the_domain_name() -> None:
-    assert base_urls(deployed(DOMAIN | {"BaseUrl": "https://proxy.example"})) == {"https://proxy.example"}
+    assert base_urls(template_with(DOMAIN | {"BaseUrl": "https://proxy.example"})) == {"https://proxy.example"}
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ KEY = "arn:aws:kms:us-east-1:123456789012:key/1"
 
 
 def test_a_key_of_the_operator_encrypts_every_table() -> None:
-    tables = deployed({"TableKeyArn": KEY}).resources("AWS::DynamoDB::Table")
+    tables = template_with({"TableKeyArn": KEY}).resources("AWS::DynamoDB::Table")
 
     assert len(tables) == 9
     for name, table in tables.items():
@@ -224,7 +224,7 @@ def test_without_a_key_of_the_operator_no_function_may_use_keys() -> None:
 
 
 def test_every_role_that_uses_tables_may_use_their_key_through_dynamodb_only() -> None:
-    policy = deployed({"TableKeyArn": KEY}).resources("AWS::IAM::ManagedPolicy")["UseTableKeyPolicy"]
+    policy = template_with({"TableKeyArn": KEY}).resources("AWS::IAM::ManagedPolicy")["UseTableKeyPolicy"]
     users = {name for name, one in statements() if any("dynamodb:" in action for action in as_list(one["Action"]))}
 
     (statement,) = policy["PolicyDocument"]["Statement"]
@@ -259,7 +259,7 @@ def test_the_access_log_names_each_call_without_what_can_hold_a_credential() -> 
 
 
 def test_without_an_access_log_the_account_stays_as_it_is() -> None:
-    without = deployed({"AccessLog": "false"})
+    without = template_with({"AccessLog": "false"})
 
     assert "AccessLogSetting" not in without.api()
     assert without.resources("AWS::ApiGateway::Account") == {}

@@ -25,7 +25,7 @@ class Tty(io.StringIO):
         return True
 
 
-def printed(terminal: Terminal, **facts: Any) -> bool:
+def log_attempt(terminal: Terminal, **facts: Any) -> bool:
     """Log a webhook attempt; return whether it still goes to the log."""
     record = logging.makeLogRecord(
         {"msg": "delivery.attempted", "levelno": logging.INFO, "request_id": UUID, "host": "shop.example"}
@@ -60,7 +60,7 @@ def test_outcomes_stand_below_each_other() -> None:
 
     terminal.call(Request("POST", f"/api/v1/connections/{UUID}/queued_requests", [], b""), Response(201, [], b""), 0.01)
     terminal.quickbooks(quickbooks_event(0, "OK"))
-    printed(terminal, outcome="succeeded")
+    log_attempt(terminal, outcome="succeeded")
 
     assert len({line.index(" · ") for line in stream.getvalue().splitlines()}) == 1
 
@@ -101,7 +101,7 @@ def test_a_webhook_for_the_receiver_of_make_run_says_that_its_signatures_are_ver
     terminal = Terminal(stream)
 
     terminal.received(UUID, {"qube", "standard"})
-    printed(terminal, outcome="succeeded")
+    log_attempt(terminal, outcome="succeeded")
 
     assert fields(stream) == [["Webhook", "59f1c1a2… → shop.example", "204, signatures verified", "12 ms"]]
 
@@ -109,7 +109,7 @@ def test_a_webhook_for_the_receiver_of_make_run_says_that_its_signatures_are_ver
 def test_a_webhook_that_another_function_sends_later_is_shown() -> None:
     stream = io.StringIO()
 
-    printed(Terminal(stream), msg="delivery.deferred", reason="The host is slow.")
+    log_attempt(Terminal(stream), msg="delivery.deferred", reason="The host is slow.")
 
     assert fields(stream) == [["Webhook", "59f1c1a2… → shop.example", "sent later: The host is slow"]]
 
@@ -144,7 +144,7 @@ def test_a_webhook_attempt_is_one_line_in_place_of_its_log_line(
 ) -> None:
     stream = io.StringIO()
 
-    assert not printed(Terminal(stream), **facts)
+    assert not log_attempt(Terminal(stream), **facts)
 
     assert fields(stream) == [["Webhook", subject, outcome, "12 ms"]]
 
@@ -159,7 +159,7 @@ def test_a_warning_of_the_service_is_one_line_in_place_of_its_log_line() -> None
 
 
 def test_errors_go_to_the_log() -> None:
-    assert printed(Terminal(io.StringIO()), msg="webhook.not_processed", levelno=logging.ERROR)
+    assert log_attempt(Terminal(io.StringIO()), msg="webhook.not_processed", levelno=logging.ERROR)
 
 
 def test_the_same_error_of_a_session_is_shown_once() -> None:
@@ -199,7 +199,7 @@ def test_the_quiet_mode_shows_notes_only() -> None:
     terminal.call(Request("GET", "/api/", [], b""), Response(200, [], b""), 0)
     terminal.quickbooks(quickbooks_event(0, "OK"))
     terminal.session(2, "Finished", is_error=False)
-    printed(terminal, outcome="succeeded")
+    log_attempt(terminal, outcome="succeeded")
     terminal.note("Port 3000 is in use.")
 
     assert stream.getvalue() == "Port 3000 is in use.\n"

@@ -161,13 +161,13 @@ def test_a_create_over_http_takes_its_quotas_in_portions(bench: Bench) -> None:
 
 def an_ended_request(bench: Bench, response_xml: str) -> str:
     """Store a request that has ended; return its id."""
-    sent = a_record(state=State.SENT)
-    bench.store.commit(AddRequest(sent, REQUEST_XML, ""))
+    record = a_record(state=State.SENT)
+    bench.store.commit(AddRequest(record, REQUEST_XML, ""))
     bench.store.commit(
-        ChangeRequest(sent, sent.moved(State.RESPONSE_RECEIVED, bench.clock()), response_xml=response_xml)
+        ChangeRequest(record, record.moved(State.RESPONSE_RECEIVED, bench.clock()), response_xml=response_xml)
     )
     bench.calls.take()
-    return sent.id
+    return record.id
 
 
 def test_get_is_one_call_and_a_second_where_the_connection_is_not_named_or_the_response_is_large(bench: Bench) -> None:

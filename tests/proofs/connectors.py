@@ -84,7 +84,7 @@ class Tenant:
 
     store: Any
     connection: Connection
-    queued: list[tuple[str, str]] = field(default_factory=list)
+    requests: list[tuple[str, str]] = field(default_factory=list)
     """The id and the name in each queued request, in order."""
     done_queueing: bool = False
 
@@ -109,7 +109,7 @@ class Tenant:
                 f'<QBXML><QBXMLMsgsRq onError="stopOnError">{element}</QBXMLMsgsRq></QBXML>'
             )
             result = self._persistently(queueing, request, Idempotency(str(number), name))
-            self.queued.append((result.stored.record.id, name))
+            self.requests.append((result.stored.record.id, name))
         self.done_queueing = True
 
     def _persistently(self, queueing: RequestService, request: qbxml.Request, key: Idempotency) -> Queued:
@@ -130,8 +130,8 @@ class Tenant:
     def check(self) -> None:
         """Check that each request has its response, that QuickBooks executed all once in order, and exact counts."""
         records: list[QueuedRequest] = []
-        for start in range(0, len(self.queued), 50):
-            part = self.queued[start : start + 50]
+        for start in range(0, len(self.requests), 50):
+            part = self.requests[start : start + 50]
             batch = self.store.request_batch([one for one, _ in part])
             items = batch.with_bodies(list(batch.records), max_response_bytes=LARGEST, max_total_bytes=50 * LARGEST)
             by_id = {one.record.id: one for one in items}
@@ -141,7 +141,7 @@ class Tenant:
                 assert f'requestID="{request_id}"' in item.response_xml
                 assert re.findall("<Name>([^<]*)</Name>", item.response_xml) == [name]
                 records.append(item.record)
-        ids = {request_id for request_id, _ in self.queued}
+        ids = {request_id for request_id, _ in self.requests}
         assert [execution.message_set_id for execution in self.company.writes] == [
             record.message_set_id for record in records if not record.is_read
         ]
@@ -149,15 +149,15 @@ class Tenant:
         order = list(
             dict.fromkeys(execution.request_id for execution in self.company.executed if execution.request_id in ids)
         )
-        assert order == [request_id for request_id, _ in self.queued]
-        counted = {
+        assert order == [request_id for request_id, _ in self.requests]
+        counts = {
             CountKey(self.connection.id, day.day, sort, *pair): number
             for day in self.store.day_counts(self.connection.id)
             for sort in ("inserted_at", "updated_at")
             for pair, number in day.of(sort).items()
             if number
         }
-        assert counted == count_changes([AddRequest(record, "", "") for record in records])
+        assert counts == count_changes([AddRequest(record, "", "") for record in records])
 
 
 def at_once(store: Any, connectors: int, requests: int) -> int:
@@ -179,9 +179,9 @@ def at_once(store: Any, connectors: int, requests: int) -> int:
 
 def prove(store: Any, connectors: int, requests: int) -> bool:
     """Drain and print the result. Raises the rule that does not hold."""
-    began = time.monotonic()
+    start = time.monotonic()
     sessions = at_once(store, connectors, requests)
-    seconds = time.monotonic() - began
+    seconds = time.monotonic() - start
     output.result(
         f"connectors: {connectors} at once, {requests} requests each, {sessions} sessions, {seconds:.0f} s: "
         f"{60 * connectors * requests / seconds:.0f} requests a minute, nothing failed"

@@ -62,9 +62,9 @@ def run(
 
 def prove(machine: type[InMemory], runs: int, steps: int, chance: int) -> bool:
     """Run the state machine and print the result."""
-    began = time.monotonic()
+    start = time.monotonic()
     run(machine, runs, steps, chance, shrinks=machine is InMemory)
-    seconds = time.monotonic() - began
+    seconds = time.monotonic() - start
     size = f"{machine.runs} runs, {machine.steps} steps"
     output.result(f"interleavings: {machine.__name__}, {size}, {seconds:.0f} s, nothing failed")
     return True

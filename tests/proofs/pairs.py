@@ -37,15 +37,15 @@ def prove(every: int) -> bool:
         for queue, fill in enumerate(QUEUES)
         for interruption, _ in enumerate(interruptions_of(fill))
     ]
-    began, runs, failures = time.monotonic(), 0, []
+    start, runs, failures = time.monotonic(), 0, []
     with get_context("spawn").Pool() as pool:
         for count, (more, wrong) in enumerate(pool.imap_unordered(partial(pairs_of, every), tasks), 1):
             runs += more
             failures += wrong
-            seconds = time.monotonic() - began
+            seconds = time.monotonic() - start
             output.progress(f"{count} of {len(tasks)} first interruptions, {runs} pairs, {seconds:.0f} s")
     output.result(
-        f"pairs: {runs} runs of {len(QUEUES)} queues, {time.monotonic() - began:.0f} s, {len(failures)} failed"
+        f"pairs: {runs} runs of {len(QUEUES)} queues, {time.monotonic() - start:.0f} s, {len(failures)} failed"
     )
     for line in failures[:SHOWN_FAILURES]:
         output.result(f"  {line}")

@@ -117,9 +117,9 @@ def test_a_built_function_does_its_work_under_lambdas_runtime(
         variables, store = make_resources(name.replace("_", "-"))
         fill(store, name, webhook_url)
         own = {name: value for name, value in variables.items() if name in {*function.environment, "AWS_ENDPOINT_URL"}}
-        with instance(TOOLS, BUILT, function, own, tmp_path / "runtime.log") as running:
-            result, first = running.invoke(event_of(name))
-            _, second = running.invoke(event_of(name))
+        with instance(TOOLS, BUILT, function, own, tmp_path / "runtime.log") as function_instance:
+            result, first = function_instance.invoke(event_of(name))
+            _, second = function_instance.invoke(event_of(name))
     cold_starts[name] = first, second
     log = (tmp_path / "runtime.log").read_text(encoding="utf-8")
 
@@ -156,8 +156,8 @@ def test_an_unknown_key_is_refused_in_api_gateways_own_word(tmp_path: Path) -> N
     variables, _ = make_resources("refusing-authorizer")
     event = {**event_of("authorizer"), "authorizationToken": "Basic c2tfQg=="}
 
-    with instance(TOOLS, BUILT, FUNCTIONS["authorizer"], variables, tmp_path / "runtime.log") as running:
-        result, _ = running.invoke(event)
+    with instance(TOOLS, BUILT, FUNCTIONS["authorizer"], variables, tmp_path / "runtime.log") as function_instance:
+        result, _ = function_instance.invoke(event)
 
     assert result["errorMessage"] == "Unauthorized"
 
@@ -169,7 +169,7 @@ def test_a_function_without_its_tables_names_says_which_is_missing(tmp_path: Pat
     without = replace(function, environment=lacking)
     del variables["PAYLOADS_TABLE"]
 
-    with instance(TOOLS, BUILT, without, variables, tmp_path / "runtime.log") as running:
-        result, _ = running.invoke(event_of("get_queued_request"))
+    with instance(TOOLS, BUILT, without, variables, tmp_path / "runtime.log") as function_instance:
+        result, _ = function_instance.invoke(event_of("get_queued_request"))
 
     assert "PAYLOADS_TABLE" in (json.dumps(result) + (tmp_path / "runtime.log").read_text(encoding="utf-8"))

@@ -27,10 +27,10 @@ def element(
     name: str, attributes: Mapping[str, str], children: Sequence[Element] = (), text: str | None = None
 ) -> Element:
     """Return an element with either children or text."""
-    made = Element(name, dict(attributes))
-    made.extend(children)
-    made.text = text or None
-    return made
+    new_element = Element(name, dict(attributes))
+    new_element.extend(children)
+    new_element.text = text or None
+    return new_element
 
 
 def content_of(element: Element) -> tuple[Any, ...]:

@@ -97,5 +97,5 @@ class Receiver:
             if self.tls is None:
                 self.script(Exchange(connection, self._released))
                 return
-            with self.tls.wrap_socket(connection, server_side=True) as secured:
-                self.script(Exchange(secured, self._released))
+            with self.tls.wrap_socket(connection, server_side=True) as tls_connection:
+                self.script(Exchange(tls_connection, self._released))

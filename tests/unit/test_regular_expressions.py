@@ -33,7 +33,7 @@ def expressions() -> Iterator[tuple[str, str, int, bool]]:
         text = path.read_text(encoding="utf-8")
         tree = ast.parse(text)
         attributes = {id(node.value): node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-        assigned = {
+        targets = {
             id(node.value): target.id
             for node in ast.walk(tree)
             if isinstance(node, ast.Assign)
@@ -51,7 +51,7 @@ def expressions() -> Iterator[tuple[str, str, int, bool]]:
                 assert where.startswith("domain/qbxml/schema/value_types.py"), f"{where}: the pattern is not a constant"
                 continue
             methods = {attributes.get(id(node), node.func.attr)} - {"compile"}
-            methods |= set(re.findall(rf"\b{assigned[id(node)]}\.(\w+)\(", text)) if id(node) in assigned else set()
+            methods |= set(re.findall(rf"\b{targets[id(node)]}\.(\w+)\(", text)) if id(node) in targets else set()
             pattern = pattern.decode("latin-1") if isinstance(pattern, bytes) else pattern
             yield where, pattern, flags[0] if flags else 0, not methods or not methods <= ANCHORED
 

@@ -35,21 +35,21 @@ class Compiler:
         facts = self._facts(particle)
         holds = particle.holds
         kind = self._aggregate(holds) if isinstance(holds, Aggregate) else self._simple(holds)
-        compiled = [particle.name, _times(particle.least, particle.most), kind]
-        return [*compiled, facts] if facts else compiled
+        description = [particle.name, _times(particle.least, particle.most), kind]
+        return [*description, facts] if facts else description
 
     def attributes(self, attributes: dict[str, Simple]) -> dict[str, Any]:
         """Return the types of attributes by name."""
         return {name: self._simple(simple) for name, simple in attributes.items()}
 
     def _group(self, group: Group) -> dict[str, Any]:
-        compiled: dict[str, Any] = {
+        description: dict[str, Any] = {
             "choice" if group.is_choice else "sequence": [self._particle(each) for each in group.particles]
         }
         times = _times(group.least, group.most)
         if times != "1":
-            compiled["times"] = times
-        return compiled
+            description["times"] = times
+        return description
 
     def _particle(self, particle: Particle) -> Any:
         return self._group(particle) if isinstance(particle, Group) else self.element(particle)

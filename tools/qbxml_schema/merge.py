@@ -89,6 +89,6 @@ def _absent(entries: list[sample_document.Facts]) -> frozenset[str]:
 
 def _with_added_values(holds: Simple, entries: list[sample_document.Facts]) -> Simple:
     newer = {value: NOTES_VERSION for each in entries for value in each.newer_values}
-    added = {**newer, **{value: ADDED_IN for each in entries for value in each.enumeration}}
-    added = {value: version for value, version in added.items() if value not in holds.enumeration}
-    return replace(holds, added=added) if holds.enumeration else holds
+    additions = {**newer, **{value: ADDED_IN for each in entries for value in each.enumeration}}
+    additions = {value: version for value, version in additions.items() if value not in holds.enumeration}
+    return replace(holds, added=additions) if holds.enumeration else holds

@@ -50,9 +50,9 @@ class _Filler:
             stem = stem.removesuffix(verb)
         self._kinds = GROUPS.get(stem, ())
         for name in _TYPE_ELEMENTS:
-            named = request.findtext(f".//{name}")
-            if named:
-                self._kinds = GROUPS.get(named, ())
+            type_name = request.findtext(f".//{name}")
+            if type_name:
+                self._kinds = GROUPS.get(type_name, ())
 
     def fill(self) -> None:
         self._fill(self._request)

@@ -62,12 +62,12 @@ def main(command_line: Sequence[str] | None = None) -> int:
     parser.add_argument("-v", "--verbose", action="store_true", help="print the reproduced files too")
     arguments = parser.parse_args(command_line)
 
-    simulated = Responses()
+    company = Responses()
     for sample in SAMPLES.values():
-        simulated.add(run(sample))
+        company.add(run(sample))
     counts = {"reproduced": 0, "impossible": 0, "missing": 0}
     for path in sorted(path for folder in arguments.samples for path in folder.glob("*.xml")):
-        verdict, reason = _judge(path.read_bytes(), simulated)
+        verdict, reason = _judge(path.read_bytes(), company)
         counts[verdict] += 1
         if verdict != "reproduced" or arguments.verbose:
             _say(f"{path.name}: {verdict}{f': {reason}' if reason else ''}")
@@ -78,16 +78,16 @@ def main(command_line: Sequence[str] | None = None) -> int:
     return int(counts["missing"] > 0)
 
 
-def _judge(text: bytes, simulated: Responses) -> tuple[str, str]:
+def _judge(text: bytes, company: Responses) -> tuple[str, str]:
     try:
         root = defusedxml.ElementTree.fromstring(text)
     except defusedxml.ElementTree.ParseError as error:
         return "impossible", f"not well-formed XML ({error})"
     message_set = root[0]
     if not len(message_set):
-        is_known = _attributes(message_set) in simulated.message_sets
+        is_known = _attributes(message_set) in company.message_sets
         return ("reproduced", "") if is_known else ("missing", "the message set has other attributes")
-    differences = [difference for response in message_set for difference in _differences(response, simulated)]
+    differences = [difference for response in message_set for difference in _differences(response, company)]
     if not differences:
         return "reproduced", ""
     contradictions = [reason for response in message_set for reason in _contradictions(response)]
@@ -96,18 +96,18 @@ def _judge(text: bytes, simulated: Responses) -> tuple[str, str]:
     return "missing", "; ".join(differences)
 
 
-def _differences(response: Element, simulated: Responses) -> Iterator[str]:
+def _differences(response: Element, company: Responses) -> Iterator[str]:
     name, status, attributes = _key(response)
     keys = [
         key
-        for key in simulated.shapes
+        for key in company.shapes
         # Some recorded responses lost their severity.
         if key[0] == name and key[2] == attributes and (key[1] == status or key[1].split()[0] == status)
     ]
     if not keys:
         yield f"no {name} with status {status}" + (f" and {', '.join(sorted(attributes))}" if attributes else "")
         return
-    shapes = set().union(*(simulated.shapes[key] for key in keys))
+    shapes = set().union(*(company.shapes[key] for key in keys))
     yield from (f"no {shape}" for shape in dict.fromkeys(records(response)) if shape not in shapes)
 
 

@@ -55,13 +55,13 @@ def test_an_update_changes_only_given_settings_and_null_clears(deployment: Deplo
     (field,) = changes
     deployment.clock.advance(seconds=1)
 
-    changed = deployment.api.call("PATCH", URL, changes)
-    cleared = deployment.api.call("PATCH", URL, {field: None})
+    first = deployment.api.call("PATCH", URL, changes)
+    second = deployment.api.call("PATCH", URL, {field: None})
 
-    assert changed.status == cleared.status == 200
+    assert first.status == second.status == 200
     new_time = {"updated_at": "2026-03-14T12:00:01.000000Z"}
-    assert changed.json["data"] == before | changes | new_time
-    assert cleared.json["data"] == before | {field: 0 if field == "linger_seconds" else None} | new_time
+    assert first.json["data"] == before | changes | new_time
+    assert second.json["data"] == before | {field: 0 if field == "linger_seconds" else None} | new_time
 
 
 def test_an_update_to_the_same_values_stores_nothing(deployment: Deployment) -> None:
@@ -142,12 +142,12 @@ def test_a_pause_reaches_the_live_session_and_keeps_its_last_call(deployment: De
     deployment.clock.advance(seconds=5)
 
     deployment.api.call("POST", f"{URL}/pause")
-    paused = deployment.store.session(session.id)
+    during = deployment.store.session(session.id)
     deployment.api.call("POST", f"{URL}/resume")
-    resumed = deployment.store.session(session.id)
+    after = deployment.store.session(session.id)
 
-    assert paused == replace(session, limits=Limits(paused=True), revision=2)
-    assert resumed == replace(session, revision=3)
+    assert during == replace(session, limits=Limits(paused=True), revision=2)
+    assert after == replace(session, revision=3)
 
 
 def test_an_ended_session_does_not_change(deployment: Deployment) -> None:

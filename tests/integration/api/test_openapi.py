@@ -46,7 +46,7 @@ def test_the_example_of_an_error_is_as_described(status: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "accepted"),
+    ("body", "is_valid"),
     [
         ({"request_xml": "<QBXML/>"}, True),
         ({"request_xml": "<QBXML/>", "request_json": None, "webhook_url": None}, True),
@@ -62,8 +62,8 @@ def test_the_example_of_an_error_is_as_described(status: int) -> None:
         ({}, False),
     ],
 )
-def test_a_body_has_exactly_one_form_of_the_request(body: dict[str, Any], accepted: bool) -> None:
-    assert _accepts("NewQueuedRequest", body) is accepted
+def test_a_body_has_exactly_one_form_of_the_request(body: dict[str, Any], is_valid: bool) -> None:
+    assert _accepts("NewQueuedRequest", body) is is_valid
 
 
 def test_only_the_call_that_queues_a_request_takes_an_idempotency_key() -> None:

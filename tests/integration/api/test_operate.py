@@ -52,18 +52,18 @@ def test_an_app_and_its_keys_are_created_shown_once_and_revoked() -> None:
 def test_two_webhook_secrets_are_active_while_rotating(deployment: Deployment) -> None:
     app = do("create_app", name="Warehouse")
     second = do("rotate_webhook_secret", app_id=app["app_id"])["webhook_secret"]
-    rotating = deployment.store.app(app["app_id"])
+    app_after_first = deployment.store.app(app["app_id"])
     third = do("rotate_webhook_secret", app_id=app["app_id"])["webhook_secret"]
-    again = deployment.store.app(app["app_id"])
+    app_after_second = deployment.store.app(app["app_id"])
     do("retire_old_webhook_secrets", app_id=app["app_id"])
-    retired = deployment.store.app(app["app_id"])
+    app_after_retirement = deployment.store.app(app["app_id"])
 
-    assert rotating
-    assert again
-    assert retired
-    assert rotating.webhook_secrets == (second, app["webhook_secret"])
-    assert again.webhook_secrets == (third, second)
-    assert retired.webhook_secrets == (third,)
+    assert app_after_first
+    assert app_after_second
+    assert app_after_retirement
+    assert app_after_first.webhook_secrets == (second, app["webhook_secret"])
+    assert app_after_second.webhook_secrets == (third, second)
+    assert app_after_retirement.webhook_secrets == (third,)
 
 
 @pytest.mark.usefixtures("deployment")

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from local.permissions import Permission
 
 
-def deployed() -> Template:
+def template_with_ids() -> Template:
     """Return the template with the logical id of everything in place of its ARN."""
     template = Template.load()
     return template.with_references({f"{name}.Arn": name for name in template.document["Resources"]})
@@ -146,38 +146,38 @@ def fill(store: DynamoDBStore, function: str) -> None:
             store.commit(ChangeRequest(after, after.with_webhook(NOON, state=WebhookState.SUCCEEDED)))
     if function == "pack_search_texts":
         # One day to copy, one to take out of the index, one of which nothing is left.
-        later, earlier, removed = (
+        later, earlier, old = (
             a_record(inserted_at=timestamp(moment), updated_at=timestamp(moment))
             for moment in (NOON - timedelta(days=days) for days in (2, 3, 4))
         )
-        store.commit(AddRequest(earlier, REQUEST_XML, "bob"), AddRequest(removed, REQUEST_XML, "carl"))
-        store.commit(RemoveRequest(removed, timestamp(NOON)))
+        store.commit(AddRequest(earlier, REQUEST_XML, "bob"), AddRequest(old, REQUEST_XML, "carl"))
+        store.commit(RemoveRequest(old, timestamp(NOON)))
         pack_days(store, FixedClock(), NOON + timedelta(hours=1))
         store.commit(AddRequest(later, REQUEST_XML, "dora"))
         pack_days(store, FixedClock(), NOON + timedelta(hours=1))
     if function == "sweep":
-        ticketed = record.moved(State.TICKETED, NOON)
-        used = connection.changed(timestamp(NOON), session_id=silent.id)
+        ticketed_record = record.moved(State.TICKETED, NOON)
+        connection_in_session = connection.changed(timestamp(NOON), session_id=silent.id)
         store.commit(
-            ChangeRequest(record, ticketed),
-            Put(None, a_session(in_flight=InFlight(ticketed))),
-            Put(connection, used),
+            ChangeRequest(record, ticketed_record),
+            Put(None, a_session(in_flight=InFlight(ticketed_record))),
+            Put(connection, connection_in_session),
         )
         other = a_connection(id="c0000000-0000-4000-8000-000000000002")
         store.commit(Put(None, other))
         store.commit(AddRequest(a_record(connection_id=other.id), REQUEST_XML, "bob"))
         store.commit(Put(other, other.removed(timestamp(NOON))))
     if function == "delete_connection":
-        sent = record.moved(State.TICKETED, NOON).moved(State.SENT, NOON, sessions=MAX_SESSIONS)
+        sent_record = record.moved(State.TICKETED, NOON).moved(State.SENT, NOON, sessions=MAX_SESSIONS)
         store.commit(
-            ChangeRequest(record, sent),
-            Put(None, a_session(in_flight=InFlight(sent))),
+            ChangeRequest(record, sent_record),
+            Put(None, a_session(in_flight=InFlight(sent_record))),
             Put(connection, connection.changed(timestamp(NOON), session_id=silent.id)),
         )
     if function in {"pause_connection", "resume_connection", "set_connection_password", "onboard_customer"}:
         paused_at = timestamp(NOON) if function == "resume_connection" else None
-        used = connection.changed(timestamp(NOON), session_id=silent.id, paused_at=paused_at)
-        store.commit(Put(None, silent), Put(connection, used))
+        connection_in_session = connection.changed(timestamp(NOON), session_id=silent.id, paused_at=paused_at)
+        store.commit(Put(None, silent), Put(connection, connection_in_session))
     if function == "web_connector":
         connections = ConnectionService(store, clock=FixedClock(), new_id=SequentialIds(), secrets=counting_bytes)
         connections.set_password(APP_ID, CONNECTION_ID, "correct horse battery staple")
@@ -207,7 +207,7 @@ def test_a_function_has_the_names_of_exactly_the_tables_that_its_role_allows(fun
 
 
 def test_no_policy_has_a_wildcard() -> None:
-    template = deployed()
+    template = template_with_ids()
     policies = [
         policy["PolicyDocument"]
         for role in template.resources("AWS::IAM::Role").values()
@@ -269,8 +269,8 @@ def call_a_whole_session(recorder: Recorder) -> tuple[str, str, str, str]:
         return call("receiveResponseXML", ticket=ticket, response=response, hresult="", message="")
 
     with deployed_as(recorder, "web_connector"):
-        opened = call("authenticate", strUserName=CONNECTION_ID, strPassword="correct horse battery staple")
-        ticket = opened.partition("<string>")[2].partition("</string>")[0]
+        login = call("authenticate", strUserName=CONNECTION_ID, strPassword="correct horse battery staple")
+        ticket = login.partition("<string>")[2].partition("</string>")[0]
         first = call("sendRequestXML", ticket=ticket, strHCPResponse="", strCompanyFileName="C:\\a.qbw")
         half = receive(ticket, 7, secrets.token_hex(500_000))
         second = call("sendRequestXML", ticket=ticket, strHCPResponse="", strCompanyFileName="C:\\a.qbw")

@@ -49,10 +49,10 @@ def post(receiver: Receiver, path: str = "/", body: bytes = b"{}", limit: float 
 
 def failure_of(receiver: Receiver, limit: float = LIMIT, body: bytes = b"{}") -> DeliveryFailed:
     """Post, expect a failure within the limit, and return it."""
-    began = time.monotonic()
+    start = time.monotonic()
     with pytest.raises(DeliveryFailed) as caught:
         post(receiver, body=body, limit=limit)
-    assert time.monotonic() - began < limit + SLACK
+    assert time.monotonic() - start < limit + SLACK
     assert caught.value.timed_out is ("did not respond within" in str(caught.value))
     return caught.value
 
@@ -202,10 +202,10 @@ def test_a_slow_response_keeps_the_text_that_arrived_in_time() -> None:
         exchange.trickle(b"x" * 1000, 0.02)
 
     with Receiver(script) as receiver:
-        began = time.monotonic()
+        start = time.monotonic()
         response = post(receiver, limit=LIMIT)
 
-    assert time.monotonic() - began < LIMIT + SLACK
+    assert time.monotonic() - start < LIMIT + SLACK
     assert response.status == 200
     assert 0 < len(response.body) < 1000
 
@@ -341,19 +341,19 @@ def test_a_name_without_an_address_is_a_failure_that_may_end() -> None:
 
 
 def test_a_lookup_that_hangs_counts_against_the_limit() -> None:
-    ended = threading.Event()
+    end = threading.Event()
     with Receiver(Exchange.hang) as blocker:
 
         def stuck(_host: str, _port: int) -> Sequence[str]:
             with socket.create_connection(("127.0.0.1", blocker.port)) as connection:
                 connection.recv(1)
-            ended.set()
+            end.set()
             return []
 
         with pytest.raises(DeliveryFailed, match="did not respond within"):
             WebhookHttp(DEPLOYED, resolve=stuck).post("https://hooks.example/", {}, b"", LIMIT)
 
-        assert not ended.is_set()
+        assert not end.is_set()
 
 
 def test_the_system_resolves_localhost_to_loopback() -> None:
@@ -451,11 +451,11 @@ def test_a_receiver_that_speaks_no_tls_is_a_failure(certificate: Path) -> None:
 
 def test_a_receiver_that_hangs_in_the_handshake_is_cut_off_at_the_limit(certificate: Path) -> None:
     with Receiver(Exchange.hang) as receiver:
-        began = time.monotonic()
+        start = time.monotonic()
         with pytest.raises(DeliveryFailed, match="did not respond within"):
             tls_sender(certificate).post(f"https://hooks.example:{receiver.port}/", {}, b"{}", LIMIT)
 
-    assert time.monotonic() - began < LIMIT + SLACK
+    assert time.monotonic() - start < LIMIT + SLACK
 
 
 def test_a_receiver_that_trickles_over_tls_is_cut_off_at_the_limit(
@@ -466,8 +466,8 @@ def test_a_receiver_that_trickles_over_tls_is_cut_off_at_the_limit(
         exchange.trickle(b"HTTP/1.1 200 OK, as slowly as can be" * 10, 0.02)
 
     with Receiver(script, server_tls) as receiver:
-        began = time.monotonic()
+        start = time.monotonic()
         with pytest.raises(DeliveryFailed, match="did not respond within"):
             tls_sender(certificate).post(f"https://hooks.example:{receiver.port}/", {}, b"{}", LIMIT)
 
-    assert time.monotonic() - began < LIMIT + SLACK
+    assert time.monotonic() - start < LIMIT + SLACK

@@ -75,9 +75,9 @@ class Stack:
         self.store.commit(AddRequest(before, REQUEST_XML, "text"))
         after = before.moved(State.RESPONSE_RECEIVED, self.clock())
         self.store.commit(ChangeRequest(before, after, response_xml))
-        stored = self.stored_record(after)
+        record = self.stored_record(after)
         self.calls.clear()
-        return before, stored
+        return before, record
 
     def stored_record(self, record: QueuedRequest) -> QueuedRequest:
         """Return the record as it is stored now."""
@@ -144,8 +144,8 @@ def test_a_failed_attempt_is_repeated_through_the_queue(stack: Stack) -> None:
     assert response == {"batchItemFailures": []}
     assert stack.calls.total() == 2, stack.calls
     assert attempt.response == "busy"
-    stored = stack.stored_record(after)
-    assert (stored.webhook_state, stored.webhook.attempts_in_round) == (WebhookState.SUCCEEDED, 2)
+    record = stack.stored_record(after)
+    assert (record.webhook_state, record.webhook.attempts_in_round) == (WebhookState.SUCCEEDED, 2)
 
 
 def test_an_event_omits_a_response_of_5_mb(stack: Stack) -> None:
@@ -169,13 +169,13 @@ def test_a_redelivery_during_an_attempt_keeps_both_the_new_round_and_the_attempt
         before, after = stack.an_ended_request(receiver.port)
         assert stack.stream(before, after) == {"batchItemFailures": []}
 
-    stored = stack.stored_record(after)
-    assert (stored.webhook_state, stored.webhook.round, stored.webhook.attempts_in_round) == (
+    record = stack.stored_record(after)
+    assert (record.webhook_state, record.webhook.round, record.webhook.attempts_in_round) == (
         WebhookState.PENDING,
         1,
         0,
     )
-    assert [attempt.response for attempt in stored.webhook.attempts] == [response.decode().rpartition("\n")[2]]
+    assert [attempt.response for attempt in record.webhook.attempts] == [response.decode().rpartition("\n")[2]]
 
 
 def test_a_deletion_during_an_attempt_is_not_a_failure(stack: Stack) -> None:

@@ -146,9 +146,9 @@ def test_a_list_omits_the_responses_of_the_last_items() -> None:
 
     items = body(respond_list(event(), views, 1, 1))["data"]
 
-    omitted = [one.get("response_omitted", False) for one in items]
-    assert omitted == sorted(omitted)
-    assert omitted.count(False) == 20
+    omissions = [one.get("response_omitted", False) for one in items]
+    assert omissions == sorted(omissions)
+    assert omissions.count(False) == 20
     assert all((one["response_xml"] is None) == one.get("response_omitted", False) for one in items)
 
 

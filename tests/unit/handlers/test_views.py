@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def test_a_response_that_is_not_qbxml_is_shown_unchanged() -> None:
-    stored = StoredRequest(a_record(state=State.ERROR, response_size=9), REQUEST_XML, "<not xml")
+    stored_request = StoredRequest(a_record(state=State.ERROR, response_size=9), REQUEST_XML, "<not xml")
 
-    view = queued_request(stored)
+    view = queued_request(stored_request)
 
     assert (view["response_xml"], view["response_json"]) == ("<not xml", None)
 
@@ -80,13 +80,13 @@ def other_than(value: Any) -> Any:
             return "14.0"
 
 
-def changed(entity: Any, path: str) -> Any:
+def with_another_value(entity: Any, path: str) -> Any:
     """Return the record with another value at a path."""
     name, _, rest = path.partition(".")
     member = getattr(entity, name)
     if name == "error":
         return replace(entity, error=RequestError("outcome_unknown", "Nobody can tell."))
-    return replace(entity, **{name: changed(member, rest) if rest else other_than(member)})
+    return replace(entity, **{name: with_another_value(member, rest) if rest else other_than(member)})
 
 
 def test_every_field_of_a_record_is_in_its_view_or_internal() -> None:
@@ -96,7 +96,7 @@ def test_every_field_of_a_record_is_in_its_view_or_internal() -> None:
     hidden = {
         path
         for path, _ in leaves(record)
-        if queued_request(StoredRequest(changed(record, path), REQUEST_XML)) == before
+        if queued_request(StoredRequest(with_another_value(record, path), REQUEST_XML)) == before
     }
 
     assert hidden == INTERNAL, "add the field to src/handlers/views/requests.py, or to INTERNAL here"

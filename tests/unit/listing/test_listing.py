@@ -37,7 +37,7 @@ CASES = int(os.environ.get("LISTING_CASES", "400"))
 """The number of random lists to compare. 10,000 take some minutes."""
 
 
-def stored(history: History, store: FakeStore | None = None) -> FakeStore:
+def store_with(history: History, store: FakeStore | None = None) -> FakeStore:
     """Return a store with the history. Removed records are stored first, then removed."""
     store = store or FakeStore()
     store.commit(Put(None, a_connection()))
@@ -52,7 +52,7 @@ def stored(history: History, store: FakeStore | None = None) -> FakeStore:
 @given(seed=seeds, number=numbers, query=queries)
 def test_a_page_equals_that_of_a_brute_force_list(seed: int, number: int, query: ListQuery) -> None:
     history = a_history(seed, number)
-    store = stored(history)
+    store = store_with(history)
 
     page = Lists(store, FixedClock()).page(APP_ID, query)
 
@@ -68,7 +68,7 @@ def test_many_hits_have_the_same_order_from_the_index_as_few_from_their_records(
 ) -> None:
     """Here every search has many hits, and small groups of days are separate parts."""
     history = a_history(seed, number)
-    store = stored(history)
+    store = store_with(history)
     searched = replace(query, search_phrase=query.search_phrase or "a")
 
     page = Lists(store, FixedClock(), few_hits=0, min_part=3).page(APP_ID, searched)
@@ -104,7 +104,7 @@ def test_an_index_that_lags_gives_a_shorter_page_in_order(seed: int, number: int
     """The page has matching records in order, none twice. The number of pages stays exact."""
     history = a_history(seed, number)
     store = LaggingStore(seed)
-    stored(history, store)
+    store_with(history, store)
     chance = random.Random(seed)
     alive = {past.record.id: past for past in history if not past.removed}
     for past in chance.sample(list(alive.values()), len(alive) // 4):

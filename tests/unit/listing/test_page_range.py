@@ -27,13 +27,13 @@ from tests.support.builders import CONNECTION_ID
 def test_at_most_half_of_the_days_of_a_page_is_skipped(numbers: list[int], page: int, page_size: int) -> None:
     days = [DayTotal(f"2026-03-{index + 1:02}", number) for index, number in enumerate(numbers)]
 
-    located = locate_page(days, ListQuery(CONNECTION_ID, page=page, page_size=page_size))
+    place = locate_page(days, ListQuery(CONNECTION_ID, page=page, page_size=page_size))
 
-    if located is None:
+    if place is None:
         assert (page - 1) * page_size >= sum(numbers)
         return
-    touched = sum(number for day, number in days if located.first_day <= day <= located.last_day)
-    assert located.skip <= (touched - located.limit) / 2
+    number_in_range = sum(number for day, number in days if place.first_day <= day <= place.last_day)
+    assert place.skip <= (number_in_range - place.limit) / 2
 
 
 def test_a_page_past_the_end_reads_no_index() -> None:
@@ -42,10 +42,10 @@ def test_a_page_past_the_end_reads_no_index() -> None:
 
 
 def test_the_last_page_is_read_from_the_end() -> None:
-    located = locate_page([DayTotal("2026-03-14", 100)], ListQuery(CONNECTION_ID, page=10, page_size=10))
+    place = locate_page([DayTotal("2026-03-14", 100)], ListQuery(CONNECTION_ID, page=10, page_size=10))
 
-    assert located == PageRange("2026-03-14", "2026-03-14", skip=0, limit=10, from_end=True)
-    assert located.in_list_order([3, 2, 1]) == [1, 2, 3]
+    assert place == PageRange("2026-03-14", "2026-03-14", skip=0, limit=10, from_end=True)
+    assert place.in_list_order([3, 2, 1]) == [1, 2, 3]
 
 
 @given(counted=st.lists(st.integers(1, 40_000), min_size=1, max_size=40))

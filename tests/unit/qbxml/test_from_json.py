@@ -133,11 +133,11 @@ def test_a_request_has_at_most_50_000_elements(tree: Any) -> None:
 
 
 def test_the_shorter_form_may_be_nested_20_levels_deep() -> None:
-    nested: Any = {}
+    tree: Any = {}
     for _ in range(20):
-        nested = {"A": nested}
+        tree = {"A": tree}
 
-    assert "at most 20 levels" in problem_of({"ThingAddRq": nested}).message
+    assert "at most 20 levels" in problem_of({"ThingAddRq": tree}).message
 
 
 def test_the_request_may_be_in_an_array_of_one() -> None:
@@ -233,11 +233,11 @@ def test_an_error_is_located_by_its_json_pointer(tree: object, pointer: str) -> 
 
 
 def test_elements_may_be_nested_20_levels_deep() -> None:
-    def nested(depth: int) -> dict[str, Any]:
-        return {"name": "A", "children": [nested(depth - 1)] if depth > 1 else []}
+    def element_of(depth: int) -> dict[str, Any]:
+        return {"name": "A", "children": [element_of(depth - 1)] if depth > 1 else []}
 
-    assert parse_request_json(with_child(nested(19))).name == "ThingAddRq"
-    assert "at most 20 levels" in problem_of(with_child(nested(20))).message
+    assert parse_request_json(with_child(element_of(19))).name == "ThingAddRq"
+    assert "at most 20 levels" in problem_of(with_child(element_of(20))).message
 
 
 def test_message_set_ids_are_reserved_for_the_service() -> None:
@@ -371,8 +371,8 @@ def test_numbers_with_too_many_digits_are_rejected() -> None:
 
 @pytest.mark.parametrize("validate", [True, False])
 def test_every_macro_must_be_defined_in_the_request(*, validate: bool) -> None:
-    applied = [{"TxnID": {"@useMacro": f"TxnID:{name}"}, "PaymentAmount": "1.00"} for name in "ab"]
-    payment = {"CustomerRef": {"ListID": "1"}, "AppliedToTxnAdd": applied}
+    applications = [{"TxnID": {"@useMacro": f"TxnID:{name}"}, "PaymentAmount": "1.00"} for name in "ab"]
+    payment = {"CustomerRef": {"ListID": "1"}, "AppliedToTxnAdd": applications}
 
     with pytest.raises(InvalidRequest) as caught:
         parse_request_json({"ReceivePaymentAddRq": {"ReceivePaymentAdd": payment}}, validate=validate)

@@ -70,10 +70,10 @@ class _Generator:
         limits = limits or {}
         if isinstance(kind, str):
             return {"text": str(limits.get("least", _TEXTS[kind]))[: limits.get("length")]}
-        described = self._types[kind]
-        if isinstance(described, dict):
-            return {"children": self._children(described)}
-        return {"text": self._random.choice(described)}
+        content = self._types[kind]
+        if isinstance(content, dict):
+            return {"children": self._children(content)}
+        return {"text": self._random.choice(content)}
 
 
 @pytest.mark.parametrize("name", sorted(facts.request_names()))

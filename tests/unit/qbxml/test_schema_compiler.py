@@ -88,7 +88,7 @@ SAMPLE = """<?xml version="1.0" ?>
 
 
 @pytest.fixture
-def compiled(tmp_path: Path) -> Path:
+def output_folder(tmp_path: Path) -> Path:
     (tmp_path / "toy.xsd").write_text(XSD)
     (tmp_path / "sample.xml").write_text(SAMPLE)
     main(["--xsd", str(tmp_path), "--annotations", str(tmp_path / "sample.xml"), "--output", str(tmp_path / "out")])
@@ -99,8 +99,8 @@ def read(path: Path) -> Any:
     return json.loads(path.read_text())
 
 
-def test_a_request_has_order_choices_occurrences_types_and_limits(compiled: Path) -> None:
-    request = read(compiled / "requests" / "ToyQueryRq.json")
+def test_a_request_has_order_choices_occurrences_types_and_limits(output_folder: Path) -> None:
+    request = read(output_folder / "requests" / "ToyQueryRq.json")
 
     assert request["since"] == "2.1"
     assert request["attributes"] == {"requestID": "STRTYPE"}
@@ -112,8 +112,8 @@ def test_a_request_has_order_choices_occurrences_types_and_limits(compiled: Path
     assert owner[3] == {"since": "10.0"}
 
 
-def test_additions_of_the_later_document_are_merged_with_their_version(compiled: Path) -> None:
-    request = read(compiled / "requests" / "ToyQueryRq.json")
+def test_additions_of_the_later_document_are_merged_with_their_version(output_folder: Path) -> None:
+    request = read(output_folder / "requests" / "ToyQueryRq.json")
 
     color = request["content"]["sequence"][0]["choice"][1]["sequence"][0]
     assert color == ["Color", "?", 0, {"default": "Red", "added": {"Green": "14.0"}}]
@@ -124,16 +124,16 @@ def test_additions_of_the_later_document_are_merged_with_their_version(compiled:
     assert txn_id == ["TxnID", "?", "IDTYPE", {"attributes": {"useMacro": "MACROTYPE"}}]
 
 
-def test_a_response_says_what_repeats_and_what_is_boolean(compiled: Path) -> None:
-    assert read(compiled / "responses" / "ToyQueryRs.json") == {"ToyRet": [{"ListID": 0, "IsActive": 1}]}
+def test_a_response_says_what_repeats_and_what_is_boolean(output_folder: Path) -> None:
+    assert read(output_folder / "responses" / "ToyQueryRs.json") == {"ToyRet": [{"ListID": 0, "IsActive": 1}]}
 
 
-def test_the_versions_of_returned_elements_are_listed(compiled: Path) -> None:
-    assert read(compiled / "returned_since.json") == {}
+def test_the_versions_of_returned_elements_are_listed(output_folder: Path) -> None:
+    assert read(output_folder / "returned_since.json") == {}
 
 
-def test_the_index_lists_the_requests(compiled: Path) -> None:
-    assert read(compiled / "index.json") == ["ToyQueryRq"]
+def test_the_index_lists_the_requests(output_folder: Path) -> None:
+    assert read(output_folder / "index.json") == ["ToyQueryRq"]
 
 
 def test_generated_requests_are_valid_until_they_are_mutated(tmp_path: Path) -> None:

@@ -64,10 +64,10 @@ def test_any_doctype_is_rejected_by_defusedxml(text: str) -> None:
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("text", ATTACKS.values(), ids=list(ATTACKS))
 def test_no_declared_encoding_hides_a_doctype(text: str, encoding: str) -> None:
-    declared = f'<?xml version="1.0" encoding="{encoding}"?>{text[text.index("<!") :]}'
+    document = f'<?xml version="1.0" encoding="{encoding}"?>{text[text.index("<!") :]}'
 
     with pytest.raises(DefusedXmlException):
-        parse_tree(declared)
+        parse_tree(document)
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)

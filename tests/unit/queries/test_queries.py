@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 
-def built(query: str, **parameters: str | list[str]) -> Element:
+def build(query: str, **parameters: str | list[str]) -> Element:
     request = (
         QUERIES[query]
         .build(
@@ -36,7 +36,7 @@ def built(query: str, **parameters: str | list[str]) -> Element:
 
 def problems_of(query: str, **parameters: str | list[str]) -> dict[str, Problem]:
     with pytest.raises(InvalidRequest) as caught:
-        built(query, **parameters)
+        build(query, **parameters)
     return {problem.field: problem for problem in caught.value.problems}
 
 
@@ -52,11 +52,11 @@ def leaves(element: Element) -> dict[str, str | None]:
 
 @pytest.mark.parametrize("query", ["customers", "vendors", "items"])
 def test_a_list_without_parameters_returns_active_objects(query: str) -> None:
-    assert leaves(built(query)) == {"ActiveStatus": "ActiveOnly"}
+    assert leaves(build(query)) == {"ActiveStatus": "ActiveOnly"}
 
 
 def test_sales_orders_without_parameters_return_100_without_lines() -> None:
-    assert leaves(built("sales_orders")) == {"MaxReturned": "100", "IncludeLineItems": "false"}
+    assert leaves(build("sales_orders")) == {"MaxReturned": "100", "IncludeLineItems": "false"}
 
 
 @pytest.mark.parametrize(
@@ -108,11 +108,11 @@ def test_sales_orders_without_parameters_return_100_without_lines() -> None:
     ],
 )
 def test_each_parameter_sets_its_element(query: str, parameters: dict[str, str], expected: dict[str, str]) -> None:
-    assert expected.items() <= leaves(built(query, **parameters)).items()
+    assert expected.items() <= leaves(build(query, **parameters)).items()
 
 
 def test_elements_are_in_schema_order() -> None:
-    element = built(
+    element = build(
         "invoices", status="All", customer_list_id="8-1", from_transaction_date="2026-01-01", max_returned="5"
     )
 
@@ -122,7 +122,7 @@ def test_elements_are_in_schema_order() -> None:
 
 @pytest.mark.parametrize("include", [["ListID,Name"], ["ListID", "Name"], ["ListID , Name", "ListID"]])
 def test_include_may_be_repeated_or_separated_by_commas(include: list[str]) -> None:
-    element = built("customers", include=include)
+    element = build("customers", include=include)
 
     assert [child.text for child in element if child.tag == "IncludeRetElement"] == ["ListID", "Name"]
 
@@ -147,12 +147,12 @@ def test_a_version_that_does_not_exist_is_rejected(version: str) -> None:
 
 
 def test_custom_fields_are_requested_with_their_owner() -> None:
-    assert leaves(built("vendors", include="DataExtRet"))["OwnerID"] == "0"
+    assert leaves(build("vendors", include="DataExtRet"))["OwnerID"] == "0"
 
 
 def test_a_page_has_100_objects_by_default() -> None:
-    by_default = built("customers", iterate="true")
-    by_choice = built("customers", iterate="true", max_returned="5")
+    by_default = build("customers", iterate="true")
+    by_choice = build("customers", iterate="true", max_returned="5")
 
     assert by_default.attrib == {"iterator": "Start"}
     assert leaves(by_default)["MaxReturned"] == "100"
@@ -309,4 +309,4 @@ def test_an_element_of_a_later_version_cannot_be_included(query: str, version: s
 
 
 def problems_free(query: str, **parameters: str | list[str]) -> bool:
-    return len(built(query, **parameters)) > 0
+    return len(build(query, **parameters)) > 0

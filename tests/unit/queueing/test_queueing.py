@@ -88,16 +88,16 @@ class TestQueue:
     """Queueing a request."""
 
     def test_a_queued_request_waits_with_its_label_and_its_text(self, requests: Requests) -> None:
-        queued = requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, Webhook.to(HOOK))
+        result = requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, Webhook.to(HOOK))
 
-        record = queued.stored.record
+        record = result.stored.record
         assert (record.state, record.webhook_state) == (State.WAITING, WebhookState.PENDING)
         assert (record.request_name, record.request_label, record.qbxml_version) == ("CustomerQueryRq", "1", "13.0")
         assert record.inserted_at == record.updated_at == timestamp(requests.clock())
         detail = requests.store.request_detail(record.id)
         assert isinstance(detail, RequestDetail)
-        assert detail.stored == queued.stored
-        assert not queued.repeated
+        assert detail.stored == result.stored
+        assert not result.repeated
 
     def test_queueing_is_one_commit(self, requests: Requests) -> None:
         requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, Webhook.to(HOOK), Idempotency("key", "hash"))
@@ -105,18 +105,18 @@ class TestQueue:
         assert requests.store.commits == 1
 
     def test_a_request_without_a_label_gets_its_id_as_label(self, requests: Requests) -> None:
-        stored = requests.service.queue(APP_ID, CONNECTION_ID, UNLABELLED, None).stored
+        stored_request = requests.service.queue(APP_ID, CONNECTION_ID, UNLABELLED, None).stored
 
-        assert stored.record.request_label == stored.record.id
-        assert f'requestID="{stored.record.id}"' in stored.request_xml
-        assert stored.record.webhook_state == WebhookState.NOT_APPLICABLE
+        assert stored_request.record.request_label == stored_request.record.id
+        assert f'requestID="{stored_request.record.id}"' in stored_request.request_xml
+        assert stored_request.record.webhook_state == WebhookState.NOT_APPLICABLE
 
     def test_a_queued_request_can_be_searched(self, requests: Requests) -> None:
-        stored = requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None).stored
+        stored_request = requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None).stored
 
-        for needle in ("customerqueryrq", stored.record.id):
+        for needle in ("customerqueryrq", stored_request.record.id):
             assert requests.store.search_matches(CONNECTION_ID, needle, []) == [
-                (stored.record.inserted_at, stored.record.id)
+                (stored_request.record.inserted_at, stored_request.record.id)
             ]
 
     def test_the_default_webhook_url_of_the_connection_is_used_and_cached(self, requests: Requests) -> None:
@@ -138,9 +138,9 @@ class TestQueue:
         requests.store.commit(Put(before, before.changed(timestamp(requests.clock()), webhook_url=HOOK)))
         requests.store.commits = 0
 
-        queued = requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None)
+        result = requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None)
 
-        assert queued.stored.record.webhook.url == HOOK
+        assert result.stored.record.webhook.url == HOOK
         assert requests.store.commits == 2
 
     def test_a_cached_connection_is_hidden_from_other_apps_and_not_found_when_deleted(self, requests: Requests) -> None:
@@ -257,11 +257,11 @@ class TestDiscard:
         record = requests.add(a_record(state=state))
         requests.clock.advance(seconds=5)
 
-        stored = requests.service.discard(APP_ID, record.id)
+        stored_request = requests.service.discard(APP_ID, record.id)
 
-        assert stored.record.state == State.DISCARDED
-        assert stored.record.updated_at == timestamp(requests.clock())
-        assert requests.store.request(record.id) == stored.record
+        assert stored_request.record.state == State.DISCARDED
+        assert stored_request.record.updated_at == timestamp(requests.clock())
+        assert requests.store.request(record.id) == stored_request.record
 
     @pytest.mark.parametrize("state", [State.TICKETED, State.SENT])
     def test_a_request_in_flight_is_refused(self, requests: Requests, state: State) -> None:

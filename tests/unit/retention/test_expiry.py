@@ -35,9 +35,9 @@ def test_nothing_expires_when_all_is_kept(state: State) -> None:
 
 
 def test_a_redelivery_removes_the_expiry_and_its_end_sets_a_later_one() -> None:
-    ended = a_record(state=State.ERROR, webhook=Webhook(WebhookState.FAILED))
+    record = a_record(state=State.ERROR, webhook=Webhook(WebhookState.FAILED))
 
-    again = ended.with_webhook(LATER, state=WebhookState.PENDING)
+    again = record.with_webhook(LATER, state=WebhookState.PENDING)
     delivered = again.with_webhook(LATER, state=WebhookState.SUCCEEDED)
 
     assert expires_at(again, 30) is None

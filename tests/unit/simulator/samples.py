@@ -37,7 +37,7 @@ class Sample:
     company: dict[str, Any] = field(default_factory=dict)
 
 
-def added(kind: str, **content: Any) -> str:
+def add(kind: str, **content: Any) -> str:
     """Write an Add request."""
     return xml({f"{kind}AddRq": {f"{kind}Add": content}})
 
@@ -67,34 +67,34 @@ HINGE = {"ItemInventoryRef": "Hardware:Brass hinges", "Quantity": "2"}
 
 PREPARATION = "".join(
     [
-        added("Account", Name="Overdraft", AccountType="Bank", AccountNumber="61", Desc="Bank"),
-        added("Customer", Name="Buyer"),
-        added("Customer", Name="Job", ParentRef="Buyer"),
-        added("Vendor", Name="Maker"),
-        added("Vendor", Name="Packer", CompanyName="Co", VendorAddress=STREET),
-        added("SalesTaxCode", Name="Ex", IsTaxable="false", Desc="Export"),
-        added("CustomerMsg", Name="See you soon."),
-        added(
+        add("Account", Name="Overdraft", AccountType="Bank", AccountNumber="61", Desc="Bank"),
+        add("Customer", Name="Buyer"),
+        add("Customer", Name="Job", ParentRef="Buyer"),
+        add("Vendor", Name="Maker"),
+        add("Vendor", Name="Packer", CompanyName="Co", VendorAddress=STREET),
+        add("SalesTaxCode", Name="Ex", IsTaxable="false", Desc="Export"),
+        add("CustomerMsg", Name="See you soon."),
+        add(
             "UnitOfMeasureSet",
             Name="By the box",
             UnitOfMeasureType="Count",
             BaseUnit={"Name": "box", "Abbreviation": "bx"},
         ),
-        added("ItemService", Name="Carbon", SalesOrPurchase={"Desc": "Carbon fibre", **SALE}),
-        added("ItemService", Name="Repair", SalesOrPurchase=SALE),
-        added(
+        add("ItemService", Name="Carbon", SalesOrPurchase={"Desc": "Carbon fibre", **SALE}),
+        add("ItemService", Name="Repair", SalesOrPurchase=SALE),
+        add(
             "ItemNonInventory",
             Name="Pencil",
             SalesOrPurchase={"Desc": "Pencils", "Price": "0.00", "AccountRef": "Sales"},
         ),
-        added(
+        add(
             "ItemInventoryAssembly",
             Name="Parts",
             IncomeAccountRef="Sales",
             COGSAccountRef="Cost of Goods Sold",
             AssetAccountRef="Inventory Asset",
         ),
-        added(
+        add(
             "ItemInventoryAssembly",
             Name="Door",
             ParentRef="Parts",
@@ -154,11 +154,11 @@ FILE_OWNER = "{11111111-2222-3333-4444-555555555555}"
 
 SAMPLES: dict[str, Sample] = {
     "an account": Sample(
-        added("Account", Name="Travel", AccountType="Expense", AccountNumber="62", Desc="Trips", TaxLineID="8"),
+        add("Account", Name="Travel", AccountType="Expense", AccountNumber="62", Desc="Trips", TaxLineID="8"),
         (ACCOUNT.format("AccountNumber Desc ", TAX_LINE),),
     ),
     "an account number that is too long": Sample(
-        added("Account", Name="A", AccountType="Bank", AccountNumber="a5ad6d73"), status=("3070 Error",)
+        add("Account", Name="A", AccountType="Bank", AccountNumber="a5ad6d73"), status=("3070 Error",)
     ),
     "accounts": Sample(
         query("Account"),
@@ -175,8 +175,8 @@ SAMPLES: dict[str, Sample] = {
             numbered("66"),
             xml({"SpecialAccountAddRq": {"SpecialAccountAdd": {"SpecialAccountType": "PettyCash"}}}),
             numbered("67", TaxLineID="8"),
-            added("Account", Name="Card", AccountType="CreditCard", AccountNumber="63", TaxLineID="8")
-            + added(
+            add("Account", Name="Card", AccountType="CreditCard", AccountNumber="63", TaxLineID="8")
+            + add(
                 "Account",
                 Name="Gold",
                 AccountType="CreditCard",
@@ -185,13 +185,13 @@ SAMPLES: dict[str, Sample] = {
                 Desc="Gold",
                 TaxLineID="8",
             )
-            + added("Account", Name="Fees", AccountType="Expense", AccountNumber="65", Desc="Fees", TaxLineID="8"),
+            + add("Account", Name="Fees", AccountType="Expense", AccountNumber="65", Desc="Fees", TaxLineID="8"),
         ),
     ),
     "bills": Sample(
         query("Bill"),
         (BILL.format(""),),
-        before=added("Bill", **MAKER, ExpenseLineAdd=[{"AccountRef": "Office Supplies", "Amount": "5.00"}]),
+        before=add("Bill", **MAKER, ExpenseLineAdd=[{"AccountRef": "Office Supplies", "Amount": "5.00"}]),
     ),
     "bills with lines": Sample(
         query("Bill", IncludeLineItems=True),
@@ -199,12 +199,12 @@ SAMPLES: dict[str, Sample] = {
             BILL.format("ExpenseLineRet(TxnLineID AccountRef Amount CustomerRef BillableStatus) "),
             BILL.format("ExpenseLineRet(TxnLineID AccountRef Amount) ItemLineRet(TxnLineID ItemRef Cost Amount) "),
         ),
-        before=added(
+        before=add(
             "Bill",
             **MAKER,
             ExpenseLineAdd=[{"AccountRef": "Office Supplies", "Amount": "5.00", **BUYER, "BillableStatus": "Billable"}],
         )
-        + added(
+        + add(
             "Bill",
             **MAKER,
             ExpenseLineAdd=[{"AccountRef": "Office Supplies", "Amount": "5.00"}] * 2,
@@ -234,7 +234,7 @@ SAMPLES: dict[str, Sample] = {
                 " RefNumber Memo QuantityToBuild QuantityCanBuild QuantityOnHand)"
             ),
         ),
-        before=added(
+        before=add(
             "InventoryAdjustment",
             AccountRef="Cost of Goods Sold",
             InventoryAdjustmentLineAdd=[
@@ -244,23 +244,23 @@ SAMPLES: dict[str, Sample] = {
         version="13.0",
     ),
     "a build without enough parts": Sample(
-        added("BuildAssembly", ItemInventoryAssemblyRef="Parts:Door", QuantityToBuild="99999999"),
+        add("BuildAssembly", ItemInventoryAssemblyRef="Parts:Door", QuantityToBuild="99999999"),
         status=("3180 Error",),
     ),
     "a customer with a name alone": Sample(
-        added("Customer", Name="New"),
+        add("Customer", Name="New"),
         (f"CustomerRet({NAMED} Sublevel Balance TotalBalance JobStatus)",),
     ),
     "a job": Sample(
-        added("Customer", Name="Job 2", ParentRef="Buyer"),
+        add("Customer", Name="Job 2", ParentRef="Buyer"),
         (f"CustomerRet({NAMED} ParentRef Sublevel Balance TotalBalance JobStatus)",),
     ),
     "a customer with a number": Sample(
-        added("Customer", Name="New", Email="a@example.com", AccountNumber="7"),
+        add("Customer", Name="New", Email="a@example.com", AccountNumber="7"),
         (f"CustomerRet({NAMED} Sublevel Email Balance TotalBalance AccountNumber JobStatus)",),
     ),
     "a customer with an address": Sample(
-        added(
+        add(
             "Customer",
             Name="New",
             CompanyName="Co",
@@ -294,7 +294,7 @@ SAMPLES: dict[str, Sample] = {
     "a change of an old record": Sample(
         xml({"CustomerModRq": {"CustomerMod": {"ListID": "{id}", "EditSequence": "1"}}}),
         status=("3200 Error",),
-        before=added("Customer", Name="New"),
+        before=add("Customer", Name="New"),
     ),
     "a customer that does not exist": Sample(query("Customer", FullName="bleech"), status=PARTIAL),
     "two customers, one of them missing": Sample(
@@ -307,13 +307,13 @@ SAMPLES: dict[str, Sample] = {
         '<CustomerQueryRq requestID="1" iterator="Start"><MaxReturned>2</MaxReturned><NameFilter><MatchCriterion>'
         "StartsWith</MatchCriterion><Name>Page</Name></NameFilter></CustomerQueryRq>",
         (CUSTOMER,),
-        before="".join(added("Customer", Name=f"Page {number} & Söne") for number in range(3)),
+        before="".join(add("Customer", Name=f"Page {number} & Söne") for number in range(3)),
         version="13.0",
     ),
     "customers": Sample(query("Customer", FullName="Buyer"), (CUSTOMER,), version="13.0"),
     "the count of customers": Sample('<CustomerQueryRq metaData="MetaDataOnly" />', version="13.0"),
     "a name that is in use, and a request after it": Sample(
-        added("Customer", Name="Buyer") + query("Customer"), status=("3100 Error", "3231 Error")
+        add("Customer", Name="Buyer") + query("Customer"), status=("3100 Error", "3231 Error")
     ),
     "a definition of a data extension": Sample(
         query("DataExtDef", OwnerID="0", **included("OwnerID DataExtName DataExtType AssignToObject")),
@@ -321,7 +321,7 @@ SAMPLES: dict[str, Sample] = {
         version="13.0",
     ),
     "an estimate": Sample(
-        added("Estimate", **BUYER, EstimateLineAdd=[{"ItemRef": "Carbon"}]),
+        add("Estimate", **BUYER, EstimateLineAdd=[{"ItemRef": "Carbon"}]),
         (
             (
                 f"EstimateRet({TXN} CustomerRef TemplateRef TxnDate RefNumber IsActive DueDate Subtotal"
@@ -339,7 +339,7 @@ SAMPLES: dict[str, Sample] = {
                 " Memo CustomerMsgRef IsToBeEmailed)"
             ),
         ),
-        before=added(
+        before=add(
             "Estimate",
             **BUYER,
             BillAddress=STREET,
@@ -349,19 +349,19 @@ SAMPLES: dict[str, Sample] = {
         ),
     ),
     "an invoice": Sample(
-        added("Invoice", **BUYER, BillAddress=STREET, InvoiceLineAdd=[{"ItemRef": "Carbon"}]), (INVOICE,)
+        add("Invoice", **BUYER, BillAddress=STREET, InvoiceLineAdd=[{"ItemRef": "Carbon"}]), (INVOICE,)
     ),
     "some fields of invoices": Sample(
         query("Invoice", IncludeLineItems=True, **included("TxnID InvoiceLineRet")),
         ("InvoiceRet(TxnID InvoiceLineRet(TxnLineID ItemRef Desc Rate Amount SalesTaxCodeRef))",),
-        before=added("Invoice", **BUYER, InvoiceLineAdd=[{"ItemRef": "Carbon"}]),
+        before=add("Invoice", **BUYER, InvoiceLineAdd=[{"ItemRef": "Carbon"}]),
     ),
     "a discount": Sample(
-        added("ItemDiscount", Name="New", DiscountRate="5.00", AccountRef="Sales"),
+        add("ItemDiscount", Name="New", DiscountRate="5.00", AccountRef="Sales"),
         (f"ItemDiscountRet({NAMED} Sublevel DiscountRate AccountRef)",),
     ),
     "a group": Sample(
-        added("ItemGroup", Name="New", ItemDesc="Some"),
+        add("ItemGroup", Name="New", ItemDesc="Some"),
         (f"ItemGroupRet({LIST} IsActive ItemDesc IsPrintItemsInGroup)",),
     ),
     "some fields of stock items": Sample(
@@ -372,22 +372,22 @@ SAMPLES: dict[str, Sample] = {
         (f"ItemInventoryRet({NAMED} QuantityOnHand AverageCost)",),
     ),
     "an item that is not in stock": Sample(
-        added("ItemNonInventory", Name="New", SalesOrPurchase=SALE),
+        add("ItemNonInventory", Name="New", SalesOrPurchase=SALE),
         (f"ItemNonInventoryRet({NAMED} {SOLD.format('', '')})",),
     ),
     "another charge": Sample(
-        added("ItemOtherCharge", Name="New", SalesOrPurchase=SALE),
+        add("ItemOtherCharge", Name="New", SalesOrPurchase=SALE),
         (f"ItemOtherChargeRet({NAMED} {SOLD.format('', '')})",),
     ),
     "a payment item": Sample(
-        added("ItemPayment", Name="New", DepositToAccountRef="Checking"),
+        add("ItemPayment", Name="New", DepositToAccountRef="Checking"),
         (f"ItemPaymentRet({LIST} IsActive DepositToAccountRef)",),
     ),
     "a service": Sample(
-        added("ItemService", Name="New", SalesOrPurchase=SALE), (f"ItemServiceRet({NAMED} {SOLD.format('', '')})",)
+        add("ItemService", Name="New", SalesOrPurchase=SALE), (f"ItemServiceRet({NAMED} {SOLD.format('', '')})",)
     ),
     "a subtotal": Sample(
-        added("ItemSubtotal", Name="New", ItemDesc="Sum"), (f"ItemSubtotalRet({LIST} IsActive ItemDesc)",)
+        add("ItemSubtotal", Name="New", ItemDesc="Sum"), (f"ItemSubtotalRet({LIST} IsActive ItemDesc)",)
     ),
     "items": Sample(
         query("Item"),
@@ -415,10 +415,10 @@ SAMPLES: dict[str, Sample] = {
         ),
         before="".join(
             [
-                added("ItemNonInventory", Name="Red", ParentRef="Pencil", SalesOrPurchase=SALE),
-                added("ItemNonInventory", Name="Blue", ParentRef="Pencil", SalesTaxCodeRef="Non", SalesOrPurchase=SALE),
-                added("ItemOtherCharge", Name="Fee", SalesOrPurchase={"Desc": "A fee", **SALE}),
-                added(
+                add("ItemNonInventory", Name="Red", ParentRef="Pencil", SalesOrPurchase=SALE),
+                add("ItemNonInventory", Name="Blue", ParentRef="Pencil", SalesTaxCodeRef="Non", SalesOrPurchase=SALE),
+                add("ItemOtherCharge", Name="Fee", SalesOrPurchase={"Desc": "A fee", **SALE}),
+                add(
                     "ItemOtherCharge",
                     Name="Copper",
                     SalesAndPurchase={
@@ -431,8 +431,8 @@ SAMPLES: dict[str, Sample] = {
                         "PrefVendorRef": "Maker",
                     },
                 ),
-                added("ItemSubtotal", Name="Sum"),
-                added(
+                add("ItemSubtotal", Name="Sum"),
+                add(
                     "ItemDiscount",
                     Name="Less",
                     ItemDesc="Less",
@@ -440,14 +440,14 @@ SAMPLES: dict[str, Sample] = {
                     DiscountRate="5.00",
                     AccountRef="Sales",
                 ),
-                added(
+                add(
                     "ItemPayment",
                     Name="Cash down",
                     ItemDesc="Cash",
                     DepositToAccountRef="Checking",
                     PaymentMethodRef="Cash",
                 ),
-                added("ItemGroup", Name="Set", ItemDesc="Set", ItemGroupLine=[{"ItemRef": "Carbon", "Quantity": "1"}]),
+                add("ItemGroup", Name="Set", ItemDesc="Set", ItemGroupLine=[{"ItemRef": "Carbon", "Quantity": "1"}]),
             ]
         ),
     ),
@@ -457,7 +457,7 @@ SAMPLES: dict[str, Sample] = {
             f"ItemServiceRet({NAMED} {SOLD.format('', 'Desc ')})",
             f"ItemServiceRet({NAMED} ParentRef {SOLD.format('', '')})",
         ),
-        before=added("ItemService", Name="Wall", ParentRef="Carbon", SalesOrPurchase=SALE),
+        before=add("ItemService", Name="Wall", ParentRef="Carbon", SalesOrPurchase=SALE),
     ),
     "some fields of services": Sample(
         query("ItemService", **included("ListID Name")), ("ItemServiceRet(ListID Name)",)
@@ -482,8 +482,8 @@ SAMPLES: dict[str, Sample] = {
             "ReportData(TextRow)",
             "ReportData(TotalRow(ColData))",
         ),
-        before=added("ItemService", Name="Roof", ParentRef="Carbon", SalesOrPurchase=SALE)
-        + added("Estimate", **BUYER, EstimateLineAdd=[{"ItemRef": name} for name in ("Carbon", "Carbon:Roof")]),
+        before=add("ItemService", Name="Roof", ParentRef="Carbon", SalesOrPurchase=SALE)
+        + add("Estimate", **BUYER, EstimateLineAdd=[{"ItemRef": name} for name in ("Carbon", "Carbon:Roof")]),
     ),
     "the stock by item": Sample(
         query("GeneralSummaryReport", GeneralSummaryReportType="InventoryStockStatusByItem", DisplayReport=False),
@@ -516,15 +516,15 @@ SAMPLES: dict[str, Sample] = {
         ("JournalEntryRet(TxnID)",),
     ),
     "a journal entry that does not balance": Sample(
-        added("JournalEntry", JournalDebitLine={"AccountRef": "Checking", "Amount": "5.00"}), status=("3180 Error",)
+        add("JournalEntry", JournalDebitLine={"AccountRef": "Checking", "Amount": "5.00"}), status=("3180 Error",)
     ),
     "a deleted list object": Sample(
         xml({"ListDelRq": {"ListDelType": "Account", "ListID": "{id}"}}),
         ("ListDelRs(ListDelType ListID TimeDeleted FullName)",),
-        before=added("Account", Name="Wrong", AccountType="Bank"),
+        before=add("Account", Name="Wrong", AccountType="Bank"),
     ),
     "a purchase order": Sample(
-        added(
+        add(
             "PurchaseOrder",
             VendorRef="Packer",
             RefNumber="45SKY",
@@ -543,7 +543,7 @@ SAMPLES: dict[str, Sample] = {
     "purchase orders": Sample(
         query("PurchaseOrder"),
         (ORDER.format("ShipToEntityRef ", "Addr1 Addr2", "Addr1 Addr2", ""),),
-        before=added(
+        before=add(
             "PurchaseOrder",
             VendorRef="Packer",
             ShipToEntityRef="Packer",
@@ -554,25 +554,25 @@ SAMPLES: dict[str, Sample] = {
         query("PurchaseOrder", RefNumberFilter={"MatchCriterion": "Contains", "RefNumber": "none"}), status=NO_MATCH
     ),
     "a payment above the open amount": Sample(
-        added(
+        add(
             "ReceivePayment",
             **BUYER,
             TotalAmount="500.00",
             AppliedToTxnAdd=[{"TxnID": "{id}", "PaymentAmount": "500.00"}],
         ),
         status=("3210 Error",),
-        before=added("Invoice", **BUYER, InvoiceLineAdd=[{"ItemRef": "Carbon"}]),
+        before=add("Invoice", **BUYER, InvoiceLineAdd=[{"ItemRef": "Carbon"}]),
     ),
     "a deleted transaction": Sample(
         xml({"TxnDelRq": {"TxnDelType": "Bill", "TxnID": "{id}"}}),
         ("TxnDelRs(TxnDelType TxnID TimeDeleted)",),
-        before=added("Bill", **MAKER, ExpenseLineAdd=[{"AccountRef": "Office Supplies", "Amount": "5.00"}]),
+        before=add("Bill", **MAKER, ExpenseLineAdd=[{"AccountRef": "Office Supplies", "Amount": "5.00"}]),
     ),
     "a transaction that does not exist": Sample(
         xml({"TxnDelRq": {"TxnDelType": "Invoice", "TxnID": "99-1"}}), status=("3120 Error",)
     ),
     "an inactive vendor": Sample(
-        added("Vendor", Name="New", IsActive="false", CompanyName="Co", Salutation="Mr", Email="a@example.com"),
+        add("Vendor", Name="New", IsActive="false", CompanyName="Co", Salutation="Mr", Email="a@example.com"),
         (f"VendorRet({LIST} IsActive CompanyName Salutation Email IsVendorEligibleFor1099 Balance)",),
     ),
     "vendors": Sample(
@@ -591,7 +591,7 @@ SAMPLES: dict[str, Sample] = {
                 " IsVendorEligibleFor1099 Balance)"
             ),
         ),
-        before=added(
+        before=add(
             "Vendor",
             Name="Timber",
             CompanyName="Timber",
@@ -612,7 +612,7 @@ SAMPLES: dict[str, Sample] = {
             Email="a@example.com",
             Contact="Joe",
         )
-        + added(
+        + add(
             "Vendor",
             Name="Cosmos",
             CompanyName="Cosmos",

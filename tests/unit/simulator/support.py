@@ -122,7 +122,7 @@ class ScriptedService:
 
     def parts(self, method: str) -> list[dict[str, str]]:
         """Return the arguments of every call of a method."""
-        return [parts for called, parts in self.calls if called == method]
+        return [parts for name, parts in self.calls if name == method]
 
     def get(self, url: str) -> int:
         self.gets.append(url)

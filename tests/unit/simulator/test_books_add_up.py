@@ -231,11 +231,11 @@ def test_books_that_are_loaded_from_a_file_have_the_same_sums() -> None:
         clerk.work()
     books = clerk.keeper.books
 
-    loaded = read_books(json.loads(json.dumps(write_books(books))), books.clock)
+    second = read_books(json.loads(json.dumps(write_books(books))), books.clock)
 
-    check(loaded)
-    assert {key: value for key, value in loaded.ledger.accounts.items() if value} == {
+    check(second)
+    assert {key: value for key, value in second.ledger.accounts.items() if value} == {
         key: value for key, value in books.ledger.accounts.items() if value
     }
     for record in books.transactions.values():
-        assert loaded.ledger.open_amount(record.id) == books.ledger.open_amount(record.id)
+        assert second.ledger.open_amount(record.id) == books.ledger.open_amount(record.id)

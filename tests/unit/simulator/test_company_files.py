@@ -162,9 +162,9 @@ def test_an_invoice_can_be_written_in_an_empty_company() -> None:
 @pytest.mark.parametrize(("country", "tax"), [("US", "7.25"), ("CA", "12.00"), ("UK", "20.00")])
 def test_each_country_has_its_addresses_and_taxes(country: str, tax: str) -> None:
     company = Company.generated(customers=30, product=Product(country=country))
-    taxed = [each.fields for each in company.books["Invoice"] if each.fields["SalesTaxTotal"] != "0.00"]
+    fields_with_tax = [each.fields for each in company.books["Invoice"] if each.fields["SalesTaxTotal"] != "0.00"]
 
-    assert {fields["SalesTaxPercentage"] for fields in taxed} == {tax}
+    assert {fields["SalesTaxPercentage"] for fields in fields_with_tax} == {tax}
     assert ask(company, "<HostQueryRq/>")[0].findtext("HostRet/Country") == country
     cities = {each.fields["BillAddress"]["City"] for each in company.books["Customer"]}
     assert ("Bayfield" in cities) == (country != "CA")

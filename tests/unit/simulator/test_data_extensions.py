@@ -14,8 +14,10 @@ def code(answer: Any) -> str:
 
 
 def define(company: Any, name: str, kind: str = "STR255TYPE", *objects: str, owner: str = OWNER_ID) -> Any:
-    assigned = "".join(f"<AssignToObject>{each}</AssignToObject>" for each in objects)
-    content = f"<OwnerID>{owner}</OwnerID><DataExtName>{name}</DataExtName><DataExtType>{kind}</DataExtType>{assigned}"
+    assignments = "".join(f"<AssignToObject>{each}</AssignToObject>" for each in objects)
+    content = (
+        f"<OwnerID>{owner}</OwnerID><DataExtName>{name}</DataExtName><DataExtType>{kind}</DataExtType>{assignments}"
+    )
     return ask(company, f"<DataExtDefAddRq><DataExtDefAdd>{content}</DataExtDefAdd></DataExtDefAddRq>")[0]
 
 
@@ -69,8 +71,8 @@ def test_a_value_is_set_changed_and_deleted_on_a_list_object() -> None:
     assert shown_value(company) == "one"
     assert code(set_value(company, "Note", place, "two", "DataExtMod")) == "0"
     assert shown_value(company) == "two"
-    response = set_value(company, "Note", place, None, "DataExtDel")
-    assert response.findtext("DataExtDelRet/ListObjRef/FullName")
+    deletion = set_value(company, "Note", place, None, "DataExtDel")
+    assert deletion.findtext("DataExtDelRet/ListObjRef/FullName")
     assert shown_value(company) is None
     assert code(set_value(company, "Note", place, None, "DataExtDel")) == "3120"
 
@@ -141,7 +143,7 @@ def test_renaming_a_definition_keeps_its_values_and_deleting_it_removes_them() -
     assert [each.text for each in answer.iter("AssignToObject")] == ["Customer", "Vendor"]
     assert shown_value(company) == "kept"
     new_identity = identity.replace("Note", "Remark")
-    response = ask(company, f"<DataExtDefDelRq>{new_identity}</DataExtDefDelRq>")[0]
-    assert response.findtext("DataExtDefDelRet/DataExtName") == "Remark"
+    deletion = ask(company, f"<DataExtDefDelRq>{new_identity}</DataExtDefDelRq>")[0]
+    assert deletion.findtext("DataExtDefDelRet/DataExtName") == "Remark"
     assert shown_value(company) is None
     assert code(ask(company, f"<DataExtDefDelRq>{new_identity}</DataExtDefDelRq>")[0]) == "3250"

@@ -35,7 +35,7 @@ class StopAfter:
         return self.is_set()
 
 
-def scheduled(
+def run_on_schedule(
     service: ScriptedService, waits: int, every: float | None = None, **changes: str | None
 ) -> tuple[StopAfter, list[SessionResult]]:
     stop, results = StopAfter(waits), list[SessionResult]()
@@ -44,27 +44,27 @@ def scheduled(
 
 
 def test_a_schedule_runs_sessions_until_it_is_stopped() -> None:
-    stop, results = scheduled(ScriptedService(sendRequestXML=[CUSTOMERS]), 3, every=2)
+    stop, results = run_on_schedule(ScriptedService(sendRequestXML=[CUSTOMERS]), 3, every=2)
 
     assert stop.waits == [2, 2, 2]
     assert [result.error for result in results] == [None, None, None]
 
 
 def test_the_schedule_of_the_file_is_the_default() -> None:
-    stop, _ = scheduled(ScriptedService(authenticate=[["t", "none"]]), 1)
+    stop, _ = run_on_schedule(ScriptedService(authenticate=[["t", "none"]]), 1)
 
     assert stop.waits == [300]
 
 
 def test_a_schedule_needs_an_interval() -> None:
     with pytest.raises(ValueError, match="Scheduler"):
-        scheduled(ScriptedService(), 1, Scheduler=None)
+        run_on_schedule(ScriptedService(), 1, Scheduler=None)
 
 
 def test_the_service_can_postpone_and_slow_down_the_schedule() -> None:
     answers = [["t", "none", "", "30"], ["t", "", "7", ""], ["t", "none"]]
 
-    stop, results = scheduled(ScriptedService(authenticate=answers), 3, every=2)
+    stop, results = run_on_schedule(ScriptedService(authenticate=answers), 3, every=2)
 
     assert stop.waits == [30, 7, 30]
     assert results[1].status == "Update postponed by application"
@@ -98,7 +98,7 @@ def test_a_service_that_is_not_up_yet_is_tried_again() -> None:
 def test_stopping_while_waiting_makes_no_further_call() -> None:
     service = ScriptedService(sendRequestXML=["NoOp"], getLastError=["NoOp"])
 
-    stop, results = scheduled(service, 1, every=2)
+    stop, results = run_on_schedule(service, 1, every=2)
 
     assert stop.waits[0] == 5
     assert results[0].stopped

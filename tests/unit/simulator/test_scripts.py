@@ -27,7 +27,7 @@ def start(script: dict[str, Any], service: ScriptedService, **options: Any) -> S
     return Script.of(script).start(qwc(), "secret", a_company(), transport=service, **options)
 
 
-def played(script: dict[str, Any], service: ScriptedService, sessions: int = 1) -> ScriptRun:
+def play(script: dict[str, Any], service: ScriptedService, sessions: int = 1) -> ScriptRun:
     run = start(script, service, sleep=lambda _seconds: None)
     for _ in range(sessions):
         run.run_once()
@@ -98,7 +98,7 @@ ONE_ADD = {"executed": {"CustomerAddRq": 1}, "repeated_writes": 0, "executed_in_
 
 def problems(expect: dict[str, Any], *requests: str, steps: Any = ()) -> list[str]:
     service = ScriptedService(sendRequestXML=[*requests, ""], receiveResponseXML=[50])
-    return played({"expect": expect, "steps": list(steps)}, service).problems()
+    return play({"expect": expect, "steps": list(steps)}, service).problems()
 
 
 def test_expectations_hold_when_everything_was_as_it_should_be() -> None:
@@ -167,7 +167,7 @@ def test_the_report_lists_the_events() -> None:
         {"on": "session", "nth": 9, "do": "forget"},
     ]
 
-    report = played({"about": "A bad line", "steps": steps, "expect": {"faults_happened": "all"}}, service, 3).report()
+    report = play({"about": "A bad line", "steps": steps, "expect": {"faults_happened": "all"}}, service, 3).report()
 
     first, second = report["sessions"]
     assert first["calls"] == [

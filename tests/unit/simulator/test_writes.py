@@ -283,10 +283,10 @@ def test_a_message_set_is_executed_once_and_its_response_is_repeated() -> None:
     first = recovery(company, ADD, new="A")
 
     again = recovery(company, f"\n{ADD}\n", new="A")
-    checked = recovery(company, new="A", old="A")
+    check = recovery(company, new="A", old="A")
 
     assert (first.get("newMessageSetID"), first.get("messageSetStatusCode")) == ("A", "0")
-    list_ids = [answer.findtext("CustomerAddRs/CustomerRet/ListID") for answer in (first, again, checked)]
+    list_ids = [answer.findtext("CustomerAddRs/CustomerRet/ListID") for answer in (first, again, check)]
     assert len(set(list_ids)) == 1
     assert list_ids[0]
     assert [(write.name, write.message_set_id) for write in company.writes] == [("CustomerAddRq", "A")]

@@ -51,11 +51,11 @@ def test_twenty_reads_that_all_fail_lose_no_request_in_fifteen_sessions() -> Non
     service = Service()
     qbwc = service.qbwc
     reads = [qbwc.queue() for _ in range(20)]
-    broken = qbwc.simulator(service.company, transport=service, faults=[failing()])
+    simulator = qbwc.simulator(service.company, transport=service, faults=[failing()])
 
     ends = []
     for _ in range(15):
-        assert broken.run_once().error == -1
+        assert simulator.run_once().error == -1
         ends.append(end_of_pause(qbwc))
         assert qbwc.authenticate() == "none"
         qbwc.clock.now = ends[-1]

@@ -20,20 +20,20 @@ def test_every_call_of_a_session_stays_within_its_budget(qbwc: Connector) -> Non
     for _ in range(3):
         qbwc.queue()
     qbwc.authenticate()
-    spent = {"authenticate": qbwc.store.calls.total()}
+    calls_by_step = {"authenticate": qbwc.store.calls.total()}
     first = hcp()
     for number in range(3):
         request = qbwc.send(first)
-        spent[f"sendRequestXML {number}"] = qbwc.store.calls.total()
+        calls_by_step[f"sendRequestXML {number}"] = qbwc.store.calls.total()
         qbwc.receive(answer(request))
-        spent[f"receiveResponseXML {number}"] = qbwc.store.calls.total()
+        calls_by_step[f"receiveResponseXML {number}"] = qbwc.store.calls.total()
         first = ""
     qbwc.close()
-    spent["closeConnection"] = qbwc.store.calls.total()
+    calls_by_step["closeConnection"] = qbwc.store.calls.total()
     qbwc.authenticate()
-    spent["authenticate: nothing queued"] = qbwc.store.calls.total()
+    calls_by_step["authenticate: nothing queued"] = qbwc.store.calls.total()
 
-    assert {name: calls for name, calls in spent.items() if calls > BUDGET} == {}
+    assert {name: calls for name, calls in calls_by_step.items() if calls > BUDGET} == {}
 
 
 def test_new_facts_about_quickbooks_cost_one_more_call(qbwc: Connector) -> None:

@@ -23,9 +23,9 @@ def test_a_removed_request_is_passed_over(qbwc: Connector) -> None:
 
 
 def test_a_discarded_request_is_passed_over(qbwc: Connector) -> None:
-    discarded, good = qbwc.queue(), qbwc.queue()
-    qbwc.store.index = [qbwc.record(discarded), qbwc.record(good)]
-    qbwc.change(discarded, state=State.DISCARDED)
+    discarded_id, good = qbwc.queue(), qbwc.queue()
+    qbwc.store.index = [qbwc.record(discarded_id), qbwc.record(good)]
+    qbwc.change(discarded_id, state=State.DISCARDED)
 
     assert good in qbwc.begin()
 

@@ -412,7 +412,7 @@ def test_a_duplicate_of_such_an_exception_does_not_fail_the_next_write(qbwc: Con
 def test_long_texts_from_quickbooks_are_shortened_before_they_are_stored(qbwc: Connector) -> None:
     long = "x" * 500_000
     facts = hcp(f"{{{long}}}").replace("QuickBooks Enterprise 24", long).replace("<Country>US", f"<Country>{long}")
-    read, refused, iterated = qbwc.queue(), qbwc.write(), qbwc.iterate()
+    read, rejected_write, query = qbwc.queue(), qbwc.write(), qbwc.iterate()
     qbwc.authenticate()
     qbwc.send(hcp())
     qbwc.receive(hresult=long, message=long)
@@ -427,8 +427,8 @@ def test_long_texts_from_quickbooks_are_shortened_before_they_are_stored(qbwc: C
     qbwc.authenticate()
     qbwc.send(facts)
 
-    stored = (qbwc.record(read), qbwc.record(refused), qbwc.record(iterated), qbwc.connection)
-    assert all(len(repr(one)) < 20_000 for one in (*stored, *qbwc.store.sessions.values()))
+    entities = (qbwc.record(read), qbwc.record(rejected_write), qbwc.record(query), qbwc.connection)
+    assert all(len(repr(one)) < 20_000 for one in (*entities, *qbwc.store.sessions.values()))
 
 
 def test_a_write_that_may_have_been_executed_recovers_although_quickbooks_does_not_support_it(qbwc: Connector) -> None:

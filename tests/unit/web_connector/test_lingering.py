@@ -221,11 +221,11 @@ def test_a_request_that_was_discarded_meanwhile_is_passed_over(qbwc: Connector) 
 
 def test_a_request_that_cannot_be_written_does_not_block_the_queue(qbwc: Connector) -> None:
     answer_only_request(qbwc)
-    broken = qbwc.queue("CustomerQueryRq", "<MaxReturned>")
+    bad = qbwc.queue("CustomerQueryRq", "<MaxReturned>")
     fine = qbwc.queue()
 
     assert fine in qbwc.send()
-    assert qbwc.record(broken).state is State.ERROR
+    assert qbwc.record(bad).state is State.ERROR
     assert qbwc.store.counts == qbwc.store.recount()
 
 

@@ -29,7 +29,7 @@ REQUIRED = [
 ]  # the required elements
 
 
-def rendered(**fields: object) -> dict[str, str]:
+def elements_of(**fields: object) -> dict[str, str]:
     """Return the elements of a rendered file."""
     text = qwc.render(a_connection(**fields), base_url=BASE_URL)
     root = ET.fromstring(text)  # noqa: S314 - our own text
@@ -53,7 +53,7 @@ def test_the_user_name_is_the_connection_and_the_password_is_nowhere() -> None:
 
 
 def test_guids_are_in_braces() -> None:
-    elements = rendered()
+    elements = elements_of()
 
     assert re.fullmatch(r"\{[0-9A-F-]{36}\}", elements["OwnerID"])
     assert re.fullmatch(r"\{[0-9A-F-]{36}\}", elements["FileID"])
@@ -69,7 +69,7 @@ def test_the_support_page_is_on_the_host_of_the_service(base_url: str) -> None:
 
 
 def test_the_application_may_write_and_leaves_the_rest_to_the_administrator() -> None:
-    elements = rendered()
+    elements = elements_of()
 
     assert elements["IsReadOnly"] == "false"
     assert elements["UnattendedModePref"] == "umpOptional"
@@ -95,25 +95,27 @@ def test_names_are_escaped_and_the_file_is_ascii() -> None:
 
 @pytest.mark.parametrize("name", [None, "Acme", "x" * 200])
 def test_the_description_names_the_connection_in_at_most_80_characters(name: str | None) -> None:
-    description = rendered(name=name)["AppDescription"]
+    description = elements_of(name=name)["AppDescription"]
 
     assert len(description) <= 80
     assert name is None or description.startswith(name[:79])
 
 
 def test_connections_of_one_machine_have_different_names() -> None:
-    assert rendered(name="One")["AppName"] == "qbxml-queue (c0000000-0000)"
-    assert rendered(name="One", id="d0000000-0000-4000-8000-000000000001")["AppName"] == "qbxml-queue (d0000000-0000)"
+    assert elements_of(name="One")["AppName"] == "qbxml-queue (c0000000-0000)"
+    assert (
+        elements_of(name="One", id="d0000000-0000-4000-8000-000000000001")["AppName"] == "qbxml-queue (d0000000-0000)"
+    )
 
 
 def test_a_renamed_connection_keeps_the_name_under_which_quickbooks_stores_responses() -> None:
-    names = {rendered(name=name)["AppName"] for name in (None, "One", "Two", "C:\\acme")}
+    names = {elements_of(name=name)["AppName"] for name in (None, "One", "Two", "C:\\acme")}
 
     assert len(names) == 1
 
 
 def test_the_web_connector_replaces_an_application_that_is_added_again() -> None:
-    elements = rendered()
+    elements = elements_of()
 
     assert elements["AppUniqueName"] == elements["AppName"]
 

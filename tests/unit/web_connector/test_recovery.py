@@ -49,33 +49,33 @@ def queueing(qbwc: Connector) -> RequestService:
 # --- how a recovery begins
 
 
-def taken_over(qbwc: Connector) -> None:
+def take_over(qbwc: Connector) -> None:
     """Do nothing: the next login ends the session."""
 
 
-def closed(qbwc: Connector) -> None:
+def close(qbwc: Connector) -> None:
     """End it in order."""
     qbwc.close()
 
 
-def cut_off(qbwc: Connector) -> None:
+def lose_connection(qbwc: Connector) -> None:
     """Say that QuickBooks is gone."""
     qbwc.call("connectionError", qbwc.ticket, "0x80040408", "Could not start QuickBooks.")
 
 
-def swept(qbwc: Connector) -> None:
+def sweep_session(qbwc: Connector) -> None:
     """Say nothing more, until the sweeper comes."""
     qbwc.clock.advance(seconds=SILENCE_SECONDS + 60)
     sweep(qbwc.store, qbwc.clock, qbwc.clock.advance(seconds=1))
 
 
-def failed(qbwc: Connector) -> None:
+def fail(qbwc: Connector) -> None:
     """Say that QuickBooks fell over while it worked."""
     qbwc.receive(hresult="0x800706BE")
     qbwc.close()
 
 
-@pytest.mark.parametrize("end", [taken_over, closed, cut_off, swept, failed])
+@pytest.mark.parametrize("end", [take_over, close, lose_connection, sweep_session, fail])
 def test_a_sent_write_recovers_first_however_its_session_ended(
     qbwc: Connector, end: Callable[[Connector], None]
 ) -> None:

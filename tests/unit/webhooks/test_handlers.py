@@ -126,13 +126,13 @@ def test_a_redelivery_of_a_pending_webhook_is_attempted() -> None:
 def test_changes_that_need_no_attempt_are_skipped_without_a_read() -> None:
     setup = a_setup()
     record = setup.add()
-    noted = record.changed(NOON, sessions=1)
-    tried = record.with_webhook(NOON, attempts_in_round=1)
+    with_session = record.changed(NOON, sessions=1)
+    with_attempt = record.with_webhook(NOON, attempts_in_round=1)
     waiting = record.changed(NOON, state=State.WAITING)
     tombstone = tombstone_item(record, timestamp(NOON))
     changes = [
-        change(record_item(noted), record_item(record), 1),  # an earlier change needed it
-        change(record_item(tried), record_item(record), 2),
+        change(record_item(with_session), record_item(record), 1),  # an earlier change needed it
+        change(record_item(with_attempt), record_item(record), 2),
         change(record_item(waiting), None, 3),
         change(tombstone, record_item(record), 4),
         change(None, tombstone, 5),

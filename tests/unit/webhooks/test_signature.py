@@ -47,7 +47,7 @@ def test_every_active_secret_signs_in_both_ways() -> None:
     }
 
 
-def verified(headers: dict[str, str], body: bytes, secret: str = SECRET) -> set[str]:
+def schemes_of(headers: dict[str, str], body: bytes, secret: str = SECRET) -> set[str]:
     """Return the verdict of a receiver that does not use the code under test."""
     return set(verified_schemes(Request("POST", "/", list(headers.items()), body), secret))
 
@@ -56,14 +56,14 @@ def verified(headers: dict[str, str], body: bytes, secret: str = SECRET) -> set[
 def test_a_receiver_with_either_secret_accepts_both_signatures(secret: str) -> None:
     headers = signature_headers([SECRET, OLDER_SECRET], ID, SENT_AT, BODY)
 
-    assert verified({name.title(): value for name, value in headers.items()}, BODY, secret) == {"standard", "qube"}
+    assert schemes_of({name.title(): value for name, value in headers.items()}, BODY, secret) == {"standard", "qube"}
 
 
 @given(st.binary(), st.binary())
 def test_another_body_is_not_verified(body: bytes, other: bytes) -> None:
     headers = signature_headers([SECRET], ID, SENT_AT, body)
 
-    assert verified(headers, other) == ({"standard", "qube"} if body == other else set())
+    assert schemes_of(headers, other) == ({"standard", "qube"} if body == other else set())
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_another_body_is_not_verified(body: bytes, other: bytes) -> None:
 def test_a_changed_header_is_not_verified(change: dict[str, str]) -> None:
     headers = signature_headers([SECRET], ID, SENT_AT, BODY) | change
 
-    assert verified(headers, BODY) == {"qube"}
+    assert schemes_of(headers, BODY) == {"qube"}
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_changed_header_is_not_verified(change: dict[str, str]) -> None:
 def test_a_malformed_older_signature_is_not_verified(header: str) -> None:
     headers = signature_headers([SECRET], ID, SENT_AT, BODY) | {"X-Qube-Signature": header}
 
-    assert verified(headers, BODY) == {"standard"}
+    assert schemes_of(headers, BODY) == {"standard"}
 
 
 @pytest.mark.parametrize("secret", ["AAECAwQ=", "whsec_no base64!", "whsec_A"])
