@@ -41,7 +41,7 @@ def defused_parser() -> Any:
 def parse_tree(text: str) -> Node:
     """Return the root node of `text`, without comments and processing instructions. Raises XML_ERRORS."""
     # DOCTYPE and ENTITY start with `<!`. The encoding of a `str` is fixed, so nothing can hide `<!`.
-    if not _contains(text, "<!"):
+    if not contains(text, "<!"):
         parser = XMLParser()  # noqa: S314 - a text without declarations is safe
         try:
             parser.feed(normalize_prologue(text))
@@ -68,12 +68,8 @@ def parse_events(text: str, start: Any, end: Any = None, characters: Any = None)
     parser.Parse(normalize_prologue(text), True)
 
 
-def has_character_references(text: str) -> bool:
-    """Return whether `text` may contain numeric character references."""
-    return _contains(text, "&#")
-
-
-def _contains(text: str, pair: str) -> bool:
+def contains(text: str, pair: str) -> bool:
+    """Return whether `text` contains a pair of characters, such as `<!`."""
     # Searching for one rare character is many times faster than searching for a pair that starts with a common one.
     return pair[1] in text and pair in text
 

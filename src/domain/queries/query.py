@@ -33,7 +33,7 @@ _DUE_DATES = frozenset({"from_due_date", "to_due_date"})
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter: its kind of value, and the path from the request to the element that receives the value.
+    """A parameter: its kind of value, and the path from the request to the element or attribute that receives it.
 
     `path` is empty if the query itself handles the parameter. `also` is another element with a fixed text that the
     parameter adds. If `choices` is set, the value must be one of them.
@@ -67,7 +67,7 @@ class Parameter:
 
 
 COMMON = (
-    Parameter("request_id", values.LABEL, "", "Your own label. QuickBooks returns it as `requestID`."),
+    Parameter("request_id", values.LABEL, "@requestID", "Your own label. QuickBooks returns it as `requestID`."),
     Parameter(
         "iterate",
         values.ITERATION,
@@ -176,18 +176,16 @@ def _read_all(by_name: Mapping[str, Parameter], parameters: Mapping[str, Sequenc
 def _query_element(name: str, parameters: Iterable[Parameter], texts: Mapping[str, Sequence[str]]) -> Element:
     """Return the request element. `texts` holds the values of each parameter."""
     element = Element(name)
-    if label := texts.get("request_id"):
-        element.set("requestID", label[0])
-    if texts["iterate"] == ["true"]:
-        element.set("iterator", "Start")
     for parameter in parameters:
         for text in texts.get(parameter.name, ()) if parameter.path else ():
-            _add_leaf(element, parameter.path, text)
+            _add(element, parameter.path, text)
         if parameter.also is not None and parameter.name in texts:
-            _add_leaf(element, *parameter.also)
+            _add(element, *parameter.also)
+    if texts["iterate"] == ["true"]:
+        element.set("iterator", "Start")
     if "DataExtRet" in texts.get(INCLUDE, ()):
         # QuickBooks returns custom fields only for the owners in the query. Owner 0 holds the public ones.
-        _add_leaf(element, "OwnerID", "0")
+        _add(element, "OwnerID", "0")
     normalize(element)
     return element
 
@@ -206,8 +204,11 @@ def _instead(name: str, names: Iterable[str]) -> str | None:
     return None
 
 
-def _add_leaf(request: Element, path: str, text: str) -> None:
-    """Add the element at a path of one or two steps. Leaves with the same first of two steps share that element."""
+def _add(request: Element, path: str, text: str) -> None:
+    """Add an attribute, or the element at a path of one or two steps. Elements share the first of two steps."""
+    if path.startswith("@"):
+        request.set(path[1:], text)
+        return
     parent_name, _, name = path.rpartition("/")
     parent = request
     if parent_name:

@@ -18,7 +18,7 @@ from domain.qbxml.request.fast_schema_check import is_blank, is_valid
 from domain.qbxml.request.problems import Source
 from domain.qbxml.request.validation import validated
 from domain.qbxml.request.xml_reader import read_xml, version_in_instruction
-from domain.qbxml.xml_parser import XML_ERRORS, has_character_references, normalize_prologue, parse_tree
+from domain.qbxml.xml_parser import XML_ERRORS, contains, normalize_prologue, parse_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,12 +56,12 @@ def parse_request_xml(
             transliterate=transliterate,
             country=country,
             is_valid=matches_schema,
-            is_ascii=text.isascii() and not has_character_references(text),
+            is_ascii=text.isascii() and not contains(text, "&#"),
             problems=_missing_on_error(root, source) if validate else (),
         )
 
-    # Each element ends with one of these.
-    if text.count("</") + text.count("/>") > limits.MAX_ELEMENTS:
+    # Each element ends with `</` or `/>`. A shorter text cannot contain too many.
+    if len(text) > 2 * limits.MAX_ELEMENTS and text.count("</") + text.count("/>") > limits.MAX_ELEMENTS:
         source.refuse(limits.TOO_MANY_ELEMENTS, suggestion=limits.FEWER_ELEMENTS)
     fast = read_valid_xml_fast(text, default_version) if validate else read_xml_fast(text)
     if fast is not None:
@@ -109,13 +109,13 @@ def read_valid_xml_fast(text: str, default_version: str) -> tuple[Element, str |
 
 def _read(text: str) -> tuple[Element, str | None] | None:
     """Return the root node and the version of `<?qbxml version?>`. No text follows any element."""
-    if has_character_references(text) or "\x7f" in text:
+    if contains(text, "&#") or "\x7f" in text:
         return None
     if not text.isascii() and limits.find_bad_character(text):
         return None
     text = normalize_prologue(text)
     prologue = _prologue(text)
-    if prologue is None or text.find("<?", prologue.end()) >= 0:
+    if prologue is None or contains(text[prologue.end() :], "<?"):
         return None
     version = None if prologue[1] is None else version_in_instruction(prologue[1])
     if version is None and prologue[1] is not None:

@@ -47,7 +47,7 @@ class Source:
         self,
         message: str,
         place: Element | Location,
-        path: str | None = None,
+        path: str | None,
         suggestion: str | None = None,
         *,
         part: str = "",

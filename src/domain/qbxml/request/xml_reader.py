@@ -30,8 +30,7 @@ def read_xml(text: str, source: Source) -> tuple[Element, str | None]:
 
     Raises InvalidRequest for the first error in the XML.
     """
-    reader = _Reader(source)
-    return reader.read(text), reader.version
+    return _Reader(source).read(text)
 
 
 def version_in_instruction(instruction: str) -> str | None:
@@ -46,7 +45,7 @@ class _Reader:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self.version: str | None = None
+        self._version: str | None = None
         self._parser: Any = defused_parser()
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
@@ -56,7 +55,7 @@ class _Reader:
         self._open: list[Element] = []
         self._text: list[str] = []
 
-    def read(self, text: str) -> Element:
+    def read(self, text: str) -> tuple[Element, str | None]:
         try:
             self._parser.Parse(normalize_prologue(text), True)
         except UnicodeEncodeError as error:
@@ -72,7 +71,7 @@ class _Reader:
             self._source.refuse(
                 "DOCTYPE declarations and entities are not allowed.", self._location(), suggestion=suggestion
             )
-        return self._roots[0]
+        return self._roots[0], self._version
 
     def _suggestion(self, error: ExpatError, text: str) -> str | None:
         """Return a correction for the most common errors."""
@@ -132,10 +131,10 @@ class _Reader:
     def _instruction(self, target: str, data: str) -> None:
         if target != "qbxml":
             self._source.refuse(f"The processing instruction {quoted(target)} is not allowed.", self._location())
-        if self.version is not None or self._roots:
+        if self._version is not None or self._roots:
             self._source.refuse("<?qbxml version?> may occur only once, before <QBXML>.", self._location())
-        self.version = version_in_instruction(data)
-        if self.version is None:
+        self._version = version_in_instruction(data)
+        if self._version is None:
             suggestion = 'Write <?qbxml version="13.0"?>.'
             self._source.refuse("The QBXML version is not valid.", self._location(), suggestion=suggestion)
 
