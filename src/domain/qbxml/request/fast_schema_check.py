@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def is_valid(request: Element, qbxml_version: str) -> bool:
-    """Return whether a request is certainly valid. No text may follow any of its elements."""
+    """Return whether a request is certainly valid. The caller ensures that no text follows an element."""
     model, version = request_model(request.tag), version_number(qbxml_version)
     if model is None or model.since > version or not _attributes_are_valid(request.attrib, model.attributes, version):
         return False

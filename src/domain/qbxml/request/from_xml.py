@@ -1,7 +1,7 @@
 """Reads a request from XML. It corrects nothing: it reports every error as a problem with its location.
 
-Nearly every request is valid, so it is read first without locations. `xml_reader` reads every unusual text, and again
-every request with a problem.
+Nearly every request is valid, so it is first read without locations, which are slow to collect. If a text is unusual or
+has a problem, `xml_reader` reads it with them.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def parse_request_xml(
         try:
             return request_in(*fast, matches_schema=validate)
         except InvalidRequest:
-            pass  # Read it again with locations, which are slow to collect and rarely needed.
+            pass  # Read it again with locations.
     return request_in(*read_xml(text, source))
 
 

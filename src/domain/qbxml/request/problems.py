@@ -31,7 +31,10 @@ class Source:
         self.locations: dict[Element, Location] = {}
 
     def location(self, element: Element, part: str = "") -> Location:
-        """Return the location of an element. In JSON, `part` is `text` or an attribute, such as `@requestID`."""
+        """Return the location of an element.
+
+        In JSON, it is that of a `part` of the element if one is named: `text`, or an attribute such as `@requestID`.
+        """
         location = self.locations.get(element)
         if not part or not isinstance(location, str):
             return location
