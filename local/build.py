@@ -181,7 +181,7 @@ def _unused(folder: str, names: list[str]) -> set[str]:
 def compile_code(folder: Path, runtime: str) -> bool:
     """Add bytecode for a runtime to a folder of code; return False when that Python is not on this machine.
 
-    The bytecode is hash-based and Python does not check it: it is used as long as the version is its own.
+    The bytecode is hash-based and unchecked: Python uses it if the version is the same.
     """
     interpreter = _interpreter(runtime)
     if interpreter is None:

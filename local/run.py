@@ -231,7 +231,7 @@ def _earlier_credentials(folder: Path, dynamodb: Any) -> Credentials | None:
 
 @contextmanager
 def _receiving(credentials: Credentials, terminal: Terminal) -> Iterator[str]:
-    """Receive webhooks, at the URL of the last run if there was one: requests that are still queued name it."""
+    """Receive webhooks at the URL of the last run, if there was one, because queued requests contain it."""
     port = urlsplit(credentials.webhook_url or "").port or 0
 
     def show(webhook: Webhook) -> None:
@@ -294,7 +294,7 @@ class CompanyUnusable(Exception):
 
 
 def _company(options: Options, folder: Path | None, terminal: Terminal) -> tuple[Company, Path | None]:
-    """Return the company, and the file that it is saved to: the one of COMPANY, or that of a database that is kept."""
+    """Return the company and the file that it is saved to: COMPANY, or a file beside the database that is kept."""
     if options.company not in GENERATED:
         try:
             return Company.opened(options.company), Path(options.company)

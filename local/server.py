@@ -52,7 +52,7 @@ class _Handler(BaseHTTPRequestHandler):
         return go_on
 
     def version_string(self) -> str:
-        """Name no software."""
+        """Omit the name of the software."""
         return "local"
 
     def send_error(self, code: int, *_: Any) -> None:
@@ -64,7 +64,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: Any) -> None:
-        """Keep the terminal for people."""
+        """Do not log requests to the terminal."""
 
     def _respond(self) -> None:
         body = self._body()

@@ -104,7 +104,7 @@ class Terminal(logging.Filter):
         self._line("Fault", text)
 
     def received(self, request_id: str, verified: Collection[str]) -> None:
-        """Keep which signatures the webhook receiver of `make run` verified, for the line of the attempt."""
+        """Store the signatures that the webhook receiver of `make run` verified, for the line of the attempt."""
         with self._lock:
             self._signatures[request_id] = verified
             while len(self._signatures) > MAX_SIGNATURES_KEPT:

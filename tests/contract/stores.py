@@ -35,7 +35,7 @@ def stored_request(
 
 
 def counts_of(store: AnyStore) -> dict[tuple[str, str, State, WebhookState], int]:
-    """Return the store's counts, flat."""
+    """Return the store's counts as one flat mapping."""
     return {
         (sort, day.day, state, webhook_state): number
         for day in store.day_counts(CONNECTION_ID)
@@ -45,7 +45,7 @@ def counts_of(store: AnyStore) -> dict[tuple[str, str, State, WebhookState], int
 
 
 def recount(store: AnyStore, ids: list[str]) -> dict[tuple[str, str, State, WebhookState], int]:
-    """Return the counts as the records themselves have them."""
+    """Return the counts of the records themselves."""
     counts: Counter[tuple[str, str, State, WebhookState]] = Counter()
     for request_id in ids:
         record = store.request(request_id)

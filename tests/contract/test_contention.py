@@ -42,7 +42,7 @@ class Contended:
         return getattr(self._client, name)
 
     def transact_write_items(self, **request: Any) -> Any:
-        """Cancel the transaction as DynamoDB does, or do it."""
+        """Cancel the transaction as DynamoDB does, or carry it out."""
         if self._chance.random() < self.share:
             reasons = [{"Code": "None"} for _ in request["TransactItems"]]
             reasons[-1] = {"Code": "TransactionConflict"}

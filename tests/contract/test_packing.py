@@ -94,7 +94,7 @@ def a_past_record(connection_id: str, **values: Any) -> QueuedRequest:
 @settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_packing_does_not_change_the_result_of_a_search(database: Database, seed: int) -> None:
-    """Adds, new texts and removals in any order, with packing in between, or only begun."""
+    """Records are added, changed and removed in any order, and packed in between, completely or partly."""
     chance = random.Random(seed)
     connection_id = str(uuid.uuid4())
     alive: dict[QueuedRequest, str] = {}
@@ -169,7 +169,7 @@ def test_the_text_of_a_removed_record_is_deleted(
 def test_the_text_and_the_day_of_an_expired_record_are_deleted(
     database: Database, store_packed: Callable[..., list[QueuedRequest]]
 ) -> None:
-    """The counts of the day stay until its text is out of the search pages: they lead the packer to the day."""
+    """The counts of the day stay until its text is out of the search pages: the packer finds the day by them."""
     expired_record, other_record = store_packed(1, "secret") + store_packed(1, "other")
     database.client.delete_item(TableName=database.tables.queued_requests, Key={"id": {"S": expired_record.id}})
     database.store.commit(ForgetRequest(expired_record, timestamp(TODAY)))
@@ -208,7 +208,7 @@ def test_a_text_is_in_the_index_and_in_a_page_between_two_runs(database: Databas
         kinds.append(sorted(item["part"]["S"] for item in database.payloads(connection_id)))
         database.run()
 
-    # The first run sees that the day is quiet, the second one copies, the third one takes away.
+    # The first run finds that the day no longer changes, the second copies its texts, the third deletes the originals.
     assert kinds == [["body"], ["body"], ["body", "texts#"], ["texts#"]]
 
 
@@ -278,7 +278,7 @@ def test_a_connection_with_packed_texts_is_removed_completely(
 
 
 def test_a_page_is_not_stored_after_the_counts_of_its_connection_are_removed(database: Database) -> None:
-    """A run that was slow while the connection was removed brings no text back."""
+    """A slow run restores no text of a connection that is removed meanwhile."""
     database.store.commit(Put(None, connection := a_connection(id=str(uuid.uuid4()))))
     database.store.commit(AddRequest(a_past_record(connection.id), REQUEST_XML, "secret"))
 

@@ -123,7 +123,7 @@ class Faulty:
         return getattr(self._client, name)
 
     def batch_write_item(self, RequestItems: dict[str, list[Any]]) -> Any:  # noqa: N803 - DynamoDB's name
-        """Die, leave some undone, refuse all, or do it."""
+        """Fail, leave some entries unprocessed, throttle, or delete all."""
         self.calls["batch_write_item"] += 1
         assert sum(map(len, RequestItems.values())) <= MAX_BATCH_DELETES
         if self._chance.random() < self.dying:

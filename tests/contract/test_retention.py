@@ -57,7 +57,7 @@ def expire(store: AnyStore, now: datetime) -> list[QueuedRequest]:
 
 
 def with_bodies(store: AnyStore, ids: list[str]) -> set[str]:
-    """Return which of these records have anything in the table of bodies."""
+    """Return those of these records that have items in the table of bodies."""
     if isinstance(store, FakeStore):
         return set(store.bodies)
     client, table = store._client, store._tables.payloads  # noqa: SLF001 - bodies without a record have no other way

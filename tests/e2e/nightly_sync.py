@@ -52,7 +52,7 @@ class RequestFailed(Exception):
 
 @dataclass
 class Order:
-    """An order of the shop: what it will be as an invoice, and what was paid of it."""
+    """An order of the shop, with the facts of its invoice and the amount that was paid."""
 
     number: str
     customer: str
@@ -71,7 +71,7 @@ class Order:
 
 @dataclass
 class Shop:
-    """The program under test: `webhooks` are those that its receiver got."""
+    """The program under test. `webhooks` are those that its receiver received."""
 
     api: Api
     connection_id: str

@@ -29,7 +29,7 @@ QUERY = {"request": {"name": "CustomerQueryRq", "children": [{"name": "MaxReturn
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer of the API."""
+    """A response of the API."""
 
     status: int
     headers: Any
@@ -41,7 +41,7 @@ class Answer:
 
     @property
     def code(self) -> str:
-        """The error's code, after a look at its shape."""
+        """The error's code. Checks the shape of the error."""
         error = self.json["error"]
         assert error["message"]
         assert set(error) <= {"code", "message", "details"}
@@ -70,7 +70,7 @@ class Service:
         key: str | None = None,
         headers: dict[str, str] | None = None,
     ) -> Answer:
-        """Call the API; with another key than the app's own where one is given."""
+        """Call the API with `key`, or with the app's key if there is none."""
         answer = Api(self.base_url, self.api_key if key is None else key).request(method, path, body, headers)
         return Answer(answer.status, answer.headers, answer.data.decode())
 
@@ -80,14 +80,14 @@ class Service:
         return invoke(local_client(self.operate_endpoint), self.operate_function, event)
 
     def connection(self) -> Connection:
-        """Make a connection with a password."""
+        """Create a connection with a password."""
         data = self.call("POST", "/api/v1/connections", {"name": "Test"}).json["data"]
         at = f"/api/v1/connections/{data['id']}"
         password = self.call("POST", f"{at}/password").json["data"]["password"]
         return Connection(self, data["id"], password)
 
     def webhook_about(self, request_id: str) -> Webhook:
-        """Wait for the webhook with this id; those of other requests that come meanwhile are dropped."""
+        """Wait for the webhook with this id. Webhooks of other requests that arrive meanwhile are dropped."""
         while True:
             webhook = self.webhooks.get(timeout=PATIENCE_SECONDS)
             if webhook.id == request_id:
@@ -132,7 +132,7 @@ class Connection:
 def eventually(
     look: Callable[[], Any], condition: Callable[[Any], bool], patience_seconds: int = PATIENCE_SECONDS
 ) -> Any:
-    """Return the result of `look` as soon as it is `wanted`. Fail if that takes too long."""
+    """Return the first result of `look` that meets the condition. Fail if that takes too long."""
     pause = threading.Event()
     for _ in range(patience_seconds * 10):
         value = look()

@@ -29,7 +29,7 @@ ONE = '<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerQueryRq/></QBXMLMsgsRq
 
 @pytest.fixture
 def connection(service: Service) -> Iterator[Connection]:
-    """Yield a connection, and see afterwards that nothing was stored in it."""
+    """Yield a connection, and check afterwards that nothing was stored in it."""
     connection = service.connection()
     yield connection
     response = service.call("GET", f"{connection.path}/queued_requests")
@@ -233,7 +233,7 @@ def test_more_than_10_mb_is_too_large(gateway: Service) -> None:
 
 
 def test_a_second_response_uses_the_same_connection(service: Service) -> None:
-    """A connection is kept alive and in step, also after a body that was refused."""
+    """The connection can still be used after a body that was refused."""
     api = Api(service.base_url, service.api_key)
 
     first = api.request("POST", "/api/v1/connections", b" " * (2 * 1024 * 1024))

@@ -28,7 +28,7 @@ CUSTOMERS = int(os.environ.get("NIGHTLY_CUSTOMERS", "300"))
 
 
 def books_of(run: Run) -> Books:
-    """Return the inspection API of the run, whose address is on its terminal."""
+    """Return the inspection API at the address that the run printed."""
     match = re.search(r"The books of the simulated QuickBooks are at (\S+)", run.output)
     assert match, run.output
     return Books(match[1])
@@ -79,7 +79,7 @@ def check(books: Books, shop: Shop, aging: dict[str, Decimal]) -> None:
 
 
 def faults(name: str, folder: Path) -> str:
-    """Write a script of the simulator without what it expects of its own queue, and return its path."""
+    """Write a script of the simulator without the expectations of its own queue, and return its path."""
     script = json.loads((SCRIPTS / f"{name}.json").read_text(encoding="utf-8"))
     path = folder / f"{name}.json"
     path.write_text(json.dumps({"steps": script["steps"]}), encoding="utf-8")

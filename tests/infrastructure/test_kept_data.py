@@ -186,7 +186,7 @@ def test_a_message_that_is_set_apart_is_kept_where_it_is_then(clients: dict[str,
 
 
 class Stream:
-    """A stream of three records in one shard; it notes how it was asked for an iterator."""
+    """A stream of three records in one shard. `calls` has the parameters of each request for an iterator."""
 
     def __init__(self, *, trimmed: bool = False) -> None:
         self.calls: list[dict[str, Any]] = []
@@ -213,7 +213,7 @@ class Stream:
 
 
 class Functions:
-    """One function that notes the sequence numbers that it was called with."""
+    """A function that records the sequence numbers of its events."""
 
     def __init__(self) -> None:
         self.numbers: list[str] = []

@@ -41,7 +41,7 @@ def test_sam_transforms_the_template(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     document = json.loads(json.dumps(TEMPLATE.document))
     for resource in document["Resources"].values():
-        # SAM takes code that was packaged; here the translation is wanted, not the code.
+        # SAM expects packaged code. This test needs only the translation, so any address will do.
         if "CodeUri" in resource.get("Properties", {}):
             resource["Properties"]["CodeUri"] = "s3://bucket/key"
     document["Globals"]["Function"]["CodeUri"] = "s3://bucket/key"

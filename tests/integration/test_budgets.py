@@ -117,7 +117,7 @@ class Bench:
         return self.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None).stored.record
 
     def soap(self, method: str, **values: str) -> str:
-        """Call a method of the Web Connector's endpoint and return its answer's body."""
+        """Call a method of the Web Connector's endpoint and return the body of the response."""
         children = "".join(f"<{name}>{escape(value)}</{name}>" for name, value in values.items())
         answer = self.web_connector.reply(
             '<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body>'
@@ -283,7 +283,7 @@ def test_a_web_connector_session_is_three_calls_a_step(bench: Bench) -> None:
 
 
 def test_a_login_that_takes_over_reads_the_former_session_too(bench: Bench) -> None:
-    """A call over the three of other logins: which session to end is known only when the connection was read."""
+    """One call more than other logins: the session to end is known only after the connection was read."""
     bench.queue_without_key()
     bench.soap("sendRequestXML", ticket=bench.log_in(), strHCPResponse="")
     bench.calls.take()
@@ -345,7 +345,7 @@ def test_authenticate_while_the_queue_is_held_is_two_calls(bench: Bench, setting
 
 
 def test_a_session_that_lingers_reads_twice_and_takes_a_request_in_four_calls(bench: Bench) -> None:
-    """A call over the three of other steps: which body to read is known only when the queue was read (0017)."""
+    """One call more than other steps: the body to read is known only after the queue was read (0017)."""
     bench.set(linger_seconds=60)
     bench.queue_without_key()
     ticket = bench.log_in()

@@ -23,7 +23,7 @@ LISTED = f"/api/v1/connections/{CONNECTION_ID}/queued_requests"
 
 
 def stored_ids(deployment: Deployment) -> list[str]:
-    """Return the ids of all that a list shows."""
+    """Return the ids of all items of a list."""
     return [item["id"] for item in deployment.api.call("GET", LISTED).json["data"]]
 
 

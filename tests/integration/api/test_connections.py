@@ -157,7 +157,7 @@ def test_the_qwc_file_has_the_url_of_the_call(deployment: Deployment, method: st
 
 
 def test_an_apps_qwc_files_have_one_owner_id_and_different_file_ids(deployment: Deployment) -> None:
-    """By its mark a session sees that another connection's company file is open."""
+    """A session recognises another connection's company file by its mark."""
     files = []
     for _ in range(2):
         connection = deployment.api.call("POST", "/api/v1/connections", {}).json["data"]

@@ -132,7 +132,7 @@ def forgets_chunks(recorder: Recorder) -> None:
 
 
 def packs_a_removed_text(recorder: Recorder) -> None:
-    """Take the text of a record out of the search pages that was removed after it was packed."""
+    """Delete a packed text from the search pages after its record was removed."""
     earlier = timestamp(NOON.replace(day=1))
     record = a_record(inserted_at=earlier, updated_at=earlier)
     recorder.store.commit(AddRequest(record, REQUEST_XML, "ann"))
@@ -177,7 +177,7 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
 
 
 def calls_of(function: str) -> set[tuple[str, str]]:
-    """Return the calls of a function for its event, for the event again and in every further case."""
+    """Return the calls of a function for its event, for a repeated event and in every further case."""
 
     def event_twice(recorder: Recorder) -> None:
         invoke(recorder, function, *[committed_event(function)] * 2)

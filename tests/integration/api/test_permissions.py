@@ -145,7 +145,7 @@ def fill(store: DynamoDBStore, function: str) -> None:
         if function == "redeliver_queued_request":
             store.commit(ChangeRequest(after, after.with_webhook(NOON, state=WebhookState.SUCCEEDED)))
     if function == "pack_search_texts":
-        # One day to copy, one to take out of the index, one of which nothing is left.
+        # A day to copy, a day to remove from the index, and a day without remaining records.
         later, earlier, old = (
             a_record(inserted_at=timestamp(moment), updated_at=timestamp(moment))
             for moment in (NOON - timedelta(days=days) for days in (2, 3, 4))

@@ -58,7 +58,7 @@ class Stack:
         self.queue_url = self.sqs.create_queue(QueueName="retries")["QueueUrl"]
         self.clock = FixedClock()
         self.queueing = RequestService(self.store, self.clock, SequentialIds())
-        # This clock is ahead, so that nothing is delayed: a test waits for no queue.
+        # This clock is ahead, so that no message is delayed and no test waits.
         queue = SqsRetryQueue(self.sqs, self.queue_url, lambda: self.clock() + timedelta(days=1))
         sender = WebhookHttp(UrlRules(allow_loopback=True))
         self.store.commit(Put(None, a_connection()), Put(None, App(APP_ID, "Shop", timestamp(NOON), (SECRET,))))

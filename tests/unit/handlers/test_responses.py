@@ -42,7 +42,7 @@ def item(**fields: Any) -> dict[str, Any]:
 
 
 def body(response: Any) -> Any:
-    """Return the answer's body, read, having made sure that Lambda would take it."""
+    """Parse the body of a response. Check that Lambda would accept the response."""
     data = response.body
     if response.base64_encoded:
         assert len(data) <= MAX_RESPONSE_BYTES
@@ -52,7 +52,7 @@ def body(response: Any) -> Any:
 
 
 def incompressible(size: int) -> str:
-    """Return text that gzip can do little about."""
+    """Return text that gzip hardly compresses."""
     return base64.b64encode(random.Random(1).randbytes(size * 3 // 4)).decode()
 
 

@@ -56,7 +56,7 @@ INTERNAL = {
 
 
 def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the path and the value of each field, those of nested dataclasses in their place."""
+    """Yield the path and the value of each field, including the fields of nested dataclasses."""
     for field in fields(value):
         member, place = getattr(value, field.name), f"{path}{field.name}"
         if is_dataclass(member):

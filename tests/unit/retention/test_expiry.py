@@ -45,7 +45,7 @@ def test_a_redelivery_removes_the_expiry_and_its_end_sets_a_later_one() -> None:
 
 
 def an_expired_record(store: FakeStore) -> QueuedRequest:
-    """Store a record that has ended and have time to live remove it."""
+    """Store an ended record and let time to live remove it."""
     record = a_record(state=State.DISCARDED)
     store.commit(AddRequest(record, REQUEST_XML, ""))
     assert record in store.expire(int(LATER.timestamp()))
@@ -69,7 +69,7 @@ def test_the_remains_of_an_expired_record_are_removed_once() -> None:
 
 
 def test_an_existing_record_is_not_forgotten() -> None:
-    """A stream record that cannot be: nothing is taken from a record that lives."""
+    """Such a stream record cannot occur. A record that still exists loses nothing."""
     store = FakeStore(retention_days=30)
     record = a_record(state=State.DISCARDED)
     store.commit(AddRequest(record, REQUEST_XML, ""))

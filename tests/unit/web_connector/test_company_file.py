@@ -205,7 +205,7 @@ def test_an_unmarked_file_is_accepted_at_any_path_until_the_mark_is_seen(qbwc: C
 
 
 def test_a_marked_file_is_accepted_at_any_path(qbwc: Connector) -> None:
-    """A restored backup and a new machine: the file brings its mark along."""
+    """A backup that is restored on a new machine keeps its mark."""
     marked_at(qbwc)
     qbwc.queue()
 
@@ -366,7 +366,7 @@ def test_another_company_file_is_not_asked_for_the_response(qbwc: Connector) -> 
 
 
 def test_never_executed_is_not_believed_for_a_write_sent_to_another_file(qbwc: Connector) -> None:
-    """The write was executed in the former file; the new one says truthfully that it never was."""
+    """The write was executed in the former file. The new file correctly reports that it was never executed."""
     write, read = qbwc.write(), qbwc.queue()
     request = qbwc.begin()
     qbwc.close()

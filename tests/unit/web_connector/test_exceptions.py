@@ -198,7 +198,7 @@ def test_an_hresult_of_zero_is_success(qbwc: Connector) -> None:
 
 
 def test_a_duplicate_exception_does_not_send_the_next_write_twice(qbwc: Connector) -> None:
-    """The copy comes while the next write is out, which QuickBooks executes: it is asked for, never repeated."""
+    """The copy arrives while QuickBooks executes the next write. That write recovers and is never repeated."""
     qbwc.queue()
     write = qbwc.write()
     qbwc.begin()
@@ -235,7 +235,7 @@ def test_a_late_duplicate_of_an_exception_proves_nothing(qbwc: Connector) -> Non
 
 
 def test_a_duplicate_parse_error_does_not_fail_the_next_write(qbwc: Connector) -> None:
-    """The write is executed; its answer comes after the copy, and is asked for in the same session."""
+    """QuickBooks executes the write. Its response arrives after the copy and is requested in the same session."""
     first, second = qbwc.write("Ann"), qbwc.write("Bob")
     qbwc.begin()
     qbwc.receive(hresult="0x80040400", message="QuickBooks found an error.")

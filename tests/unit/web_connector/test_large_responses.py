@@ -151,7 +151,7 @@ def test_a_response_that_fits_is_stored(megabytes: int) -> None:
 
 @pytest.mark.parametrize("service", [Gateway, Service])
 def test_every_object_arrives_although_the_response_was_too_large(service: Callable[[], Service]) -> None:
-    """The company has six customers; their whole list fits into no call."""
+    """The company has six customers, and their whole list does not fit into one call."""
     played = service()
     qbwc = played.qbwc
     qbwc.queue(content="<ActiveStatus>All</ActiveStatus>", paging=MAY_BEGIN)

@@ -45,7 +45,7 @@ def pause(qbwc: Connector, *, resume: bool = False) -> None:
 
 
 def answer_only_request(qbwc: Connector) -> None:
-    """Run a session to where its only request is answered."""
+    """Run a session until its only request has a response."""
     qbwc.queue()
     assert qbwc.receive(answer(qbwc.begin())) == 99
 

@@ -18,7 +18,7 @@ from tests.support.web_connector.quickbooks import answer, hcp, stored_response
 
 
 def raise_busy(*_changes: object) -> None:
-    """Stand in for a commit that others kept from being made."""
+    """Refuse every commit because of contention."""
     raise TooManyRequests("busy")
 
 

@@ -163,7 +163,7 @@ def asked_for(text: str) -> int | None:
 
 
 def lose(qbwc: Connector) -> int | None:
-    """Take a request and lose its answer; return the size of page that was asked for."""
+    """Fetch a request and lose its response. Return the page size of the request."""
     size = asked_for(qbwc.begin())
     qbwc.close()
     return size
@@ -252,7 +252,7 @@ def test_later_pages_have_the_smaller_size_and_stored_requests_are_unchanged(qbw
 
 
 def oversized(request: str) -> str:
-    """Return an answer that no call can carry."""
+    """Return a response that does not fit into a call."""
     return answer(request, content="{padding}")
 
 
@@ -305,7 +305,7 @@ def test_an_oversized_response_fails_a_query_without_iterator_with_a_hint(qbwc: 
 
 
 def test_an_oversized_later_page_fails(qbwc: Connector) -> None:
-    """Its iterator has moved on: asked for again it would answer with the objects after these."""
+    """The iterator has moved on: a repeated request would return the objects after these."""
     request = second_page(qbwc)
 
     qbwc.receive_oversized(oversized(request))

@@ -101,7 +101,7 @@ class TestChecks:
         assert checks.matches("new", new)
 
     def test_the_costly_work_is_done_once(self) -> None:
-        """A stored form with a cost that no machine can pay is believed once it was seen right."""
+        """A stored form that is too costly to check is accepted because the password was right before."""
         checks = passwords.Checks(counting_bytes)
         stored_form = passwords.hash_password("right", SALT)
         checks.matches("right", stored_form)

@@ -54,23 +54,23 @@ def take_over(qbwc: Connector) -> None:
 
 
 def close(qbwc: Connector) -> None:
-    """End it in order."""
+    """End the session normally."""
     qbwc.close()
 
 
 def lose_connection(qbwc: Connector) -> None:
-    """Say that QuickBooks is gone."""
+    """Report that QuickBooks cannot be reached."""
     qbwc.call("connectionError", qbwc.ticket, "0x80040408", "Could not start QuickBooks.")
 
 
 def sweep_session(qbwc: Connector) -> None:
-    """Say nothing more, until the sweeper comes."""
+    """Make no further call until the sweeper runs."""
     qbwc.clock.advance(seconds=SILENCE_SECONDS + 60)
     sweep(qbwc.store, qbwc.clock, qbwc.clock.advance(seconds=1))
 
 
 def fail(qbwc: Connector) -> None:
-    """Say that QuickBooks fell over while it worked."""
+    """Report that QuickBooks crashed during the request."""
     qbwc.receive(hresult="0x800706BE")
     qbwc.close()
 
@@ -357,7 +357,7 @@ def test_the_next_write_tells_quickbooks_to_forget_a_stored_response(qbwc: Conne
     assert message_set_to_forget(request) == qbwc.record(first).message_set_id
     qbwc.receive(stored_response(request))
     qbwc.close()
-    # The next session goes on where this one ended.
+    # The next session continues where this one ended.
     assert message_set_to_forget(qbwc.begin()) == qbwc.record(second).message_set_id
     assert qbwc.record(third).state is State.SENT
 

@@ -249,7 +249,7 @@ def test_the_time_to_read_a_response_grows_with_its_length(qbwc: Connector, rece
 
 
 def damage(qbwc: Connector, **fields: Any) -> None:
-    """Change the record in flight, as no version of the service would store it."""
+    """Change the record in flight to a form that no version of the service stores."""
     session = qbwc.session
     assert session.in_flight
     in_flight = replace(session.in_flight, record=replace(session.in_flight.record, **fields))

@@ -24,12 +24,12 @@ LONG = timedelta(hours=1)
 
 
 def sweep(qbwc: Connector, time_left: timedelta = LONG) -> Swept:
-    """Sweep with that much time."""
+    """Sweep with this much time."""
     return sweeping.sweep(qbwc.store, qbwc.clock, qbwc.clock() + time_left)
 
 
 def fall_silent(qbwc: Connector) -> None:
-    """Let so much time pass that the session counts as silent."""
+    """Let enough time pass for the session to count as silent."""
     qbwc.clock.advance(seconds=SILENCE_SECONDS + 1)
 
 
@@ -186,7 +186,7 @@ def test_late_index_entries_are_removed_before_the_connection(qbwc: Connector) -
 
 
 def slowly(qbwc: Connector, minutes: int) -> None:
-    """Have every step take so long."""
+    """Let every step take this long."""
     real = qbwc.store.remove_records
 
     def slow(connection: Connection) -> Iterator[int]:

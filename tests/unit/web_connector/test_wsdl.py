@@ -19,7 +19,7 @@ ADDRESS = "https://example.com/qbwc?a=1&b=2"
 
 @pytest.fixture
 def client(tmp_path: Path) -> Client:
-    """Return a client made from our WSDL, which lies in a file: nothing is fetched."""
+    """Return a client made from a file with our WSDL, so that nothing is fetched."""
     path = tmp_path / "service.wsdl"
     path.write_text(wsdl.render(ADDRESS), encoding="utf-8")
     return Client(str(path), transport=Transport(), settings=Settings(strict=True))

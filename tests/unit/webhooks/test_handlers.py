@@ -57,7 +57,7 @@ def _services() -> Iterator[None]:
 
 
 def a_setup(*responses: HttpResponse | DeliveryFailed) -> DeliverySetup:
-    """Return a setup that the functions live in."""
+    """Return a setup that the functions use."""
     setup = DeliverySetup(*responses)
     Services.current.deliverer, Services.current.clock = setup.deliverer, setup.clock
     return setup

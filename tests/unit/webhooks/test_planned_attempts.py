@@ -26,7 +26,7 @@ from tests.support.webhooks import DeliverySetup, a_webhook, first_attempt
 OLDER_SECRET = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8="
 
 
-# --- Attempts that are not wanted, or not yet
+# --- Attempts that are outdated or early
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_message_that_overtakes_the_commit_of_the_previous_attempt_is_repeated
 
 
 def test_a_crash_between_plan_and_commit_loses_nothing() -> None:
-    """The first message comes again, and its attempt is repeated. Then the early message is due."""
+    """The first message is delivered again, and its attempt is repeated. Then the early message is due."""
     setup = DeliverySetup(HttpResponse(500, "1"), HttpResponse(500, "2"))
     record = setup.add()
 
