@@ -29,27 +29,27 @@ class SqsRetryQueue:
         self._queue_url = queue_url
         self._clock = clock
 
-    def plan(self, planned: PlannedAttempt) -> None:
+    def plan(self, planned_attempt: PlannedAttempt) -> None:
         """Send a message that arrives at `not_before`, or after the longest possible delay if that is sooner."""
-        wait = math.ceil((planned.not_before - self._clock()).total_seconds())
+        wait = math.ceil((planned_attempt.not_before - self._clock()).total_seconds())
         self._client.send_message(
             QueueUrl=self._queue_url,
-            MessageBody=message_of(planned),
-            MessageGroupId=planned.app_id,
+            MessageBody=message_of(planned_attempt),
+            MessageGroupId=planned_attempt.app_id,
             DelaySeconds=min(max(wait, 0), MAX_DELAY_SECONDS),
         )
 
 
-def message_of(planned: PlannedAttempt) -> str:
+def message_of(planned_attempt: PlannedAttempt) -> str:
     """Return a planned attempt as a flat JSON object, with `not_before` as a timestamp."""
     return json.dumps(
         {
-            "request_id": planned.request_id,
-            "app_id": planned.app_id,
-            "webhook_round": planned.webhook_round,
-            "webhook_tries": planned.earlier_attempts,
-            "response_parts": planned.response_chunks,
-            "not_before": timestamp(planned.not_before),
+            "request_id": planned_attempt.request_id,
+            "app_id": planned_attempt.app_id,
+            "webhook_round": planned_attempt.webhook_round,
+            "webhook_tries": planned_attempt.earlier_attempts,
+            "response_parts": planned_attempt.response_chunks,
+            "not_before": timestamp(planned_attempt.not_before),
         }
     )
 

@@ -170,7 +170,7 @@ class Deliverer:
         self.retries.plan(PlannedAttempt.of(record, record.webhook.attempts_in_round, self.clock()))
         return Deferred(record, reason)
 
-    def attempt(self, planned: PlannedAttempt) -> Attempted | None:
+    def attempt(self, planned_attempt: PlannedAttempt) -> Attempted | None:
         """Make a planned attempt if it is due and still needed.
 
         Returns None if no attempt was made. A message that arrives too early, because the queue cannot delay it long
@@ -178,21 +178,25 @@ class Deliverer:
         again, and the receiver may be called twice.
         """
         start = self.clock()
-        if planned.not_before > start + CLOCK_TOLERANCE:
-            self.retries.plan(planned)
+        if planned_attempt.not_before > start + CLOCK_TOLERANCE:
+            self.retries.plan(planned_attempt)
             return None
-        delivery = self._delivery(planned)
+        delivery = self._delivery(planned_attempt)
         return self._finish(delivery, self._post(delivery, start, ATTEMPT_TIMEOUT_SECONDS), start) if delivery else None
 
-    def _delivery(self, planned: PlannedAttempt) -> Delivery | None:
+    def _delivery(self, planned_attempt: PlannedAttempt) -> Delivery | None:
         """Read the record and its bodies. Return None if the attempt is no longer needed."""
         delivery = self.store.delivery(
-            planned.request_id,
-            planned.app_id,
-            response_chunks=planned.response_chunks,
+            planned_attempt.request_id,
+            planned_attempt.app_id,
+            response_chunks=planned_attempt.response_chunks,
             max_response_bytes=MAX_BODY_BYTES,
         )
-        if delivery is None or isinstance(delivery, Tombstone) or not _is_needed(delivery.stored.record, planned):
+        if (
+            delivery is None
+            or isinstance(delivery, Tombstone)
+            or not _is_needed(delivery.stored.record, planned_attempt)
+        ):
             return None
         return delivery
 
@@ -271,15 +275,16 @@ def _awaits_first_attempt(record: QueuedRequest) -> bool:
     )
 
 
-def _is_needed(record: QueuedRequest, planned: PlannedAttempt) -> bool:
-    webhook = record.webhook
-    if record.state not in ENDED or webhook.state is not WebhookState.PENDING or webhook.round != planned.webhook_round:
+def _is_needed(record: QueuedRequest, planned_attempt: PlannedAttempt) -> bool:
+    webhook, earlier_attempts = record.webhook, planned_attempt.earlier_attempts
+    if record.state not in ENDED or webhook.state is not WebhookState.PENDING:
         return False
-    if webhook.attempts_in_round < planned.earlier_attempts:
-        raise AheadOfRecord(
-            f"{record.id}: attempt {planned.earlier_attempts} came before {webhook.attempts_in_round} was recorded."
-        )
-    return webhook.attempts_in_round == planned.earlier_attempts
+    if webhook.round != planned_attempt.webhook_round:
+        return False
+    if webhook.attempts_in_round < earlier_attempts:
+        number = webhook.attempts_in_round
+        raise AheadOfRecord(f"{record.id}: attempt {earlier_attempts} came before {number} was recorded.")
+    return webhook.attempts_in_round == earlier_attempts
 
 
 def _failure(response: Response) -> str:

@@ -63,5 +63,5 @@ class PlannedAttempt:
 class RetryQueue(Protocol):
     """Delays planned attempts."""
 
-    def plan(self, planned: PlannedAttempt) -> None:
+    def plan(self, planned_attempt: PlannedAttempt) -> None:
         """Pass the planned attempt to `retry_webhook` at `not_before` or a little later."""

@@ -195,8 +195,8 @@ class _EnvelopeReader:
     def call(self) -> Call:
         if self._method is None:
             raise NotACall("The SOAP body is empty. It must contain a method.", self._version)
-        begun = {} if self._parameter is None else {self._parameter: "".join(self._pieces)}
-        return Call(self._method, {**begun, **self._parameters}, self._version)
+        incomplete = {} if self._parameter is None else {self._parameter: "".join(self._pieces)}
+        return Call(self._method, incomplete | self._parameters, self._version)
 
     def _open_envelope(self, name: str) -> None:
         version = _ENVELOPES.get(name)
@@ -207,9 +207,9 @@ class _EnvelopeReader:
     def _open_method(self, name: str) -> None:
         namespace, _, method = name.rpartition("}")
         if namespace != NAMESPACE or method not in METHODS:
-            expected = f"The namespace is {NAMESPACE}; the methods are {', '.join(METHODS)}."
+            hint = f"The namespace is {NAMESPACE}; the methods are {', '.join(METHODS)}."
             raise NotACall(
-                f"Method {method[:60]!r} does not exist in namespace {namespace[:100]!r}. {expected}", self._version
+                f"Method {method[:60]!r} does not exist in namespace {namespace[:100]!r}. {hint}", self._version
             )
         self._method = method
         self._in_method = True

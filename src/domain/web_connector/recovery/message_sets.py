@@ -28,7 +28,7 @@ NOT_STORED = 9005
 
 _TAG = "<QBXMLMsgsRs"
 _MAX_TAG_CHARACTERS = 1_000
-_NAMED = re.compile(r"""\bnewMessageSetID\s*=\s*["']([^"']+)["']""")
+_MESSAGE_SET_ID = re.compile(r"""\bnewMessageSetID\s*=\s*["']([^"']+)["']""")
 
 
 def outgoing(record: QueuedRequest, request: qbxml.Request, message_set_to_forget: str | None) -> str:
@@ -59,5 +59,5 @@ def is_about_another(record: QueuedRequest, text: str) -> bool:
     if start < 0:
         return False
     tag, _, _ = text[start : start + _MAX_TAG_CHARACTERS].partition(">")
-    named = _NAMED.search(tag)
-    return named is not None and named[1].casefold() != record.message_set_id.casefold()
+    attribute = _MESSAGE_SET_ID.search(tag)
+    return attribute is not None and attribute[1].casefold() != record.message_set_id.casefold()

@@ -26,8 +26,7 @@ SIZE = "MaxReturned"
 
 def page_size(record: QueuedRequest, request: qbxml.Request) -> int | None:
     """Return the number of objects that `record` requests, or None if it is not a page of an iterated query."""
-    expected = "Start" if record.paging.page == 1 else "Continue"
-    if request.iterator != expected:
+    if request.iterator != ("Start" if record.paging.page == 1 else "Continue"):
         return None
     return record.paging.page_size or _max_returned(request)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from domain.errors import Conflict
 from domain.requests.record import QUEUED
 from domain.storage.changes import ChangeRequest
+from domain.web_connector.session.record import InFlight
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,9 +24,9 @@ MAX_CLAIMS = 8
 """Maximum number of attempts to claim a request while other callers claim or discard the front of the queue. Each
 attempt is a transaction, and the Web Connector waits for it."""
 
-Changes: TypeAlias = "Callable[[QueuedRequest | None, int], Sequence[Change]]"
-"""Returns the changes to commit with a claim. The parameters are the claimed record, or None if nothing is claimed, and
-the number of waiting requests, including that record."""
+Changes: TypeAlias = "Callable[[InFlight | None, int], Sequence[Change]]"
+"""Returns the changes to commit with a claim. The parameters are the claimed request, or None if nothing is claimed,
+and the number of waiting requests, including that one."""
 
 
 def commit_and_claim(
@@ -53,7 +54,7 @@ def commit_and_claim(
         others = [release] if release and release.before is not claim.before else []
         try:
             # The claim comes last because a conflict in any other change must be reported first.
-            store.commit(*changes(claim.after, len(queue)), *others, claim)
+            store.commit(*changes(InFlight(claim.after), len(queue)), *others, claim)
         except Conflict as conflict:
             if conflict.change != claim:
                 raise

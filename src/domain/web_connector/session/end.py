@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from domain.web_connector.session.record import Session
 
 
-def ended(session: Session, now: datetime, reason: str | None) -> Put[Session]:
+def session_end(session: Session, now: datetime, reason: str | None) -> Put[Session]:
     """Return the change that ends a session. A late `getLastError` returns `reason`."""
     last_error = reason or session.last_error
     return Put(session, session.called(now, ended=True, in_flight=None, connection=None, last_error=last_error))
 
 
-def released(session: Session, now: datetime) -> ChangeRequest | None:
+def request_release(session: Session, now: datetime) -> ChangeRequest | None:
     """Return the change of the request in flight, or None if there is no such request."""
     in_flight = session.in_flight
     return RequestUpdate(after_session_end(in_flight.record, now)).change(in_flight) if in_flight else None
 
 
-def freed(session: Session) -> dict[str, Any]:
+def connection_fields(session: Session) -> dict[str, Any]:
     """Return the fields of the connection that change when its session ends."""
     fields: dict[str, Any] = {
         "session_id": None,
@@ -54,11 +54,11 @@ def end_of_session(
 
     `fields` are fields of the connection to change in the same commit.
     """
-    changes: list[Change] = [ended(session, now, reason)]
-    if release := released(session, now):
+    changes: list[Change] = [session_end(session, now, reason)]
+    if release := request_release(session, now):
         changes.append(release)
     if connection and connection.session_id == session.id:
-        fields = freed(session) | fields
+        fields = connection_fields(session) | fields
     if connection and fields:
         changes.append(Put(connection, connection.changed(timestamp(now), **fields)))
     return changes

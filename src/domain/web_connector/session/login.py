@@ -19,8 +19,8 @@ from domain.storage.retry import commit_with_retry
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session import polling
 from domain.web_connector.session.claims import commit_and_claim
-from domain.web_connector.session.end import ended, freed, released
-from domain.web_connector.session.record import InFlight, Limits, Session, session_id
+from domain.web_connector.session.end import connection_fields, request_release, session_end
+from domain.web_connector.session.record import Limits, Session, session_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from domain.storage.changes import Change
     from domain.storage.ports import Database
     from domain.web_connector.protocol.soap import Call
+    from domain.web_connector.session.record import InFlight
 
 TICKET_BYTES = 16
 """128 random bits, because the ticket is the only credential of all later calls."""
@@ -86,11 +87,11 @@ class Login:
                 self._record_failure(connection)
             return Reply((ticket, INVALID_USER), username)
         now = self._clock()
-        after, claimed = self._open(connection, session_id(ticket), now)
-        if claimed is None:
+        after, request = self._open(connection, session_id(ticket), now)
+        if request is None:
             postponement = str(polling.postponement(after, now) or "")
             return Reply((ticket, NOTHING_TO_DO, postponement, MIN_INTERVAL), username)
-        return Reply((ticket, company_file(connection), "", MIN_INTERVAL), username, claimed.id)
+        return Reply((ticket, company_file(connection), "", MIN_INTERVAL), username, request.id)
 
     def _record_failure(self, connection: Connection) -> None:
         """Record when the login failed, so that the owner of the connection can see it."""
@@ -112,27 +113,27 @@ class Login:
         former = self._store.session(connection.session_id) if connection.session_id else None
         if former and former.ended:
             former = None
-        free = replace(connection, **freed(former)) if former else connection
+        free = replace(connection, **connection_fields(former)) if former else connection
         to_forget = free.message_set_to_forget or connection.message_set_to_forget
 
-        def changes(claimed: QueuedRequest | None, _waiting: int) -> Sequence[Change]:
+        def changes(first: InFlight | None, _waiting: int) -> Sequence[Change]:
             after = free.changed(
                 moment,
                 last_connected_at=moment,
-                last_worked_at=moment if claimed else free.last_worked_at,
+                last_worked_at=moment if first else free.last_worked_at,
                 login_failed_at=None,
-                session_id=new_id if claimed else None,
-                message_set_to_forget=None if claimed else to_forget,
+                session_id=new_id if first else None,
+                message_set_to_forget=None if first else to_forget,
             )
             result: list[Change] = [Put(connection, after)]
             if former:
-                result.append(ended(former, now, "Another session of this user has begun."))
-            if claimed:
+                result.append(session_end(former, now, "Another session of this user has begun."))
+            if first:
                 session = Session(
                     id=new_id,
                     connection_id=connection.id,
                     last_call_at=moment,
-                    in_flight=InFlight(claimed),
+                    in_flight=first,
                     connection=replace(after, password_hash=None),
                     message_set_to_forget=to_forget,
                     backoff=free.backoff,
@@ -143,7 +144,7 @@ class Login:
                 result.append(Put(None, session))
             return result
 
-        release = released(former, now) if former else None
+        release = request_release(former, now) if former else None
         if polling.postponement_while_held(free, now):
             self._store.commit(*changes(None, 0), *([release] if release else []))
             return free, None

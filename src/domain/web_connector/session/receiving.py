@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from domain import qbxml
@@ -45,12 +45,12 @@ SESSION_OVER = -1
 """The replies that end a session: nothing is left to do, or it cannot continue. `getLastError` returns the reason."""
 
 
+@dataclass(frozen=True, slots=True)
 class Receiving:
     """Stores responses."""
 
-    def __init__(self, store: Database, new_id: IdSource) -> None:
-        self._store = store
-        self._new_id = new_id
+    store: Database
+    new_id: IdSource
 
     def receive(self, session: Session, call: Call, now: datetime) -> Reply:
         """Store the call's result for the request in flight, and reply with the session's progress.
@@ -81,27 +81,27 @@ class Receiving:
 
         progress = _progress(session, 1)
         if isinstance(outcome, SentAgain):
-            following = InFlight(outcome.after, parse_error=outcome.parse_error)
-            self._store.commit(session_change(progress, following), change)
+            again = InFlight(outcome.after, parse_error=outcome.parse_error)
+            self.store.commit(session_change(progress, again), change)
             return progress
         if page:
             # Do not read the queue. A page must not cost more calls than any other response.
-            self._store.commit(session_change(progress, InFlight(page.record)), change, page)
+            self.store.commit(session_change(progress, InFlight(page.record)), change, page)
             return progress
         finished = SESSION_OVER if isinstance(outcome, NotExecuted) else FINISHED
         if gives_up(after) or reason_to_hold(session, now):
-            self._store.commit(session_change(finished, None), change)
+            self.store.commit(session_change(finished, None), change)
             return finished
         if after.limits.linger_seconds:
             finished = lingering.PROGRESS
         progress = finished
 
-        def changes(claimed: QueuedRequest | None, waiting: int) -> Sequence[Change]:
+        def changes(following: InFlight | None, waiting: int) -> Sequence[Change]:
             nonlocal progress
-            progress = _progress(session, waiting) if claimed else finished
-            return [session_change(progress, InFlight(claimed) if claimed else None)]
+            progress = _progress(session, waiting) if following else finished
+            return [session_change(progress, following)]
 
-        commit_and_claim(self._store, session.connection_id, session.id, now, changes, release=change)
+        commit_and_claim(self.store, session.connection_id, session.id, now, changes, release=change)
         return progress
 
     def _with_next_page(
@@ -110,10 +110,10 @@ class Receiving:
         """Return the outcome, and the next page if QuickBooks has more objects."""
         if not isinstance(outcome, PageReceived) or not (outcome.iterator_id and outcome.iterator_remaining):
             return outcome, None
-        request_xml = self._store.request_xml(record.id)
+        request_xml = self.store.request_xml(record.id)
         try:
             request = qbxml.stored_request(request_xml, record.qbxml_version)
-            page = next_page(record, request, outcome.iterator_id, self._new_id, now)
+            page = next_page(record, request, outcome.iterator_id, self.new_id, now)
         except Exception as error:  # noqa: BLE001 - as in `_outcome`
             return not_interpreted(record, outcome.response_xml, error, now), None
         if page is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from domain import qbxml
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 RESPONSE_MISSING = "The response to {} {} has not arrived. The next update asks QuickBooks for it."
 
 
+@dataclass(frozen=True, slots=True)
 class Sending:
     """Sends requests."""
 
-    def __init__(self, store: Database) -> None:
-        self._store = store
+    store: Database
 
     def send(self, session: Session, call: Call, now: datetime) -> Reply | None:
         """Reply with the QBXML of the request in flight, or return None if it ended and the next one is in flight.
@@ -67,7 +67,7 @@ class Sending:
             check = self._company_file_check(session, session.connection, call)
             if check.is_other_company_file:
                 ending = end_of_session(session, check.connection, now, check.mismatch_message, **check.mismatch(now))
-                self._store.commit(*ending)
+                self.store.commit(*ending)
                 return Reply("", session.connection_id)
             # Do not ask QuickBooks to forget a message set that is stored in another company file.
             to_forget = None if check.has_other_mark else session.message_set_to_forget
@@ -87,12 +87,12 @@ class Sending:
             in_flight = InFlight(sent, search_text, in_flight.parse_error)
         to_forget = after.message_set_to_forget if record.is_read or record.recovering else None
         after = after.called(now, connection=None, in_flight=in_flight, message_set_to_forget=to_forget)
-        self._store.commit(Put(session, after), *changes)
+        self.store.commit(Put(session, after), *changes)
         return Reply(text, session.connection_id, record.id)
 
     def _queued_meanwhile(self, session: Session, now: datetime) -> InFlight | None:
         """Return the request that a lingering session can claim."""
-        queue = front(self._store, session.connection_id, session.id) if lingering.may_claim(session, now) else ()
+        queue = front(self.store, session.connection_id, session.id) if lingering.may_claim(session, now) else ()
         return InFlight(queue[0]) if queue else None
 
     def _company_file_check(self, session: Session, connection: Connection, call: Call) -> CompanyFileCheck:
@@ -100,7 +100,7 @@ class Sending:
         must_be_marked = session.company_file.is_fallback
         check = CompanyFileCheck(call, connection, must_be_marked=must_be_marked)
         if check.learned() or check.is_other_company_file:
-            stored = self._store.connection(connection.id) or connection
+            stored = self.store.connection(connection.id) or connection
             return CompanyFileCheck(call, stored, must_be_marked=must_be_marked)
         return check
 
@@ -111,7 +111,7 @@ class Sending:
         """
         missing: str | None = None
         try:
-            request_xml = self._store.request_xml(record.id)
+            request_xml = self.store.request_xml(record.id)
         except NotFound as error:
             request_xml, missing = "", error.message
         try:
@@ -130,7 +130,7 @@ class Sending:
 
     def _refuse(self, session: Session, now: datetime, reason: str, *changes: Change, **fields: Any) -> Reply:
         """Send nothing. Change `fields` of the session; `getLastError` returns `reason`."""
-        self._store.commit(Put(session, session.called(now, last_error=reason, **fields)), *changes)
+        self.store.commit(Put(session, session.called(now, last_error=reason, **fields)), *changes)
         return Reply("", session.connection_id)
 
     def _pass_over(
@@ -141,11 +141,10 @@ class Sending:
         failed = record.failed(now, "qbxml_parse_error", f"The request was not sent: {reason}", details)
         release = Ended(failed.as_change_of(in_flight.record)).change(in_flight)
 
-        def changes(claimed: QueuedRequest | None, _waiting: int) -> Sequence[Change]:
-            after = session.called(now, in_flight=InFlight(claimed) if claimed else None, last_error=reason)
-            return [Put(session, after)]
+        def changes(following: InFlight | None, _waiting: int) -> Sequence[Change]:
+            return [Put(session, session.called(now, in_flight=following, last_error=reason))]
 
-        commit_and_claim(self._store, session.connection_id, session.id, now, changes, release=release)
+        commit_and_claim(self.store, session.connection_id, session.id, now, changes, release=release)
 
 
 class _NotWritable(Exception):
