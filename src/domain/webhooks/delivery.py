@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     Response: TypeAlias = HttpResponse | DeliveryFailed
 
 MAX_COMMITS = 2
-"""Maximum number of attempts to record the result, because the record can change during the HTTP call."""
+"""Maximum number of commits to record one attempt, because the record can change during the HTTP call."""
 
 _GONE = 410
 _SUCCESS = range(200, 300)
@@ -192,13 +192,9 @@ class Deliverer:
             response_chunks=planned_attempt.response_chunks,
             max_response_bytes=MAX_BODY_BYTES,
         )
-        if (
-            delivery is None
-            or isinstance(delivery, Tombstone)
-            or not _is_needed(delivery.stored.record, planned_attempt)
-        ):
+        if delivery is None or isinstance(delivery, Tombstone):
             return None
-        return delivery
+        return delivery if _is_needed(delivery.stored.record, planned_attempt) else None
 
     def _finish(self, delivery: Delivery, response: Response, start: datetime) -> Attempted:
         """Plan the next attempt if one is needed, and record this one."""
@@ -270,21 +266,20 @@ def needs_first_attempt(before: QueuedRequest | None, after: QueuedRequest) -> b
 
 
 def _awaits_first_attempt(record: QueuedRequest) -> bool:
-    return (
-        record.state in ENDED and record.webhook_state is WebhookState.PENDING and record.webhook.attempts_in_round == 0
-    )
+    return _awaits_attempt(record) and record.webhook.attempts_in_round == 0
+
+
+def _awaits_attempt(record: QueuedRequest) -> bool:
+    return record.state in ENDED and record.webhook_state is WebhookState.PENDING
 
 
 def _is_needed(record: QueuedRequest, planned_attempt: PlannedAttempt) -> bool:
-    webhook, earlier_attempts = record.webhook, planned_attempt.earlier_attempts
-    if record.state not in ENDED or webhook.state is not WebhookState.PENDING:
+    if not _awaits_attempt(record) or record.webhook.round != planned_attempt.webhook_round:
         return False
-    if webhook.round != planned_attempt.webhook_round:
-        return False
-    if webhook.attempts_in_round < earlier_attempts:
-        number = webhook.attempts_in_round
+    number, earlier_attempts = record.webhook.attempts_in_round, planned_attempt.earlier_attempts
+    if number < earlier_attempts:
         raise AheadOfRecord(f"{record.id}: attempt {earlier_attempts} came before {number} was recorded.")
-    return webhook.attempts_in_round == earlier_attempts
+    return number == earlier_attempts
 
 
 def _failure(response: Response) -> str:

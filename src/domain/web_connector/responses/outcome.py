@@ -1,7 +1,7 @@
 """Outcomes: how a request in flight continues after a `receiveResponseXML`.
 
-The functions decide about one record and have no side effects. They return None for a call about an earlier request,
-because its response was delayed or delivered twice.
+The functions decide about one record and have no side effects. They return None if the call is about an earlier
+request, because its response was delayed or delivered twice.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class RequestUpdate:
     def _search_text(self, request_text: str) -> str | None:
         """Return the search text to store, or None to keep the stored text.
 
-        The request's part was made when the request was sent, because making it again would cost a read. It comes last,
-        so a long request does not displace the response.
+        `request_text` was made when the request was sent, because making it again would cost a read. It comes last, so
+        a long request does not displace the response. A request that is sent again keeps its stored text.
         """
         error = self.after.error
         if not request_text or (error is None and self.response_xml is None):
