@@ -35,12 +35,12 @@ def main(folder: str) -> None:
             times_by_folder: dict[Path, list[float]] = {bare: [], Path(folder): []}
             for _ in range(ROUNDS):
                 for place, times in times_by_folder.items():
-                    times.append(imported(place, name))
+                    times.append(import_milliseconds(place, name))
             without, with_bytecode = (median(times) for times in times_by_folder.values())
             print(f"{name:28}{without:10.0f}{with_bytecode:10.0f}")
 
 
-def imported(folder: Path, name: str) -> float:
+def import_milliseconds(folder: Path, name: str) -> float:
     """Return the milliseconds that the import of a handler takes in a new process."""
     command = [sys.executable, "-B", "-S", "-c", PROGRAM, f"handlers.{name}"]
     process = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)  # noqa: S603 - our own arguments

@@ -124,7 +124,7 @@ class Simulation:
         self._at(self._now + longest * self._chance.random(), lambda: self._begin(start, attempt + 1, others, then))
 
 
-def sustained(shards: tuple[int, int], creates: float) -> tuple[float, Result]:
+def highest_rate(shards: tuple[int, int], creates: float) -> tuple[float, Result]:
     """Return the highest rate at which almost no transaction is refused, with its result."""
     best = (0.0, Result([0.0]))
     for rate in RATES:
@@ -140,7 +140,7 @@ def main() -> None:
     print(f"{'':8} {'shards':>10} | steady: a second  p50 ms  p99 ms | 50 threads: a second   refused  p99 ms")
     for kind, creates in CREATES.items():
         for name, shards in SHARDS.items():
-            rate, steady = sustained(shards, creates)
+            rate, steady = highest_rate(shards, creates)
             crowd = Simulation(shards, creates).threads(THREADS)
             print(
                 f"{kind:8} {name:>10} | {rate:16.0f} {steady.percentile(0.5) * 1000:7.0f}"

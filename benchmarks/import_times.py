@@ -57,8 +57,8 @@ def measure(module: str) -> tuple[float, float, list[str]]:
 def main() -> None:
     """Print one line for each function."""
     for module in handlers():
-        imported, client, heavy = measure(module)
-        print(f"{imported:5.0f} + {client:3.0f} ms  {module.removeprefix('handlers.'):28} {' '.join(heavy)}")
+        import_ms, client, heavy = measure(module)
+        print(f"{import_ms:5.0f} + {client:3.0f} ms  {module.removeprefix('handlers.'):28} {' '.join(heavy)}")
 
 
 if __name__ == "__main__":

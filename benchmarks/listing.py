@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import DynamoDBStore, TableNames
 from adapters.dynamodb.keys import LISTING_INDEXES
-from benchmarks.listing_data import APP_ID, DAYS, MAX_WHOLE, Meter, connect, endpoint, load, stopped
+from benchmarks.listing_data import APP_ID, DAYS, MAX_WHOLE, Meter, connect, endpoint, fixed_time, load
 from domain.requests.listing import ListQuery, Lists
 from domain.requests.record import State, WebhookState
 from local.tables import drop_tables, make_tables
@@ -97,7 +97,7 @@ def measured(meter: Meter, call: Callable[[], object], rounds: int = ROUNDS) -> 
     return calls, capacity, statistics.median(seconds) * 1000
 
 
-def fitting(records: Sequence[QueuedRequest], query: ListQuery) -> list[str]:
+def matching_ids(records: Sequence[QueuedRequest], query: ListQuery) -> list[str]:
     """Filter and sort all records in memory and return the ids of the whole list."""
     keys = [
         (getattr(record, query.sort), record.id)
@@ -117,13 +117,13 @@ class Comparison:
         self._connection_id = connection_id
         self._records = records
         self._store = DynamoDBStore(client, tables)
-        self._lists = Lists(self._store, stopped)
+        self._lists = Lists(self._store, fixed_time)
         self._meter = Meter(client)
 
     def pages(self, name: str, parameters: dict[str, Any], *, with_naive: bool = True) -> tuple[int, list[float]]:
         """Measure the first, middle and last page. Return the largest number of calls and the capacity of each page."""
         query = ListQuery(self._connection_id, **parameters)
-        everything = fitting(self._records, query)
+        everything = matching_ids(self._records, query)
         pages = self._lists.page(APP_ID, query).total_pages
         most_calls, capacities = 0, []
         for label, number in (("1", 1), ("middle", (pages + 1) // 2), ("last", pages)):

@@ -39,7 +39,7 @@ from domain.storage.counts import INSERTED, UPDATED, CountKey
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-BEGAN = datetime(2025, 3, 1, tzinfo=UTC)
+FIRST_DAY = datetime(2025, 3, 1, tzinfo=UTC)
 DAYS = 365
 APP_ID = "a0000000-0000-4000-8000-000000000001"
 BATCH = 25
@@ -108,9 +108,9 @@ def endpoint() -> str:
     return url
 
 
-def stopped() -> datetime:
+def fixed_time() -> datetime:
     """Return the same moment each time. With this clock a search never reaches its time limit."""
-    return BEGAN
+    return FIRST_DAY
 
 
 def connect(url: str, connections: int = 16) -> Any:
@@ -128,7 +128,7 @@ def connect(url: str, connections: int = 16) -> Any:
 
 def a_connection() -> Connection:
     """Return a connection of the app with a new id."""
-    start = timestamp(BEGAN)
+    start = timestamp(FIRST_DAY)
     return Connection(str(uuid.uuid4()), APP_ID, "owner", "file", start, start)
 
 
@@ -138,7 +138,7 @@ def records_over_a_year(connection_id: str, number: int, days: int = DAYS, seed:
     lives = [(state, webhook_state) for _, state, webhook_state in LIVES]
     shares = [share for share, _, _ in LIVES]
     for _ in range(number):
-        inserted = BEGAN + timedelta(seconds=chance.random() * days * 86_400)
+        inserted = FIRST_DAY + timedelta(seconds=chance.random() * days * 86_400)
         updated = inserted + timedelta(minutes=min(2880.0, chance.expovariate(1 / 30)))
         state, webhook_state = chance.choices(lives, shares)[0]
         yield QueuedRequest(
@@ -232,14 +232,14 @@ def load(
     connection = a_connection()
     DynamoDBStore(client, tables).commit(Put(None, connection))
     records = sorted(records_over_a_year(connection.id, number, days), key=lambda one: (one.inserted_at, one.id))
-    stored_days = frozenset(day_of(timestamp(BEGAN + timedelta(days=day))) for day in STORED_DAYS)
+    stored_days = frozenset(day_of(timestamp(FIRST_DAY + timedelta(days=day))) for day in STORED_DAYS)
     plan = Plan(
         client.meta.endpoint_url,
         tables,
         connection.id,
         day_of(records[-1].inserted_at) if packed else "",
         stored_days if number > MAX_WHOLE else None,
-        marked(records),
+        marked_ids(records),
         needle,
     )
     load_start = time.monotonic()
@@ -252,7 +252,7 @@ def load(
     return connection.id, records
 
 
-def marked(records: Sequence[QueuedRequest]) -> frozenset[str]:
+def marked_ids(records: Sequence[QueuedRequest]) -> frozenset[str]:
     """Return the ids of the ten records with the needle in their texts."""
     chance = random.Random(6)  # noqa: S311 - the same ones each time
     return frozenset(record.id for record in chance.sample(records, min(10, len(records))))

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import DynamoDBStore
-from benchmarks.listing_data import APP_ID, Bodies, Meter, connect, endpoint, load, marked, stopped
+from benchmarks.listing_data import APP_ID, Bodies, Meter, connect, endpoint, fixed_time, load, marked_ids
 from benchmarks.postgresql import postgresql
 from domain.requests.listing import ListQuery, Lists
 from domain.requests.record import State
@@ -103,7 +103,7 @@ def compare(lists: Lists, meter: Meter, connection_id: str, server: PostgreSQL |
 
 def with_texts(records: list[QueuedRequest]) -> Iterator[tuple[QueuedRequest, str, str, str]]:
     """Yield each record with the bodies and the search text that were loaded with it."""
-    bodies, has_needle = Bodies(), marked(records)
+    bodies, has_needle = Bodies(), marked_ids(records)
     for record in records:
         yield record, *bodies.of(record, NEEDLE if record.id in has_needle else "")
 
@@ -121,7 +121,7 @@ def main(records: int = RECORDS, form: str = "packed") -> None:
             server.load(with_texts(records_in_memory))
         else:
             print("PostgreSQL is not installed: its column stays empty.")
-        compare(Lists(store, stopped), meter, connection_id, server)
+        compare(Lists(store, fixed_time), meter, connection_id, server)
     meter.take()
     start = time.perf_counter()
     hits = scan(client, tables.payloads)

@@ -44,7 +44,7 @@ class TimedTransport(HttpTransport):
         return answer
 
 
-def timed(call: Callable[[], Any], rounds: int = ROUNDS) -> list[float]:
+def durations_of(call: Callable[[], Any], rounds: int = ROUNDS) -> list[float]:
     """Return the duration of each of `rounds` calls, in seconds."""
     seconds = []
     for _ in range(rounds):
@@ -67,13 +67,15 @@ def main(records: int = RECORDS) -> int:
         print(f"{records} records created one after the other in {time.perf_counter() - start:.0f} s")
         chance = random.Random()  # noqa: S311 - any record, any page
         durations = {
-            "create": timed(lambda: api.call("POST", requests, REQUEST)),
-            "get": timed(lambda: api.call("GET", f"/api/v1/queued_requests/{chance.choice(ids)}")),
-            "list, first page": timed(lambda: api.call("GET", requests)),
-            "list, any page": timed(
+            "create": durations_of(lambda: api.call("POST", requests, REQUEST)),
+            "get": durations_of(lambda: api.call("GET", f"/api/v1/queued_requests/{chance.choice(ids)}")),
+            "list, first page": durations_of(lambda: api.call("GET", requests)),
+            "list, any page": durations_of(
                 lambda: api.call("GET", f"{requests}?page={chance.randint(1, max(1, records // 20))}")
             ),
-            "list, waiting, by update": timed(lambda: api.call("GET", f"{requests}?state=waiting&sort=updated_at")),
+            "list, waiting, by update": durations_of(
+                lambda: api.call("GET", f"{requests}?state=waiting&sort=updated_at")
+            ),
         }
         transport = TimedTransport()
         qwc = Path(who.qwc_path).read_text(encoding="utf-8")

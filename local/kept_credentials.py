@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 COMPANY_FILE = "company.json"
 """The simulated QuickBooks company of a run that keeps its data."""
 
-KEPT = "kept"
+FOLDER = "kept"
 """Where in the state directory each database has a folder: a run without one, or with another, leaves it alone."""
 
 PREVIOUS = "previous"
@@ -28,7 +28,7 @@ class DoNotFit(Exception):
 
 def folder_of(state: Path, dynamodb_endpoint: str) -> Path:
     """Return the folder of a database in a state directory."""
-    return state / KEPT / re.sub(r"[^A-Za-z0-9.]+", "-", dynamodb_endpoint)
+    return state / FOLDER / re.sub(r"[^A-Za-z0-9.]+", "-", dynamodb_endpoint)
 
 
 def of_earlier_run(folder: Path, dynamodb: Any) -> Credentials | None:

@@ -133,13 +133,13 @@ def prepare(client: Any, tables: TableNames, now: datetime) -> Mapping[str, int]
         if item.get(STATE, {}).get("S") not in UNFINISHED:
             continue
         record = store.request(item[ID]["S"])
-        if isinstance(record, QueuedRequest) and (after := released(record, now)) is not record:
+        if isinstance(record, QueuedRequest) and (after := after_restore(record, now)) is not record:
             store.commit(ChangeRequest(record, after))
             counts["reads to send again" if record.is_read else "writes to ask QuickBooks about"] += 1
     return counts
 
 
-def released(record: QueuedRequest, now: datetime) -> QueuedRequest:
+def after_restore(record: QueuedRequest, now: datetime) -> QueuedRequest:
     """Return an unfinished request as it continues after a restore, or itself if nothing changes."""
     if record.is_read:
         return after_session_end(record, now) if record.state in IN_FLIGHT else record

@@ -57,19 +57,19 @@ class Placeholders:
 
     def check(self, *expressions: Parsed | None) -> None:
         """Raise a ValidationException unless the expressions use exactly these placeholders."""
-        used = {name for expression in expressions if expression for name in expression.placeholders}
-        for kind, sign, existing in (("name", "#", self.names), ("value", ":", self.values)):
-            undefined = sorted(name for name in used if name.startswith(sign) and name not in existing)
-            if undefined:
+        used_names = {name for expression in expressions if expression for name in expression.placeholders}
+        for kind, sign, defined_names in (("name", "#", self.names), ("value", ":", self.values)):
+            undefined_names = sorted(name for name in used_names if name.startswith(sign) and name not in defined_names)
+            if undefined_names:
                 raise invalid(
                     f"Invalid expression: An expression attribute {kind} used in the document path is not defined; "
-                    f"attribute {kind}: {undefined[0]}"
+                    f"attribute {kind}: {undefined_names[0]}"
                 )
-            unused = sorted(name for name in existing if name not in used)
-            if unused:
+            unused_names = sorted(name for name in defined_names if name not in used_names)
+            if unused_names:
                 raise invalid(
                     f"Value provided in ExpressionAttribute{kind.title()}s unused in expressions: "
-                    f"keys: {{{', '.join(unused)}}}"
+                    f"keys: {{{', '.join(unused_names)}}}"
                 )
 
 

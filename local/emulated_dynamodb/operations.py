@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from local.emulated_dynamodb.expressions import Placeholders, condition, project, projection, update
 from local.emulated_dynamodb.tables import SHARD_ID, Table
-from local.emulated_dynamodb.values import DynamoDBError, copied, invalid, size_of
+from local.emulated_dynamodb.values import DynamoDBError, copy_of, invalid, size_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -64,7 +64,7 @@ class Database:
         if operation not in self._operations:
             raise DynamoDBError("UnknownOperationException", f"The emulation of DynamoDB does not support {operation}.")
         with self._lock:
-            response: Response = copied(self._operations[operation](request))
+            response: Response = copy_of(self._operations[operation](request))
             return response
 
     def remove_expired(self, now: float) -> None:
@@ -79,7 +79,7 @@ class Database:
         """Create a table."""
         if request["TableName"] in self._tables:
             raise DynamoDBError("ResourceInUseException", f"Table already exists: {request['TableName']}")
-        table = self._tables[request["TableName"]] = Table(copied(dict(request)))
+        table = self._tables[request["TableName"]] = Table(copy_of(dict(request)))
         return {"TableDescription": table.describe()}
 
     def describe_table(self, request: Request) -> Response:
@@ -243,7 +243,7 @@ class Database:
         write = _Write.of(kind, self._table(request), request)
         write.apply()
         attributes = {"ALL_OLD": write.old, "ALL_NEW": write.new}.get(request.get("ReturnValues", "NONE"))
-        return {} if attributes is None else {"Attributes": copied(attributes)}
+        return {} if attributes is None else {"Attributes": copy_of(attributes)}
 
     # --- Streams
 
@@ -305,13 +305,13 @@ class _Write:
             raise DynamoDBError(
                 "ConditionalCheckFailedException",
                 "The conditional request failed",
-                **({"Item": copied(old)} if returns_item else {}),
+                **({"Item": copy_of(old)} if returns_item else {}),
             )
         new = old
         if kind == "Delete":
             new = None
         elif kind == "Put":
-            new = copied(request["Item"])
+            new = copy_of(request["Item"])
         elif change is not None:
             of_key = sorted(set(change.attributes(placeholders)) & set(table.key_names))
             if of_key:
@@ -319,7 +319,7 @@ class _Write:
                     f"One or more parameter values were invalid: Cannot update attribute {of_key[0]}. "
                     "This attribute is part of the key"
                 )
-            new = copied(change.apply(placeholders, old or copied(request["Key"])))
+            new = copy_of(change.apply(placeholders, old or copy_of(request["Key"])))
         if new is not None and new is not old:
             table.check(new)
         return cls(table, key, new)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from local.emulated_dynamodb.values import comparable, copied, invalid, kind_of, size_of
+from local.emulated_dynamodb.values import comparable, copy_of, invalid, kind_of, size_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -309,7 +309,7 @@ class Table:
     def describe(self) -> dict[str, Any]:
         """Return the table description of DescribeTable."""
         description = {
-            **copied(dict(self.definition)),
+            **copy_of(dict(self.definition)),
             "TableArn": self.arn,
             "TableStatus": "ACTIVE",
             "CreationDateTime": self.created_at,

@@ -26,11 +26,11 @@ def invalid(message: str) -> DynamoDBError:
     return DynamoDBError("ValidationException", message)
 
 
-def copied(value: Any) -> Any:
+def copy_of(value: Any) -> Any:
     """Return a deep copy of a value, so that callers and the database never share mutable objects."""
     if value.__class__ is dict:
-        return {name: copied(each) if each.__class__ in _CONTAINERS else each for name, each in value.items()}
-    return [copied(each) if each.__class__ in _CONTAINERS else each for each in value]
+        return {name: copy_of(each) if each.__class__ in _CONTAINERS else each for name, each in value.items()}
+    return [copy_of(each) if each.__class__ in _CONTAINERS else each for each in value]
 
 
 _CONTAINERS = frozenset({dict, list})

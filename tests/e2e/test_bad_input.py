@@ -23,7 +23,7 @@ BOMB = (
     "</QBXMLMsgsRq></QBXML>"
 )
 TWO = '<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerQueryRq/><VendorQueryRq/></QBXMLMsgsRq></QBXML>'  # fmt: skip
-BROKEN = '<QBXML>\n<QBXMLMsgsRq onError="stopOnError">\n<CustomerQueryRq></QBXMLMsgsRq>\n</QBXML>'
+MALFORMED_XML = '<QBXML>\n<QBXMLMsgsRq onError="stopOnError">\n<CustomerQueryRq></QBXMLMsgsRq>\n</QBXML>'
 ONE = '<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerQueryRq/></QBXMLMsgsRq></QBXML>'
 
 
@@ -135,7 +135,7 @@ def test_a_body_that_is_wrong_is_refused(connection: Connection, body: Any, fiel
 
 
 def test_malformed_xml_is_refused_with_its_place(connection: Connection) -> None:
-    answer = connection.service.call("POST", f"{connection.path}/queued_requests", {"request_xml": BROKEN})
+    answer = connection.service.call("POST", f"{connection.path}/queued_requests", {"request_xml": MALFORMED_XML})
 
     problem = answer.json["error"]["details"]["problems"][0]
     assert (answer.status, answer.code) == (400, "invalid_request")

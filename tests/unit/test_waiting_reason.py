@@ -12,7 +12,7 @@ from domain.requests.record import QUEUED, Recovery, State, timestamp
 from domain.web_connector.session.polling import MAX_POSTPONEMENT_SECONDS
 from tests.support.builders import CONNECTION_ID, NOON, a_connection, a_record
 
-SEEN = {"last_connected_at": "2026-03-14T11:30:00.000000Z", "password_hash": "scrypt$"}
+IN_USE = {"last_connected_at": "2026-03-14T11:30:00.000000Z", "password_hash": "scrypt$"}
 LONG_AGO = {"last_connected_at": "2026-03-12T08:00:00.000000Z"}
 CLOSED = {"sync_window": SyncWindow("22:00", "06:00", "Europe/Berlin")}
 WRONG_PASSWORD = {"login_failed_at": "2026-03-14T11:59:00.000000Z"}
@@ -31,7 +31,7 @@ OTHER_FILE = {"last_error": {"code": "company_file_mismatch", "message": "Anothe
 
 def reason(*parts: dict[str, Any]) -> waiting_reason.WaitingReason | None:
     fields: dict[str, Any] = {}
-    for part in (SEEN, *parts):
+    for part in (IN_USE, *parts):
         fields |= part
     return waiting_reason.of_connection(a_connection(**fields), NOON)
 
@@ -176,7 +176,7 @@ def test_what_blocks_the_connection_blocks_its_requests(state: State) -> None:
 def test_a_write_whose_response_was_lost_is_recovering() -> None:
     record = a_record(state=State.RETRYABLE, recovery=Recovery(active=True), request_name="CustomerAddRq")
 
-    waiting = waiting_reason.of_request(record, a_connection(**SEEN), NOON, ahead=2)
+    waiting = waiting_reason.of_request(record, a_connection(**IN_USE), NOON, ahead=2)
 
     assert waiting
     assert waiting.code == "recovering"
@@ -192,14 +192,14 @@ def test_a_write_whose_response_was_lost_is_recovering() -> None:
     ],
 )
 def test_the_number_of_requests_ahead_is_shown(ahead: int, message: str) -> None:
-    waiting = waiting_reason.of_request(a_record(), a_connection(**SEEN), NOON, ahead=ahead)
+    waiting = waiting_reason.of_request(a_record(), a_connection(**IN_USE), NOON, ahead=ahead)
 
     assert waiting == waiting_reason.WaitingReason("requests_ahead", message)
 
 
 @pytest.mark.parametrize("ahead", [None, 0])
 def test_the_first_in_line_waits_for_the_next_session(ahead: int | None) -> None:
-    waiting = waiting_reason.of_request(a_record(), a_connection(**SEEN), NOON, ahead=ahead)
+    waiting = waiting_reason.of_request(a_record(), a_connection(**IN_USE), NOON, ahead=ahead)
 
     assert waiting
     assert waiting.code == "next_session"
@@ -207,7 +207,7 @@ def test_the_first_in_line_waits_for_the_next_session(ahead: int | None) -> None
 
 
 def test_a_running_session_sends_the_request() -> None:
-    waiting = waiting_reason.of_request(a_record(), a_connection(**SEEN, session_id="00"), NOON, ahead=0)
+    waiting = waiting_reason.of_request(a_record(), a_connection(**IN_USE, session_id="00"), NOON, ahead=0)
 
     assert waiting
     assert (waiting.code, waiting.message) == ("next_session", "A session is running and will send it.")
@@ -215,7 +215,7 @@ def test_a_running_session_sends_the_request() -> None:
 
 
 def test_a_retryable_request_is_sent_again() -> None:
-    waiting = waiting_reason.of_request(a_record(state=State.RETRYABLE), a_connection(**SEEN), NOON)
+    waiting = waiting_reason.of_request(a_record(state=State.RETRYABLE), a_connection(**IN_USE), NOON)
 
     assert waiting
     assert "sent again" in waiting.message

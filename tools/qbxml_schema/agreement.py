@@ -26,7 +26,7 @@ from domain.qbxml.request.document import DEFAULT_VERSION
 from domain.qbxml.request.fast_schema_check import is_valid
 from domain.qbxml.request.schema_check import all_problems
 from domain.queries import QUERIES, values
-from tools.qbxml_schema.generate import mutated, valid
+from tools.qbxml_schema.generate import mutate, valid
 from tools.qbxml_schema.xsd import Schema
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def main() -> int:
         particle = requests[number // 2 % len(requests)]
         node = valid(particle, random)
         kind = "mutated" if number % 2 else "valid"
-        changes = mutated(node, particle, random) if number % 2 else "none"
+        changes = mutate(node, particle, random) if number % 2 else "none"
         text = f'<QBXML><QBXMLMsgsRq onError="stopOnError">{node.write()}</QBXMLMsgsRq></QBXML>'
         theirs, ours = bool(judge.validate(etree.fromstring(text))), _accepts(text)
         verdicts[kind, theirs, ours] += 1

@@ -31,7 +31,7 @@ from domain.qbxml.request.xml_reader import read_xml
 from domain.qbxml.xml_parser import XML_ERRORS, defused_tree, parse_tree
 from domain.queries import QUERIES
 from simulator.company import Company
-from tools.qbxml_schema.generate import mutated, valid
+from tools.qbxml_schema.generate import mutate, valid
 from tools.qbxml_schema.xsd import Schema
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Fuzzer:
         particle = self._random.choice(self._requests)
         node = valid(particle, self._random)
         if self._often(0.6):
-            mutated(node, particle, self._random)
+            mutate(node, particle, self._random)
         request = (
             f'<?qbxml version="13.0"?><QBXML><QBXMLMsgsRq onError="stopOnError">{node.write()}</QBXMLMsgsRq></QBXML>'
         )

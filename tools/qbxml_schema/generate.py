@@ -97,7 +97,7 @@ def valid(particle: ElementParticle, random: Random) -> Node:
     return node
 
 
-def mutated(node: Node, particle: ElementParticle, random: Random) -> str:
+def mutate(node: Node, particle: ElementParticle, random: Random) -> str:
     """Change a request in one or two ways, and return the names of the changes."""
     names = [each.name for each in _all(particle)]
     changes = []

@@ -229,17 +229,17 @@ def test_pages_answer_without_a_key(deployment: Deployment, path: str) -> None:
 def test_nothing_of_a_deleted_connection_is_found(deployment: Deployment) -> None:
     """Its records are still stored, but no path leads to them, and nothing can change them."""
     request = {"request_json": {"request": {"name": "CustomerQueryRq"}}}
-    waiting, discarded, deleted = (
+    waiting_id, discarded_id, deleted_id = (
         deployment.api.call("POST", deployment.requests_url, request).json["data"]["id"] for _ in range(3)
     )
-    for one in (discarded, deleted):
+    for one in (discarded_id, deleted_id):
         assert deployment.api.call("POST", f"/api/v1/queued_requests/{one}/discard").status == 200
-    assert deployment.api.call("DELETE", f"/api/v1/queued_requests/{deleted}").status == 204
+    assert deployment.api.call("DELETE", f"/api/v1/queued_requests/{deleted_id}").status == 204
 
     assert deployment.api.call("DELETE", URL).status == 204
 
     assert len(deployment.store.records) == 3
-    for one in (waiting, discarded, deleted):
+    for one in (waiting_id, discarded_id, deleted_id):
         for path in (f"/api/v1/queued_requests/{one}", f"{deployment.requests_url}/{one}"):
             assert deployment.api.call("GET", path).status == 404
             assert deployment.api.call("DELETE", path).status == 404

@@ -78,12 +78,12 @@ def test_a_record_says_how_many_requests_are_ahead(deployment: Deployment) -> No
 
 
 def test_an_ended_request_has_no_waiting_reason(deployment: Deployment) -> None:
-    executed, discarded = deployment.queue(), deployment.queue()
-    deployment.end(executed["id"])
-    response = deployment.api.call("POST", f"/api/v1/queued_requests/{discarded['id']}/discard").json["data"]
+    executed_request, discarded_request = deployment.queue(), deployment.queue()
+    deployment.end(executed_request["id"])
+    response = deployment.api.call("POST", f"/api/v1/queued_requests/{discarded_request['id']}/discard").json["data"]
 
     assert response["waiting_reason"] is None
-    assert deployment.api.call("GET", executed["links"]["self"]).json["data"]["waiting_reason"] is None
+    assert deployment.api.call("GET", executed_request["links"]["self"]).json["data"]["waiting_reason"] is None
     assert [item["waiting_reason"] for item in deployment.api.call("GET", deployment.requests_url).json["data"]] == [
         None,
         None,

@@ -75,7 +75,7 @@ class Books:
     """One company file. Each response contains `owner`, so that a response from another file is recognised."""
 
     owner: str
-    stored: dict[str, tuple[str, str]] = field(default_factory=dict)
+    responses_by_id: dict[str, tuple[str, str]] = field(default_factory=dict)
     executions: Counter[str] = field(default_factory=Counter)
     iterators: dict[str, int] = field(default_factory=dict)
 
@@ -86,16 +86,16 @@ class Books:
             return self._read(request, objects, failed=failed)
         content = request.partition("<CustomerAddRq")[2]
         if old and old[1] != new[1]:
-            self.stored.pop(old[1], None)
-        if new[1] in self.stored:
-            former, text = self.stored[new[1]]
+            self.responses_by_id.pop(old[1], None)
+        if new[1] in self.responses_by_id:
+            former, text = self.responses_by_id[new[1]]
             return text if content in {former, ""} else nothing_stored(request, 9001)
         if not content:
             return nothing_stored(request)
         self.executions[new[1]] += 1
         text = self._text(request, code=3100, severity="Error") if failed else self._text(request)
         text = text.replace("<QBXMLMsgsRs>", f'<QBXMLMsgsRs newMessageSetID="{new[1]}">')
-        self.stored[new[1]] = content, text
+        self.responses_by_id[new[1]] = content, text
         return text
 
     def _read(self, request: str, objects: int, *, failed: bool) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tools.qbxml_schema.__main__ import main
-from tools.qbxml_schema.generate import mutated, valid
+from tools.qbxml_schema.generate import mutate, valid
 from tools.qbxml_schema.xsd import Schema
 
 if TYPE_CHECKING:
@@ -144,5 +144,5 @@ def test_generated_requests_are_valid_until_they_are_mutated(tmp_path: Path) -> 
     for _ in range(200):
         node = valid(request, random)
         assert {child.name for child in node.children} <= {"ListID", "Color", "Size", "Owner"}
-        mutated(node, request, random)
+        mutate(node, request, random)
         assert node.write().startswith("<ToyQueryRq")

@@ -138,7 +138,7 @@ class Bookkeeper:
         """Return the balance of an account as its query shows it."""
         return Decimal(self.get(account, "Account").findtext("Balance", ""))
 
-    def owed(self, customer: str) -> Decimal:
+    def balance_of(self, customer: str) -> Decimal:
         """Return the balance of a customer without its jobs."""
         return Decimal(self.get(customer, "Customer").findtext("Balance", ""))
 

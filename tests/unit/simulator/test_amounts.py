@@ -188,7 +188,7 @@ def test_a_credit_memo_and_a_sales_receipt_post_the_other_way_and_to_cash(keeper
 
     assert (memo.findtext("TotalAmount"), memo.findtext("CreditRemaining")) == ("53.00", "53.00")
     assert receipt.findtext("TotalAmount") == "53.00"
-    assert keeper.owed("Ada") == Decimal(-53)
+    assert keeper.balance_of("Ada") == Decimal(-53)
     assert keeper.balance("Undeposited Funds") == Decimal(53)
     assert (keeper.balance("Sales"), keeper.balance("Sales Tax Payable")) == (Decimal(0), Decimal(0))
 
@@ -196,7 +196,7 @@ def test_a_credit_memo_and_a_sales_receipt_post_the_other_way_and_to_cash(keeper
 def test_a_pending_invoice_posts_nothing(keeper: Bookkeeper) -> None:
     keeper.invoice(IsPending=True)
 
-    assert keeper.owed("Ada") == 0
+    assert keeper.balance_of("Ada") == 0
 
 
 def test_a_statement_charge_is_open_until_it_is_paid(keeper: Bookkeeper) -> None:
@@ -207,7 +207,7 @@ def test_a_statement_charge_is_open_until_it_is_paid(keeper: Bookkeeper) -> None
         "160.00",
         "false",
     )
-    assert keeper.owed("Ada") == Decimal(160)
+    assert keeper.balance_of("Ada") == Decimal(160)
 
 
 def test_an_invoice_copies_the_lines_of_a_sales_order_and_the_order_is_invoiced(keeper: Bookkeeper) -> None:
@@ -273,7 +273,7 @@ def test_a_mod_computes_amounts_tax_and_balance_again(keeper: Bookkeeper) -> Non
 
     assert amounts(invoice_after) == ["100.00", "-10.00", "80.00"]
     assert (invoice_after.findtext("SalesTaxTotal"), invoice_after.findtext("BalanceRemaining")) == ("5.40", "175.40")
-    assert keeper.owed("Ada") == Decimal("175.40")
+    assert keeper.balance_of("Ada") == Decimal("175.40")
 
 
 def test_a_mod_of_the_amount_changes_the_rate_and_a_mod_of_the_item_all_of_the_line(keeper: Bookkeeper) -> None:

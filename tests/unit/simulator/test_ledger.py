@@ -115,7 +115,7 @@ def test_a_check_refunds_the_credit_of_a_customer(keeper: Bookkeeper) -> None:
         "Check", AccountRef="Checking", PayeeEntityRef="Ada", ApplyCheckToTxnAdd=application, ExpenseLineAdd=lines
     )
 
-    assert keeper.owed("Ada") == 0
+    assert keeper.balance_of("Ada") == 0
     assert keeper.get(payment).findtext("UnusedPayment") == "0.00"
 
 
@@ -130,7 +130,7 @@ def test_a_journal_entry_must_balance(keeper: Bookkeeper) -> None:
     )
 
     assert len(entry.findall("JournalDebitLine")) == 2
-    assert keeper.owed("Ada") == Decimal(105)
+    assert keeper.balance_of("Ada") == Decimal(105)
     code, message = keeper.refusal(
         "JournalEntry", JournalDebitLine=[debit], JournalCreditLine=[{"AccountRef": "Checking", "Amount": "9.99"}]
     )
@@ -151,7 +151,7 @@ def test_a_journal_entry_to_receivables_can_be_paid(keeper: Bookkeeper) -> None:
 
     keeper.add("ReceivePayment", CustomerRef="Bruno", TotalAmount="5.00", AppliedToTxnAdd=application)
 
-    assert keeper.owed("Bruno") == 0
+    assert keeper.balance_of("Bruno") == 0
 
 
 def test_a_deposit_takes_a_payment_out_of_undeposited_funds_once(keeper: Bookkeeper) -> None:
@@ -221,7 +221,7 @@ def test_opening_balances_are_transactions(keeper: Bookkeeper) -> None:
     assert (keeper.balance("Savings"), keeper.balance("Loan")) == (Decimal(500), Decimal(200))
     assert keeper.balance("Opening Balance Equity") == Decimal(300)
     assert keeper.get("Landlord", "Vendor").findtext("Balance") == "80.00"
-    assert keeper.owed("Carla") == Decimal(30)
+    assert keeper.balance_of("Carla") == Decimal(30)
 
 
 def test_a_company_without_accounts_gets_those_that_a_transaction_needs(keeper: Bookkeeper) -> None:

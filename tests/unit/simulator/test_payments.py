@@ -48,7 +48,7 @@ def test_an_invoice_is_paid_when_payments_settle_all_of_it(keeper: Bookkeeper) -
 
     pay(keeper, invoice, "40.00")
     assert state(keeper, invoice) == ("-100.00", "0.00", "true")
-    assert keeper.owed("Ada") == 0
+    assert keeper.balance_of("Ada") == 0
     assert keeper.balance("Undeposited Funds") == Decimal(100)
 
 
@@ -118,7 +118,7 @@ def test_a_payment_is_applied_to_the_oldest_invoices(keeper: Bookkeeper) -> None
 
 def test_what_is_not_applied_stays_with_the_customer_and_can_settle_a_later_invoice(keeper: Bookkeeper) -> None:
     payment = keeper.add("ReceivePayment", CustomerRef="Ada", TotalAmount="130.00", IsAutoApply=True)
-    assert (payment.findtext("UnusedPayment"), keeper.owed("Ada")) == ("130.00", Decimal(-130))
+    assert (payment.findtext("UnusedPayment"), keeper.balance_of("Ada")) == ("130.00", Decimal(-130))
 
     credit = {"CreditTxnID": payment.findtext("TxnID"), "AppliedAmount": "100.00"}
     invoice = keeper.invoice(SetCredit=[credit])
@@ -145,7 +145,7 @@ def test_discounts_and_credits_settle_together_with_the_payment(keeper: Bookkeep
     assert payment.findtext("UnusedCredits") == "5.00"
     assert payment.findtext("AppliedToTxnRet/DiscountAmount") == "2.00"
     assert payment.findtext("AppliedToTxnRet/LinkedTxn/TxnType") == "CreditMemo"
-    assert keeper.owed("Ada") == Decimal(-5)
+    assert keeper.balance_of("Ada") == Decimal(-5)
     assert keeper.balance("Discounts") == Decimal(-2)
     application = {"TxnID": invoice.findtext("TxnID"), "PaymentAmount": "0.01"}
     assert keeper.refusal("ReceivePayment", CustomerRef="Ada", AppliedToTxnAdd=[application])[0] == "3210"
@@ -158,7 +158,7 @@ def test_a_customer_pays_for_its_jobs(keeper: Bookkeeper) -> None:
 
     pay(keeper, invoice, "100.00")
 
-    assert (keeper.owed("Ada"), keeper.owed("Ada:Kitchen")) == (Decimal(0), Decimal(0))
+    assert (keeper.balance_of("Ada"), keeper.balance_of("Ada:Kitchen")) == (Decimal(0), Decimal(0))
 
 
 def test_a_deleted_payment_opens_the_invoice_again_and_a_deleted_invoice_frees_the_payment(keeper: Bookkeeper) -> None:
@@ -171,7 +171,7 @@ def test_a_deleted_payment_opens_the_invoice_again_and_a_deleted_invoice_frees_t
 
     now = keeper.get(payment)
     assert (now.findtext("UnusedPayment"), now.find("AppliedToTxnRet")) == ("100.00", None)
-    assert keeper.owed("Ada") == Decimal(-100)
+    assert keeper.balance_of("Ada") == Decimal(-100)
 
 
 def test_a_refund_uses_up_a_credit(keeper: Bookkeeper) -> None:
@@ -184,7 +184,7 @@ def test_a_refund_uses_up_a_credit(keeper: Bookkeeper) -> None:
 
     assert refund.findtext("TotalAmount") == "25.00"
     assert refund.findtext("RefundAppliedToTxnRet/CreditRemaining") == "0.00"
-    assert keeper.owed("Ada") == 0
+    assert keeper.balance_of("Ada") == 0
     assert keeper.balance("Checking") == Decimal(-25)
     assert keeper.refusal("ARRefundCreditCard", CustomerRef="Ada", RefundAppliedToTxnAdd=[application])[0] == "3210"
 
@@ -197,4 +197,4 @@ def test_a_voided_invoice_frees_its_payment(keeper: Bookkeeper) -> None:
 
     assert state(keeper, invoice)[1:] == ("0.00", "true")
     assert keeper.get(payment).findtext("UnusedPayment") == "100.00"
-    assert keeper.owed("Ada") == Decimal(-100)
+    assert keeper.balance_of("Ada") == Decimal(-100)

@@ -19,8 +19,8 @@ def add(name: str, sets: str = "", label: str = "1") -> str:
     return document(body, sets=sets)
 
 
-KEPT = ' newMessageSetID="A"'
-WRITE = add("Once", KEPT)
+WITH_MESSAGE_SET = ' newMessageSetID="A"'
+WRITE = add("Once", WITH_MESSAGE_SET)
 CHECK = document("", sets=' newMessageSetID="A" oldMessageSetID="A"')
 READ = document('<CustomerQueryRq requestID="7"><MaxReturned>2</MaxReturned></CustomerQueryRq>')
 START = document('<CustomerQueryRq requestID="7" iterator="Start"><MaxReturned>2</MaxReturned></CustomerQueryRq>')

@@ -273,12 +273,12 @@ def test_the_output_of_a_machine_begins_with_its_number() -> None:
 
 
 def test_an_exception_in_a_machine_is_raised_to_the_caller() -> None:
-    class Broken(ScriptedService):
+    class FailingService(ScriptedService):
         def post(self, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
             raise ZeroDivisionError(url, headers, body)
 
     with pytest.raises(ZeroDivisionError):
-        start({"machines": 2}, Broken()).run_once()
+        start({"machines": 2}, FailingService()).run_once()
 
 
 def test_a_schedule_runs_all_machines_until_it_is_stopped() -> None:

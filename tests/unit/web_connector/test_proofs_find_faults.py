@@ -96,7 +96,7 @@ def _becomes(change: Change, state: State) -> bool:
     return isinstance(change, ChangeRequest) and change.after.state is state
 
 
-BROKEN = (Miscounting, WithoutConditions, WithoutTransactions, NewestFirst, SwappedResponses)
+FAULTY_STORES = (Miscounting, WithoutConditions, WithoutTransactions, NewestFirst, SwappedResponses)
 
 
 MAX_RUNS = 1_000
@@ -129,10 +129,10 @@ def check_every_interruption(run: Callable[[Interruption], Drain]) -> None:
         run(interruption).to_the_end().check()
 
 
-@pytest.mark.parametrize("broken", BROKEN)
-def test_the_interruption_matrix_finds_a_broken_store(broken: type[ObservedStore]) -> None:
+@pytest.mark.parametrize("faulty_store", FAULTY_STORES)
+def test_the_interruption_matrix_finds_a_broken_store(faulty_store: type[ObservedStore]) -> None:
     with pytest.raises(AssertionError):
-        check_every_interruption(lambda interruption: Drain(two_writes, interruption, store=broken()))
+        check_every_interruption(lambda interruption: Drain(two_writes, interruption, store=faulty_store()))
 
 
 def test_the_interruption_matrix_finds_a_write_that_is_executed_twice() -> None:
@@ -148,29 +148,29 @@ def test_the_interruption_matrix_finds_a_write_that_is_executed_twice() -> None:
 def with_store(store: type[ObservedStore]) -> type[Interleavings]:
     """Return the state machine over a store without lag."""
 
-    class Broken(Interleavings):
+    class FaultyMachine(Interleavings):
         def make_system(self, seed: int) -> System:  # noqa: ARG002 - nothing is late here
             return System(store(), FixedClock())
 
-    return Broken
+    return FaultyMachine
 
 
-@pytest.mark.parametrize("broken", [*BROKEN, WithoutRecovery])
-def test_the_state_machine_finds_a_broken_store(broken: type[ObservedStore]) -> None:
+@pytest.mark.parametrize("faulty_store", [*FAULTY_STORES, WithoutRecovery])
+def test_the_state_machine_finds_a_broken_store(faulty_store: type[ObservedStore]) -> None:
     with pytest.raises(AssertionError):
-        interleavings.run(with_store(broken), runs=MAX_RUNS, steps=40, chance=1, shrinks=False)
+        interleavings.run(with_store(faulty_store), runs=MAX_RUNS, steps=40, chance=1, shrinks=False)
 
 
 def test_the_state_machine_finds_a_write_that_is_executed_twice() -> None:
-    class Broken(Interleavings):
+    class FaultyMachine(Interleavings):
         def make_system(self, seed: int) -> System:
             system = super().make_system(seed)
             for books in system.books.values():
-                books.stored = NothingStored()
+                books.responses_by_id = NothingStored()
             return system
 
     with pytest.raises(AssertionError):
-        interleavings.run(Broken, runs=MAX_RUNS, steps=40, chance=1, shrinks=False)
+        interleavings.run(FaultyMachine, runs=MAX_RUNS, steps=40, chance=1, shrinks=False)
 
 
 def test_the_state_machine_accepts_a_correct_service() -> None:

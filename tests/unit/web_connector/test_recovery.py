@@ -399,9 +399,9 @@ def test_quickbooks_stores_only_the_last_response() -> None:
 
     run.to_the_end().check()
 
-    (stored,) = run.company.message_sets.stored.values()
-    (last,) = [record for record in run.records if record.message_set_id in stored]
-    assert list(stored) == [last.message_set_id]
+    (message_sets,) = run.company.message_sets.stored.values()
+    (last,) = [record for record in run.records if record.message_set_id in message_sets]
+    assert list(message_sets) == [last.message_set_id]
     assert last.inserted_at == max(record.inserted_at for record in run.records)
 
 

@@ -115,9 +115,9 @@ def test_contention_leaves_the_session_to_the_next_sweep(qbwc: Connector) -> Non
         def commit(self, *changes: object) -> None:  # noqa: ARG002 - nothing is stored
             raise TooManyRequests("busy")
 
-    contended = Contended()
-    contended.sessions.update(qbwc.store.sessions)
-    result = sweeping.sweep(contended, qbwc.clock, qbwc.clock() + LONG)
+    store = Contended()
+    store.sessions.update(qbwc.store.sessions)
+    result = sweeping.sweep(store, qbwc.clock, qbwc.clock() + LONG)
 
     assert result == Swept(sessions_released=0, records_removed=0, connections_purged=0, finished=True)
 
@@ -190,9 +190,9 @@ def slowly(qbwc: Connector, minutes: int) -> None:
     real = qbwc.store.remove_records
 
     def slow(connection: Connection) -> Iterator[int]:
-        for removed in real(connection):
+        for count in real(connection):
             qbwc.clock.advance(minutes=minutes)
-            yield removed
+            yield count
 
     qbwc.store.remove_records = slow  # type: ignore[method-assign]
 
@@ -236,10 +236,10 @@ def test_two_concurrent_sweeps_do_no_harm(qbwc: Connector) -> None:
     real = qbwc.store.remove_records
 
     def overtaken(connection: Connection) -> Iterator[int]:
-        for removed in real(connection):
+        for count in real(connection):
             qbwc.store.remove_records = real  # type: ignore[method-assign]
             assert sweep(qbwc).connections_purged == 1
-            yield removed
+            yield count
 
     qbwc.store.remove_records = overtaken  # type: ignore[method-assign]
 
