@@ -78,8 +78,8 @@ def scan(client: Any, table: str) -> int:
     """Read every item of the table of bodies. Return how many texts contain the needle."""
     return sum(
         NEEDLE in item["search_text"]["S"]
-        for answer in client.get_paginator("scan").paginate(TableName=table)
-        for item in answer["Items"]
+        for response in client.get_paginator("scan").paginate(TableName=table)
+        for item in response["Items"]
         if "search_text" in item
     )
 

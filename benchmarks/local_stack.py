@@ -39,9 +39,9 @@ class TimedTransport(HttpTransport):
         """Post as the base class does."""
         method = headers["SOAPAction"].strip('"').rpartition("/")[2]
         start = time.perf_counter()
-        answer = super().post(url, headers, body)
+        response = super().post(url, headers, body)
         self.seconds.setdefault(method, []).append(time.perf_counter() - start)
-        return answer
+        return response
 
 
 def durations_of(call: Callable[[], Any], rounds: int = ROUNDS) -> list[float]:

@@ -110,8 +110,8 @@ def companies() -> bool:
     for name, query in QUERIES.items():
         text = document(query)
         large.process_request(text)  # the first answer of a type also loads its part of the schema
-        answer, seconds = measured(f"query: {name}", lambda text=text: large.process_request(text))  # type: ignore[misc]
-        assert 'statusCode="0"' in answer, answer[:500]
+        response, seconds = measured(f"query: {name}", lambda text=text: large.process_request(text))  # type: ignore[misc]
+        assert 'statusCode="0"' in response, response[:500]
         slowest = max(slowest, seconds)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "company.json"
@@ -126,10 +126,10 @@ def invoices() -> bool:
     company = Company.generated()
     company.process_request(document(CUSTOMER))
     texts = [document(invoice(number)) for number in range(INVOICES)]
-    answers, seconds = measured(
+    responses, seconds = measured(
         f"{INVOICES} invoices in the simulator alone", lambda: [company.process_request(text) for text in texts]
     )
-    assert all('statusCode="0"' in each for each in answers)
+    assert all('statusCode="0"' in each for each in responses)
     with tempfile.TemporaryDirectory() as folder, stack.running() as service:
         who = first_steps.prepare(service.base_url, OPERATE_FUNCTION, service.base_url, Path(folder))
         api = first_steps.Api(who.base_url, who.api_key)

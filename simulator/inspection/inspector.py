@@ -53,21 +53,21 @@ class Inspector:
         with self.company.lock:
             match path:
                 case ["lists" | "transactions" as name, *rest] if len(rest) <= 2:  # noqa: PLR2004 - kind and id
-                    answer = self._of_kind(rest, parameters, is_list=name == "lists")
+                    response = self._of_kind(rest, parameters, is_list=name == "lists")
                 case ["ledger", *rest] if len(rest) <= 1:
-                    answer = self._ledger(rest, parameters)
+                    response = self._ledger(rest, parameters)
                 case ["executed"]:
                     rows = views.executed(self.company, writes=parameters.get("writes") == "true")
-                    answer = _page_of(rows, parameters)
+                    response = _page_of(rows, parameters)
                 case ["books"]:
-                    answer = views.summary(self.company, len(self._problems()))
+                    response = views.summary(self.company, len(self._problems()))
                 case ["problems"]:
-                    answer = {"data": self._problems()}
+                    response = {"data": self._problems()}
                 case ["snapshots"]:
-                    answer = {"data": [{"id": each} for each in self._snapshots]}
+                    response = {"data": [{"id": each} for each in self._snapshots]}
                 case _:
                     raise NotFoundError(f"There is no /{'/'.join(path)}.")
-        return answer
+        return response
 
     def post(self, path: Sequence[str]) -> Json:
         """Change the company as a whole. Raises `NotFoundError` or `BadParameterError`."""

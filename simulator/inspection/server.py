@@ -105,20 +105,20 @@ class _Handler(BaseHTTPRequestHandler):
             file, content_type = _PAGE[name]
             self._send(200, content_type, (files(__package__) / file).read_bytes())
             return
-        self._answer(self._inspector.get)
+        self._respond(self._inspector.get)
 
     def do_POST(self) -> None:
         """Answer a reset, a snapshot or a restore."""
-        self._answer(lambda path, _: self._inspector.post(path))
+        self._respond(lambda path, _: self._inspector.post(path))
 
     def do_DELETE(self) -> None:
         """Delete a snapshot."""
-        self._answer(lambda path, _: self._inspector.delete(path))
+        self._respond(lambda path, _: self._inspector.delete(path))
 
     def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 - the name of the base class
         """Print nothing: the terminal shows the requests of the Web Connector."""
 
-    def _answer(self, answer: Callable[[list[str], dict[str, str]], Json]) -> None:
+    def _respond(self, view: Callable[[list[str], dict[str, str]], Json]) -> None:
         refusal = self._refusal()
         if refusal is not None:
             self._error(*refusal)
@@ -126,7 +126,7 @@ class _Handler(BaseHTTPRequestHandler):
         target = urlsplit(self.path)
         path = [unquote(part) for part in target.path.strip("/").split("/")]
         try:
-            body = answer(path, _parameters(target.query))
+            body = view(path, _parameters(target.query))
         except NotFoundError as error:
             self._error(404, "not_found", str(error))
         except BadParameterError as error:

@@ -191,9 +191,9 @@ class WebConnector:
 
     def call_for_string(self, method: str, **parts: str | int | None) -> str:
         """Make a call that returns a string. Raises `QbwcError` with the method's number."""
-        answer = self.call(method, **parts)
+        reply = self.call(method, **parts)
         try:
-            text = soap.read_string(method, *answer)
+            text = soap.read_string(method, *reply)
         except SoapError as error:
             raise call_failed(method, error) from error
         if self._on_call is not None:
@@ -282,9 +282,9 @@ class _Session:
         """Exchange versions; return the result when the service refuses this Web Connector."""
         connector = self._connector
         for method, parts in (("serverVersion", {}), ("clientVersion", {"strVersion": connector.client_version})):
-            answer = connector.call(method, **parts)
+            reply = connector.call(method, **parts)
             try:
-                text = soap.read_string(method, *answer)
+                text = soap.read_string(method, *reply)
             except SoapError as error:
                 if not error.fault:
                     raise call_failed(method, error) from error
@@ -309,11 +309,11 @@ class _Session:
     def _authenticate(self) -> tuple[str, int, int | None]:
         """Log in; return the status, the seconds to postpone (0: none) and the scheduler's minimum interval."""
         connector = self._connector
-        answer = connector.call(
+        reply = connector.call(
             "authenticate", strUserName=connector.qwc.user_name, strPassword=connector.password
         )  # fmt: skip
         try:
-            strings = soap.read_strings("authenticate", *answer)
+            strings = soap.read_strings("authenticate", *reply)
         except SoapError as error:
             raise call_failed("authenticate", error) from error
         if len(strings) < 2:  # noqa: PLR2004 - ticket and status
@@ -336,12 +336,12 @@ class _Session:
             except HresultError as error:
                 text = f"QBWC{_QUICKBOOKS_NOT_OPEN}: {error.message}"
                 connector.progress(0, text)
-                answer = connector.call_for_string(
+                reply = connector.call_for_string(
                     "connectionError", ticket=self._ticket, hresult=error.hresult, message=error.message
                 )
-                if answer.lower() == "done":
+                if reply.lower() == "done":
                     return text
-                path = answer
+                path = reply
             else:
                 self._path = connector.company.path
                 return books
@@ -386,11 +386,11 @@ class _Session:
         except HresultError as error:
             hresult, message = error.hresult, error.message
             connector.log("ProcessRequest", str(error))
-        answer = connector.call(
+        reply = connector.call(
             "receiveResponseXML", ticket=self._ticket, response=response, hresult=hresult, message=message
         )
         try:
-            progress = soap.read_int("receiveResponseXML", *answer)
+            progress = soap.read_int("receiveResponseXML", *reply)
         except SoapError as error:
             raise call_failed("receiveResponseXML", error) from error
         connector.log("receiveResponseXML", f"← {progress}")

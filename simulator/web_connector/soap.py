@@ -99,10 +99,10 @@ def _result(method: str, status: int, body: bytes) -> Element | None:
         raise SoapError(f"SOAP fault: {fault.findtext('faultstring', '')}", fault=True)
     if status != _OK:
         raise SoapError(f"The request failed with HTTP status {status}.")
-    answer = soap_body.find(f"{{{NAMESPACE}}}{method}Response")
-    if answer is None:
+    response = soap_body.find(f"{{{NAMESPACE}}}{method}Response")
+    if response is None:
         raise SoapError(f"The answer has no {method}Response in namespace {NAMESPACE}.")
-    return answer.find(f"{{{NAMESPACE}}}{method}Result")
+    return response.find(f"{{{NAMESPACE}}}{method}Result")
 
 
 def _text(element: Element) -> str:

@@ -41,13 +41,13 @@ class HttpTransport:
     def post(self, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
         """Send a SOAP call; a 200 that is not `text/xml` is refused, as in .NET's client."""
         try:
-            answer = self._pool.request("POST", url, headers=dict(headers), body=body, redirect=False)
+            response = self._pool.request("POST", url, headers=dict(headers), body=body, redirect=False)
         except urllib3.exceptions.HTTPError as error:
             raise TransportError(f"{type(error).__name__}: {error}") from error
-        content_type = answer.headers.get("Content-Type", "")
-        if answer.status == 200 and content_type.split(";")[0].strip().lower() != "text/xml":  # noqa: PLR2004 - HTTP OK
+        content_type = response.headers.get("Content-Type", "")
+        if response.status == 200 and content_type.split(";")[0].strip().lower() != "text/xml":  # noqa: PLR2004 - HTTP OK
             raise TransportError(f"Client found response content type of '{content_type}', but expected 'text/xml'.")
-        return answer.status, answer.data
+        return response.status, response.data
 
     def get(self, url: str) -> int:
         """Fetch a page; redirects are not followed."""

@@ -62,7 +62,7 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     if name == "openapi.json":
         return _file(event, _CONSOLE / "openapi.json", _REVALIDATE)
     if name == "app" and below == "schema/fields.json":
-        return _answer(event, _fields(), ".json", _REVALIDATE)
+        return _file_response(event, _fields(), ".json", _REVALIDATE)
     if name == "app" and below.startswith("schema/"):
         return _file(event, _inside(_SCHEMA, below.removeprefix("schema/")), _REVALIDATE)
     if name == "app" and below.startswith("assets/"):
@@ -87,7 +87,7 @@ def _page(event: dict[str, Any], name: str, below: str) -> dict[str, Any]:
     html = (_CONSOLE / _PAGES[name]).read_text(encoding="utf-8")
     text = html.replace("{{assets}}", f"{'../' * depth}app/assets/{assets_version()}")
     policy = _POLICY_OF_DOCS if name == "docs" else _POLICY + _TRUSTED_TYPES
-    return _answer(event, text, ".html", _REVALIDATE, {"Content-Security-Policy": policy})
+    return _file_response(event, text, ".html", _REVALIDATE, {"Content-Security-Policy": policy})
 
 
 def _asset(path: str) -> Path | None:
@@ -149,10 +149,10 @@ def _file(event: dict[str, Any], file: Path | None, caching: str) -> dict[str, A
         # Not cached, because a new page may call an old function during a deployment.
         headers = {**_HEADERS, "Cache-Control": "no-store"}
         return response(404, "text/plain; charset=utf-8", "There is no such file.\n", headers)
-    return _answer(event, file.read_text(encoding="utf-8"), file.suffix, caching)
+    return _file_response(event, file.read_text(encoding="utf-8"), file.suffix, caching)
 
 
-def _answer(
+def _file_response(
     event: dict[str, Any], text: str, suffix: str, caching: str, extra: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
     # The tag is weak, because API Gateway may compress the same text.

@@ -89,9 +89,9 @@ def with_changes(**changes: Any) -> Callable[[Page], object]:
     """Return a preparation that changes the data of a request."""
 
     def change(route: Route) -> None:
-        answer = json.loads(route.fetch().text())
-        answer["data"].update(changes)
-        route.fulfill(json=answer)
+        response = json.loads(route.fetch().text())
+        response["data"].update(changes)
+        route.fulfill(json=response)
 
     return lambda page: page.route("**/api/v1/queued_requests/*", change)
 

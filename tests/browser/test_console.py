@@ -361,9 +361,9 @@ def test_a_response_of_5_mb_does_not_freeze_the_tab(console: Console) -> None:
     request_id = query(connection)
 
     def large(route: Route) -> None:
-        answer = json.loads(route.fetch().text())
-        answer["data"].update(large_response())
-        route.fulfill(json=answer)
+        body = json.loads(route.fetch().text())
+        body["data"].update(large_response())
+        route.fulfill(json=body)
 
     console.sign_in()
     console.page.route(f"**/api/v1/queued_requests/{request_id}", large)

@@ -66,12 +66,12 @@ class ContendedStore:
 
     def rows(self) -> set[str]:
         """Return the sort keys of the connection's rows of counts."""
-        answer = self.client.query(
+        response = self.client.query(
             TableName=self._counts_table,
             KeyConditionExpression="connection_id = :connection",
             ExpressionAttributeValues={":connection": {"S": CONNECTION_ID}},
         )
-        return {item["day"]["S"] for item in answer["Items"]}
+        return {item["day"]["S"] for item in response["Items"]}
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ class Backups:
 
 def exchange(system: System, ticket: str, request: str) -> None:
     """Let QuickBooks execute a request and deliver the response."""
-    system.receive(ticket, system.books[system.connections[0].id].answer(request))
+    system.receive(ticket, system.books[system.connections[0].id].response_to(request))
 
 
 def test_writes_that_were_executed_after_the_backup_are_never_sent_again(emulated: DynamoDBStore) -> None:

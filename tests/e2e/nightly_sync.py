@@ -271,9 +271,9 @@ class Books:
 
     def get(self, path: str) -> Any:
         parts = urlsplit(self.url)
-        answer = urllib3.request("GET", f"http://{parts.netloc}/{path}")
-        assert answer.status == 200, answer.data
-        return answer.json()
+        response = urllib3.request("GET", f"http://{parts.netloc}/{path}")
+        assert response.status == 200, response.data
+        return response.json()
 
     def all(self, path: str) -> list[dict[str, Any]]:
         """Return all rows of a list of the API."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import threading
 import time
@@ -13,6 +12,7 @@ from local.command import invoke, local_client
 from local.first_steps import Api
 from simulator.company import Company
 from simulator.web_connector.scheduler import Simulator
+from tests.support.api_response import ApiResponse
 
 if TYPE_CHECKING:
     import queue
@@ -25,27 +25,6 @@ PATIENCE_SECONDS = 45
 """What a slow emulator may take for what a stack does by itself."""
 
 QUERY = {"request": {"name": "CustomerQueryRq", "children": [{"name": "MaxReturned", "text": "2"}]}}
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A response of the API."""
-
-    status: int
-    headers: Any
-    text: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.text)
-
-    @property
-    def code(self) -> str:
-        """The error's code. Checks the shape of the error."""
-        error = self.json["error"]
-        assert error["message"]
-        assert set(error) <= {"code", "message", "details"}
-        return str(error["code"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +48,10 @@ class Service:
         *,
         key: str | None = None,
         headers: dict[str, str] | None = None,
-    ) -> Answer:
+    ) -> ApiResponse:
         """Call the API with `key`, or with the app's key if there is none."""
-        answer = Api(self.base_url, self.api_key if key is None else key).request(method, path, body, headers)
-        return Answer(answer.status, answer.headers, answer.data.decode())
+        response = Api(self.base_url, self.api_key if key is None else key).request(method, path, body, headers)
+        return ApiResponse(response.status, response.headers, response.data.decode())
 
     def operate(self, operation: str, **arguments: str) -> dict[str, Any]:
         """Call the operator's function."""
@@ -109,15 +88,15 @@ class Connection:
 
     def queue(self, body: dict[str, Any]) -> Any:
         """Queue a request and return its record."""
-        answer = self.service.call("POST", f"{self.path}/queued_requests", body)
-        assert answer.status == 201, answer.text
-        return answer.json["data"]
+        response = self.service.call("POST", f"{self.path}/queued_requests", body)
+        assert response.status == 201, response.text
+        return response.json["data"]
 
     def record(self, request_id: str) -> Any:
         """Return a record as it is now."""
-        answer = self.service.call("GET", f"/api/v1/queued_requests/{request_id}")
-        assert answer.status == 200, answer.text
-        return answer.json["data"]
+        response = self.service.call("GET", f"/api/v1/queued_requests/{request_id}")
+        assert response.status == 200, response.text
+        return response.json["data"]
 
     def run_session(self, sleep: Callable[[float], object] = time.sleep) -> SessionResult:
         """Run one Web Connector session, with QuickBooks behind it; `sleep` waits where the service says NoOp."""

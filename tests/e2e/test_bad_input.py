@@ -15,7 +15,8 @@ from tests.e2e.support import QUERY
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.e2e.support import Answer, Connection, Service
+    from tests.e2e.support import Connection, Service
+    from tests.support.api_response import ApiResponse
 
 BOMB = (
     '<?xml version="1.0"?><!DOCTYPE b [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'
@@ -36,7 +37,7 @@ def connection(service: Service) -> Iterator[Connection]:
     assert (response.status, response.json["data"], response.json["total_pages"]) == (200, [], 0)
 
 
-def with_authorization(service: Service, path: str, header: str | None) -> Answer:
+def with_authorization(service: Service, path: str, header: str | None) -> ApiResponse:
     headers = {} if header is None else {"Authorization": header}
     return service.call("GET", path, key="", headers=headers)
 
@@ -49,31 +50,31 @@ def basic(text: str) -> str:
     "header", ["Basic", "Basic !!!", "Bearer sk_x", basic("no colon"), basic("sk_unknown:"), basic(":")]
 )
 def test_a_malformed_or_unknown_credential_is_refused(service: Service, header: str) -> None:
-    answer = with_authorization(service, "/api/v1/connections", header)
+    response = with_authorization(service, "/api/v1/connections", header)
 
-    assert answer.status == 401
+    assert response.status == 401
     if service.applies_gateway_responses:
-        assert answer.code == "unauthorized"
-        assert answer.headers["WWW-Authenticate"].startswith("Basic realm=")
+        assert response.code == "unauthorized"
+        assert response.headers["WWW-Authenticate"].startswith("Basic realm=")
 
 
 def test_no_credential_is_refused(service: Service) -> None:
     pool = urllib3.PoolManager(retries=urllib3.Retry(False))
-    answer = pool.request("GET", f"{service.base_url}/api/v1/connections")
+    response = pool.request("GET", f"{service.base_url}/api/v1/connections")
     pool.clear()
 
-    assert answer.status == 401
+    assert response.status == 401
     if service.applies_gateway_responses:
-        assert json.loads(answer.data)["error"]["code"] == "unauthorized"
+        assert json.loads(response.data)["error"]["code"] == "unauthorized"
 
 
 def test_a_revoked_key_is_refused(service: Service) -> None:
     key = service.operate("create_key", app_id=service.app_id)
     service.operate("revoke_key", key_hash=key["key_hash"])
 
-    answer = service.call("GET", "/api/v1/connections", key=key["api_key"])
+    response = service.call("GET", "/api/v1/connections", key=key["api_key"])
 
-    assert answer.status == 401
+    assert response.status == 401
 
 
 def test_a_read_only_key_changes_nothing(service: Service, connection: Connection) -> None:
@@ -95,15 +96,15 @@ def test_an_id_of_another_app_is_not_found(service: Service, connection: Connect
         ("POST", f"{connection.path}/queued_requests", {"request_json": QUERY}),
         ("GET", f"{connection.path}/customers", None),
     ):
-        answer = service.call(method, path, body, key=key)
-        assert (answer.status, answer.code) == (404, "not_found")
+        response = service.call(method, path, body, key=key)
+        assert (response.status, response.code) == (404, "not_found")
 
 
 @pytest.mark.parametrize("identifier", ["1", "not-a-uuid", "00000000-0000-4000-8000-00000000000g"])
 def test_ids_that_are_no_uuids_are_not_found(service: Service, identifier: str) -> None:
     for path in (f"/api/v1/connections/{identifier}", f"/api/v1/queued_requests/{identifier}"):
-        answer = service.call("GET", path)
-        assert (answer.status, answer.code) == (404, "not_found")
+        response = service.call("GET", path)
+        assert (response.status, response.code) == (404, "not_found")
 
 
 @pytest.mark.parametrize(
@@ -127,18 +128,18 @@ def test_ids_that_are_no_uuids_are_not_found(service: Service, identifier: str) 
     ],
 )
 def test_a_body_that_is_wrong_is_refused(connection: Connection, body: Any, field: str | None) -> None:
-    answer = connection.service.call("POST", f"{connection.path}/queued_requests", body)
+    response = connection.service.call("POST", f"{connection.path}/queued_requests", body)
 
-    assert (answer.status, answer.code) == (400, "invalid_request")
-    problems = answer.json["error"]["details"]["problems"]
+    assert (response.status, response.code) == (400, "invalid_request")
+    problems = response.json["error"]["details"]["problems"]
     assert field is None or field in {problem["field"] for problem in problems}
 
 
 def test_malformed_xml_is_refused_with_its_place(connection: Connection) -> None:
-    answer = connection.service.call("POST", f"{connection.path}/queued_requests", {"request_xml": MALFORMED_XML})
+    response = connection.service.call("POST", f"{connection.path}/queued_requests", {"request_xml": MALFORMED_XML})
 
-    problem = answer.json["error"]["details"]["problems"][0]
-    assert (answer.status, answer.code) == (400, "invalid_request")
+    problem = response.json["error"]["details"]["problems"][0]
+    assert (response.status, response.code) == (400, "invalid_request")
     assert problem["line"] == 3
     assert problem["column"] >= 1
 
@@ -146,17 +147,17 @@ def test_malformed_xml_is_refused_with_its_place(connection: Connection) -> None
 def test_a_body_of_2_mb_is_too_large(connection: Connection) -> None:
     body = {"request_xml": ONE.replace("<CustomerQueryRq/>", " " * 2 * 1024 * 1024)}
 
-    answer = connection.service.call("POST", f"{connection.path}/queued_requests", body)
+    response = connection.service.call("POST", f"{connection.path}/queued_requests", body)
 
-    assert (answer.status, answer.code) == (413, "request_too_large")
+    assert (response.status, response.code) == (413, "request_too_large")
 
 
 def test_a_body_that_is_not_json_by_its_type_is_refused(connection: Connection) -> None:
-    answer = connection.service.call(
+    response = connection.service.call(
         "POST", f"{connection.path}/queued_requests", ONE.encode(), headers={"Content-Type": "text/xml"}
     )
 
-    assert (answer.status, answer.code) == (415, "unsupported_media_type")
+    assert (response.status, response.code) == (415, "unsupported_media_type")
 
 
 @pytest.mark.parametrize(
@@ -174,19 +175,19 @@ def test_a_body_that_is_not_json_by_its_type_is_refused(connection: Connection) 
     ],
 )
 def test_a_list_parameter_that_is_wrong_is_refused(connection: Connection, query: str, field: str) -> None:
-    answer = connection.service.call("GET", f"{connection.path}/queued_requests?{query}")
+    response = connection.service.call("GET", f"{connection.path}/queued_requests?{query}")
 
-    assert (answer.status, answer.code) == (400, "invalid_request")
-    assert field in {problem["field"] for problem in answer.json["error"]["details"]["problems"]}
+    assert (response.status, response.code) == (400, "invalid_request")
+    assert field in {problem["field"] for problem in response.json["error"]["details"]["problems"]}
 
 
 @pytest.mark.parametrize(
     "query", ["max_returned=0", "active=Some", "include[]=Nmae", "name=a&from_name=b", "nam=x", "iterate=maybe"]
 )
 def test_a_query_parameter_that_is_wrong_is_refused(connection: Connection, query: str) -> None:
-    answer = connection.service.call("GET", f"{connection.path}/customers?{query}")
+    response = connection.service.call("GET", f"{connection.path}/customers?{query}")
 
-    assert (answer.status, answer.code) == (400, "invalid_request")
+    assert (response.status, response.code) == (400, "invalid_request")
 
 
 SOAP = (
@@ -199,37 +200,37 @@ SOAP = (
     "body", [b"", b"<soap:Envelope", SOAP.format("").encode(), SOAP.format('<unknown xmlns="x"/>').encode(), b"{}"]
 )
 def test_a_body_that_is_not_soap_gets_a_client_fault(service: Service, body: bytes) -> None:
-    answer = service.call("POST", "/qbwc", body, headers={"Content-Type": "text/xml"})
+    response = service.call("POST", "/qbwc", body, headers={"Content-Type": "text/xml"})
 
-    assert answer.status in {400, 500}  # SOAP 1.1 over HTTP: a fault comes with 500
-    assert "Fault" in answer.text
-    assert "Client" in answer.text
+    assert response.status in {400, 500}  # SOAP 1.1 over HTTP: a fault comes with 500
+    assert "Fault" in response.text
+    assert "Client" in response.text
 
 
 def test_soap_of_6_mb_is_refused(service: Service) -> None:
     body = SOAP.format("<x>" + "a" * 6 * 1024 * 1024 + "</x>").encode()
 
-    answer = service.call("POST", "/qbwc", body, headers={"Content-Type": "text/xml"})
+    response = service.call("POST", "/qbwc", body, headers={"Content-Type": "text/xml"})
 
-    assert answer.status == 413
+    assert response.status == 413
 
 
 def test_an_unknown_path_is_not_found(gateway: Service) -> None:
     for path in ("/", "/api/v1/nothing", "/api/v2/connections"):
-        answer = gateway.call("GET", path)
-        assert (answer.status, answer.code) == (404, "not_found")
+        response = gateway.call("GET", path)
+        assert (response.status, response.code) == (404, "not_found")
 
 
 def test_an_unknown_method_is_not_found(gateway: Service) -> None:
-    answer = gateway.call("PATCH", "/api/v1/connections", {})
+    response = gateway.call("PATCH", "/api/v1/connections", {})
 
-    assert (answer.status, answer.code) == (404, "not_found")
+    assert (response.status, response.code) == (404, "not_found")
 
 
 def test_more_than_10_mb_is_too_large(gateway: Service) -> None:
-    answer = gateway.call("POST", "/api/v1/connections", b" " * (10 * 1024 * 1024 + 1))
+    response = gateway.call("POST", "/api/v1/connections", b" " * (10 * 1024 * 1024 + 1))
 
-    assert (answer.status, answer.code) == (413, "request_too_large")
+    assert (response.status, response.code) == (413, "request_too_large")
 
 
 def test_a_second_response_uses_the_same_connection(service: Service) -> None:

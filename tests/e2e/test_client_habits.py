@@ -42,9 +42,9 @@ def test_the_user_name_is_the_key_and_the_password_is_empty(service: Service) ->
         f"{service.base_url}/api/v1/connections", headers={"Authorization": f"Basic {credential}"}
     )
 
-    with urllib.request.urlopen(request) as answer:  # noqa: S310 - the stack's own URL
-        assert answer.status == 200
-        assert "data" in json.load(answer)
+    with urllib.request.urlopen(request) as response:  # noqa: S310 - the stack's own URL
+        assert response.status == 200
+        assert "data" in json.load(response)
 
 
 def test_header_names_may_be_in_any_case(service: Service) -> None:

@@ -37,10 +37,10 @@ def test_a_wrong_setting_is_refused_with_a_remedy(service: Service) -> None:
     connection = service.connection()
     window = {"from": "22:00", "to": "06:00", "time_zone": "New York"}
 
-    answer = service.call("PATCH", connection.path, {"sync_window": window})
+    response = service.call("PATCH", connection.path, {"sync_window": window})
 
-    assert (answer.status, answer.code) == (400, "invalid_request")
-    (problem,) = answer.json["error"]["details"]["problems"]
+    assert (response.status, response.code) == (400, "invalid_request")
+    (problem,) = response.json["error"]["details"]["problems"]
     assert (problem["field"], problem["suggestion"]) == ("sync_window.time_zone", "Did you mean America/New_York?")
     assert service.call("PATCH", connection.path, {"lingerseconds": 1}).status == 400
 

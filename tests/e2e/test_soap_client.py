@@ -57,6 +57,6 @@ def test_a_client_made_from_the_wsdl_runs_a_whole_session(service: Service) -> N
 def test_a_wrong_password_is_no_valid_user(service: Service) -> None:
     connection = service.connection()
     with requests.Session() as session:
-        answer = client_of(service, session).authenticate(connection.id, "wrong")
+        response = client_of(service, session).authenticate(connection.id, "wrong")
 
-    assert answer[1] == "nvu"
+    assert response[1] == "nvu"

@@ -195,7 +195,7 @@ def client(service: str) -> Any:
     )
 
 
-def answer(database: Any, operation: str, parameters: dict[str, Any]) -> Any:
+def result_of(database: Any, operation: str, parameters: dict[str, Any]) -> Any:
     if operation == "transact_write_items":
         writes = [
             {kind: {"TableName": "things", **write}}
@@ -215,13 +215,13 @@ def answer(database: Any, operation: str, parameters: dict[str, Any]) -> Any:
 def all_items(database: Any, parameters: dict[str, Any]) -> list[Any]:
     # Where a page ends is not compared: plain moto looks whether anything follows, DynamoDB does not.
     items = []
-    page = answer(database, "query", parameters)
+    page = result_of(database, "query", parameters)
     while True:
         assert page["Count"] <= parameters["Limit"]
         items.extend(page["Items"])
         if "LastEvaluatedKey" not in page:
             return items
-        page = answer(database, "query", {**parameters, "ExclusiveStartKey": page["LastEvaluatedKey"]})
+        page = result_of(database, "query", {**parameters, "ExclusiveStartKey": page["LastEvaluatedKey"]})
 
 
 def stream(database: Any) -> list[Any]:
@@ -258,13 +258,13 @@ def run(
         database.create_table(**TABLE)
         for parameters in list_of_queries:
             all_items(database, parameters)  # so that the indexes exist and follow every change
-        answers = [answer(database, *step) for step in script]
-        answers.extend(all_items(database, parameters) for parameters in list_of_queries)
-        answers.append(
+        responses = [result_of(database, *step) for step in script]
+        responses.extend(all_items(database, parameters) for parameters in list_of_queries)
+        responses.append(
             sorted(database.scan(TableName="things")["Items"], key=lambda item: (item["owner"]["S"], item["part"]["S"]))
         )
-        answers.append(stream(database))
-        return answers
+        responses.append(stream(database))
+        return responses
 
 
 @settings(max_examples=60, deadline=None)
@@ -290,7 +290,7 @@ def test_concurrent_transactions_are_atomic() -> None:
             write = {"Item": thing, "ConditionExpression": "attribute_not_exists(part)"}
             total = {"owner": {"S": "total"}, "part": {"S": "0"}}
             count = {"Key": total, "UpdateExpression": "ADD n :one", "ExpressionAttributeValues": {":one": {"N": "1"}}}
-            result = answer(database, "transact_write_items", {"TransactItems": [{"Update": count}, {"Put": write}]})
+            result = result_of(database, "transact_write_items", {"TransactItems": [{"Update": count}, {"Put": write}]})
             return not isinstance(result, tuple)
 
         with ThreadPoolExecutor(8) as pool:
@@ -406,7 +406,7 @@ def test_a_transaction_that_dynamodb_refuses_changes_nothing(writes: list[dict[s
         database = client("dynamodb")
         database.create_table(**TABLE)
 
-        error, _ = answer(database, "transact_write_items", {"TransactItems": writes})
+        error, _ = result_of(database, "transact_write_items", {"TransactItems": writes})
 
         assert message in error["Message"]
         assert database.scan(TableName="things")["Items"] == []

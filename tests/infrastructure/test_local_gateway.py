@@ -197,9 +197,9 @@ def test_a_function_that_fails_gets_a_gateway_response(
 def test_a_body_over_10_mb_reaches_no_function(tmp_path: Path) -> None:
     functions = Functions(lambda _event: OK)
 
-    answer = ask(functions, tmp_path, "POST", body=b"x" * (10 * 1024 * 1024 + 1))
+    response = ask(functions, tmp_path, "POST", body=b"x" * (10 * 1024 * 1024 + 1))
 
-    assert (answer.status, answer.body, functions.calls) == (413, b'{"too": "large"}', [])
+    assert (response.status, response.body, functions.calls) == (413, b'{"too": "large"}', [])
 
 
 @pytest.mark.parametrize(("accept", "body"), [("application/json", b"bytes"), ("*/*", base64.b64encode(b"bytes"))])
@@ -208,9 +208,9 @@ def test_base64_becomes_bytes_only_for_a_binary_type_that_is_accepted_first(
 ) -> None:
     text = base64.b64encode(b"bytes").decode()
 
-    answer = ask(Functions(lambda _event: {**OK, "body": text, "isBase64Encoded": True}), tmp_path, Accept=accept)
+    response = ask(Functions(lambda _event: {**OK, "body": text, "isBase64Encoded": True}), tmp_path, Accept=accept)
 
-    assert answer.body == body
+    assert response.body == body
 
 
 @pytest.mark.parametrize(
@@ -350,11 +350,11 @@ def test_of_a_batch_of_messages_those_that_failed_are_delivered_again() -> None:
 )
 def test_only_requests_for_its_own_hosts_are_answered(host: str | None, status: int) -> None:
     """A web page under a name that resolves to this machine cannot call the service."""
-    answer = for_hosts({"127.0.0.1", "localhost", "queue.example.com"}, lambda _: Response(200, [], b""))
+    handle = for_hosts({"127.0.0.1", "localhost", "queue.example.com"}, lambda _: Response(200, [], b""))
 
     headers = [("Host", host)] if host else []
 
-    response = answer(Request("GET", "/things/open", headers, b"", "127.0.0.1"))
+    response = handle(Request("GET", "/things/open", headers, b"", "127.0.0.1"))
 
     assert response.status == status
     assert status == 200 or dict(response.headers)["X-Content-Type-Options"] == "nosniff"

@@ -156,10 +156,10 @@ def test_a_file_that_is_not_a_company_ends_the_run_and_stays_as_it_is(tmp_path: 
 
 def test_the_stack_is_ready_only_after_the_credentials_are_written() -> None:
     ready = threading.Event()
-    answer = held_until(ready, lambda _request: Response(200, [], b""))
+    response = held_until(ready, lambda _request: Response(200, [], b""))
 
-    before = [answer(Request(*call, [], b"", "127.0.0.1")).status for call in (("GET", "/qbwc"), ("POST", "/qbwc"))]
+    before = [response(Request(*call, [], b"", "127.0.0.1")).status for call in (("GET", "/qbwc"), ("POST", "/qbwc"))]
     ready.set()
-    after = answer(Request("GET", "/qbwc", [], b"", "127.0.0.1")).status
+    after = response(Request("GET", "/qbwc", [], b"", "127.0.0.1")).status
 
     assert (before, after) == ([503, 200], 200)

@@ -119,12 +119,12 @@ class Bench:
     def soap(self, method: str, **values: str) -> str:
         """Call a method of the Web Connector's endpoint and return the body of the response."""
         children = "".join(f"<{name}>{escape(value)}</{name}>" for name, value in values.items())
-        answer = self.web_connector.reply(
+        response = self.web_connector.reply(
             '<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body>'
             f'<{method} xmlns="http://developer.intuit.com/">{children}</{method}></soap:Body></soap:Envelope>'
         )
-        assert answer.status == 200, answer.body
-        return answer.body
+        assert response.status == 200, response.body
+        return response.body
 
 
 @pytest.fixture

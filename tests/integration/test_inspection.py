@@ -30,11 +30,11 @@ class Client:
     def send(self, method: str, path: str, headers: dict[str, str] | None = None, body: bytes | None = None) -> Any:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
         connection.request(method, path, body, headers or {})
-        answer = connection.getresponse()
-        text = answer.read().decode()
+        response = connection.getresponse()
+        text = response.read().decode()
         connection.close()
-        self.headers = answer.headers
-        return answer.status, json.loads(text) if answer.headers["Content-Type"] == "application/json" else text
+        self.headers = response.headers
+        return response.status, json.loads(text) if response.headers["Content-Type"] == "application/json" else text
 
     def get(self, path: str) -> Any:
         status, body = self.send("GET", path)
@@ -191,9 +191,9 @@ def test_there_is_a_bound_on_snapshots(client: Client) -> None:
     ],
 )
 def test_a_wrong_request_gets_an_error_that_says_why(client: Client, method: str, path: str, status: int) -> None:
-    answer, body = client.send(method, path)
+    response, body = client.send(method, path)
 
-    assert answer == status
+    assert response == status
     assert body["error"]["message"].endswith(".")
 
 

@@ -71,11 +71,11 @@ class Transport:
     def post(self, _url: str, _headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
         """Deliver a call."""
         try:
-            answer = self._endpoint.reply(body)
+            response = self._endpoint.reply(body)
         except ClientError as error:
             # Under load, DynamoDB Local gives up waiting for a lock. The gateway would return 502.
             raise TransportError(str(error)) from None
-        return answer.status, answer.body.encode()
+        return response.status, response.body.encode()
 
 
 @dataclass

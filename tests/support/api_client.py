@@ -15,6 +15,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from domain.errors import Unauthorized
 from handlers.http import SECURITY_HEADERS
 from local.template import Template
+from tests.support.api_response import ApiResponse
 from tests.support.openapi import check_response
 
 if TYPE_CHECKING:
@@ -114,32 +115,6 @@ def api_event(
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The response that the caller receives."""
-
-    status: int
-    headers: Mapping[str, str]
-    text: str
-
-    @property
-    def json(self) -> Any:
-        """The body, parsed as JSON."""
-        return json.loads(self.text)
-
-    @property
-    def code(self) -> str:
-        """The error's code."""
-        code: str = self.json["error"]["code"]
-        return code
-
-    @property
-    def problem(self) -> dict[str, Any]:
-        """The first problem of an invalid request."""
-        problem: dict[str, Any] = self.json["error"]["details"]["problems"][0]
-        return problem
-
-
 def load(handler: str) -> Any:
     """Return the function that a template's `Handler` names."""
     module, _, name = handler.rpartition(".")
@@ -161,7 +136,7 @@ class ApiClient:
         text: str | None = None,
         data: bytes | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Answer:
+    ) -> ApiResponse:
         """Call a URL with a JSON body, any text, or bytes that API Gateway treats as binary."""
         all_headers = dict(headers or {})
         body = json.dumps(json_body) if json_body is not None else text
@@ -173,7 +148,7 @@ class ApiClient:
             try:
                 context = self._authorized(all_headers)
             except Unauthorized:
-                return _checked(route, _gateway_answer("UNAUTHORIZED"))
+                return _checked(route, _gateway_response("UNAUTHORIZED"))
         event = api_event(
             method,
             url,
@@ -182,7 +157,7 @@ class ApiClient:
             authorizer=context,
             is_base64=data is not None,
         )
-        return _checked(route, _answer(load(route.handler)(json.loads(json.dumps(event)), None)))
+        return _checked(route, _response(load(route.handler)(json.loads(json.dumps(event)), None)))
 
     def _authorized(self, headers: Mapping[str, str]) -> dict[str, str]:
         token = headers.get("Authorization") or (basic(self.key) if self.key is not None else None)
@@ -196,32 +171,34 @@ class ApiClient:
         return {name: str(value) for name, value in policy["context"].items()}
 
 
-def _checked(route: Route, answer: Answer) -> Answer:
+def _checked(route: Route, response: ApiResponse) -> ApiResponse:
     """Check a response against the OpenAPI document and return it."""
     for name, value in SECURITY_HEADERS.items():
-        assert answer.headers[name] == value, f"{route.method} {route.path} returned no {name}"
+        assert response.headers[name] == value, f"{route.method} {route.path} returned no {name}"
     if route.path.startswith("/api/"):
-        check_response(route.method, route.path, answer.status, answer.headers.get("Content-Type", ""), answer.text)
-    return answer
+        check_response(
+            route.method, route.path, response.status, response.headers.get("Content-Type", ""), response.text
+        )
+    return response
 
 
-def _gateway_answer(name: str) -> Answer:
+def _gateway_response(name: str) -> ApiResponse:
     response = Template.load().api()["GatewayResponses"][name]
     headers = {"Content-Type": "'application/json'"} | response["ResponseParameters"]["Headers"]
-    return Answer(
+    return ApiResponse(
         int(response["StatusCode"]),
         {header: value.strip("'") for header, value in headers.items()},
         response["ResponseTemplates"]["application/json"],
     )
 
 
-def _answer(result: dict[str, Any]) -> Answer:
+def _response(result: dict[str, Any]) -> ApiResponse:
     json.dumps(result)  # as Lambda's runtime does
     headers = {name: values[-1] for name, values in (result.get("multiValueHeaders") or {}).items()}
     headers |= result.get("headers") or {}
     if not result.get("isBase64Encoded"):
-        return Answer(result["statusCode"], headers, result.get("body") or "")
+        return ApiResponse(result["statusCode"], headers, result.get("body") or "")
     data = base64.b64decode(result["body"])
     if headers.get("Content-Encoding") == "gzip":
         data = gzip.decompress(data)
-    return Answer(result["statusCode"], headers, data.decode())
+    return ApiResponse(result["statusCode"], headers, data.decode())

@@ -45,22 +45,22 @@ def stored_ids(deployment: Deployment) -> list[str]:
     ],
 )
 def test_a_malformed_or_unknown_credential_is_refused(deployment: Deployment, header: str) -> None:
-    answer = deployment.api.call("GET", LISTED, headers={"Authorization": header})
+    response = deployment.api.call("GET", LISTED, headers={"Authorization": header})
 
-    assert (answer.status, answer.code) == (401, "unauthorized")
-    assert answer.headers["WWW-Authenticate"] == 'Basic realm="qbxml-queue", charset="UTF-8"'
+    assert (response.status, response.code) == (401, "unauthorized")
+    assert response.headers["WWW-Authenticate"] == 'Basic realm="qbxml-queue", charset="UTF-8"'
 
 
 def test_no_credential_is_refused() -> None:
-    answer = ApiClient(None).call("GET", LISTED)
+    response = ApiClient(None).call("GET", LISTED)
 
-    assert (answer.status, answer.code) == (401, "unauthorized")
+    assert (response.status, response.code) == (401, "unauthorized")
 
 
 def test_a_key_with_a_password_is_refused(deployment: Deployment) -> None:
-    answer = deployment.api.call("GET", LISTED, headers={"Authorization": basic(deployment.api.key or "", "secret")})
+    response = deployment.api.call("GET", LISTED, headers={"Authorization": basic(deployment.api.key or "", "secret")})
 
-    assert answer.status == 401
+    assert response.status == 401
 
 
 def test_a_revoked_key_is_refused(deployment: Deployment) -> None:
@@ -149,28 +149,28 @@ def test_another_apps_request_is_not_found(deployment: Deployment, method: str, 
     ],
 )
 def test_a_body_must_be_a_json_object(deployment: Deployment, text: str, problem: dict[str, Any]) -> None:
-    answer = deployment.api.call("POST", deployment.requests_url, text=text)
+    response = deployment.api.call("POST", deployment.requests_url, text=text)
 
-    assert (answer.status, answer.code) == (400, "invalid_request")
-    assert answer.problem | problem == answer.problem
+    assert (response.status, response.code) == (400, "invalid_request")
+    assert response.problem | problem == response.problem
     assert stored_ids(deployment) == []
 
 
 def test_a_body_that_is_not_utf8_is_refused(deployment: Deployment) -> None:
-    answer = deployment.api.call("POST", deployment.requests_url, data=b'{"request_xml": "\xff"}')
+    response = deployment.api.call("POST", deployment.requests_url, data=b'{"request_xml": "\xff"}')
 
-    assert (answer.status, answer.problem) == (400, {"field": "body", "message": "must be UTF-8"})
+    assert (response.status, response.problem) == (400, {"field": "body", "message": "must be UTF-8"})
 
 
 @pytest.mark.parametrize(
     "media_type", ["text/xml", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/plain"]
 )
 def test_a_body_of_another_type_is_refused(deployment: Deployment, media_type: str) -> None:
-    answer = deployment.api.call(
+    response = deployment.api.call(
         "POST", deployment.requests_url, {"request_json": QUERY}, headers={"content-type": media_type}
     )
 
-    assert (answer.status, answer.code) == (415, "unsupported_media_type")
+    assert (response.status, response.code) == (415, "unsupported_media_type")
     assert stored_ids(deployment) == []
 
 
@@ -207,9 +207,9 @@ def test_a_body_is_measured_in_bytes_not_in_characters(deployment: Deployment) -
     ],
 )
 def test_wrong_types_are_refused(deployment: Deployment, body: dict[str, Any], field: str) -> None:
-    answer = deployment.api.call("POST", deployment.requests_url, body)
+    response = deployment.api.call("POST", deployment.requests_url, body)
 
-    assert (answer.status, answer.code, answer.problem["field"]) == (400, "invalid_request", field)
+    assert (response.status, response.code, response.problem["field"]) == (400, "invalid_request", field)
     assert stored_ids(deployment) == []
 
 
@@ -217,10 +217,10 @@ def test_wrong_types_are_refused(deployment: Deployment, body: dict[str, Any], f
 def test_an_unknown_field_is_refused_with_the_nearest(deployment: Deployment, *, wrapped: bool) -> None:
     body: dict[str, Any] = {"request_json": QUERY, "webhook_ulr": "https://shop.example/hook"}
 
-    answer = deployment.api.call("POST", deployment.requests_url, {"queued_request": body} if wrapped else body)
+    response = deployment.api.call("POST", deployment.requests_url, {"queued_request": body} if wrapped else body)
 
-    assert answer.status == 400
-    assert answer.problem == {
+    assert response.status == 400
+    assert response.problem == {
         "field": "webhook_ulr",
         "message": "is not a field of this endpoint",
         "suggestion": "Did you mean webhook_url?",
@@ -230,33 +230,35 @@ def test_an_unknown_field_is_refused_with_the_nearest(deployment: Deployment, *,
 
 @pytest.mark.parametrize("body", [{}, {"webhook_url": None}, {"request_xml": None, "request_json": None}])
 def test_a_body_without_a_request_is_refused(deployment: Deployment, body: dict[str, Any]) -> None:
-    answer = deployment.api.call("POST", deployment.requests_url, body)
+    response = deployment.api.call("POST", deployment.requests_url, body)
 
-    assert (answer.status, answer.code) == (400, "invalid_request")
+    assert (response.status, response.code) == (400, "invalid_request")
 
 
 def test_two_forms_that_differ_are_refused(deployment: Deployment) -> None:
-    answer = deployment.api.call("POST", deployment.requests_url, {"request_json": QUERY, "request_xml": REQUEST_XML})
+    response = deployment.api.call("POST", deployment.requests_url, {"request_json": QUERY, "request_xml": REQUEST_XML})
 
-    assert (answer.status, answer.code) == (400, "invalid_request")
+    assert (response.status, response.code) == (400, "invalid_request")
     assert stored_ids(deployment) == []
 
 
 def test_two_request_elements_are_refused(deployment: Deployment) -> None:
     xml = '<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerQueryRq/><VendorQueryRq/></QBXMLMsgsRq></QBXML>'
 
-    answer = deployment.api.call("POST", deployment.requests_url, {"request_xml": xml})
+    response = deployment.api.call("POST", deployment.requests_url, {"request_xml": xml})
 
-    assert (answer.status, answer.problem["field"]) == (400, "request_xml")
+    assert (response.status, response.problem["field"]) == (400, "request_xml")
     assert stored_ids(deployment) == []
 
 
 def test_malformed_xml_is_refused_with_line_and_column(deployment: Deployment) -> None:
-    answer = deployment.api.call("POST", deployment.requests_url, {"request_xml": "<QBXML>\n  <QBXMLMsgsRq>\n</QBXML>"})
+    response = deployment.api.call(
+        "POST", deployment.requests_url, {"request_xml": "<QBXML>\n  <QBXMLMsgsRq>\n</QBXML>"}
+    )
 
-    assert answer.status == 400
-    assert (answer.problem["field"], answer.problem["line"]) == ("request_xml", 3)
-    assert answer.problem["column"] > 0
+    assert response.status == 400
+    assert (response.problem["field"], response.problem["line"]) == ("request_xml", 3)
+    assert response.problem["column"] > 0
 
 
 @pytest.mark.parametrize(
@@ -269,9 +271,9 @@ def test_malformed_xml_is_refused_with_line_and_column(deployment: Deployment) -
     ],
 )
 def test_entities_and_document_types_are_refused(deployment: Deployment, prologue: str) -> None:
-    answer = deployment.api.call("POST", deployment.requests_url, {"request_xml": prologue + REQUEST_XML})
+    response = deployment.api.call("POST", deployment.requests_url, {"request_xml": prologue + REQUEST_XML})
 
-    assert (answer.status, answer.problem["field"]) == (400, "request_xml")
+    assert (response.status, response.problem["field"]) == (400, "request_xml")
     assert stored_ids(deployment) == []
 
 
@@ -297,24 +299,24 @@ def test_entities_and_document_types_are_refused(deployment: Deployment, prologu
 def test_an_invalid_or_forbidden_webhook_url_is_refused(deployment: Deployment, url: str, where: str) -> None:
     if where == "customers":
         path = f"/api/v1/connections/{CONNECTION_ID}/customers"
-        answer = deployment.api.call("GET", f"{path}?webhook_url={quote(url, safe='')}")
+        response = deployment.api.call("GET", f"{path}?webhook_url={quote(url, safe='')}")
     elif where == "connections":
-        answer = deployment.api.call("POST", "/api/v1/connections", {"webhook_url": url})
+        response = deployment.api.call("POST", "/api/v1/connections", {"webhook_url": url})
     else:
-        answer = deployment.api.call("POST", deployment.requests_url, {"request_json": QUERY, "webhook_url": url})
+        response = deployment.api.call("POST", deployment.requests_url, {"request_json": QUERY, "webhook_url": url})
 
-    assert (answer.status, answer.code, answer.problem["field"]) == (400, "invalid_request", "webhook_url")
+    assert (response.status, response.code, response.problem["field"]) == (400, "invalid_request", "webhook_url")
     assert stored_ids(deployment) == []
     assert deployment.api.call("GET", "/api/v1/connections").json["total_pages"] == 1
 
 
 @pytest.mark.parametrize("key", ["", "two words", "é", "x" * 256])
 def test_an_invalid_idempotency_key_is_refused(deployment: Deployment, key: str) -> None:
-    answer = deployment.api.call(
+    response = deployment.api.call(
         "POST", deployment.requests_url, {"request_json": QUERY}, headers={"Idempotency-Key": key}
     )
 
-    assert (answer.status, answer.problem["field"]) == (400, "Idempotency-Key")
+    assert (response.status, response.problem["field"]) == (400, "Idempotency-Key")
     assert stored_ids(deployment) == []
 
 
@@ -330,11 +332,11 @@ def test_an_invalid_idempotency_key_is_refused(deployment: Deployment, key: str)
     ids=["unknown fields", "wrapped", "a long field", "a long element", "unknown elements"],
 )
 def test_an_error_lists_at_most_100_problems_with_short_texts(deployment: Deployment, body: dict[str, Any]) -> None:
-    answer = deployment.api.call("POST", deployment.requests_url, body)
+    response = deployment.api.call("POST", deployment.requests_url, body)
 
-    assert (answer.status, answer.code) == (400, "invalid_request")
-    assert 1 <= len(answer.json["error"]["details"]["problems"]) <= 100
-    assert len(answer.text) < 200_000
+    assert (response.status, response.code) == (400, "invalid_request")
+    assert 1 <= len(response.json["error"]["details"]["problems"]) <= 100
+    assert len(response.text) < 200_000
 
 
 # --- Query parameters
@@ -366,16 +368,16 @@ def test_an_error_lists_at_most_100_problems_with_short_texts(deployment: Deploy
     ],
 )
 def test_wrong_and_unknown_list_parameters_are_refused_by_name(deployment: Deployment, query: str, field: str) -> None:
-    answer = deployment.api.call("GET", f"{LISTED}?{query}")
+    response = deployment.api.call("GET", f"{LISTED}?{query}")
 
-    assert (answer.status, answer.code, answer.problem["field"]) == (400, "invalid_request", field)
+    assert (response.status, response.code, response.problem["field"]) == (400, "invalid_request", field)
 
 
 @pytest.mark.parametrize("query", ["page=0", "page_size=101", "state=waiting"])
 def test_the_list_of_connections_has_only_page_parameters(deployment: Deployment, query: str) -> None:
-    answer = deployment.api.call("GET", f"/api/v1/connections?{query}")
+    response = deployment.api.call("GET", f"/api/v1/connections?{query}")
 
-    assert (answer.status, answer.problem["field"]) == (400, query.split("=", maxsplit=1)[0])
+    assert (response.status, response.problem["field"]) == (400, query.split("=", maxsplit=1)[0])
 
 
 @pytest.mark.parametrize(
@@ -392,9 +394,9 @@ def test_the_list_of_connections_has_only_page_parameters(deployment: Deployment
     ],
 )
 def test_wrong_and_unknown_query_parameters_are_refused_by_name(deployment: Deployment, path: str, field: str) -> None:
-    answer = deployment.api.call("GET", f"/api/v1/connections/{CONNECTION_ID}/{path}")
+    response = deployment.api.call("GET", f"/api/v1/connections/{CONNECTION_ID}/{path}")
 
-    assert (answer.status, answer.code, answer.problem["field"]) == (400, "invalid_request", field)
+    assert (response.status, response.code, response.problem["field"]) == (400, "invalid_request", field)
     assert stored_ids(deployment) == []
 
 
@@ -411,9 +413,9 @@ def test_wrong_and_unknown_query_parameters_are_refused_by_name(deployment: Depl
     ],
 )
 def test_every_endpoint_refuses_unknown_parameters(deployment: Deployment, method: str, path: str) -> None:
-    answer = deployment.api.call(method, path)
+    response = deployment.api.call(method, path)
 
-    assert (answer.status, answer.code) == (400, "invalid_request")
+    assert (response.status, response.code) == (400, "invalid_request")
 
 
 # --- Read-only keys
@@ -437,9 +439,9 @@ def test_every_endpoint_refuses_unknown_parameters(deployment: Deployment, metho
     ],
 )
 def test_a_read_only_key_changes_nothing(deployment: Deployment, method: str, path: str) -> None:
-    answer = deployment.readonly.call(method, path, {"request_json": QUERY} if method == "POST" else None)
+    response = deployment.readonly.call(method, path, {"request_json": QUERY} if method == "POST" else None)
 
-    assert (answer.status, answer.code) == (403, "forbidden")
+    assert (response.status, response.code) == (403, "forbidden")
     assert stored_ids(deployment) == []
 
 
@@ -477,10 +479,10 @@ def test_a_fault_of_the_service_returns_only_the_request_id(
 ) -> None:
     deployment.services.settings = Settings({})
 
-    answer = deployment.api.call("POST", "/api/v1/connections", {"webhook_url": "https://shop.example/"})
+    response = deployment.api.call("POST", "/api/v1/connections", {"webhook_url": "https://shop.example/"})
 
-    assert answer.status == 500
-    assert answer.json["error"] == {
+    assert response.status == 500
+    assert response.json["error"] == {
         "code": "internal_error",
         "message": "Something went wrong on our side. Please report details.request_id.",
         "details": {"request_id": REQUEST_ID},

@@ -95,15 +95,15 @@ def test_an_update_to_the_same_values_stores_nothing(deployment: Deployment) -> 
 def test_a_wrong_setting_is_refused_by_name(
     deployment: Deployment, method: str, body: dict[str, Any], field: str
 ) -> None:
-    answer = deployment.api.call(method, URL if method == "PATCH" else "/api/v1/connections", body)
+    response = deployment.api.call(method, URL if method == "PATCH" else "/api/v1/connections", body)
 
-    assert (answer.status, answer.problem["field"]) == (400, field)
+    assert (response.status, response.problem["field"]) == (400, field)
 
 
 def test_a_wrong_time_zone_is_refused_with_the_nearest(deployment: Deployment) -> None:
-    answer = deployment.api.call("PATCH", URL, {"sync_window": NIGHT | {"time_zone": "New York"}})
+    response = deployment.api.call("PATCH", URL, {"sync_window": NIGHT | {"time_zone": "New York"}})
 
-    assert answer.problem["suggestion"] == "Did you mean America/New_York?"
+    assert response.problem["suggestion"] == "Did you mean America/New_York?"
 
 
 def test_a_changed_webhook_url_is_the_default_for_new_requests(deployment: Deployment) -> None:

@@ -31,10 +31,10 @@ def open_session(deployment: Deployment) -> None:
 def test_a_connection_has_the_fields_of_the_contract(deployment: Deployment) -> None:
     body = {"name": "Head office", "company_file": r"C:\Books\Shop.qbw", "webhook_url": "https://shop.example/hook"}
 
-    answer = deployment.api.call("POST", "/api/v1/connections", body)
+    response = deployment.api.call("POST", "/api/v1/connections", body)
 
-    data = answer.json["data"]
-    assert answer.status == 201
+    data = response.json["data"]
+    assert response.status == 201
     assert data == {
         "id": data["id"],
         "app_id": deployment.app_id,
@@ -83,10 +83,10 @@ def test_every_setting_of_a_new_connection_is_optional(deployment: Deployment, b
     ],
 )
 def test_a_wrong_field_is_refused_by_name(deployment: Deployment, body: dict[str, Any], field: str) -> None:
-    answer = deployment.api.call("POST", "/api/v1/connections", body)
+    response = deployment.api.call("POST", "/api/v1/connections", body)
 
-    assert (answer.status, answer.problem["field"]) == (400, field)
-    assert "Value error" not in answer.text
+    assert (response.status, response.problem["field"]) == (400, field)
+    assert "Value error" not in response.text
 
 
 def test_an_app_lists_its_own_connections_page_by_page(deployment: Deployment) -> None:
@@ -104,10 +104,10 @@ def test_an_app_lists_its_own_connections_page_by_page(deployment: Deployment) -
 
 
 def test_a_given_password_is_set(deployment: Deployment) -> None:
-    answer = deployment.api.call("POST", f"{URL}/password", {"password": "correct horse battery"})
+    response = deployment.api.call("POST", f"{URL}/password", {"password": "correct horse battery"})
 
     connection = deployment.store.connection(CONNECTION_ID)
-    assert answer.json == {"data": {"id": CONNECTION_ID, "password": "correct horse battery"}}
+    assert response.json == {"data": {"id": CONNECTION_ID, "password": "correct horse battery"}}
     assert connection
     assert passwords.matches("correct horse battery", connection.password_hash)
 
@@ -123,10 +123,10 @@ def test_a_password_is_generated_if_none_is_given(deployment: Deployment, body: 
 
 @pytest.mark.parametrize("password", ["", "x" * 11, "x" * 129, "tabs\tare\tnot\ttyped", 5, ["x" * 20]])
 def test_a_password_of_another_length_or_type_is_refused(deployment: Deployment, password: Any) -> None:
-    answer = deployment.api.call("POST", f"{URL}/password", {"password": password})
+    response = deployment.api.call("POST", f"{URL}/password", {"password": password})
 
     connection = deployment.store.connection(CONNECTION_ID)
-    assert (answer.status, answer.problem["field"]) == (400, "password")
+    assert (response.status, response.problem["field"]) == (400, "password")
     assert connection
     assert connection.password_hash is None
 
@@ -148,12 +148,12 @@ def test_a_reset_lifts_the_pin_and_clears_the_mismatch(deployment: Deployment) -
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_the_qwc_file_has_the_url_of_the_call(deployment: Deployment, method: str) -> None:
-    answer = deployment.api.call(method, f"{URL}/qwc")
+    response = deployment.api.call(method, f"{URL}/qwc")
 
-    assert answer.status == 200
-    assert list(answer.json) == ["qwc"]
-    assert "<AppURL>https://queue.example.com/live/qbwc</AppURL>" in answer.json["qwc"]
-    assert f"<UserName>{CONNECTION_ID}</UserName>" in answer.json["qwc"]
+    assert response.status == 200
+    assert list(response.json) == ["qwc"]
+    assert "<AppURL>https://queue.example.com/live/qbwc</AppURL>" in response.json["qwc"]
+    assert f"<UserName>{CONNECTION_ID}</UserName>" in response.json["qwc"]
 
 
 def test_an_apps_qwc_files_have_one_owner_id_and_different_file_ids(deployment: Deployment) -> None:
@@ -168,11 +168,11 @@ def test_an_apps_qwc_files_have_one_owner_id_and_different_file_ids(deployment: 
 
 
 def test_accept_selects_the_qwc_file_itself(deployment: Deployment) -> None:
-    answer = deployment.api.call("GET", f"{URL}/qwc", headers={"accept": "application/x-qwc"})
+    response = deployment.api.call("GET", f"{URL}/qwc", headers={"accept": "application/x-qwc"})
 
-    assert answer.headers["Content-Type"] == "application/x-qwc"
-    assert answer.headers["Content-Disposition"] == f'attachment; filename="{CONNECTION_ID}.qwc"'
-    assert answer.text.startswith("<?xml")
+    assert response.headers["Content-Type"] == "application/x-qwc"
+    assert response.headers["Content-Disposition"] == f'attachment; filename="{CONNECTION_ID}.qwc"'
+    assert response.text.startswith("<?xml")
 
 
 def test_a_deleted_connection_is_not_found_and_its_password_is_refused(deployment: Deployment) -> None:
@@ -193,9 +193,9 @@ def test_a_deleted_connection_is_not_found_and_its_password_is_refused(deploymen
 def test_a_connection_with_a_live_session_is_not_deleted(deployment: Deployment) -> None:
     open_session(deployment)
 
-    answer = deployment.api.call("DELETE", URL)
+    response = deployment.api.call("DELETE", URL)
 
-    assert (answer.status, answer.code) == (409, "connection_active")
+    assert (response.status, response.code) == (409, "connection_active")
     assert deployment.api.call("GET", URL).status == 200
 
 
@@ -220,10 +220,10 @@ def test_a_silent_session_does_not_prevent_deletion(deployment: Deployment) -> N
 def test_pages_answer_without_a_key(deployment: Deployment, path: str) -> None:
     deployment.api.key = None
 
-    answer = deployment.api.call("GET", path)
+    response = deployment.api.call("GET", path)
 
-    assert answer.status == 200
-    assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert response.status == 200
+    assert response.headers["Content-Type"] == "text/html; charset=utf-8"
 
 
 def test_nothing_of_a_deleted_connection_is_found(deployment: Deployment) -> None:

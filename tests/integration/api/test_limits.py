@@ -13,7 +13,8 @@ from tests.support.builders import CONNECTION_ID, REQUEST_XML
 
 if TYPE_CHECKING:
     from tests.integration.api.conftest import Deployment
-    from tests.support.api_client import Answer, ApiClient
+    from tests.support.api_client import ApiClient
+    from tests.support.api_response import ApiResponse
 
 
 def set_limits(deployment: Deployment, **limits: int) -> None:
@@ -23,7 +24,7 @@ def set_limits(deployment: Deployment, **limits: int) -> None:
     assert limits.items() <= result["limits"].items()
 
 
-def create(api: ApiClient, connection_id: str = CONNECTION_ID) -> Answer:
+def create(api: ApiClient, connection_id: str = CONNECTION_ID) -> ApiResponse:
     """Queue a request."""
     return api.call("POST", f"/api/v1/connections/{connection_id}/queued_requests", {"request_xml": REQUEST_XML})
 
@@ -34,9 +35,9 @@ def strangers_connection(deployment: Deployment) -> str:
     return connection_id
 
 
-def refusal(answer: Answer) -> tuple[int, str, Any, str]:
+def refusal(response: ApiResponse) -> tuple[int, str, Any, str]:
     """Return status, code, details and `Retry-After` of a refusal."""
-    return answer.status, answer.code, answer.json["error"]["details"], answer.headers["Retry-After"]
+    return response.status, response.code, response.json["error"]["details"], response.headers["Retry-After"]
 
 
 def test_creates_over_the_rate_of_the_app_are_refused_until_the_next_second(deployment: Deployment) -> None:
@@ -96,7 +97,7 @@ def test_a_call_that_is_wrong_does_not_count(deployment: Deployment) -> None:
 
     wrong = [deployment.api.call("POST", deployment.requests_url, {"request_xml": "<QBXML/>"}) for _ in range(3)]
 
-    assert {answer.status for answer in wrong} == {400}
+    assert {response.status for response in wrong} == {400}
     assert create(deployment.api).status == 201
 
 

@@ -128,9 +128,9 @@ def test_a_connection_is_recounted_and_mended(deployment: Deployment) -> None:
 
 
 def test_the_policy_covers_every_path_so_that_it_can_be_cached(deployment: Deployment) -> None:
-    answer = authorize(basic(deployment.api.key or ""))
+    response = authorize(basic(deployment.api.key or ""))
 
-    assert answer == {
+    assert response == {
         "principalId": deployment.app_id,
         "policyDocument": {
             "Version": "2012-10-17",

@@ -28,7 +28,7 @@ from domain.web_connector.session.record import Session, session_id
 from simulator import Simulator
 from tests.support.builders import CONNECTION_ID, FixedClock, SequentialIds, a_connection, a_record
 from tests.support.fake_store import FakeStore
-from tests.support.web_connector.quickbooks import answer, hcp
+from tests.support.web_connector.quickbooks import hcp, response_to
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -251,7 +251,7 @@ class Connector:
         if self.authenticate() == "":
             first = hcp()
             while not steps or steps[-1] < 100:
-                steps.append(self.receive(answer(self.send(first))))
+                steps.append(self.receive(response_to(self.send(first))))
                 first = ""
         self.close()
         return steps

@@ -200,7 +200,7 @@ class Interleavings(RuleBasedStateMachine):
         self.on_their_way.remove(copy)
         ticket, number, request = copy
         books = self.system.books[self.system.connections[number].id]
-        response = ticket, books.answer(request, objects, failed=failed)
+        response = ticket, books.response_to(request, objects, failed=failed)
         if at_once:
             self.system.receive(*response, trouble=trouble)
         return response
@@ -220,7 +220,7 @@ class Interleavings(RuleBasedStateMachine):
         ticket, number, request = copy
         self.on_their_way.remove(copy)
         if hresult == "0x800706BE":
-            self.system.books[self.system.connections[number].id].answer(request)
+            self.system.books[self.system.connections[number].id].response_to(request)
         elif any(other[0] == ticket and other[2] != request for other in self.on_their_way):
             return  # an HRESULT does not name a request, and this one means that nothing was executed
         session = self.session(ticket)
@@ -261,7 +261,7 @@ class Interleavings(RuleBasedStateMachine):
             if not request:
                 return
             now = "well" if requests_after else end
-            text = system.books[system.connections[number].id].answer(request, objects, failed=now == "failed")
+            text = system.books[system.connections[number].id].response_to(request, objects, failed=now == "failed")
             if now != "lost":
                 system.receive(ticket, text, trouble=None if requests_after else trouble)
 
@@ -303,5 +303,5 @@ class Interleavings(RuleBasedStateMachine):
             return
         self.system.to_quiet()
         for _, number, request in self.on_their_way:
-            self.system.books[self.system.connections[number].id].answer(request)
+            self.system.books[self.system.connections[number].id].response_to(request)
         self.system.check_end()

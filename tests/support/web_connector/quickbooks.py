@@ -28,7 +28,7 @@ def hcp(file_id: str | None = "{90A44FB5-33D9-4815-AC85-BC87A7E7D1EB}") -> str:
     )
 
 
-def answer(
+def response_to(
     request: str,
     *,
     code: int = 0,
@@ -53,7 +53,7 @@ def stored_response(request: str, **fields: Any) -> str:
     """Return the response to a write, with its message set."""
     message_set = re.search(r'newMessageSetID="([^"]*)"', request)
     assert message_set, request
-    return answer(request, **fields).replace("<QBXMLMsgsRs>", f'<QBXMLMsgsRs newMessageSetID="{message_set[1]}">')
+    return response_to(request, **fields).replace("<QBXMLMsgsRs>", f'<QBXMLMsgsRs newMessageSetID="{message_set[1]}">')
 
 
 def nothing_stored(check: str, code: int = 9002) -> str:
@@ -67,7 +67,7 @@ def nothing_stored(check: str, code: int = 9002) -> str:
 def page_of(request: str, remaining: int) -> str:
     """Return a page of an iterated query."""
     extra = f' iteratorRemainingCount="{remaining}" iteratorID="{{eb05f701-e727-472f-8ade-6753c4f67a46}}"'
-    return answer(request, extra=extra)
+    return response_to(request, extra=extra)
 
 
 @dataclass
@@ -79,7 +79,7 @@ class Books:
     executions: Counter[str] = field(default_factory=Counter)
     iterators: dict[str, int] = field(default_factory=dict)
 
-    def answer(self, request: str, objects: int = 0, *, failed: bool = False) -> str:
+    def response_to(self, request: str, objects: int = 0, *, failed: bool = False) -> str:
         """Execute a request. A new iterator has `objects` objects."""
         new, old = (re.search(rf'{name}MessageSetID="([^"]*)"', request) for name in ("new", "old"))
         if new is None:
@@ -117,4 +117,4 @@ class Books:
 
     def _text(self, request: str, *, code: int = 0, severity: str = "Info", extra: str = "") -> str:
         content = "" if code else f"<CustomerRet><Name>{self.owner}</Name></CustomerRet>"
-        return answer(request, code=code, severity=severity, message="As it is.", extra=extra, content=content)
+        return response_to(request, code=code, severity=severity, message="As it is.", extra=extra, content=content)

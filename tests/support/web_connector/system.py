@@ -276,7 +276,7 @@ class System:
         while request := self.send(ticket, number):
             if request == NO_OP:
                 continue
-            self.receive(ticket, self.books[self.connections[number].id].answer(request, objects=4))
+            self.receive(ticket, self.books[self.connections[number].id].response_to(request, objects=4))
         self.soap("closeConnection", ticket)
         return True
 

@@ -36,16 +36,16 @@ def test_a_call_without_an_authorizer_is_refused(authorizer: dict[str, str] | No
 
 
 def test_another_functions_path_is_not_found() -> None:
-    answer = handler(event(path="/api/v1/nowhere"), None)
+    response = handler(event(path="/api/v1/nowhere"), None)
 
-    assert answer["statusCode"] == 404
-    assert '"code":"not_found"' in answer["body"]
+    assert response["statusCode"] == 404
+    assert '"code":"not_found"' in response["body"]
 
 
 def test_contention_has_a_retry_after_header() -> None:
-    answer = errors.error_response(TooManyRequests("busy", retry_after_seconds=3))
+    response = errors.error_response(TooManyRequests("busy", retry_after_seconds=3))
 
-    assert (answer.status_code, answer.headers["Retry-After"]) == (429, "3")
+    assert (response.status_code, response.headers["Retry-After"]) == (429, "3")
 
 
 def test_invalid_base64_is_refused() -> None:

@@ -12,7 +12,7 @@ from tests.support.qbxml_samples import STATUS_OK, response_xml
 OK = {"@statusCode": 0, "@statusSeverity": "Info", "@statusMessage": "Status OK"}
 
 
-def answer(body: str, name: str = "CustomerQueryRs", attributes: str = "") -> Any:
+def response_json(body: str, name: str = "CustomerQueryRs", attributes: str = "") -> Any:
     (message_set,) = response_to_json(response_xml(f"<{name} {STATUS_OK}{attributes}>\n{body}\n</{name}>"))
     return message_set["QBXMLMsgsRs"][name]
 
@@ -20,30 +20,32 @@ def answer(body: str, name: str = "CustomerQueryRs", attributes: str = "") -> An
 def test_an_element_that_can_repeat_is_an_array_even_when_it_occurs_once() -> None:
     body = "<CustomerRet>\n<ListID>8-1</ListID>\n<DataExtRet>\n<OwnerID>0</OwnerID>\n</DataExtRet>\n</CustomerRet>"
 
-    assert answer(body) == {**OK, "CustomerRet": [{"ListID": "8-1", "DataExtRet": [{"OwnerID": "0"}]}]}
+    assert response_json(body) == {**OK, "CustomerRet": [{"ListID": "8-1", "DataExtRet": [{"OwnerID": "0"}]}]}
 
 
 def test_an_added_object_is_not_an_array() -> None:
-    assert answer("<CustomerRet><ListID>8-1</ListID></CustomerRet>", "CustomerAddRs")["CustomerRet"] == {
+    assert response_json("<CustomerRet><ListID>8-1</ListID></CustomerRet>", "CustomerAddRs")["CustomerRet"] == {
         "ListID": "8-1"
     }
 
 
 @pytest.mark.parametrize(("text", "value"), [("true", True), ("false", False), ("1", True), ("0", False), ("", "")])
 def test_boolean_elements_are_booleans(text: str, value: object) -> None:
-    assert answer(f"<CustomerRet><IsActive>{text}</IsActive></CustomerRet>")["CustomerRet"] == [{"IsActive": value}]
+    assert response_json(f"<CustomerRet><IsActive>{text}</IsActive></CustomerRet>")["CustomerRet"] == [
+        {"IsActive": value}
+    ]
 
 
 def test_every_other_leaf_is_a_string() -> None:
     body = "<CustomerRet><Sublevel>0</Sublevel><Balance>10.00</Balance><Notes> a\nb </Notes></CustomerRet>"
 
-    assert answer(body)["CustomerRet"] == [{"Sublevel": "0", "Balance": "10.00", "Notes": " a\nb "}]
+    assert response_json(body)["CustomerRet"] == [{"Sublevel": "0", "Balance": "10.00", "Notes": " a\nb "}]
 
 
 def test_counts_are_numbers() -> None:
     attributes = ' requestID="7" retCount="3" iteratorRemainingCount="18" iteratorID="{x}"'
 
-    assert answer("", attributes=attributes) == {
+    assert response_json("", attributes=attributes) == {
         **OK,
         "@requestID": "7",
         "@retCount": 3,
@@ -53,25 +55,25 @@ def test_counts_are_numbers() -> None:
 
 
 def test_an_attribute_that_is_not_a_number_stays_text() -> None:
-    assert answer("", attributes=' retCount="many"')["@retCount"] == "many"
+    assert response_json("", attributes=' retCount="many"')["@retCount"] == "many"
 
 
 def test_an_unknown_element_becomes_an_array_when_it_repeats() -> None:
     body = "<CustomerRet><New>1</New><Newer>1</Newer><Newer>2</Newer><Newer>3</Newer></CustomerRet>"
 
-    assert answer(body)["CustomerRet"] == [{"New": "1", "Newer": ["1", "2", "3"]}]
+    assert response_json(body)["CustomerRet"] == [{"New": "1", "Newer": ["1", "2", "3"]}]
 
 
 def test_an_unknown_element_may_contain_elements() -> None:
-    assert answer("<CustomerRet><New><A>1</A></New></CustomerRet>")["CustomerRet"] == [{"New": {"A": "1"}}]
+    assert response_json("<CustomerRet><New><A>1</A></New></CustomerRet>")["CustomerRet"] == [{"New": {"A": "1"}}]
 
 
 def test_unknown_responses_pass_through() -> None:
-    assert answer("<NewRet><IsNew>true</IsNew></NewRet>", "NewQueryRs")["NewRet"] == {"IsNew": "true"}
+    assert response_json("<NewRet><IsNew>true</IsNew></NewRet>", "NewQueryRs")["NewRet"] == {"IsNew": "true"}
 
 
 def test_empty_elements_are_empty_text_or_an_empty_object() -> None:
-    assert answer("<CustomerRet><Name/><ParentRef>\n</ParentRef></CustomerRet>")["CustomerRet"] == [
+    assert response_json("<CustomerRet><Name/><ParentRef>\n</ParentRef></CustomerRet>")["CustomerRet"] == [
         {"Name": "", "ParentRef": {}}
     ]
 
@@ -79,7 +81,7 @@ def test_empty_elements_are_empty_text_or_an_empty_object() -> None:
 def test_text_beside_attributes_is_named_text() -> None:
     body = '<ReportRet><ColDesc colID="1" dataType="STRTYPE">a</ColDesc></ReportRet>'
 
-    assert answer(body, "JobReportQueryRs")["ReportRet"]["ColDesc"] == [
+    assert response_json(body, "JobReportQueryRs")["ReportRet"]["ColDesc"] == [
         {"@colID": "1", "@dataType": "STRTYPE", "#text": "a"}
     ]
 
@@ -102,7 +104,7 @@ REPORT = """<ReportRet>
 
 
 def test_report_rows_keep_their_number() -> None:
-    rows = answer(REPORT, "GeneralSummaryReportQueryRs")["ReportRet"]["ReportData"]
+    rows = response_json(REPORT, "GeneralSummaryReportQueryRs")["ReportRet"]["ReportData"]
 
     assert rows["TextRow"] == [{"@rowNumber": 1, "@value": "Income"}, {"@rowNumber": 4, "@value": "Expense"}]
     assert rows["DataRow"][0] == {
@@ -116,7 +118,7 @@ def test_report_rows_keep_their_number() -> None:
 
 
 def test_row_numbers_restore_the_order_of_a_report() -> None:
-    by_kind = answer(REPORT, "GeneralSummaryReportQueryRs")["ReportRet"]["ReportData"]
+    by_kind = response_json(REPORT, "GeneralSummaryReportQueryRs")["ReportRet"]["ReportData"]
 
     rows = sorted(((row["@rowNumber"], kind) for kind, rows in by_kind.items() for row in rows))
 
@@ -127,14 +129,14 @@ def test_row_numbers_restore_the_order_of_a_report() -> None:
 def test_a_single_report_row_is_an_array(name: str) -> None:
     body = f'<ReportRet><ReportData><{name} rowNumber="1"/></ReportData></ReportRet>'
 
-    assert answer(body, "JobReportQueryRs")["ReportRet"]["ReportData"] == {name: [{"@rowNumber": 1}]}
+    assert response_json(body, "JobReportQueryRs")["ReportRet"]["ReportData"] == {name: [{"@rowNumber": 1}]}
 
 
 def test_comments_and_cdata_change_nothing() -> None:
     body = "<CustomerRet><Name>a &lt; b</Name><IsActive>true</IsActive></CustomerRet>"
     other = "<CustomerRet><Name><![CDATA[a < b]]></Name><!-- c --><IsActive>tr<!-- d -->ue</IsActive></CustomerRet>"
 
-    assert answer(other) == answer(body)
+    assert response_json(other) == response_json(body)
 
 
 def test_a_response_with_a_doctype_is_unreadable() -> None:
@@ -143,7 +145,7 @@ def test_a_response_with_a_doctype_is_unreadable() -> None:
 
 
 def test_text_beside_elements_is_kept() -> None:
-    assert answer("<CustomerRet><New>a<A/>b<B/>c</New></CustomerRet>")["CustomerRet"] == [
+    assert response_json("<CustomerRet><New>a<A/>b<B/>c</New></CustomerRet>")["CustomerRet"] == [
         {"New": {"A": "", "B": "", "#text": "abc"}}
     ]
 
@@ -178,7 +180,7 @@ def test_each_message_set_is_an_object() -> None:
     ],
 )
 def test_references_to_c1_controls_are_read_as_windows_1252(reference: str, character: str) -> None:
-    assert answer(f"<CustomerRet><Name>a{reference}b</Name></CustomerRet>")["CustomerRet"] == [
+    assert response_json(f"<CustomerRet><Name>a{reference}b</Name></CustomerRet>")["CustomerRet"] == [
         {"Name": f"a{character}b"}
     ]
 
@@ -187,22 +189,22 @@ def test_elements_of_qbxml_16_are_read_by_its_schema() -> None:
     shipping = (
         "<ShippingDetails><ShippingDetailsLineRet><TrackingID>1</TrackingID></ShippingDetailsLineRet></ShippingDetails>"
     )
-    order = answer(f"<SalesOrderRet>{shipping}</SalesOrderRet>", "SalesOrderQueryRs")["SalesOrderRet"]
-    bill = answer("<BillRet><IsPending>true</IsPending></BillRet>", "BillAddRs")["BillRet"]
+    order = response_json(f"<SalesOrderRet>{shipping}</SalesOrderRet>", "SalesOrderQueryRs")["SalesOrderRet"]
+    bill = response_json("<BillRet><IsPending>true</IsPending></BillRet>", "BillAddRs")["BillRet"]
 
     assert order == [{"ShippingDetails": {"ShippingDetailsLineRet": [{"TrackingID": "1"}]}}]
     assert bill == {"IsPending": True}
 
 
 def test_forbidden_references_become_replacement_characters() -> None:
-    assert answer("<CustomerRet><Name>a&#x1F;b</Name></CustomerRet>")["CustomerRet"] == [
+    assert response_json("<CustomerRet><Name>a&#x1F;b</Name></CustomerRet>")["CustomerRet"] == [
         {"Name": "a\N{REPLACEMENT CHARACTER}b"}
     ]
 
 
 def test_a_response_nested_too_deeply_is_unreadable() -> None:
     with pytest.raises(UnreadableResponse, match="deep"):
-        answer("<A>" * 200 + "</A>" * 200)
+        response_json("<A>" * 200 + "</A>" * 200)
 
 
 def test_malformed_xml_is_unreadable() -> None:

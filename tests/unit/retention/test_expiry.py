@@ -87,9 +87,9 @@ def test_a_record_that_cannot_be_forgotten_is_named_and_does_not_block_others() 
     del entries[1]["dynamodb"]["OldImage"]["state"]
 
     with using(services_with(store, FixedClock(LATER))):
-        answer = forget_expired.handler({"Records": entries}, None)
+        response = forget_expired.handler({"Records": entries}, None)
 
-    assert answer == {"batchItemFailures": [{"itemIdentifier": "1"}]}
+    assert response == {"batchItemFailures": [{"itemIdentifier": "1"}]}
     assert set(store.bodies) == {records[1].id}
 
 
@@ -99,6 +99,6 @@ def test_contention_makes_the_stream_record_come_again() -> None:
             raise TooManyRequests(f"busy: {changes}")
 
     with using(services_with(Contended(), FixedClock())):
-        answer = forget_expired.handler({"Records": [removal(a_record(state=State.ERROR), 7)]}, None)
+        response = forget_expired.handler({"Records": [removal(a_record(state=State.ERROR), 7)]}, None)
 
-    assert answer == {"batchItemFailures": [{"itemIdentifier": "7"}]}
+    assert response == {"batchItemFailures": [{"itemIdentifier": "7"}]}

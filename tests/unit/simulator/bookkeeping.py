@@ -96,8 +96,8 @@ class Bookkeeper:
         """Send one request and return its Rs element."""
         body = content if isinstance(content, str) else xml(content)
         start = "".join(f' {name}="{value}"' for name, value in attributes.items())
-        answer: Element = ask(self.company, f"<{request}{start}>{body}</{request}>")[0]
-        return answer
+        response: Element = ask(self.company, f"<{request}{start}>{body}</{request}>")[0]
+        return response
 
     def try_to_add(self, kind: str, **fields: Any) -> Element:
         """Send an Add request, its elements in the order of the schema, and return its Rs element."""
@@ -107,16 +107,16 @@ class Bookkeeper:
 
     def add(self, kind: str, **fields: Any) -> Element:
         """Add a record and return it as the response shows it."""
-        answer = self.try_to_add(kind, **fields)
-        assert answer.get("statusCode") == "0", answer.get("statusMessage")
-        return answer[0]
+        response = self.try_to_add(kind, **fields)
+        assert response.get("statusCode") == "0", response.get("statusMessage")
+        return response[0]
 
     def refusal(self, kind: str, **fields: Any) -> tuple[str, str]:
         """Send an Add request that QuickBooks must refuse: nothing is stored. Returns status and message."""
         before = len(self.books.transactions), dict(self.books.ledger.accounts)
-        answer = self.try_to_add(kind, **fields)
+        response = self.try_to_add(kind, **fields)
         assert (len(self.books.transactions), dict(self.books.ledger.accounts)) == before
-        return answer.get("statusCode", ""), answer.get("statusMessage", "")
+        return response.get("statusCode", ""), response.get("statusMessage", "")
 
     def get(self, record: Element | str, kind: str = "") -> Element:
         """Query a transaction, or a list object by its full name, and return it as it is now."""

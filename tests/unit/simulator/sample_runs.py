@@ -27,10 +27,10 @@ def run(sample: Sample) -> Element:
     steps = (sample.before,) if isinstance(sample.before, str) else sample.before
     record = ask(company, PREPARATION)[-1][0]
     for step in filter(None, steps):
-        answers = ask(company, _filled(step, record))
-        failures = [answer.get("statusMessage") for answer in answers if answer.get("statusCode") != "0"]
+        responses = ask(company, _filled(step, record))
+        failures = [response.get("statusMessage") for response in responses if response.get("statusCode") != "0"]
         assert not failures, failures
-        record = answers[-1][0]
+        record = responses[-1][0]
     refusal = RequestError(*sample.refusal) if sample.refusal else None
     request = document(
         _filled(sample.request, record), version=sample.version, on_error="stopOnError", sets=sample.message_set

@@ -35,8 +35,8 @@ class Service:
     def post(self, _url: str, _headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
         """Answer a call."""
         self.qbwc.clock.advance(seconds=1)
-        answer = self.qbwc.endpoint.reply(body)
-        return answer.status, answer.body.encode()
+        response = self.qbwc.endpoint.reply(body)
+        return response.status, response.body.encode()
 
     def play(self, script: Script, fill: Callable[[Connector], object]) -> ScriptRun:
         """Fill the queue and run all sessions of a script, a minute after each other."""

@@ -88,14 +88,14 @@ def ask(company: Any, body: str, **options: str) -> Any:
 
 
 class ScriptedService:
-    """A SOAP server in memory: answers from lists, by method; the last answer of a list repeats.
+    """A SOAP server in memory: `replies` has a list for each method, and the last reply of a list repeats.
 
-    An answer is text, a number, a list of strings (authenticate), bytes (a raw body), an int pair
+    A reply is text, a number, a list of strings (authenticate), bytes (a raw body), an int pair
     (status, bytes) or an exception to raise.
     """
 
-    def __init__(self, **answers: list[Any]) -> None:
-        self.answers: dict[str, list[Any]] = {
+    def __init__(self, **replies: list[Any]) -> None:
+        self.replies: dict[str, list[Any]] = {
             "serverVersion": ["1.0"],
             "clientVersion": [""],
             "authenticate": [["ticket-1", ""]],
@@ -107,7 +107,7 @@ class ScriptedService:
             "getInteractiveURL": ["http://localhost/form"],
             "interactiveRejected": ["As you like"],
             "interactiveDone": ["Done"],
-            **answers,
+            **replies,
         }
         self.calls: list[tuple[str, dict[str, str]]] = []
         self.bodies: list[bytes] = []
@@ -138,16 +138,16 @@ class ScriptedService:
         self.calls.append((method, {child.tag.removeprefix(f"{{{INTUIT}}}"): child.text or "" for child in element}))
         self.bodies.append(body)
         self.headers.append(dict(headers))
-        script = self.answers[method]
-        answer = script.pop(0) if len(script) > 1 else script[0]
-        if isinstance(answer, Exception):
-            raise answer
-        if isinstance(answer, tuple):
-            return answer
-        return 200, answer if isinstance(answer, bytes) else soap_answer(method, answer)
+        script = self.replies[method]
+        reply = script.pop(0) if len(script) > 1 else script[0]
+        if isinstance(reply, Exception):
+            raise reply
+        if isinstance(reply, tuple):
+            return reply
+        return 200, reply if isinstance(reply, bytes) else soap_reply(method, reply)
 
 
-def soap_answer(method: str, value: Any) -> bytes:
+def soap_reply(method: str, value: Any) -> bytes:
     """Write a one-line envelope with a result: text, number or list of strings."""
     content = (
         "".join(f"<string>{escape(text)}</string>" for text in value) if isinstance(value, list) else escape(str(value))

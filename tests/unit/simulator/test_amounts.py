@@ -249,9 +249,9 @@ def test_nothing_is_entered_on_or_before_the_closing_date(keeper: Bookkeeper) ->
 def change(keeper: Bookkeeper, record: Element, **fields: Any) -> Element:
     kind = record.tag.removesuffix("Ret")
     head = {name: keeper.get(record).findtext(name) for name in ("TxnID", "EditSequence")}
-    answer = keeper.ask(f"{kind}ModRq", {f"{kind}Mod": {**head, **fields}})
-    assert answer.get("statusCode") == "0", answer.get("statusMessage")
-    return answer[0]
+    response = keeper.ask(f"{kind}ModRq", {f"{kind}Mod": {**head, **fields}})
+    assert response.get("statusCode") == "0", response.get("statusMessage")
+    return response[0]
 
 
 def line_ids(record: Element) -> list[str | None]:
@@ -318,7 +318,7 @@ def test_a_payment_can_be_applied_to_another_invoice(keeper: Bookkeeper) -> None
 
 
 def test_discount_and_shipping_of_the_whole_form_exist_in_no_desktop_edition(keeper: Bookkeeper) -> None:
-    answer = keeper.try_to_add(
+    response = keeper.try_to_add(
         "Invoice",
         CustomerRef="Ada",
         DiscountLineAdd={"RatePercent": "10", "AccountRef": "Discounts"},
@@ -326,8 +326,8 @@ def test_discount_and_shipping_of_the_whole_form_exist_in_no_desktop_edition(kee
         InvoiceLineAdd=[{"ItemRef": "Work", "Rate": "100"}],
     )
 
-    assert answer.get("statusCode") == "530"
-    assert answer.findtext("InvoiceRet/BalanceRemaining") == "100.00"
+    assert response.get("statusCode") == "530"
+    assert response.findtext("InvoiceRet/BalanceRemaining") == "100.00"
     assert (keeper.balance("Discounts"), keeper.balance("Sales")) == (Decimal(0), Decimal(100))
 
 

@@ -59,11 +59,11 @@ class RandomClerk:
 
     def add(self, kind: str, **fields: Any) -> None:
         fields.setdefault("TxnDate", f"2026-0{self.chance.randint(1, 8)}-15")
-        answer = self.keeper.try_to_add(kind, **fields)
-        self.statuses.add(answer.get("statusCode", ""))
-        assert answer.get("statusCode") in {"0", "3120", "3150", "3180", "3210"}, answer.get("statusMessage")
-        if len(answer):
-            self.records.append(answer[0])
+        response = self.keeper.try_to_add(kind, **fields)
+        self.statuses.add(response.get("statusCode", ""))
+        assert response.get("statusCode") in {"0", "3120", "3150", "3180", "3210"}, response.get("statusMessage")
+        if len(response):
+            self.records.append(response[0])
 
     def any_of(self, *kinds: str) -> str:
         records = [each for each in self.records if each.tag in {f"{kind}Ret" for kind in kinds}]
@@ -161,17 +161,17 @@ class RandomClerk:
             "Memo": "Changed",
             "InvoiceLineMod": lines,
         }
-        answer = self.keeper.ask("InvoiceModRq", {"InvoiceMod": content})
-        self.statuses.add(answer.get("statusCode", ""))
-        assert answer.get("statusCode") in {"0", "3210"}, answer.get("statusMessage")
+        response = self.keeper.ask("InvoiceModRq", {"InvoiceMod": content})
+        self.statuses.add(response.get("statusCode", ""))
+        assert response.get("statusCode") in {"0", "3210"}, response.get("statusMessage")
 
     def delete(self) -> None:
         records = [each for each in self.records if each.tag != "TransferRet"]
         if records:
             record = self.chance.choice(records)
-            answer = self.keeper.delete(record)
-            assert answer.get("statusCode") in {"0", "3120", "3160"}, answer.get("statusMessage")
-            if answer.get("statusCode") == "0":
+            response = self.keeper.delete(record)
+            assert response.get("statusCode") in {"0", "3120", "3160"}, response.get("statusMessage")
+            if response.get("statusCode") == "0":
                 self.records.remove(record)
 
     def void(self) -> None:
@@ -180,8 +180,8 @@ class RandomClerk:
         if records:
             record = self.chance.choice(records)
             content = {"TxnVoidType": record.tag.removesuffix("Ret"), "TxnID": record.findtext("TxnID")}
-            answer = self.keeper.ask("TxnVoidRq", content)
-            assert answer.get("statusCode") in {"0", "1030", "3160"}, answer.get("statusMessage")
+            response = self.keeper.ask("TxnVoidRq", content)
+            assert response.get("statusCode") in {"0", "1030", "3160"}, response.get("statusMessage")
 
 
 def check(books: Books) -> None:

@@ -148,7 +148,7 @@ def test_an_invoice_can_be_written_in_an_empty_company() -> None:
     item = f"<Name>Work</Name><SalesOrPurchase><Price>10.00</Price>{account}</SalesOrPurchase>"
     line = "<InvoiceLineAdd><ItemRef><FullName>Work</FullName></ItemRef></InvoiceLineAdd>"
 
-    answers = ask(
+    responses = ask(
         company,
         "<CustomerAddRq><CustomerAdd><Name>Ada</Name></CustomerAdd></CustomerAddRq>"
         f"<ItemServiceAddRq><ItemServiceAdd>{item}</ItemServiceAdd></ItemServiceAddRq>"
@@ -156,7 +156,7 @@ def test_an_invoice_can_be_written_in_an_empty_company() -> None:
         f"{line}</InvoiceAdd></InvoiceAddRq>",
     )
 
-    assert [each.get("statusCode") for each in answers] == ["0", "0", "0"]
+    assert [each.get("statusCode") for each in responses] == ["0", "0", "0"]
 
 
 @pytest.mark.parametrize(("country", "tax"), [("US", "7.25"), ("CA", "12.00"), ("UK", "20.00")])

@@ -9,8 +9,8 @@ import pytest
 from tests.unit.simulator.support import OWNER_ID, a_company, ask
 
 
-def code(answer: Any) -> str:
-    return str(answer.get("statusCode"))
+def code(response: Any) -> str:
+    return str(response.get("statusCode"))
 
 
 def define(company: Any, name: str, kind: str = "STR255TYPE", *objects: str, owner: str = OWNER_ID) -> Any:
@@ -90,9 +90,9 @@ def test_a_value_is_set_on_a_transaction_a_line_and_the_company() -> None:
     assert code(set_value(company, "Note", "<OtherDataExtType>Company</OtherDataExtType>", "all")) == "0"
 
     query = f"<TxnID>{order.id}</TxnID><IncludeLineItems>true</IncludeLineItems><OwnerID>{OWNER_ID}</OwnerID>"
-    answer = ask(company, f"<SalesOrderQueryRq>{query}</SalesOrderQueryRq>")[0].find("SalesOrderRet")
-    assert answer.findtext("DataExtRet/DataExtValue") == "form"
-    assert answer.findtext("SalesOrderLineRet/DataExtRet/DataExtValue") == "line"
+    response = ask(company, f"<SalesOrderQueryRq>{query}</SalesOrderQueryRq>")[0].find("SalesOrderRet")
+    assert response.findtext("DataExtRet/DataExtValue") == "form"
+    assert response.findtext("SalesOrderLineRet/DataExtRet/DataExtValue") == "line"
     assert company.private_fields[OWNER_ID] == {"Note": "all"}
 
 
@@ -138,9 +138,9 @@ def test_renaming_a_definition_keeps_its_values_and_deleting_it_removes_them() -
     identity = f"<OwnerID>{OWNER_ID}</OwnerID><DataExtName>Note</DataExtName>"
     change = "<DataExtNewName>Remark</DataExtNewName><AssignToObject>Vendor</AssignToObject>"
 
-    answer = ask(company, f"<DataExtDefModRq><DataExtDefMod>{identity}{change}</DataExtDefMod></DataExtDefModRq>")[0]
+    response = ask(company, f"<DataExtDefModRq><DataExtDefMod>{identity}{change}</DataExtDefMod></DataExtDefModRq>")[0]
 
-    assert [each.text for each in answer.iter("AssignToObject")] == ["Customer", "Vendor"]
+    assert [each.text for each in response.iter("AssignToObject")] == ["Customer", "Vendor"]
     assert shown_value(company) == "kept"
     new_identity = identity.replace("Note", "Remark")
     deletion = ask(company, f"<DataExtDefDelRq>{new_identity}</DataExtDefDelRq>")[0]

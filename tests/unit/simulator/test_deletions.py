@@ -8,8 +8,8 @@ from simulator.requests.shown import shown
 from tests.unit.simulator.support import NOW, a_company, ask
 
 
-def code(answer: Any) -> str:
-    return str(answer.get("statusCode"))
+def code(response: Any) -> str:
+    return str(response.get("statusCode"))
 
 
 def delete(company: Any, kind: str, list_id: str) -> Any:
@@ -17,18 +17,18 @@ def delete(company: Any, kind: str, list_id: str) -> Any:
 
 
 def add_customer(company: Any, name: str) -> Any:
-    answer = ask(company, f"<CustomerAddRq><CustomerAdd><Name>{name}</Name></CustomerAdd></CustomerAddRq>")[0]
-    return company.books.lists[answer.findtext("CustomerRet/ListID")]
+    response = ask(company, f"<CustomerAddRq><CustomerAdd><Name>{name}</Name></CustomerAdd></CustomerAddRq>")[0]
+    return company.books.lists[response.findtext("CustomerRet/ListID")]
 
 
 def test_an_object_that_nothing_refers_to_is_deleted_and_can_be_found_among_the_deletions() -> None:
     company = a_company()
     customer = add_customer(company, "Gone")
 
-    answer = delete(company, "Customer", customer.id)
+    response = delete(company, "Customer", customer.id)
 
-    assert [child.tag for child in answer] == ["ListDelType", "ListID", "TimeDeleted", "FullName"]
-    assert answer.findtext("FullName") == "Gone"
+    assert [child.tag for child in response] == ["ListDelType", "ListID", "TimeDeleted", "FullName"]
+    assert response.findtext("FullName") == "Gone"
     assert customer.id not in company.books.lists
     query = "<ListDeletedQueryRq><ListDelType>Customer</ListDelType></ListDeletedQueryRq>"
     row = ask(company, query)[0].find("ListDeletedRet")
@@ -59,10 +59,10 @@ def test_an_object_in_use_is_not_deleted() -> None:
     company = a_company()
     customer = company.books.lists[next(iter(company.books["SalesOrder"])).fields["CustomerRef"]["ListID"]]
 
-    answer = delete(company, "Customer", customer.id)
+    response = delete(company, "Customer", customer.id)
 
-    assert code(answer) == "3160"
-    assert "in use" in answer.get("statusMessage")
+    assert code(response) == "3160"
+    assert "in use" in response.get("statusMessage")
     assert customer.id in company.books.lists
 
 
@@ -86,11 +86,11 @@ def test_deleting_an_invoice_restores_the_balance() -> None:
     invoice = ask(company, f"<InvoiceAddRq><InvoiceAdd>{body}</InvoiceAdd></InvoiceAddRq>")[0].find("InvoiceRet")
     assert shown(books, customer)["Balance"] == "240.00"
 
-    answer = ask(
+    response = ask(
         company, f"<TxnDelRq><TxnDelType>Invoice</TxnDelType><TxnID>{invoice.findtext('TxnID')}</TxnID></TxnDelRq>"
     )[0]
 
-    assert [child.tag for child in answer] == ["TxnDelType", "TxnID", "TimeDeleted", "RefNumber"]
+    assert [child.tag for child in response] == ["TxnDelType", "TxnID", "TimeDeleted", "RefNumber"]
     assert shown(books, customer)["Balance"] == "0.00"
     row = ask(company, "<TxnDeletedQueryRq><TxnDelType>Invoice</TxnDelType></TxnDeletedQueryRq>")[0].find(
         "TxnDeletedRet"
@@ -106,9 +106,9 @@ def test_a_void_invoice_stays_with_zero_amounts_and_no_effects() -> None:
     before, sequence = float(shown(books, customer)["Balance"]), invoice.edit_sequence
     total = float(shown(books, invoice)["BalanceRemaining"])
 
-    answer = ask(company, f"<TxnVoidRq><TxnVoidType>Invoice</TxnVoidType><TxnID>{invoice.id}</TxnID></TxnVoidRq>")[0]
+    response = ask(company, f"<TxnVoidRq><TxnVoidType>Invoice</TxnVoidType><TxnID>{invoice.id}</TxnID></TxnVoidRq>")[0]
 
-    assert [child.tag for child in answer] == ["TxnVoidType", "TxnID", "TimeCreated", "TimeModified", "RefNumber"]
+    assert [child.tag for child in response] == ["TxnVoidType", "TxnID", "TimeCreated", "TimeModified", "RefNumber"]
     assert shown(books, invoice)["BalanceRemaining"] == "0.00"
     assert {line["Amount"] for _, line in invoice.lines()} == {"0.00"}
     assert invoice.fields["Memo"].startswith("VOID:")
@@ -135,10 +135,10 @@ def test_a_merge_moves_everything_that_refers_to_the_first_object() -> None:
     target = add_customer(company, "Target")
     balance = shown(books, source)["Balance"]
 
-    answer = merge(company, "Customer", source, target)
+    response = merge(company, "Customer", source, target)
 
-    assert code(answer) == "0"
-    assert [child.tag for child in answer] == ["ListMergeType", "MergedFrom", "MergedTo"]
+    assert code(response) == "0"
+    assert [child.tag for child in response] == ["ListMergeType", "MergedFrom", "MergedTo"]
     assert order.fields["CustomerRef"] == {"ListID": target.id}
     assert source.id not in books.lists
     assert shown(books, target)["Balance"] == balance
@@ -177,12 +177,12 @@ def test_a_void_transaction_that_is_modified_has_effects_again() -> None:
         "<Quantity>2</Quantity></InvoiceLineMod>"
     )
 
-    answer = ask(
+    response = ask(
         company,
         f"<InvoiceModRq><InvoiceMod><TxnID>{invoice.id}</TxnID><EditSequence>{invoice.edit_sequence}</EditSequence>"
         f"{new_line}</InvoiceMod></InvoiceModRq>",
     )[0]
 
-    assert code(answer) == "0"
+    assert code(response) == "0"
     assert not invoice.is_void
-    assert float(answer.findtext("InvoiceRet/BalanceRemaining")) > 0
+    assert float(response.findtext("InvoiceRet/BalanceRemaining")) > 0

@@ -41,30 +41,30 @@ def edition(country: str, **facts: str) -> Company:
     ],
 )
 def test_a_request_that_the_edition_does_not_have_is_refused(country: str, request_text: str) -> None:
-    answer: Any = ask(edition(country), request_text)[0]
+    response: Any = ask(edition(country), request_text)[0]
 
-    assert (answer.get("statusCode"), answer.get("statusSeverity")) == ("3250", "Error")
-    assert answer.get("statusMessage").startswith("This feature is not enabled or not available in this version")
+    assert (response.get("statusCode"), response.get("statusSeverity")) == ("3250", "Error")
+    assert response.get("statusMessage").startswith("This feature is not enabled or not available in this version")
 
 
 def test_a_field_that_the_edition_does_not_have_is_left_out_with_a_warning() -> None:
     company = edition("CA")
 
-    answer: Any = ask(company, CUSTOMER.format(TAX_ITEM))[0]
+    response: Any = ask(company, CUSTOMER.format(TAX_ITEM))[0]
 
-    assert (answer.get("statusCode"), answer.get("statusSeverity")) == ("530", "Warn")
-    assert answer.get("statusMessage") == 'The field "ItemSalesTaxRef" is not supported by this implementation.'
-    assert answer[0].find("ItemSalesTaxRef") is None
+    assert (response.get("statusCode"), response.get("statusSeverity")) == ("530", "Warn")
+    assert response.get("statusMessage") == 'The field "ItemSalesTaxRef" is not supported by this implementation.'
+    assert response[0].find("ItemSalesTaxRef") is None
     record = company.books.named("New", ("Customer",))
     assert record is not None
     assert "ItemSalesTaxRef" not in record.fields
 
 
 def test_a_field_of_the_edition_is_stored_and_returned() -> None:
-    answer: Any = ask(edition("US"), CUSTOMER.format(TAX_ITEM))[0]
+    response: Any = ask(edition("US"), CUSTOMER.format(TAX_ITEM))[0]
 
-    assert answer.get("statusCode") == "0"
-    assert answer[0].findtext("ItemSalesTaxRef/FullName") == "County Tax"
+    assert response.get("statusCode") == "0"
+    assert response[0].findtext("ItemSalesTaxRef/FullName") == "County Tax"
 
 
 def test_a_refusal_stays_a_refusal_when_a_field_was_left_out() -> None:
@@ -81,10 +81,10 @@ def test_fields_that_the_edition_does_not_have_are_left_out_of_responses() -> No
     assert record is not None
     record.fields["ItemSalesTaxRef"] = {"ListID": next(iter(company.books["ItemSalesTax"])).id}
 
-    answer: Any = ask(company, "<CustomerQueryRq><FullName>New</FullName></CustomerQueryRq>")[0]
+    response: Any = ask(company, "<CustomerQueryRq><FullName>New</FullName></CustomerQueryRq>")[0]
 
-    assert answer.get("statusCode") == "0"
-    assert answer[0].find("ItemSalesTaxRef") is None
+    assert response.get("statusCode") == "0"
+    assert response[0].find("ItemSalesTaxRef") is None
 
 
 @pytest.mark.parametrize("number", SUPPORTED_VERSIONS)
@@ -117,7 +117,7 @@ def test_the_fields_of_qbxml_16_are_in_responses_to_requests_of_that_version_onl
     next(iter(company.books["SalesOrder"])).fields["StoreName"] = "Web shop"
 
     def fields(request: str, version: str) -> set[str]:
-        return {child.tag for answer in ask(company, request, version=version) for row in answer for child in row}
+        return {child.tag for response in ask(company, request, version=version) for row in response for child in row}
 
     for request, name in (("<BillQueryRq/>", "IsPending"), ("<SalesOrderQueryRq/>", "StoreName")):
         assert name in fields(request, "16.0")

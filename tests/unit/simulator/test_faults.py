@@ -97,9 +97,9 @@ def tickets(run: Run, method: str) -> list[str]:
     return [parts["ticket"] for parts in run.service.parts(method)]
 
 
-def run_with_tickets(*faults: str, sessions: int = 2, **answers: list[Any]) -> Run:
+def run_with_tickets(*faults: str, sessions: int = 2, **responses: list[Any]) -> Run:
     run = Run(*faults, sessions=0)
-    run.service.answers |= {"authenticate": [[f"ticket-{number}", ""] for number in range(1, 9)], **answers}
+    run.service.replies |= {"authenticate": [[f"ticket-{number}", ""] for number in range(1, 9)], **responses}
     simulator = Simulator(qwc(), "secret", run.company, transport=run.transport, sleep=run.waits.append)
     run.results = [simulator.run_once() for _ in range(sessions)]
     return run
@@ -132,7 +132,7 @@ def test_a_late_duplicate_is_repeated_after_the_next_login() -> None:
 def test_a_late_duplicate_can_come_in_the_middle_of_its_own_session() -> None:
     step = {"on": "receiveResponseXML", "do": "late-duplicate", "until": {"on": "sendRequestXML", "call": 2}}
     run = Run(sessions=0)
-    run.service.answers["receiveResponseXML"] = [50, 50, 100]
+    run.service.replies["receiveResponseXML"] = [50, 50, 100]
     Simulator(qwc(), "s", run.company, transport=run.service, faults=[Fault.of(step)]).run_once()
 
     assert run.service.methods[3:-1] == [

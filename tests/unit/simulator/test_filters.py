@@ -15,22 +15,22 @@ def query(company: Any, name: str, filters: str = "") -> Any:
     return ask(company, f"<{name}QueryRq>{filters}</{name}QueryRq>")[0]
 
 
-def names(answer: Any) -> list[str]:
-    return [element.findtext("FullName") or element.findtext("Name", "") for element in answer]
+def names(response: Any) -> list[str]:
+    return [element.findtext("FullName") or element.findtext("Name", "") for element in response]
 
 
 def add(company: Any, kind: str, content: str) -> Any:
-    answer = ask(company, f"<{kind}AddRq><{kind}Add>{content}</{kind}Add></{kind}AddRq>")[0]
-    assert answer.get("statusCode") == "0", answer.get("statusMessage")
-    return answer[0]
+    response = ask(company, f"<{kind}AddRq><{kind}Add>{content}</{kind}Add></{kind}AddRq>")[0]
+    assert response.get("statusCode") == "0", response.get("statusMessage")
+    return response[0]
 
 
 def test_accounts_by_type() -> None:
     company = a_company()
 
-    answer = query(company, "Account", "<AccountType>Bank</AccountType><AccountType>Equity</AccountType>")
+    response = query(company, "Account", "<AccountType>Bank</AccountType><AccountType>Equity</AccountType>")
 
-    assert {element.findtext("AccountType") for element in answer} == {"Bank", "Equity"}
+    assert {element.findtext("AccountType") for element in response} == {"Bank", "Equity"}
 
 
 def test_to_dos_that_are_not_done_come_unless_the_query_asks_for_others() -> None:

@@ -18,9 +18,9 @@ EVERYTHING = "CLR-ALL-MSG-SETS"
 def say(company: Any, new: str | None, old: str | None, body: str) -> str:
     """Send a message set; return its status and the statuses of its responses: `0: 0`, `9002:`."""
     ids = "".join(f' {name}MessageSetID="{value}"' for name, value in (("new", new), ("old", old)) if value is not None)
-    answer = ask(company, body, on_error="stopOnError", sets=ids)
-    assert (answer.get("newMessageSetID") is None) == (not ids)
-    return f"{answer.get('messageSetStatusCode')}: {' '.join(rs.get('statusCode') for rs in answer)}".strip()
+    response = ask(company, body, on_error="stopOnError", sets=ids)
+    assert (response.get("newMessageSetID") is None) == (not ids)
+    return f"{response.get('messageSetStatusCode')}: {' '.join(rs.get('statusCode') for rs in response)}".strip()
 
 
 @pytest.mark.parametrize(
@@ -122,12 +122,12 @@ def test_stored_responses_survive_sessions_and_saved_files(tmp_path: Any) -> Non
 def test_two_connectors_at_once_execute_a_message_set_once() -> None:
     company = a_company()
     start = threading.Barrier(4)
-    answers: list[str] = []
+    responses: list[str] = []
 
     def connector() -> None:
         session = company.begin_session("One")
         start.wait()
-        answers.extend(say(session, f"X{number}", None, BODY.format(f"N{number}")) for number in range(20))
+        responses.extend(say(session, f"X{number}", None, BODY.format(f"N{number}")) for number in range(20))
 
     threads = [threading.Thread(target=connector) for _ in range(4)]
     for thread in threads:
@@ -135,5 +135,5 @@ def test_two_connectors_at_once_execute_a_message_set_once() -> None:
     for thread in threads:
         thread.join()
 
-    assert answers == ["0: 0"] * 80
+    assert responses == ["0: 0"] * 80
     assert len(company.writes) == 20

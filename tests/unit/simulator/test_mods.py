@@ -18,8 +18,8 @@ def modify(company: Any, kind: str, record: Any, content: str, edit_sequence: st
     return ask(company, f"<{kind}ModRq><{kind}Mod>{identity}{sequence}{content}</{kind}Mod></{kind}ModRq>")[0]
 
 
-def code(answer: Any) -> str:
-    return str(answer.get("statusCode"))
+def code(response: Any) -> str:
+    return str(response.get("statusCode"))
 
 
 def first(company: Any, kind: str) -> Any:
@@ -31,12 +31,12 @@ def test_a_mod_sets_named_fields_clears_empty_ones_and_keeps_the_rest() -> None:
     customer = next(each for each in company.books["Customer"] if each.fields.get("CompanyName"))
     terms = customer.fields["TermsRef"]
 
-    answer = modify(
+    response = modify(
         company, "Customer", customer, "<CompanyName/><ShipAddress><City>X</City></ShipAddress><Phone>1</Phone>"
     )
 
-    customer_after = answer.find("CustomerRet")
-    assert code(answer) == "0"
+    customer_after = response.find("CustomerRet")
+    assert code(response) == "0"
     assert customer_after.find("CompanyName") is None
     assert customer_after.findtext("Phone") == "1"
     assert customer_after.findtext("ShipAddress/City") == "X"
@@ -61,10 +61,10 @@ def test_an_old_edit_sequence_is_refused_and_nothing_changes() -> None:
     customer = first(company, "Customer")
     phone = customer.fields["Phone"]
 
-    answer = modify(company, "Customer", customer, "<Phone>1</Phone>", edit_sequence="1")
+    response = modify(company, "Customer", customer, "<Phone>1</Phone>", edit_sequence="1")
 
-    assert (code(answer), len(answer)) == ("3200", 0)
-    assert answer.get("statusMessage") == 'The provided edit sequence "1" is out-of-date.'
+    assert (code(response), len(response)) == ("3200", 0)
+    assert response.get("statusMessage") == 'The provided edit sequence "1" is out-of-date.'
     assert customer.fields["Phone"] == phone
 
 
@@ -97,17 +97,20 @@ def test_a_name_that_is_taken_or_a_customer_below_itself_is_refused() -> None:
 
     assert code(modify(company, "Customer", parent, f"<Name>{name}</Name>")) == "3100"
     for below in (parent, job):
-        answer = modify(company, "Customer", parent, f"<ParentRef><ListID>{below.id}</ListID></ParentRef>")
-        assert code(answer) == "3130"
+        response = modify(company, "Customer", parent, f"<ParentRef><ListID>{below.id}</ListID></ParentRef>")
+        assert code(response) == "3130"
     assert "ParentRef" not in parent.fields
 
 
 def test_a_required_reference_cannot_be_cleared() -> None:
     company = a_company()
 
-    answer = modify(company, "SalesOrder", first(company, "SalesOrder"), "<CustomerRef><FullName/></CustomerRef>")
+    response = modify(company, "SalesOrder", first(company, "SalesOrder"), "<CustomerRef><FullName/></CustomerRef>")
 
-    assert (code(answer), answer.get("statusMessage")) == ("3190", "Cannot clear the element in the CustomerRef field.")
+    assert (code(response), response.get("statusMessage")) == (
+        "3190",
+        "Cannot clear the element in the CustomerRef field.",
+    )
 
 
 def test_lines_are_changed_added_and_removed_by_their_ids() -> None:
@@ -115,7 +118,7 @@ def test_lines_are_changed_added_and_removed_by_their_ids() -> None:
     order = next(each for each in company.books["SalesOrder"] if len(list(each.lines())) > 1)
     first_id, *other_ids = [line["TxnLineID"] for _, line in order.lines()]
 
-    answer = modify(
+    response = modify(
         company,
         "SalesOrder",
         order,
@@ -124,8 +127,8 @@ def test_lines_are_changed_added_and_removed_by_their_ids() -> None:
         "<Quantity>2</Quantity></SalesOrderLineMod>",
     )
 
-    lines = answer.findall("SalesOrderRet/SalesOrderLineRet")
-    assert code(answer) == "0"
+    lines = response.findall("SalesOrderRet/SalesOrderLineRet")
+    assert code(response) == "0"
     assert [line.findtext("Desc") for line in lines] == ["Changed", "Hardware"]
     assert lines[0].findtext("TxnLineID") == first_id
     assert lines[1].findtext("TxnLineID") not in {first_id, "-1", *other_ids}
@@ -161,7 +164,7 @@ def test_lines_of_a_journal_entry_keep_or_change_their_side() -> None:
     entry = company.books.transactions[journal_entry.findtext("TxnID")]
     debit, credit = (journal_entry.findtext(f"Journal{side}Line/TxnLineID") for side in ("Debit", "Credit"))
 
-    answer = modify(
+    response = modify(
         company,
         "JournalEntry",
         entry,
@@ -169,7 +172,7 @@ def test_lines_of_a_journal_entry_keep_or_change_their_side() -> None:
         f"<JournalLineMod><TxnLineID>{credit}</TxnLineID><JournalLineType>Debit</JournalLineType></JournalLineMod>",
     )[0]
 
-    assert (answer.findtext("JournalDebitLine/TxnLineID"), answer.findtext("JournalCreditLine/TxnLineID")) == (
+    assert (response.findtext("JournalDebitLine/TxnLineID"), response.findtext("JournalCreditLine/TxnLineID")) == (
         credit,
         debit,
     )

@@ -62,9 +62,9 @@ def test_a_schedule_needs_an_interval() -> None:
 
 
 def test_the_service_can_postpone_and_slow_down_the_schedule() -> None:
-    answers = [["t", "none", "", "30"], ["t", "", "7", ""], ["t", "none"]]
+    responses = [["t", "none", "", "30"], ["t", "", "7", ""], ["t", "none"]]
 
-    stop, results = run_on_schedule(ScriptedService(authenticate=answers), 3, every=2)
+    stop, results = run_on_schedule(ScriptedService(authenticate=responses), 3, every=2)
 
     assert stop.waits == [30, 7, 30]
     assert results[1].status == "Update postponed by application"

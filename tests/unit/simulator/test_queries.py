@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from simulator import Company
 
 
-def names(answer: Any) -> list[str]:
-    return [element.findtext("FullName") or element.findtext("Name", "") for element in answer]
+def names(response: Any) -> list[str]:
+    return [element.findtext("FullName") or element.findtext("Name", "") for element in response]
 
 
 def customers(company: Company, filters: str = "", attributes: str = "") -> Any:
@@ -37,8 +37,8 @@ def invoices(company: Company, filters: str = "") -> Any:
     return ask(company, f'<InvoiceQueryRq requestID="1">{filters}</InvoiceQueryRq>')[0]
 
 
-def status(answer: Any) -> tuple[str, str]:
-    return answer.get("statusCode"), answer.get("statusSeverity")
+def status(response: Any) -> tuple[str, str]:
+    return response.get("statusCode"), response.get("statusSeverity")
 
 
 def test_the_response_has_quickbooks_own_form() -> None:
@@ -75,9 +75,9 @@ def test_no_match_is_status_1_and_self_closed() -> None:
 
 
 def test_a_request_without_request_id_is_answered_without() -> None:
-    answer = ask(a_company(), "<HostQueryRq />")[0]
+    response = ask(a_company(), "<HostQueryRq />")[0]
 
-    assert "requestID" not in answer.attrib
+    assert "requestID" not in response.attrib
 
 
 def test_a_query_returns_only_active_customers_by_default() -> None:
@@ -298,10 +298,10 @@ def test_an_iterator_needs_max_returned_and_a_filter_query() -> None:
 def test_a_start_without_a_match_has_no_iterator() -> None:
     none = "<MaxReturned>5</MaxReturned><FromModifiedDate>2037-01-01</FromModifiedDate>"
 
-    answer = customers(a_company(), none, ' iterator="Start"')
+    response = customers(a_company(), none, ' iterator="Start"')
 
-    assert status(answer) == ("1", "Info")
-    assert "iteratorID" not in answer.attrib
+    assert status(response) == ("1", "Info")
+    assert "iteratorID" not in response.attrib
 
 
 def test_sales_orders_have_no_lines_and_links_by_default() -> None:

@@ -198,12 +198,12 @@ class _Paging:
         return self._service.get(url)
 
     def post(self, url: str, headers: Any, body: bytes) -> tuple[int, bytes]:
-        answer = self._service.post(url, headers, body)
+        response = self._service.post(url, headers, body)
         match = re.search(rb'iteratorID="([^"]*)"', body)
         if match:
             more = START.replace('"Start"', f'"Continue" iteratorID="{match[1].decode()}"')
-            self._service.answers["sendRequestXML"] = [more, ""]
-        return answer
+            self._service.replies["sendRequestXML"] = [more, ""]
+        return response
 
 
 def test_quickbooks_can_forget_stored_responses_before_a_request() -> None:

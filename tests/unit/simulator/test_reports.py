@@ -51,9 +51,9 @@ def keeper() -> Bookkeeper:
 
 
 def report(keeper: Bookkeeper, request: str, kind: str, more: str = ALL) -> Element:
-    answer = keeper.ask(f"{request}QueryRq", f"<{request}Type>{kind}</{request}Type>{more}")
-    assert answer.get("statusCode") == "0", answer.get("statusMessage")
-    return answer[0]
+    response = keeper.ask(f"{request}QueryRq", f"<{request}Type>{kind}</{request}Type>{more}")
+    assert response.get("statusCode") == "0", response.get("statusMessage")
+    return response[0]
 
 
 def rows(table: Element) -> dict[str, list[str]]:
@@ -242,13 +242,13 @@ def test_every_type_is_computed_or_refused(keeper: Bookkeeper, request_name: str
     if request_name == "CustomDetailReport":
         more = "<SummarizeRowsBy>Customer</SummarizeRowsBy><IncludeColumn>Amount</IncludeColumn>"
 
-    answer = keeper.ask(f"{request_name}QueryRq", f"<{request_name}Type>{kind}</{request_name}Type>{more}")
+    response = keeper.ask(f"{request_name}QueryRq", f"<{request_name}Type>{kind}</{request_name}Type>{more}")
 
     if kind not in REPORTS:
-        assert (answer.get("statusCode"), len(answer)) == ("3250", 0)
+        assert (response.get("statusCode"), len(response)) == ("3250", 0)
         return
-    table = answer[0]
-    assert answer.get("statusCode") == "0"
+    table = response[0]
+    assert response.get("statusCode") == "0"
     data = table.find("ReportData")
     assert table.findtext("NumRows") == str(0 if data is None else len(data))
     assert table.findtext("NumColumns") == str(len(table.findall("ColDesc")))

@@ -231,10 +231,10 @@ def test_every_mod_checks_the_edit_sequence(keeper: Bookkeeper, request_name: st
     record = keeper.books.add(kind, {kind.name_field: "Ab"} if kind.name_field else {})
     content = {f"{kind.name}Mod": {kind.id_field: record.id, "EditSequence": "1"}}
 
-    answer = keeper.ask(request_name, content)
+    response = keeper.ask(request_name, content)
 
-    assert answer.get("statusCode") == "3200"
-    assert (answer.get("statusMessage") or "").endswith("is out-of-date.")
+    assert response.get("statusCode") == "3200"
+    assert (response.get("statusMessage") or "").endswith("is out-of-date.")
 
 
 IN_USE = {
@@ -252,9 +252,9 @@ IN_USE = {
 def test_an_object_in_use_is_not_deleted(keeper: Bookkeeper, what: str) -> None:
     kind, name = IN_USE[what]
 
-    answer = keeper.ask("ListDelRq", {"ListDelType": kind, "ListID": id_of(keeper, kind, name)})
+    response = keeper.ask("ListDelRq", {"ListDelType": kind, "ListID": id_of(keeper, kind, name)})
 
-    assert answer.get("statusCode") == "3160"
+    assert response.get("statusCode") == "3160"
     assert keeper.books.named(name, (kind,)) is not None
 
 

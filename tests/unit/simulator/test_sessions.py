@@ -21,7 +21,7 @@ from tests.unit.simulator.support import (
     a_company,
     document,
     qwc,
-    soap_answer,
+    soap_reply,
 )
 
 CUSTOMERS = document('<CustomerQueryRq requestID="7"><MaxReturned>2</MaxReturned></CustomerQueryRq>')
@@ -195,7 +195,7 @@ def test_postpone_and_least_interval_act_with_auto_run_only(
 
 
 @pytest.mark.parametrize(
-    ("answer", "accepts", "goes_on", "error"),
+    ("response", "accepts", "goes_on", "error"),
     [
         ("", True, True, None),
         ("W:Please update", True, True, None),
@@ -206,9 +206,9 @@ def test_postpone_and_least_interval_act_with_auto_run_only(
     ],
 )
 def test_the_client_version_reply_decides_whether_the_session_continues(
-    answer: str, accepts: bool, goes_on: bool, error: int | None
+    response: str, accepts: bool, goes_on: bool, error: int | None
 ) -> None:
-    service = ScriptedService(clientVersion=[answer], sendRequestXML=[CUSTOMERS])
+    service = ScriptedService(clientVersion=[response], sendRequestXML=[CUSTOMERS])
     simulator = Simulator(qwc(), "secret", a_company(), transport=service, on_warning=lambda _text: accepts)
 
     result = simulator.run_once()
@@ -262,9 +262,9 @@ def test_a_negative_answer_asks_for_the_reason_and_closes() -> None:
     assert (run.result.status, run.result.error) == ("Disk full", -7)
 
 
-@pytest.mark.parametrize("answer", ["50.5", "", "done"])
-def test_a_progress_that_is_no_integer_is_a_failed_call(answer: str) -> None:
-    service = ScriptedService(sendRequestXML=[CUSTOMERS], receiveResponseXML=[answer])
+@pytest.mark.parametrize("response", ["50.5", "", "done"])
+def test_a_progress_that_is_no_integer_is_a_failed_call(response: str) -> None:
+    service = ScriptedService(sendRequestXML=[CUSTOMERS], receiveResponseXML=[response])
 
     run = Run(service)
 
@@ -288,8 +288,8 @@ def test_a_progress_that_is_no_integer_is_a_failed_call(answer: str) -> None:
 def test_a_failed_call_abandons_the_session_without_another_call(method: str, error: int, failure: Any) -> None:
     company = a_company(open_error="0x80040414" if method == "connectionError" else None)
     send = [CUSTOMERS, ""] if method != "getLastError" else [""]
-    answers: dict[str, list[Any]] = {"sendRequestXML": send, "receiveResponseXML": [50], method: [failure]}
-    service = ScriptedService(**answers)
+    responses: dict[str, list[Any]] = {"sendRequestXML": send, "receiveResponseXML": [50], method: [failure]}
+    service = ScriptedService(**responses)
 
     run = Run(service, company)
 
@@ -404,7 +404,7 @@ def test_iterators_end_with_their_session() -> None:
         f'<CustomerQueryRq requestID="2" iterator="Continue" iteratorID="{iterator_id}">'
         "<MaxReturned>5</MaxReturned></CustomerQueryRq>"
     )
-    service.answers["sendRequestXML"] = [go_on]
+    service.replies["sendRequestXML"] = [go_on]
 
     run.simulator.run_once()
 
@@ -423,7 +423,7 @@ def test_the_certificate_is_checked_before_every_session_and_the_support_page_on
 
 
 @pytest.mark.parametrize(
-    ("url", "answer", "error"),
+    ("url", "response", "error"),
     [
         ("http://localhost:3000/qbwc", 405, 1048),
         ("http://localhost:3000/qbwc", TransportError("refused"), 1048),
@@ -432,10 +432,10 @@ def test_the_certificate_is_checked_before_every_session_and_the_support_page_on
     ],
 )
 def test_pages_that_do_not_answer_keep_the_application_from_being_added(
-    url: str, answer: int | Exception, error: int
+    url: str, response: int | Exception, error: int
 ) -> None:
     service = ScriptedService()
-    service.get_status[url] = answer
+    service.get_status[url] = response
 
     run = Run(service)
 
@@ -467,14 +467,14 @@ def test_results_may_be_nil_missing_or_prefixed() -> None:
         f'<n:clientVersionResponse xmlns:n="{INTUIT}"><n:clientVersionResult i:nil="true"/></n:clientVersionResponse>'
         "</e:Body></e:Envelope>"
     ).encode()
-    missing = soap_answer("serverVersion", "").replace(b"<serverVersionResult></serverVersionResult>", b"")
+    missing = soap_reply("serverVersion", "").replace(b"<serverVersionResult></serverVersionResult>", b"")
     service = ScriptedService(clientVersion=[nil], serverVersion=[missing], sendRequestXML=[CUSTOMERS])
 
     assert Run(service).result.error is None
 
 
 def test_elements_inside_a_text_result_are_refused() -> None:
-    raw = soap_answer("sendRequestXML", "X").replace(b">X<", b"><QBXML/><")
+    raw = soap_reply("sendRequestXML", "X").replace(b">X<", b"><QBXML/><")
 
     assert Run(ScriptedService(sendRequestXML=[raw])).result.error == 1041
 

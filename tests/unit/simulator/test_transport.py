@@ -14,25 +14,25 @@ from simulator.web_connector.transport import HttpTransport
 class Pool(urllib3.PoolManager):
     """A pool that responds from memory and records the calls."""
 
-    def __init__(self, answer: urllib3.HTTPResponse | Exception) -> None:
+    def __init__(self, response: urllib3.HTTPResponse | Exception) -> None:
         super().__init__()
-        self.answer = answer
+        self.response = response
         self.calls: list[tuple[str, str, dict[str, Any]]] = []
 
     def request(self, method: str, url: str, **options: Any) -> Any:  # type: ignore[override]
-        """Answer, or raise."""
+        """Respond, or raise."""
         self.calls.append((method, url, options))
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        return self.answer
+        if isinstance(self.response, Exception):
+            raise self.response
+        return self.response
 
 
-def answer(status: int, content_type: str) -> urllib3.HTTPResponse:
+def http_response(status: int, content_type: str) -> urllib3.HTTPResponse:
     return urllib3.HTTPResponse(body=b"<a/>", headers={"content-type": content_type}, status=status)
 
 
 def test_a_call_is_posted_without_following_redirects() -> None:
-    pool = Pool(answer(200, "Text/XML; charset=utf-8"))
+    pool = Pool(http_response(200, "Text/XML; charset=utf-8"))
 
     response = HttpTransport(pool).post("https://qb.example.com/qbwc", {"SOAPAction": '"x"'}, b"<b/>")
 
@@ -44,15 +44,15 @@ def test_a_call_is_posted_without_following_redirects() -> None:
 
 def test_an_answer_that_is_not_text_xml_is_no_answer() -> None:
     with pytest.raises(TransportError, match="'application/json', but expected 'text/xml'"):
-        HttpTransport(Pool(answer(200, "application/json"))).post("https://qb.example.com/", {}, b"")
+        HttpTransport(Pool(http_response(200, "application/json"))).post("https://qb.example.com/", {}, b"")
 
 
 def test_errors_are_passed_on_with_any_content() -> None:
-    assert HttpTransport(Pool(answer(502, "text/html"))).post("https://qb.example.com/", {}, b"")[0] == 502
+    assert HttpTransport(Pool(http_response(502, "text/html"))).post("https://qb.example.com/", {}, b"")[0] == 502
 
 
 def test_a_page_is_fetched_for_its_status() -> None:
-    pool = Pool(answer(302, "text/html"))
+    pool = Pool(http_response(302, "text/html"))
 
     assert HttpTransport(pool).get("https://qb.example.com/") == 302
     assert pool.calls[0][2]["redirect"] is False

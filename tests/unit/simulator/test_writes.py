@@ -27,8 +27,8 @@ def add_order(company: Any, content: str) -> Any:
     return ask(company, f'<SalesOrderAddRq requestID="1"><SalesOrderAdd>{content}</SalesOrderAdd></SalesOrderAddRq>')[0]
 
 
-def code(answer: Any) -> str:
-    return str(answer.get("statusCode"))
+def code(response: Any) -> str:
+    return str(response.get("statusCode"))
 
 
 LINE = "<SalesOrderLineAdd><ItemRef><FullName>Hardware</FullName></ItemRef><Quantity>4</Quantity></SalesOrderLineAdd>"
@@ -37,7 +37,7 @@ LINE = "<SalesOrderLineAdd><ItemRef><FullName>Hardware</FullName></ItemRef><Quan
 def test_a_customer_is_added_with_all_that_quickbooks_fills_in_and_can_be_queried() -> None:
     company = a_company()
 
-    answer = add_customer(
+    response = add_customer(
         company,
         "<Name>New &amp; Co</Name><IsActive>1</IsActive><CompanyName>New</CompanyName>"
         "<BillAddress><Addr1>1 Street</Addr1><City>Bayfield</City></BillAddress>"
@@ -45,8 +45,8 @@ def test_a_customer_is_added_with_all_that_quickbooks_fills_in_and_can_be_querie
         "<TermsRef><FullName>net 30</FullName></TermsRef><OpenBalance>12.50</OpenBalance>",
     )[0]
 
-    customer = answer.find("CustomerRet")
-    assert code(answer) == "0"
+    customer = response.find("CustomerRet")
+    assert code(response) == "0"
     assert [child.tag for child in customer] == [
         "ListID",
         "TimeCreated",
@@ -115,10 +115,10 @@ def test_customers_that_quickbooks_refuses(content: str, expected: str) -> None:
     vendor = next(iter(company.books["Vendor"])).full_name.encode("ascii", "xmlcharrefreplace").decode()
     before = len(company.books["Customer"])
 
-    answer = add_customer(company, content.replace("{vendor}", vendor))[0]
+    response = add_customer(company, content.replace("{vendor}", vendor))[0]
 
-    assert (code(answer), answer.get("statusSeverity")) == (expected, "Error")
-    assert len(answer) == 0
+    assert (code(response), response.get("statusSeverity")) == (expected, "Error")
+    assert len(response) == 0
     assert len(company.books["Customer"]) == before
 
 
@@ -130,7 +130,7 @@ def test_a_sales_order_is_added_with_prices_from_the_items() -> None:
     company = a_company()
     customer = next(each for each in company.books["Customer"] if _pays_list_prices_without_tax(each.fields))
 
-    answer = add_order(
+    response = add_order(
         company,
         f"<CustomerRef><ListID>{customer.id}</ListID></CustomerRef><PONumber>P-7</PONumber><Memo>Call first</Memo>"
         f"{LINE}<SalesOrderLineAdd><Desc>A note</Desc></SalesOrderLineAdd>"
@@ -138,8 +138,8 @@ def test_a_sales_order_is_added_with_prices_from_the_items() -> None:
         "<Quantity>1.5</Quantity><Rate>100</Rate></SalesOrderLineAdd>",
     )
 
-    order = answer.find("SalesOrderRet")
-    assert code(answer) == "0"
+    order = response.find("SalesOrderRet")
+    assert code(response) == "0"
     assert order.findtext("CustomerRef/FullName") == customer.full_name
     assert (order.findtext("RefNumber"), order.findtext("TxnDate")) == ("1041", "2026-09-21")
     assert (order.findtext("PONumber"), order.findtext("Memo")) == ("P-7", "Call first")
@@ -167,9 +167,9 @@ def test_sales_orders_that_quickbooks_refuses(content: str, expected: str) -> No
     company = a_company()
     reference = f"<ListID>{next(iter(company.books['Customer'])).id}</ListID>"
 
-    answer = add_order(company, content.replace("{reference}", reference))
+    response = add_order(company, content.replace("{reference}", reference))
 
-    assert (code(answer), answer.get("statusSeverity")) == (expected, "Error")
+    assert (code(response), response.get("statusSeverity")) == (expected, "Error")
     assert len(company.books["SalesOrder"]) == 40
 
 
@@ -245,10 +245,10 @@ BATCH = (
 def test_requests_run_in_order_until_an_error_stops_them(on_error: str, codes: list[str]) -> None:
     company = a_company()
 
-    answer = ask(company, BATCH, on_error=on_error)
+    response = ask(company, BATCH, on_error=on_error)
 
-    assert [code(rs) for rs in answer] == codes
-    assert [rs.get("requestID") for rs in answer] == ["1", "2", "3"]
+    assert [code(rs) for rs in response] == codes
+    assert [rs.get("requestID") for rs in response] == ["1", "2", "3"]
     assert [execution.request_id for execution in company.executed] == [
         request_id for request_id, status in zip("123", codes, strict=True) if status != "3231"
     ]
@@ -261,9 +261,9 @@ def test_a_warning_stops_nothing() -> None:
 
 
 def test_response_data_can_be_omitted() -> None:
-    answer = ask(a_company(), "<HostQueryRq/>", sets=' responseData="includeNone"')
+    response = ask(a_company(), "<HostQueryRq/>", sets=' responseData="includeNone"')
 
-    assert len(answer[0]) == 0
+    assert len(response[0]) == 0
 
 
 SET_A = ' newMessageSetID="A"'
@@ -286,7 +286,7 @@ def test_a_message_set_is_executed_once_and_its_response_is_repeated() -> None:
     check = recovery(company, new="A", old="A")
 
     assert (first.get("newMessageSetID"), first.get("messageSetStatusCode")) == ("A", "0")
-    list_ids = [answer.findtext("CustomerAddRs/CustomerRet/ListID") for answer in (first, again, check)]
+    list_ids = [response.findtext("CustomerAddRs/CustomerRet/ListID") for response in (first, again, check)]
     assert len(set(list_ids)) == 1
     assert list_ids[0]
     assert [(write.name, write.message_set_id) for write in company.writes] == [("CustomerAddRq", "A")]
@@ -296,8 +296,8 @@ def test_a_status_check_of_an_unknown_message_set_is_9002_and_executes_nothing()
     company = a_company()
 
     for body in ("", ADD):
-        answer = recovery(company, body, new="A", old="A")
-        assert (answer.get("messageSetStatusCode"), len(answer)) == ("9002", 0)
+        response = recovery(company, body, new="A", old="A")
+        assert (response.get("messageSetStatusCode"), len(response)) == ("9002", 0)
     assert company.executed == []
 
 
@@ -461,10 +461,10 @@ def test_a_macro_stands_for_the_transaction_that_an_earlier_request_of_the_messa
         "<ClearedStatus>Cleared</ClearedStatus></ClearedStatusMod></ClearedStatusModRq>"
     )
 
-    answers = ask(company, f"{invoice}{cleared}{invoice}")
+    responses = ask(company, f"{invoice}{cleared}{invoice}")
 
-    assert [code(answer) for answer in answers] == ["0", "0", "9101"]
-    new_invoice = company.books.transactions[answers[0].findtext("InvoiceRet/TxnID")]
+    assert [code(response) for response in responses] == ["0", "0", "9101"]
+    new_invoice = company.books.transactions[responses[0].findtext("InvoiceRet/TxnID")]
     assert [line["ClearedStatus"] for _, line in new_invoice.lines()] == ["Cleared"]
     assert code(ask(company, cleared)[0]) == "9100"
 
@@ -487,10 +487,10 @@ def test_a_list_has_five_levels() -> None:
     parent = ""
     for level in range(6):
         below = f"<ParentRef><FullName>{parent}</FullName></ParentRef>" if parent else ""
-        answer = add_customer(company, f"<Name>L{level}</Name>{below}")[0]
+        response = add_customer(company, f"<Name>L{level}</Name>{below}")[0]
         parent = f"{parent}:L{level}".lstrip(":")
 
-        assert code(answer) == ("0" if level < 5 else "3210")
+        assert code(response) == ("0" if level < 5 else "3210")
 
 
 def test_a_bar_code_is_unique_unless_the_request_overrides_it() -> None:
@@ -532,8 +532,8 @@ def test_a_transaction_above_ten_digits_is_refused_and_leaves_nothing_behind() -
     company = a_company()
     customer = f"<CustomerRef><ListID>{next(iter(company.books['Customer'])).id}</ListID></CustomerRef>"
 
-    answer = add_order(company, customer + LINE.replace("</Quantity>", "</Quantity><Rate>9999999999.00</Rate>"))
+    response = add_order(company, customer + LINE.replace("</Quantity>", "</Quantity><Rate>9999999999.00</Rate>"))
 
-    assert code(answer) == "3210"
+    assert code(response) == "3210"
     assert len(company.books["SalesOrder"]) == 40
     assert company.books.last_txn_number == max(each.number for each in company.books.transactions.values())

@@ -13,7 +13,7 @@ from domain.requests.waiting_reason import of_connection, of_request
 from domain.web_connector.session.backoff import MAX_PAUSE, MAX_PAUSE_WHILE_UNAVAILABLE
 from simulator.faults import Fault
 from tests.support.builders import APP_ID, CONNECTION_ID, counting_bytes
-from tests.support.web_connector.quickbooks import answer, hcp, stored_response
+from tests.support.web_connector.quickbooks import hcp, response_to, stored_response
 from tests.unit.simulator.service import Service
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ def test_a_response_ends_the_backoff(qbwc: Connector) -> None:
         qbwc.queue()
     work_until_backoff(qbwc)
     qbwc.clock.advance(minutes=1)
-    qbwc.receive(answer(qbwc.begin()))
+    qbwc.receive(response_to(qbwc.begin()))
     qbwc.close()
 
     assert qbwc.connection.backoff is None

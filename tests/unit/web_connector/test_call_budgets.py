@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.web_connector.quickbooks import answer, hcp, page_of
+from tests.support.web_connector.quickbooks import hcp, page_of, response_to
 
 if TYPE_CHECKING:
     from tests.support.web_connector.connector import Connector
@@ -25,7 +25,7 @@ def test_every_call_of_a_session_stays_within_its_budget(qbwc: Connector) -> Non
     for number in range(3):
         request = qbwc.send(first)
         calls_by_step[f"sendRequestXML {number}"] = qbwc.store.calls.total()
-        qbwc.receive(answer(request))
+        qbwc.receive(response_to(request))
         calls_by_step[f"receiveResponseXML {number}"] = qbwc.store.calls.total()
         first = ""
     qbwc.close()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from domain.requests.record import State
 from domain.storage.changes import RemoveRequest
-from tests.support.web_connector.quickbooks import answer
+from tests.support.web_connector.quickbooks import response_to
 
 if TYPE_CHECKING:
     from tests.support.web_connector.connector import Connector
@@ -35,10 +35,10 @@ def test_an_outdated_queue_does_not_send_a_completed_request_again(qbwc: Connect
     qbwc.store.index = [qbwc.record(first), qbwc.record(second)]
 
     request = qbwc.begin()
-    assert qbwc.receive(answer(request)) < 100
+    assert qbwc.receive(response_to(request)) < 100
     request = qbwc.send()
     assert second in request
-    assert qbwc.receive(answer(request)) == 100
+    assert qbwc.receive(response_to(request)) == 100
 
 
 def test_a_queue_with_only_outdated_entries_counts_as_empty(qbwc: Connector) -> None:

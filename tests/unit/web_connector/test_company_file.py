@@ -13,7 +13,7 @@ from domain.web_connector.protocol import qwc
 from simulator import Company
 from simulator.faults import Fault
 from tests.support.builders import APP_ID, CONNECTION_ID, counting_bytes
-from tests.support.web_connector.quickbooks import answer, hcp, nothing_stored, stored_response
+from tests.support.web_connector.quickbooks import hcp, nothing_stored, response_to, stored_response
 from tests.unit.simulator.service import Service
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def begin_in(qbwc: Connector, mark: str | None, path: str = PATH) -> str:
 def marked_at(qbwc: Connector, path: str = PATH) -> None:
     """Queue a request and let QuickBooks execute it in the connection's file at `path`."""
     qbwc.queue()
-    qbwc.receive(answer(begin_in(qbwc, OURS, path)))
+    qbwc.receive(response_to(begin_in(qbwc, OURS, path)))
     qbwc.close()
 
 
@@ -198,7 +198,7 @@ def test_an_unmarked_file_is_accepted_at_any_path_until_the_mark_is_seen(qbwc: C
     """The first session on a machine where the Web Connector reports the mark late."""
     for path in (PATH, ELSEWHERE):
         qbwc.queue()
-        qbwc.receive(answer(begin_in(qbwc, None, path)))
+        qbwc.receive(response_to(begin_in(qbwc, None, path)))
         qbwc.close()
 
     assert qbwc.states() == ["response_received"] * 2
@@ -231,7 +231,7 @@ def test_after_a_reset_unmarked_files_are_accepted_until_a_marked_one_is_open(qb
     begin_in(qbwc, None, ELSEWHERE)
     reset(qbwc)
 
-    qbwc.receive(answer(begin_in(qbwc, None, ELSEWHERE)))
+    qbwc.receive(response_to(begin_in(qbwc, None, ELSEWHERE)))
     qbwc.close()
     marked_at(qbwc)
     qbwc.queue()
@@ -253,7 +253,7 @@ def test_after_a_reset_the_connection_takes_the_file_of_the_next_session(qbwc: C
     assert request_id in request
     assert qbwc.connection.file_id == OTHER.strip("{}")
     assert qbwc.connection.file_pinned
-    qbwc.receive(answer(request))
+    qbwc.receive(response_to(request))
     qbwc.queue()
     assert begin_in(qbwc, OTHER) != ""
 
@@ -317,8 +317,8 @@ def test_a_live_session_continues_in_its_file_after_a_reset(qbwc: Connector) -> 
     request = qbwc.begin()
     reset(qbwc)
 
-    qbwc.receive(answer(request))
-    qbwc.receive(answer(qbwc.send()))
+    qbwc.receive(response_to(request))
+    qbwc.receive(response_to(qbwc.send()))
     qbwc.close()
 
     assert [qbwc.record(one).state for one in (first, second)] == [State.RESPONSE_RECEIVED] * 2
@@ -378,7 +378,7 @@ def test_never_executed_is_not_believed_for_a_write_sent_to_another_file(qbwc: C
         assert "CustomerAdd" not in check
         qbwc.receive(nothing_stored(check))
         if qbwc.record(read).state is not State.RESPONSE_RECEIVED:
-            qbwc.receive(answer(qbwc.send()))
+            qbwc.receive(response_to(qbwc.send()))
         assert qbwc.send() == ""
         qbwc.close()
 

@@ -7,7 +7,7 @@ import pytest
 from domain.requests.record import State, timestamp
 from domain.storage.changes import Put
 from tests.support.web_connector.connector import Connector
-from tests.support.web_connector.quickbooks import answer, hcp
+from tests.support.web_connector.quickbooks import hcp, response_to
 from tests.unit.simulator.service import Service
 
 
@@ -78,7 +78,7 @@ def test_if_the_path_cannot_be_opened_the_open_file_is_tried(with_path: Connecto
     assert with_path.store.calls.total() == 2
 
     request = with_path.send(hcp())
-    assert with_path.receive(answer(request)) == 100
+    assert with_path.receive(response_to(request)) == 100
     assert with_path.connection.last_error is None
 
 

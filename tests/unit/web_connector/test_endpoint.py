@@ -14,7 +14,7 @@ from domain.web_connector.protocol.methods import NAMESPACE
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES, MAX_SMALL_BODY_BYTES, SOAP_12
 from tests.support.builders import CONNECTION_ID
 from tests.support.web_connector.connector import PASSWORD, Connector
-from tests.support.web_connector.quickbooks import answer, hcp
+from tests.support.web_connector.quickbooks import hcp, response_to
 from tests.unit.web_connector.test_soap import BAD_BODIES, envelope, receive
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def test_a_large_call_without_a_response_in_it_is_refused_without_parsing(qbwc: 
 def test_a_response_of_almost_6_mb_is_stored_whole(qbwc: Connector) -> None:
     request_id = qbwc.queue()
     row = "<CustomerRet><Name>Zoe &amp; Söhne</Name></CustomerRet>\n"
-    text = answer(qbwc.begin(), content=row * 60_000)
+    text = response_to(qbwc.begin(), content=row * 60_000)
 
     assert qbwc.receive(text) == 100
 
@@ -117,7 +117,7 @@ def test_an_independent_client_completes_a_session(qbwc: Connector, service: Any
     request = service.sendRequestXML(ticket, hcp(), "C:\\acme.qbw", "US", 16, 0)
     assert read in request
     progress = service.receiveResponseXML(
-        ticket, answer(request, content="<CustomerRet><Name>Ä</Name></CustomerRet>"), "", ""
+        ticket, response_to(request, content="<CustomerRet><Name>Ä</Name></CustomerRet>"), "", ""
     )
     assert progress == 50
     request = service.sendRequestXML(ticket, "", "C:\\acme.qbw", "US", 16, 0)

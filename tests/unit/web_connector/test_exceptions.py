@@ -9,7 +9,7 @@ import pytest
 from domain.requests.record import State
 from domain.requests.waiting_reason import of_request
 from tests.support.web_connector.connector import Connector
-from tests.support.web_connector.quickbooks import answer, hcp, nothing_stored, stored_response
+from tests.support.web_connector.quickbooks import hcp, nothing_stored, response_to, stored_response
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +38,7 @@ def test_a_read_with_an_exception_is_sent_again_in_a_later_session(qbwc: Connect
     assert qbwc.record(first).state is State.RETRYABLE
     request = qbwc.send()
     assert second in request
-    assert qbwc.receive(answer(request)) == 100  # the first is not tried again here
+    assert qbwc.receive(response_to(request)) == 100  # the first is not tried again here
     qbwc.close()
 
     assert first in qbwc.begin()
@@ -128,7 +128,7 @@ def test_two_exceptions_in_a_row_end_the_session_and_spare_the_queue(qbwc: Conne
 def test_a_session_that_ends_with_an_exception_gives_the_reason(qbwc: Connector) -> None:
     """100 would have the user read "Finished"."""
     first, second = qbwc.queue(), qbwc.queue()
-    qbwc.receive(answer(qbwc.begin()))
+    qbwc.receive(response_to(qbwc.begin()))
     qbwc.send()
 
     assert qbwc.receive(hresult="0x80040414", message="A modal dialog box is showing.") == -1
@@ -169,7 +169,7 @@ def test_an_exception_followed_by_a_response_is_not_the_connections_last_error(q
     qbwc.receive(hresult="0x8004041B")
     last = qbwc.send()
 
-    assert qbwc.receive("" if hresult else answer(last), hresult=hresult) == 100
+    assert qbwc.receive("" if hresult else response_to(last), hresult=hresult) == 100
 
     qbwc.close()
     assert qbwc.connection.last_error is None
@@ -180,7 +180,7 @@ def test_exceptions_with_a_response_between_them_do_not_end_the_session(qbwc: Co
         qbwc.queue()
     qbwc.begin()
     qbwc.receive(hresult="0x80040402")
-    qbwc.receive(answer(qbwc.send()))
+    qbwc.receive(response_to(qbwc.send()))
     qbwc.send()
 
     assert 1 <= qbwc.receive(hresult="0x80040402") <= 99
@@ -189,7 +189,7 @@ def test_exceptions_with_a_response_between_them_do_not_end_the_session(qbwc: Co
 def test_an_hresult_of_zero_is_success(qbwc: Connector) -> None:
     request_id = qbwc.queue()
 
-    qbwc.receive(answer(qbwc.begin()), hresult="0x00000000")
+    qbwc.receive(response_to(qbwc.begin()), hresult="0x00000000")
 
     assert qbwc.record(request_id).state is State.RESPONSE_RECEIVED
 
@@ -213,7 +213,7 @@ def test_a_duplicate_exception_does_not_send_the_next_write_twice(qbwc: Connecto
     qbwc.close()
     qbwc.clock.advance(minutes=1)
     qbwc.begin()  # the read in its turn
-    qbwc.receive(answer(qbwc.send()))
+    qbwc.receive(response_to(qbwc.send()))
     check = qbwc.send()
     assert "oldMessageSetID" in check
     assert "CustomerAdd" not in check
@@ -225,7 +225,7 @@ def test_a_late_duplicate_of_an_exception_proves_nothing(qbwc: Connector) -> Non
     _, _, write = qbwc.queue(), qbwc.queue(), qbwc.write()
     qbwc.begin()
     qbwc.receive(hresult="0x80040414")
-    qbwc.receive(answer(qbwc.send()))
+    qbwc.receive(response_to(qbwc.send()))
     qbwc.send()
 
     qbwc.receive(hresult="0x80040414")
@@ -354,7 +354,7 @@ def test_a_status_has_a_stable_reason_and_says_whether_it_is_retryable(
 ) -> None:
     request_id = qbwc.write()
 
-    qbwc.receive(answer(qbwc.begin(), code=code, severity="Error", message="As QuickBooks says."))
+    qbwc.receive(response_to(qbwc.begin(), code=code, severity="Error", message="As QuickBooks says."))
 
     error = qbwc.record(request_id).error
     assert error is not None
@@ -416,8 +416,8 @@ def test_long_texts_from_quickbooks_are_shortened_before_they_are_stored(qbwc: C
     qbwc.authenticate()
     qbwc.send(hcp())
     qbwc.receive(hresult=long, message=long)
-    qbwc.receive(answer(qbwc.send(), code=3100, severity="Error", message=long))
-    page = answer(qbwc.send(), extra=f' iteratorRemainingCount="2" iteratorID="{long}"')
+    qbwc.receive(response_to(qbwc.send(), code=3100, severity="Error", message=long))
+    page = response_to(qbwc.send(), extra=f' iteratorRemainingCount="2" iteratorID="{long}"')
     qbwc.receive(page)
     assert qbwc.receive(page) <= 99  # recognised as a duplicate
     qbwc.close()

@@ -11,7 +11,7 @@ from domain.qbxml import PAGE_SIZE
 from domain.requests.record import LAST_IN_LINE, Paging, State
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES
 from simulator.faults import Fault
-from tests.support.web_connector.quickbooks import answer, page_of, stored_response
+from tests.support.web_connector.quickbooks import page_of, response_to, stored_response
 from tests.unit.simulator.service import Gateway, Service
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def test_pages_that_are_too_large_are_halved(qbwc: Connector) -> None:
 def test_a_query_that_may_iterate_is_sent_in_pages_at_once_if_the_service_sees_the_size(qbwc: Connector) -> None:
     first = qbwc.queue(paging=MAY_BEGIN)
 
-    assert 1 <= qbwc.receive_oversized(answer(qbwc.begin(), content="{padding}")) <= 99
+    assert 1 <= qbwc.receive_oversized(response_to(qbwc.begin(), content="{padding}")) <= 99
 
     request = qbwc.send()
     assert f' iterator="Start"><MaxReturned>{PAGE_SIZE}</MaxReturned>' in request
@@ -110,7 +110,7 @@ def test_the_requests_behind_a_large_read_are_sent_after_two_sessions(qbwc: Conn
 
     request = qbwc.begin()
     assert behind[0] in request
-    qbwc.receive(answer(request))
+    qbwc.receive(response_to(request))
     qbwc.receive(stored_response(qbwc.send()))
     assert large in qbwc.send()
     qbwc.close()

@@ -19,7 +19,7 @@ from simulator.web_connector.connector import NO_OP_WAIT_SECONDS
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, counting_bytes
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.interruptions import RandomIds
-from tests.support.web_connector.quickbooks import answer, hcp, stored_response
+from tests.support.web_connector.quickbooks import hcp, response_to, stored_response
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +47,7 @@ def pause(qbwc: Connector, *, resume: bool = False) -> None:
 def answer_only_request(qbwc: Connector) -> None:
     """Run a session until its only request has a response."""
     qbwc.queue()
-    assert qbwc.receive(answer(qbwc.begin())) == 99
+    assert qbwc.receive(response_to(qbwc.begin())) == 99
 
 
 def test_after_the_last_response_the_session_lingers_with_noop(qbwc: Connector) -> None:
@@ -83,7 +83,7 @@ def test_a_request_queued_meanwhile_is_claimed_and_sent_in_one_commit(qbwc: Conn
     assert record.last_session_id == qbwc.session.id
     assert qbwc.session.in_flight
     assert qbwc.session.in_flight.record == record
-    assert qbwc.receive(answer(request)) == 99
+    assert qbwc.receive(response_to(request)) == 99
     assert qbwc.record(request_id).state is State.RESPONSE_RECEIVED
     assert qbwc.store.counts == qbwc.store.recount()
 
@@ -92,7 +92,7 @@ def test_each_response_restarts_the_lingering_time(qbwc: Connector) -> None:
     answer_only_request(qbwc)
     qbwc.clock.advance(seconds=LINGER - 10)
     qbwc.queue()
-    qbwc.receive(answer(qbwc.send()))
+    qbwc.receive(response_to(qbwc.send()))
     qbwc.clock.advance(seconds=LINGER - 10)
 
     assert qbwc.send() == "NoOp"
@@ -120,7 +120,7 @@ def test_without_lingering_the_last_response_ends_the_session() -> None:
     qbwc = a_connector(linger_seconds=0)
     qbwc.queue()
 
-    assert qbwc.receive(answer(qbwc.begin())) == 100
+    assert qbwc.receive(response_to(qbwc.begin())) == 100
     assert qbwc.send() == ""
 
 
@@ -131,9 +131,9 @@ def test_a_login_without_work_does_not_linger(qbwc: Connector) -> None:
 def test_a_duplicate_of_the_last_response_does_not_end_lingering(qbwc: Connector) -> None:
     qbwc.queue()
     request = qbwc.begin()
-    qbwc.receive(answer(request))
+    qbwc.receive(response_to(request))
 
-    assert qbwc.receive(answer(request)) == 99
+    assert qbwc.receive(response_to(request)) == 99
 
 
 def test_a_session_that_requeued_a_request_does_not_linger(qbwc: Connector) -> None:
@@ -191,7 +191,7 @@ def test_a_request_put_back_by_a_pause_is_for_a_later_session(qbwc: Connector) -
     answer_only_request(qbwc)
     qbwc.queue()
     qbwc.queue()
-    qbwc.receive(answer(qbwc.send()))
+    qbwc.receive(response_to(qbwc.send()))
     pause(qbwc)
     assert qbwc.send() == ""
     pause(qbwc, resume=True)

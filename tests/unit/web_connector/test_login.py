@@ -14,7 +14,7 @@ from domain.storage.changes import Put
 from domain.web_connector.session.record import session_id
 from tests.support.builders import APP_ID, CONNECTION_ID, counting_bytes
 from tests.support.web_connector.connector import Connector
-from tests.support.web_connector.quickbooks import answer, hcp, stored_response
+from tests.support.web_connector.quickbooks import hcp, response_to, stored_response
 
 
 def raise_busy(*_changes: object) -> None:
@@ -226,7 +226,7 @@ def test_a_sent_read_is_sent_again_by_the_next_session(qbwc: Connector) -> None:
     assert qbwc.begin() == first
 
     assert qbwc.record(request_id).sessions == 2
-    assert qbwc.receive(answer(first)) == 100
+    assert qbwc.receive(response_to(first)) == 100
 
 
 def test_a_sent_write_is_not_sent_again_by_the_next_session_but_recovers(qbwc: Connector) -> None:
@@ -269,14 +269,14 @@ def test_a_ticket_that_was_taken_over_is_treated_like_an_expired_one(qbwc: Conne
     qbwc.begin()
     mine, qbwc.ticket = qbwc.ticket, former
 
-    assert qbwc.receive(answer(request)) == -1
+    assert qbwc.receive(response_to(request)) == -1
     assert "Another session" in qbwc.last_error()
     assert qbwc.send() == ""
     assert qbwc.call("connectionError", former, "0x80040408", "x") == "done"
     assert qbwc.close() == "OK"
     qbwc.ticket = mine
     assert qbwc.record(request_id).state is State.SENT
-    assert qbwc.receive(answer(request)) == 100
+    assert qbwc.receive(response_to(request)) == 100
 
 
 def test_a_new_password_ends_the_live_session(qbwc: Connector) -> None:

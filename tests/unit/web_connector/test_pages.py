@@ -10,7 +10,7 @@ import pytest
 from domain.requests.record import State, Webhook, WebhookState
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES
 from simulator.faults import Fault
-from tests.support.web_connector.quickbooks import answer, page_of, stored_response
+from tests.support.web_connector.quickbooks import page_of, response_to, stored_response
 from tests.unit.simulator.service import Gateway, Service
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def test_an_error_on_a_page_ends_the_query(qbwc: Connector) -> None:
     qbwc.receive(page_of(qbwc.begin(), 3))
     request = qbwc.send()
 
-    assert qbwc.receive(answer(request, code=3120, severity="Error")) == 100
+    assert qbwc.receive(response_to(request, code=3120, severity="Error")) == 100
 
     assert len(qbwc.store.records) == 2
 
@@ -123,7 +123,7 @@ def second_page(qbwc: Connector, size: int = 2) -> str:
 def test_an_expired_iterator_interrupts_the_query(qbwc: Connector) -> None:
     request = second_page(qbwc)
 
-    qbwc.receive(answer(request, code=3000, severity="Error", message="The given object ID is invalid."))
+    qbwc.receive(response_to(request, code=3000, severity="Error", message="The given object ID is invalid."))
 
     error = pages(qbwc)[1].error
     assert error.code == "iteration_interrupted"
@@ -142,7 +142,7 @@ def test_a_parse_error_for_an_iterator_interrupts_the_query(qbwc: Connector) -> 
 def test_an_invalid_id_on_the_first_page_is_an_error_of_the_request(qbwc: Connector) -> None:
     first = qbwc.iterate()
 
-    qbwc.receive(answer(qbwc.begin(), code=3000, severity="Error"))
+    qbwc.receive(response_to(qbwc.begin(), code=3000, severity="Error"))
 
     assert error_code(qbwc, first) == "quickbooks_error"
 
@@ -253,7 +253,7 @@ def test_later_pages_have_the_smaller_size_and_stored_requests_are_unchanged(qbw
 
 def oversized(request: str) -> str:
     """Return a response that does not fit into a call."""
-    return answer(request, content="{padding}")
+    return response_to(request, content="{padding}")
 
 
 def test_an_oversized_page_is_sent_again_in_the_same_session_with_half_its_size(qbwc: Connector) -> None:

@@ -12,7 +12,7 @@ from domain.requests.record import Recovery, State, timestamp
 from domain.web_connector.session import polling
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, counting_bytes
 from tests.support.web_connector.connector import Connector
-from tests.support.web_connector.quickbooks import answer, hcp, nothing_stored, page_of, stored_response
+from tests.support.web_connector.quickbooks import hcp, nothing_stored, page_of, response_to, stored_response
 
 CLOSED = SyncWindow("13:00", "14:00", "UTC")
 """At noon it opens in an hour."""
@@ -99,7 +99,7 @@ def test_the_time_of_the_last_work_is_set_at_begin_and_end_of_a_session(qbwc: Co
     request = qbwc.begin()
     worked_at_begin = qbwc.connection.last_worked_at
     qbwc.clock.advance(minutes=20)
-    qbwc.receive(answer(request))
+    qbwc.receive(response_to(request))
     worked_at_end = timestamp(qbwc.clock.now)
     qbwc.clock.advance(minutes=1)
     qbwc.close()
@@ -187,7 +187,7 @@ def test_a_held_session_finishes_the_request_in_flight(case: tuple[Connector, st
 
     hold(qbwc, how)
 
-    assert qbwc.receive(answer(request)) == 100
+    assert qbwc.receive(response_to(request)) == 100
     assert qbwc.store.calls.total() == 2
     assert qbwc.states() == ["response_received", "waiting"]
     qbwc.close()
@@ -266,7 +266,7 @@ def test_a_pause_that_ends_unnoticed_changes_nothing(qbwc: Connector) -> None:
 
     request = qbwc.send(hcp())
 
-    assert qbwc.receive(answer(request)) == 100
+    assert qbwc.receive(response_to(request)) == 100
     assert qbwc.connection.quickbooks_product_name == "QuickBooks Enterprise 24"
 
 

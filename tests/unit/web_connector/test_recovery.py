@@ -16,7 +16,7 @@ from domain.web_connector.session.record import SILENCE_SECONDS
 from simulator.faults import Fault
 from tests.support.builders import APP_ID
 from tests.support.web_connector.drain import Drain
-from tests.support.web_connector.quickbooks import answer, hcp, nothing_stored, stored_response
+from tests.support.web_connector.quickbooks import hcp, nothing_stored, response_to, stored_response
 from tests.unit.simulator.service import Service
 
 if TYPE_CHECKING:
@@ -350,7 +350,7 @@ def test_the_next_write_tells_quickbooks_to_forget_a_stored_response(qbwc: Conne
     request = qbwc.send()
     assert read in request
     assert "MessageSetID" not in request
-    qbwc.receive(answer(request))
+    qbwc.receive(response_to(request))
 
     request = qbwc.send()
 

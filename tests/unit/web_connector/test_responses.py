@@ -9,7 +9,7 @@ import pytest
 
 from domain.requests.record import Paging, State
 from tests.support.web_connector.connector import Connector
-from tests.support.web_connector.quickbooks import answer, hcp, page_of, stored_response
+from tests.support.web_connector.quickbooks import hcp, page_of, response_to, stored_response
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 def test_the_response_is_stored_exactly_and_can_be_searched_for(qbwc: Connector) -> None:
     request_id = qbwc.queue("CustomerQueryRq", "<FullName>Ann</FullName>")
     request = qbwc.begin()
-    text = answer(request, content="<CustomerRet>\n<ListID>80000001-1</ListID>\n<Name>Ann Ärmel</Name>\n</CustomerRet>")
+    text = response_to(
+        request, content="<CustomerRet>\n<ListID>80000001-1</ListID>\n<Name>Ann Ärmel</Name>\n</CustomerRet>"
+    )
 
     qbwc.receive(text)
 
@@ -30,7 +32,7 @@ def test_the_response_is_stored_exactly_and_can_be_searched_for(qbwc: Connector)
 def test_a_warning_is_a_response(qbwc: Connector) -> None:
     request_id = qbwc.queue()
 
-    qbwc.receive(answer(qbwc.begin(), code=500, severity="Warn", message="One or more objects cannot be found"))
+    qbwc.receive(response_to(qbwc.begin(), code=500, severity="Warn", message="One or more objects cannot be found"))
 
     assert qbwc.record(request_id).state is State.RESPONSE_RECEIVED
 
@@ -38,14 +40,14 @@ def test_a_warning_is_a_response(qbwc: Connector) -> None:
 def test_the_status_no_match_is_a_response(qbwc: Connector) -> None:
     request_id = qbwc.queue()
 
-    qbwc.receive(answer(qbwc.begin(), code=1, message="No match"))
+    qbwc.receive(response_to(qbwc.begin(), code=1, message="No match"))
 
     assert qbwc.record(request_id).state is State.RESPONSE_RECEIVED
 
 
 def test_a_quickbooks_error_fails_the_request_and_the_session_continues(qbwc: Connector) -> None:
     failing, next_one = qbwc.write(), qbwc.queue()
-    text = answer(qbwc.begin(), code=3100, severity="Error", message="The name is already in use.")
+    text = response_to(qbwc.begin(), code=3100, severity="Error", message="The name is already in use.")
 
     progress = qbwc.receive(text)
 
@@ -95,7 +97,7 @@ def test_an_unreadable_response_fails_the_request_and_is_stored(qbwc: Connector,
 def test_a_response_may_contain_references_that_xml_forbids(qbwc: Connector) -> None:
     request_id = qbwc.queue()
 
-    qbwc.receive(answer(qbwc.begin(), content="<CustomerRet><Name>a&#x1F;b</Name></CustomerRet>"))
+    qbwc.receive(response_to(qbwc.begin(), content="<CustomerRet><Name>a&#x1F;b</Name></CustomerRet>"))
 
     assert qbwc.record(request_id).state is State.RESPONSE_RECEIVED
     assert "&#x1F;" in (qbwc.response(request_id) or "")
@@ -105,7 +107,7 @@ def test_a_response_may_contain_references_that_xml_forbids(qbwc: Connector) -> 
 def test_the_response_to_another_request_is_not_a_success(qbwc: Connector, other: dict[str, str]) -> None:
     """The Web Connector names only the session, so the response must belong to the request in flight."""
     request_id = qbwc.queue()
-    text = answer(qbwc.begin(), **other)  # type: ignore[arg-type]
+    text = response_to(qbwc.begin(), **other)  # type: ignore[arg-type]
 
     qbwc.receive(text)
 
@@ -119,7 +121,7 @@ def test_the_response_to_another_request_is_not_a_success(qbwc: Connector, other
 def test_white_space_in_a_label_is_normalised(qbwc: Connector) -> None:
     request_id = qbwc.queue(request_label="a  b")
 
-    qbwc.receive(answer(qbwc.begin(), label="a b"))
+    qbwc.receive(response_to(qbwc.begin(), label="a b"))
 
     assert qbwc.record(request_id).state is State.RESPONSE_RECEIVED
 
@@ -127,14 +129,14 @@ def test_white_space_in_a_label_is_normalised(qbwc: Connector) -> None:
 def test_a_response_without_a_label_is_matched_by_its_name(qbwc: Connector) -> None:
     request_id = qbwc.queue()
 
-    qbwc.receive(answer(qbwc.begin()).replace(f' requestID="{request_id}"', ""))
+    qbwc.receive(response_to(qbwc.begin()).replace(f' requestID="{request_id}"', ""))
 
     assert qbwc.record(request_id).state is State.RESPONSE_RECEIVED
 
 
 def test_a_duplicate_response_is_stored_once(qbwc: Connector) -> None:
     first, second = qbwc.queue(), qbwc.queue()
-    text = answer(qbwc.begin())
+    text = response_to(qbwc.begin())
 
     progress = qbwc.receive(text)
     before = qbwc.record(first)
@@ -146,7 +148,7 @@ def test_a_duplicate_response_is_stored_once(qbwc: Connector) -> None:
 
 def test_a_duplicate_of_the_last_response_gets_100(qbwc: Connector) -> None:
     qbwc.queue()
-    text = answer(qbwc.begin())
+    text = response_to(qbwc.begin())
 
     assert qbwc.receive(text) == 100
     assert qbwc.receive(text) == 100
@@ -165,7 +167,7 @@ def test_a_response_before_the_request_was_sent_is_not_stored(qbwc: Connector) -
 def test_a_duplicate_response_does_not_touch_a_request_of_another_kind(qbwc: Connector) -> None:
     qbwc.queue(request_label="mine")
     write = qbwc.write(request_label="mine")
-    late = answer(qbwc.begin())
+    late = response_to(qbwc.begin())
     progress = qbwc.receive(late)
     request = qbwc.send()
 
@@ -195,26 +197,26 @@ def test_a_duplicate_page_is_not_stored_as_the_next_page(qbwc: Connector) -> Non
 def test_a_duplicate_response_is_recognised_by_its_label(qbwc: Connector) -> None:
     qbwc.queue()
     second = qbwc.queue()
-    late = answer(qbwc.begin())
+    late = response_to(qbwc.begin())
     progress = qbwc.receive(late)
     request = qbwc.send()
 
     assert qbwc.receive(late) == progress
 
     assert qbwc.record(second).state is State.SENT
-    assert qbwc.receive(answer(request)) == 100
+    assert qbwc.receive(response_to(request)) == 100
     assert qbwc.record(second).state is State.RESPONSE_RECEIVED
 
 
 def test_progress_never_falls(qbwc: Connector) -> None:
     for _ in range(3):
         qbwc.queue()
-    steps = [qbwc.receive(answer(qbwc.begin()))]
+    steps = [qbwc.receive(response_to(qbwc.begin()))]
     for _ in range(10):
         qbwc.queue()
 
     while steps[-1] < 100:
-        steps.append(qbwc.receive(answer(qbwc.send())))
+        steps.append(qbwc.receive(response_to(qbwc.send())))
 
     assert steps == sorted(steps)
     assert len(steps) == 13
@@ -226,14 +228,14 @@ def test_a_request_queued_during_a_session_is_sent_in_it(qbwc: Connector) -> Non
     request = qbwc.begin()
     late = qbwc.queue()
 
-    assert qbwc.receive(answer(request)) < 100
+    assert qbwc.receive(response_to(request)) < 100
     assert late in qbwc.send()
 
 
 def test_an_empty_label_is_like_no_label(qbwc: Connector) -> None:
     request_id = qbwc.queue()
 
-    qbwc.receive(answer(qbwc.begin(), label=""))
+    qbwc.receive(response_to(qbwc.begin(), label=""))
 
     assert qbwc.record(request_id).state is State.RESPONSE_RECEIVED
 
@@ -261,7 +263,7 @@ def test_an_unexpected_error_ends_the_request_and_the_session_continues(
     qbwc: Connector, queue: Callable[[Connector], str]
 ) -> None:
     request_id, behind = queue(qbwc), qbwc.queue()
-    response = answer(qbwc.begin())
+    response = response_to(qbwc.begin())
     damage(qbwc, request_label=None)
 
     assert 1 <= qbwc.receive(response) <= 99
@@ -273,7 +275,7 @@ def test_an_unexpected_error_ends_the_request_and_the_session_continues(
     assert qbwc.response(request_id) == response
     request = qbwc.send()
     assert behind in request
-    assert qbwc.receive(answer(request)) == 100
+    assert qbwc.receive(response_to(request)) == 100
     assert qbwc.store.counts == qbwc.store.recount()
 
 

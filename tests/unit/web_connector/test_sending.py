@@ -10,7 +10,7 @@ from domain.errors import NotFound
 from domain.requests.record import Paging, State
 from domain.storage.changes import AddRequest, Put
 from tests.support.builders import CONNECTION_ID, a_record
-from tests.support.web_connector.quickbooks import answer, hcp
+from tests.support.web_connector.quickbooks import hcp, response_to
 
 if TYPE_CHECKING:
     from tests.support.web_connector.connector import Connector
@@ -31,7 +31,7 @@ def test_a_write_carries_its_message_set_id_and_a_read_none(qbwc: Connector) -> 
     qbwc.queue()
 
     first = qbwc.begin()
-    qbwc.receive(answer(first))
+    qbwc.receive(response_to(first))
     second = qbwc.send()
 
     assert f'newMessageSetID="{qbwc.record(write).message_set_id}"' in first
@@ -99,7 +99,7 @@ def test_a_read_may_be_fetched_twice_in_one_session(qbwc: Connector) -> None:
     assert qbwc.send() == first
 
     assert qbwc.record(request_id).sessions == 1
-    assert qbwc.receive(answer(first)) == 100
+    assert qbwc.receive(response_to(first)) == 100
 
 
 def test_a_write_is_sent_once_if_fetched_twice_and_its_response_is_accepted(qbwc: Connector) -> None:
@@ -110,7 +110,7 @@ def test_a_write_is_sent_once_if_fetched_twice_and_its_response_is_accepted(qbwc
     assert request_id in qbwc.last_error()
 
     assert qbwc.record(request_id).state is State.SENT
-    assert qbwc.receive(answer(first)) == 100
+    assert qbwc.receive(response_to(first)) == 100
     assert qbwc.record(request_id).state is State.RESPONSE_RECEIVED
 
 
@@ -136,7 +136,7 @@ def test_a_request_that_can_no_longer_be_written_does_not_block_the_queue(qbwc: 
     error = qbwc.record(bad.id).error
     assert error is not None
     assert error.code == "qbxml_parse_error"
-    assert qbwc.receive(answer(request)) == 100
+    assert qbwc.receive(response_to(request)) == 100
 
 
 def test_a_request_without_a_stored_body_does_not_block_the_queue(qbwc: Connector) -> None:

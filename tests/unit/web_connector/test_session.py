@@ -11,7 +11,7 @@ from domain.storage.changes import Put
 from domain.web_connector.session.record import session_id
 from tests.support.builders import CONNECTION_ID
 from tests.support.web_connector.connector import PASSWORD, PASSWORD_HASH, Connector
-from tests.support.web_connector.quickbooks import answer, hcp, page_of
+from tests.support.web_connector.quickbooks import hcp, page_of, response_to
 
 
 def test_a_session_drains_the_queue_in_order(qbwc: Connector) -> None:
@@ -35,7 +35,7 @@ def test_a_request_goes_through_its_states_one_by_one(qbwc: Connector) -> None:
     request = qbwc.send(hcp())
     assert qbwc.record(request_id).state is State.SENT
     assert qbwc.record(request_id).sessions == 1
-    assert qbwc.receive(answer(request)) == 100
+    assert qbwc.receive(response_to(request)) == 100
     assert qbwc.record(request_id).state is State.RESPONSE_RECEIVED
     assert qbwc.record(request_id).error is None
 
@@ -153,7 +153,7 @@ def test_counts_stay_exact_through_everything(qbwc: Connector) -> None:
     qbwc.send()
     qbwc.begin()
     qbwc.receive(hresult="0x80040402")
-    qbwc.receive(answer(qbwc.send()))
+    qbwc.receive(response_to(qbwc.send()))
     qbwc.authenticate(PASSWORD)
     qbwc.close()
 
@@ -179,7 +179,7 @@ def test_the_log_contains_no_ticket_password_or_body(qbwc: Connector) -> None:
     replies.append(qbwc.last)
     request = qbwc.send(hcp())
     replies.append(qbwc.last)
-    qbwc.receive(answer(request))
+    qbwc.receive(response_to(request))
     replies.append(qbwc.last)
 
     text = " ".join(str(dict(reply.log)) for reply in replies if reply)

@@ -13,7 +13,7 @@ from domain.storage.changes import Put
 from domain.web_connector.session.record import SILENCE_SECONDS, session_id
 from tests.support.builders import CONNECTION_ID, a_connection
 from tests.support.web_connector.connector import Connector, CountingStore
-from tests.support.web_connector.quickbooks import answer
+from tests.support.web_connector.quickbooks import response_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +55,7 @@ def test_a_sent_read_becomes_retryable_and_a_sent_write_recovers(qbwc: Connector
 
     request = qbwc.begin()
     write = qbwc.write()
-    qbwc.receive(answer(request))
+    qbwc.receive(response_to(request))
     qbwc.send()
     fall_silent(qbwc)
     sweep(qbwc)
@@ -71,7 +71,7 @@ def test_a_session_that_waits_for_quickbooks_is_not_swept(qbwc: Connector) -> No
 
     assert sweep(qbwc).sessions_released == 0
 
-    assert qbwc.receive(answer(request)) == 100
+    assert qbwc.receive(response_to(request)) == 100
     assert qbwc.record(request_id).state is State.RESPONSE_RECEIVED
 
 
@@ -81,7 +81,7 @@ def test_a_response_after_the_sweep_is_treated_like_an_expired_ticket(qbwc: Conn
     fall_silent(qbwc)
     sweep(qbwc)
 
-    assert qbwc.receive(answer(request)) == -1
+    assert qbwc.receive(response_to(request)) == -1
 
 
 def test_an_ended_session_is_not_swept(qbwc: Connector) -> None:
