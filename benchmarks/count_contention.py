@@ -6,7 +6,7 @@ on an item, but emulators do not. The simulation uses discrete events and these 
 * A transaction takes 10 ms. It locks every item that it names from its beginning to its end.
 * A transaction that names a locked item is cancelled at once (`TransactionConflict`). This response takes 5 ms.
   A `ConditionCheck` locks its item like a write, because DynamoDB's documentation does not distinguish them.
-* A cancelled transaction is retried as in `adapters/dynamodb/transactions.py`, with the same parameters.
+* A cancelled transaction is retried as in `adapters/dynamodb/store.py`, with the same parameters.
 * `create` names the row of counts and the connection, because it checks that the connection exists. `change` (claim,
   response, webhook) names only the row. `life` is one create for every four changes, as in the life of a record.
 * Each try chooses its shard at random. With `1, then n` the first try takes the first row, and each try after a

@@ -58,7 +58,7 @@ SERVERS = [
 ]
 
 TAGS = {
-    "API keys": "What the key of the call may do.",
+    "API keys": "The app and the scope of an API key.",
     "Connections": "Company files, and the Web Connectors that reach them.",
     "Queries": "Queries that are built from URL parameters and queued.",
     "Queued requests": "QBXML requests, their responses and their webhooks.",

@@ -17,7 +17,7 @@ _NODE = _reference("NewRequestNode")
 _ELEMENT = _reference("NewRequestElement")
 _NAME = "[A-Za-z_][A-Za-z0-9_.-]{0,99}"
 _VERSION = {
-    "description": "The QBXML version. The default is 13.0, or what QuickBooks supports if that is lower.",
+    "description": "The QBXML version. The default is 13.0, or the highest that QuickBooks supports if that is lower.",
     "anyOf": [
         {"type": "string", "pattern": "^([A-Z]{2})?[0-9]{1,2}\\.[0-9]$"},
         {"type": "number", "exclusiveMinimum": 0, "maximum": 99},
@@ -55,7 +55,7 @@ REQUEST_JSON: dict[str, dict[str, Any]] = {
         "additionalProperties": False,
     },
     "NewShortRequest": {
-        "description": "A request in the form of `response_json`: `version`, if at all, and the request element.",
+        "description": "A request in the form of `response_json`: the request element and, optionally, `version`.",
         "type": "object",
         "properties": {"version": _VERSION},
         "propertyNames": {"pattern": "^(version|[A-Za-z_][A-Za-z0-9_.-]{0,97}Rq)$"},
@@ -64,8 +64,8 @@ REQUEST_JSON: dict[str, dict[str, Any]] = {
         "maxProperties": 2,
     },
     "NewRequestElement": {
-        "description": "An element of a request: its attributes (`@requestID`), child elements, of which one that "
-        "repeats is an array, and text (`#text`).",
+        "description": "An element of a request: its attributes (`@requestID`), text (`#text`) and child elements. An "
+        "element that repeats is an array.",
         "type": "object",
         "propertyNames": {"pattern": f"^(#text|@?{_NAME})$"},
         "additionalProperties": {

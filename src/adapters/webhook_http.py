@@ -80,7 +80,7 @@ class WebhookHttp:
         addresses = _in_time(deadline, lambda: self._resolve(receiver.host, receiver.port))
         for address in addresses:
             if not is_allowed(address, allow_loopback=self._rules.allow_loopback):
-                raise DeliveryFailed(f"{receiver.host} leads to {address}, which is not public.", permanent=True)
+                raise DeliveryFailed(f"{receiver.host} resolves to {address}, which is not public.", permanent=True)
         return addresses
 
 

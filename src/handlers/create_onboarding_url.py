@@ -11,8 +11,8 @@ from handlers.views.connections import ConnectionView, connection
 def handler(call: Call, connection_id: str, body: NewOnboardingUrl | None = None) -> Data[ConnectionView]:
     """Create an onboarding link.
 
-    It leads to a page that needs no account and guides through the setup on the Windows machine. The link, in
-    `links.onboarding` of this response only, works for 48 hours; a new one revokes it.
+    It leads to a page that needs no account and guides the customer through the setup on the Windows machine. The link,
+    in `links.onboarding` of this response only, works for 48 hours; a new one revokes it.
     """
     redirect_url = body.redirect_url if body else None
     if redirect_url is not None:

@@ -28,7 +28,7 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
             return None
         slot = slots.setdefault(after.app_id, BoundedSemaphore(MAX_FIRST_ATTEMPTS_PER_APP))
         if not slot.acquire(timeout=FIRST_ATTEMPT_TIMEOUT_SECONDS):
-            return deliverer.defer(after, "Too many other attempts of the app take long.")
+            return deliverer.defer(after, "Too many other webhook attempts of this app are slow.")
         try:
             return deliverer.first_attempt(after)
         finally:

@@ -9,7 +9,7 @@ from handlers.views.connections import ConnectionView, connection
 def handler(call: Call, parameters: PageParameters) -> Page[ConnectionView]:
     """List the connections.
 
-    The oldest is first. A page past the end is empty.
+    Sorted by age, oldest first. A page past the end is empty.
     """
     items, total_pages = services().connections.page(call.app_id, parameters.page, parameters.page_size)
     now = services().clock()

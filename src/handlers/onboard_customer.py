@@ -19,7 +19,7 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     try:
         scheme, _, token = (header(event, "Authorization") or "").partition(" ")
         if scheme.lower() != "bearer":
-            raise NotFound("This link is not complete.")
+            raise NotFound("This link is incomplete.")
         status, body = 200, {"data": _data(event, token.strip())}
     except ServiceError as error:
         details = {"details": error.details} if error.details else {}

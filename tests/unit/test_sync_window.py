@@ -93,7 +93,7 @@ def test_every_change_is_within_the_horizon() -> None:
         ("9:00", "17:00", ZONE, "sync_window.from", "00:00 to 23:59"),
         ("22:00", "06:00:00", ZONE, "sync_window.to", "00:00 to 23:59"),
         ("22:00", "\u0660\u0666:\u0660\u0660", ZONE, "sync_window.to", "00:00 to 23:59"),
-        ("22:00", "22:00", ZONE, "sync_window.to", "differ from from"),
+        ("22:00", "22:00", ZONE, "sync_window.to", "differ from `from`"),
         ("22:00", "06:00", "", "sync_window.time_zone", "IANA"),
         ("22:00", "06:00", "America", "sync_window.time_zone", "IANA"),
         ("22:00", "06:00", "../UTC", "sync_window.time_zone", "IANA"),

@@ -75,7 +75,7 @@ class ConnectionRemoval(Database):
             yield len(ids)
 
     def remove_connection(self, connection: Connection) -> None:
-        """Remove the queue, the counts and then a connection without records. Raises TooManyRequests."""
+        """Remove a connection that has no records: its queue, its counts, then itself. Raises TooManyRequests."""
         payloads = self._tables.payloads
         for table, sort_key in ((self._tables.queue, keys.POSITION), (self._tables.counts, keys.DAY)):
             query = key_query(table, {keys.CONNECTION_ID: connection.id}, attributes=(keys.CONNECTION_ID, sort_key))

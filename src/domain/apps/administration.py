@@ -34,7 +34,7 @@ SECRET_BYTES = 32
 MAX_ACTIVE_SECRETS = 2
 """The new secret and the previous one. During a rotation, webhooks are signed with both."""
 
-_CONTENDED = "Another call is changing it. Try again in a moment."
+_CONTENDED = "The app or its key is being changed. Try again in a moment."
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ class Quotas:
         self._use(_Quota(app_id, "creates_per_second", rate), f"This app may queue {rate:,} requests per second.")
         self._use(
             _Quota(app_id, "waiting", waiting),
-            f"{waiting:,} requests of this app are waiting, and no more may. Discard some, or wait until QuickBooks "
+            f"This app has {waiting:,} waiting requests, which is its limit. Discard some, or wait until QuickBooks "
             "has executed some.",
         )
 

@@ -90,7 +90,7 @@ class Onboarding:
         """
         connection = self.connection_for(token)
         if is_connected(connection):
-            raise InvalidState("QuickBooks is connected already. The password stays as it is.")
+            raise InvalidState("QuickBooks is already connected, so the password was not changed.")
         return self._connections.set_password(connection.app_id, connection.id)
 
 

@@ -118,7 +118,7 @@ class ConnectionService:
                 "password", f"must have {MIN_PASSWORD_LENGTH} to {MAX_PASSWORD_LENGTH} characters, not {len(password)}"
             )
         if password is not None and (weakness := passwords.weakness(password)):
-            raise InvalidRequest.of("password", f"{weakness}. Leave it out to have one generated")
+            raise InvalidRequest.of("password", f"{weakness}. Leave it out to generate one")
         password = password or passwords.generate(self._secrets)
         password_hash = passwords.hash_password(password, self._secrets(passwords.SALT_BYTES))
         fields = {"password_hash": password_hash, "login_failed_at": None}

@@ -42,7 +42,7 @@ class SyncWindow:
             if not _TIME_OF_DAY.fullmatch(value)
         ]
         if opens == closes and not problems:
-            reason = "must differ from from. To send around the clock, set sync_window to null"
+            reason = "must differ from `from`. To send around the clock, set sync_window to null"
             problems.append(Problem("sync_window.to", reason))
         if time_zone not in _zone_names():
             reason = "is not a time zone of the IANA database, for example America/New_York"

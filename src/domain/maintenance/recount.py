@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def count_differences(store: Database, connection_id: str) -> Mapping[CountKey, int]:
-    """Return the number to add to each wrong count. Raises NotFound.
+    """Return the number to add to each wrong count. Raises NotFound for an unknown connection.
 
     Records change during a recount, and its index may be out of date. Therefore a difference counts only if two
     recounts in a row find it.

@@ -1,6 +1,6 @@
 """The convenience queries: GET endpoints that build a QBXML query from URL parameters.
 
-`tables` lists the queries and their parameters; a new query is a new entry there.
+`tables` lists the queries and their parameters. To add a query, follow the recipe in `CONTRIBUTING.md`.
 """
 
 from domain.queries.query import Parameter, Query

@@ -81,7 +81,8 @@ COMMON = (
         VERSION,
         values.VERSION,
         "",
-        f"QBXML version of the query. The default is {DEFAULT_VERSION}, or less if QuickBooks does not support it.",
+        f"QBXML version of the query. The default is {DEFAULT_VERSION}, or the highest that QuickBooks supports if "
+        "that is lower.",
     ),
     Parameter("webhook_url", values.TEXT, "", "Receiver of the webhook. The default is the connection's."),
 )

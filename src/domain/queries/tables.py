@@ -16,12 +16,12 @@ def _max_returned(default: str | None = None) -> Parameter:
 
 
 def _date_range(
-    name: str, kind: ValueKind, path: str, verb: str, *, day: str = "moment"
+    name: str, kind: ValueKind, path: str, verb: str, *, when: str = "at or {} this time"
 ) -> tuple[Parameter, Parameter]:
     """Return `from_<name>` and `to_<name>`. `{}` in the path stands for `From` or `To`."""
     return (
-        Parameter(f"from_{name}", kind, path.format("From"), f"{verb} at this {day} or later."),
-        Parameter(f"to_{name}", kind, path.format("To"), f"{verb} at this {day} or earlier."),
+        Parameter(f"from_{name}", kind, path.format("From"), f"{verb} {when.format('after')}."),
+        Parameter(f"to_{name}", kind, path.format("To"), f"{verb} {when.format('before')}."),
     )
 
 
@@ -49,7 +49,7 @@ _LIST_PARAMETERS = (
 
 _TRANSACTION_PARAMETERS = (
     *_date_range("modified_date", MOMENT, "ModifiedDateRangeFilter/{}ModifiedDate", "Changed"),
-    *_date_range("transaction_date", DAY, "TxnDateRangeFilter/{}TxnDate", "Dated", day="day"),
+    *_date_range("transaction_date", DAY, "TxnDateRangeFilter/{}TxnDate", "Dated", when="on or {} this day"),
     Parameter("customer_list_id", LIST_ID, "EntityFilter/ListID", "Transactions of the customer with this ListID."),
     Parameter("include_line_items", BOOLEAN, "IncludeLineItems", "Also return the line items.", default="false"),
 )

@@ -26,7 +26,7 @@ class State(StrEnum):
 
 
 class WebhookState(StrEnum):
-    """The progress of a request's webhook. It is `NOT_APPLICABLE` if and only if there is no URL."""
+    """The progress of a request's webhook. It is `not_applicable` if and only if there is no URL."""
 
     NOT_APPLICABLE = "not_applicable"
     PENDING = "pending"

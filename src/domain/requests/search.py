@@ -91,8 +91,9 @@ class Search:
         if self._clock() >= self._deadline:
             raise InvalidRequest.of(
                 "search_phrase",
-                f"could not be searched for in all requests of the connection within {MAX_SEARCH_SECONDS} seconds. Try "
-                "again later, when fewer of them are new, or list by state and webhook_state without it",
+                f"could not be searched for in all requests of the connection within {MAX_SEARCH_SECONDS} seconds. "
+                "Leave it out and filter by state and webhook_state, or try again tomorrow: requests of today take "
+                "longest",
             )
 
 

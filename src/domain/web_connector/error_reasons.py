@@ -33,7 +33,7 @@ class Reason(StrEnum):
 MEANINGS: Mapping[Reason, tuple[str, str]] = {
     Reason.RESPONSE_LOST: (
         "The Web Connector session ended before QuickBooks' response arrived.",
-        "Look at the Web Connector on the QuickBooks machine: its status column and its log show what stopped it.",
+        "Check the status column and the log of the Web Connector on the QuickBooks machine. They show why it stopped.",
     ),
     Reason.RESPONSE_NOT_UNDERSTOOD: (
         "QuickBooks returned something that is not a response to this request.",
@@ -52,7 +52,7 @@ MEANINGS: Mapping[Reason, tuple[str, str]] = {
         ),
     ),
     Reason.ITERATOR_EXPIRED: (
-        "QuickBooks no longer knows the iterator of this query.",
+        "The iterator of this query has expired in QuickBooks.",
         "The pages before this one are complete. Queue the query again to get all pages.",
     ),
     Reason.REQUEST_NOT_WRITABLE: (
@@ -60,7 +60,7 @@ MEANINGS: Mapping[Reason, tuple[str, str]] = {
         "Correct the request and queue it again.",
     ),
     Reason.COMPANY_FILE_MISMATCH: (
-        "A company file is open that the connection does not belong to.",
+        "The open company file is not the connection's.",
         (
             "Open the company file of this connection in QuickBooks and update again. If the connection is meant for"
             " the open file, reset its company file (POST …/reset_company_file): the next session then accepts the file"

@@ -105,9 +105,9 @@ def check_url(url: str, rules: UrlRules) -> Receiver:
     if receiver.scheme == "http" and not (rules.allow_http or loopback):
         raise _invalid("must begin with https://, not http://")
     if address and not is_allowed(address, allow_loopback=loopback):
-        raise _invalid(f"must lead to a public address; {address} is not public")
+        raise _invalid(f"must point to a public address; {address} is not public")
     if not address and not loopback and _is_local_name(receiver.host):
-        raise _invalid(f"must lead to a public host; {receiver.host} is not public")
+        raise _invalid(f"must point to a public host; {receiver.host} is not public")
     ports = rules.ports | {80} if rules.allow_http else rules.ports
     if not loopback and receiver.port not in ports:
         allowed = ", ".join(str(port) for port in sorted(ports))

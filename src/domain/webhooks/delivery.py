@@ -278,7 +278,7 @@ def _is_needed(record: QueuedRequest, planned_attempt: PlannedAttempt) -> bool:
         return False
     number, earlier_attempts = record.webhook.attempts_in_round, planned_attempt.earlier_attempts
     if number < earlier_attempts:
-        raise AheadOfRecord(f"{record.id}: attempt {earlier_attempts} came before {number} was recorded.")
+        raise AheadOfRecord(f"{record.id}: {earlier_attempts} earlier attempts are planned, {number} recorded.")
     return number == earlier_attempts
 
 

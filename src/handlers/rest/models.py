@@ -89,8 +89,8 @@ class NewOnboardingUrl(Body):
 
     redirect_url: Url | None = Field(
         default=None,
-        description="Where the page leads when it is done, with `state=connected`, `cancelled` or `expired` added to "
-        "the query.",
+        description="Where the page sends the customer at the end, with `state=connected`, `cancelled` or `expired` "
+        "added to the query.",
         examples=["https://example.com/quickbooks/connected"],
     )
 
@@ -98,7 +98,7 @@ class NewOnboardingUrl(Body):
 class PageParameters(Parameters):
     """The page of a list."""
 
-    page: int = Field(default=1, ge=1, description="Counts from 1.")
+    page: int = Field(default=1, ge=1, description="The number of the page, starting at 1.")
     page_size: int = Field(default=20, ge=1, le=100)
 
     @field_validator("page", "page_size", mode="before")

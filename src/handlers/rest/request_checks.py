@@ -21,7 +21,7 @@ from domain.errors import (
 from handlers.http import header
 
 MAX_BODY_BYTES = 1024 * 1024
-"""The size of the largest allowed body of a call."""
+"""Maximum size of a REST body, in bytes. Web Connector calls have their own limits (`protocol/soap.py`)."""
 
 MAX_COMPARED_LENGTH = 50
 """A much longer name does not resemble any allowed name, and the comparison would take long."""

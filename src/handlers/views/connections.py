@@ -56,7 +56,7 @@ class ConnectionView(TypedDict):
     last_error: Annotated[
         dict[str, Any] | None,
         Schema(
-            "What last kept the Web Connector from QuickBooks: `code`, `reason` (a stable name, "
+            "The last error that kept the Web Connector from QuickBooks: `code`, `reason` (a stable name, "
             "docs/quickbooks-errors.md), `message`, `hint`, `at`, and `hresult` or `file_id`."
         ),
     ]
@@ -76,9 +76,9 @@ class ConnectionView(TypedDict):
         Schema("How long a session waits for more requests after its last one", minimum=0, maximum=MAX_LINGER_SECONDS),
     ]
     paused_at: Moment | None
-    redirect_url: Annotated[str | None, Schema("Where the onboarding page leads when it is done")]
+    redirect_url: Annotated[str | None, Schema("Where the onboarding page sends the customer at the end")]
     onboarding_expires_at: Moment | None
-    waiting_reason: Annotated[WaitingReasonView | None, Schema("Null when nothing holds the queue")]
+    waiting_reason: Annotated[WaitingReasonView | None, Schema("Null if nothing blocks the queue")]
     links: ConnectionLinks
     inserted_at: Moment
     updated_at: Moment

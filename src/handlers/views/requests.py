@@ -57,9 +57,9 @@ class WebhookAttemptView(TypedDict):
 
     attempted_at: Moment
     response: Annotated[str, Schema("The receiver's response, or a description of the failure; both are shortened")]
-    status_code: Annotated[int | None, Schema("Null when no response came")]
+    status_code: Annotated[int | None, Schema("Null if no response arrived")]
     duration_ms: int | None
-    next_attempt_at: Annotated[Moment | None, Schema("Null when no other attempt was planned")]
+    next_attempt_at: Annotated[Moment | None, Schema("Null if no further attempt was planned")]
 
 
 class RequestErrorView(TypedDict):
@@ -85,10 +85,10 @@ class _RequestFields(TypedDict):
     request_name: Annotated[str, Schema(examples=["CustomerQueryRq"])]
     query_id: Annotated[Uuid, Schema("The id of page 1, which all pages of an iterated query share")]
     page: Annotated[int, Schema("1, or the page of an iterated query", minimum=1)]
-    last_page: Annotated[bool | None, Schema("Whether no page follows. Null until the request has ended")]
+    last_page: Annotated[bool | None, Schema("Whether this is the last page. Null until the request has ended")]
     state: State
     webhook_state: WebhookState
-    waiting_reason: Annotated[WaitingReasonView | None, Schema("Null when the request does not wait")]
+    waiting_reason: Annotated[WaitingReasonView | None, Schema("Null if the request does not wait")]
     error: RequestErrorView | None
     webhook_url: Annotated[str | None, Schema("A read-only key sees only the origin")]
     webhook_attempts: list[WebhookAttemptView]

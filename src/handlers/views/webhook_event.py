@@ -45,7 +45,7 @@ class WebhookEventView(TypedDict):
     page_request_id: Annotated[Uuid, Schema("The id of the queued request")]
     query_id: Annotated[Uuid, Schema("The id of page 1, which all pages of an iterated query share")]
     page: Annotated[int, Schema("1, or the page of an iterated query", minimum=1)]
-    last_page: Annotated[bool | None, Schema("Whether no page follows")]
+    last_page: Annotated[bool | None, Schema("Whether this is the last page")]
     state: EventState
     connection_id: Uuid
     request_xml: str

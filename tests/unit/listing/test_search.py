@@ -67,7 +67,7 @@ def test_a_search_that_takes_too_long_is_refused_with_an_alternative(seconds: Se
     (problem,) = caught.value.problems
     assert problem.field == "search_phrase"
     assert f"within {MAX_SEARCH_SECONDS} seconds" in problem.message
-    assert "list by state and webhook_state" in problem.message
+    assert "filter by state and webhook_state" in problem.message
 
 
 def test_a_search_may_use_all_of_its_time() -> None:

@@ -141,12 +141,12 @@ def test_http_410_fails_at_once() -> None:
 
 
 def test_a_receiver_that_is_not_allowed_fails_at_once() -> None:
-    setup = DeliverySetup(DeliveryFailed("hooks.example.com leads to 10.0.0.1.", permanent=True))
+    setup = DeliverySetup(DeliveryFailed("hooks.example.com resolves to 10.0.0.1.", permanent=True))
     record = setup.add()
 
     result = setup.attempt(record)
 
-    assert result.outcome == GaveUp("hooks.example.com leads to 10.0.0.1.")
+    assert result.outcome == GaveUp("hooks.example.com resolves to 10.0.0.1.")
     assert result.attempt.status_code is None
     assert result.attempt.next_attempt_at is None
     assert setup.stored_record(record).webhook_state is WebhookState.FAILED
