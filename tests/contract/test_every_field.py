@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, make_dataclass
 from enum import Enum
 from types import NoneType
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
@@ -199,6 +199,20 @@ class Outer:
 
 
 @dataclass(frozen=True)
+class WithRequiredSteps:
+    """An entity with a tuple of dataclasses that has no default."""
+
+    steps: tuple[Inner, ...]
+
+
+@dataclass(frozen=True)
+class WithRequiredName:
+    """An entity with a field that may be None but has no default."""
+
+    name: str | None
+
+
+@dataclass(frozen=True)
 class WithSet:
     """An entity with a field that cannot be stored."""
 
@@ -226,3 +240,20 @@ class TestCodec:
     def test_a_type_without_a_stored_form_is_refused(self) -> None:
         with pytest.raises(TypeError, match="set"):
             Codec(WithSet).item(WithSet({"a"}))
+
+    def test_a_type_hint_can_be_a_type_instead_of_text(self) -> None:
+        entity = make_dataclass("Entity", [("id", str), ("steps", tuple[str, ...], ()), ("inner", Inner | None, None)])
+        codec = Codec(entity)
+
+        for one in (entity("a"), entity("a", ("x",), Inner("b"))):
+            assert codec.entity(codec.item(one)) == one
+
+    @pytest.mark.parametrize("steps", [(), (Inner("a"), Inner("b", ("x",)))])
+    def test_a_tuple_of_dataclasses_without_a_default_can_be_empty(self, steps: tuple[Inner, ...]) -> None:
+        codec = Codec(WithRequiredSteps)
+
+        assert codec.entity(codec.item(WithRequiredSteps(steps))) == WithRequiredSteps(steps)
+
+    def test_a_field_that_may_be_none_without_the_default_none_is_refused(self) -> None:
+        with pytest.raises(TypeError, match=r"WithRequiredName\.name may be None"):
+            Codec(WithRequiredName).item(WithRequiredName(None))

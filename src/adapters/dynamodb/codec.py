@@ -8,8 +8,11 @@ An item has one attribute for each field, named like the field. The type of a fi
   dataclasses as an object with one array for each field, so that names are stored once.
 
 A field that is empty (None, False, 0, no text, no elements) is left out if that is also its default. This keeps the
-sparse indexes sparse and the items small. Reading ignores attributes that belong to no field, so an item can contain
-more than its entity.
+sparse indexes sparse and the items small. A field that may be None must therefore have the default None. Reading
+ignores attributes that belong to no field, so an item can contain more than its entity.
+
+A type hint can be a type, or text if the module of the dataclass has `from __future__ import annotations`. Add names
+that such a module imports only for type checkers to `_IMPORTED_FOR_TYPES`.
 """
 
 from __future__ import annotations
@@ -105,6 +108,8 @@ class Codec(Generic[T]):
         attributes = []
         for member, hint in _hints(self.entity_type):
             if not _is_dataclass(hint):
+                if _without_none(hint) is not hint and member.default is not None:
+                    raise TypeError(f"{self.entity_type.__name__}.{member.name} may be None but has another default.")
                 full_name = f"{self.prefix}{member.name}"
                 name = self.renamed.get(full_name, full_name)
                 omitted = MISSING if name in self.required else _empty_default(member)
@@ -177,6 +182,8 @@ def _columns_decoder(element: Any) -> Callable[[dict[str, list[Any]]], tuple[Any
     members = _member_decoders(element)
 
     def decode(columns: dict[str, list[Any]]) -> tuple[Any, ...]:
+        if not columns:
+            return ()  # an empty tuple is stored as an empty array, because it does not show the type of its elements
         decoded = {name: map(members[name], column) for name, column in columns.items() if name in members}
         return tuple(element(**dict(zip(decoded, row, strict=True))) for row in zip(*decoded.values(), strict=True))
 
@@ -203,12 +210,14 @@ def _without_none(hint: Any) -> Any:
 
 def _hints(entity: Any) -> list[tuple[Field[Any], Any]]:
     """Return the fields of a dataclass with their types."""
-    return [(member, _evaluated(entity.__module__, str(member.type))) for member in fields(entity)]
+    return [(member, _evaluated(entity.__module__, member.type)) for member in fields(entity)]
 
 
 @cache
-def _evaluated(module: str, annotation: str) -> Any:
+def _evaluated(module: str, annotation: Any) -> Any:
     """Return the type that an annotation names. Annotations repeat, so this is faster than `get_type_hints`."""
+    if not isinstance(annotation, str):
+        return annotation
     return eval(annotation, vars(sys.modules[module]), _IMPORTED_FOR_TYPES)  # noqa: S307 - annotations of this program
 
 

@@ -1,4 +1,4 @@
-"""Entities other than requests (connections, sessions, apps, API keys): how they are stored and read."""
+"""Connections, sessions, apps, API keys and idempotency keys: how they are stored and read."""
 
 from __future__ import annotations
 
