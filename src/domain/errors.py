@@ -30,15 +30,15 @@ class Problem:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the members that have a value. Long texts are shortened."""
-        return compact(asdict(self))
+        return compact(asdict(self), MAX_TEXT_LENGTH)
 
 
-def shortened(text: str, limit: int = MAX_TEXT_LENGTH) -> str:
+def shortened(text: str, limit: int) -> str:
     """Return `text`, shortened and ended by an ellipsis if it has more than `limit` characters."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def compact(members: Mapping[str, Any], limit: int = MAX_TEXT_LENGTH) -> dict[str, Any]:
+def compact(members: Mapping[str, Any], limit: int) -> dict[str, Any]:
     """Return the members that have a value. Texts of more than `limit` characters are shortened."""
     return {
         name: shortened(value, limit) if isinstance(value, str) else value
@@ -70,8 +70,8 @@ class InvalidRequest(ServiceError, code="invalid_request"):
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(islice(problems, MAX_PROBLEMS))
-        message = "; ".join(f"{shortened(one.field)}: {shortened(one.message)}" for one in self.problems[:3])
-        super().__init__(message, {"problems": [problem.as_dict() for problem in self.problems]})
+        members = [problem.as_dict() for problem in self.problems]
+        super().__init__("; ".join(f"{one['field']}: {one['message']}" for one in members[:3]), {"problems": members})
 
     @classmethod
     def of(cls, field: str, message: str) -> Self:

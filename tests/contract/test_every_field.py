@@ -243,7 +243,7 @@ class TestCodec:
 
     def test_a_type_hint_can_be_a_type_instead_of_text(self) -> None:
         entity = make_dataclass("Entity", [("id", str), ("steps", tuple[str, ...], ()), ("inner", Inner | None, None)])
-        codec = Codec(entity)
+        codec: Codec[Any] = Codec(entity)
 
         for one in (entity("a"), entity("a", ("x",), Inner("b"))):
             assert codec.entity(codec.item(one)) == one

@@ -210,14 +210,13 @@ def _without_none(hint: Any) -> Any:
 
 def _hints(entity: Any) -> list[tuple[Field[Any], Any]]:
     """Return the fields of a dataclass with their types."""
-    return [(member, _evaluated(entity.__module__, member.type)) for member in fields(entity)]
+    hints = ((member, member.type) for member in fields(entity))
+    return [(member, _evaluated(entity.__module__, hint) if isinstance(hint, str) else hint) for member, hint in hints]
 
 
 @cache
-def _evaluated(module: str, annotation: Any) -> Any:
+def _evaluated(module: str, annotation: str) -> Any:
     """Return the type that an annotation names. Annotations repeat, so this is faster than `get_type_hints`."""
-    if not isinstance(annotation, str):
-        return annotation
     return eval(annotation, vars(sys.modules[module]), _IMPORTED_FOR_TYPES)  # noqa: S307 - annotations of this program
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from domain.errors import InFlight, InvalidState, compact
+from domain.errors import InFlight, InvalidState, compact, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,11 +63,6 @@ behind it are sent."""
 MAX_MESSAGE_CHARACTERS = 2_000
 MAX_FACT_CHARACTERS = 300
 """Maximum characters of a stored message and of a shorter text from QuickBooks. An item has at most 400 KB."""
-
-
-def shortened(text: str, limit: int = MAX_MESSAGE_CHARACTERS) -> str:
-    """Return `text`, shortened and ended by an ellipsis if it has more than `limit` characters."""
-    return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def timestamp(moment: datetime) -> str:
@@ -319,8 +314,8 @@ class QueuedRequest:
 
         Drops None values in `details` and shortens texts.
         """
-        facts = compact(details, MAX_MESSAGE_CHARACTERS)
-        return self.moved(State.ERROR, now, error=RequestError(code, shortened(message), facts))
+        text, facts = shortened(message, MAX_MESSAGE_CHARACTERS), compact(details, MAX_MESSAGE_CHARACTERS)
+        return self.moved(State.ERROR, now, error=RequestError(code, text, facts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from domain.errors import shortened
 from domain.qbxml.codes.hresults import describe_hresult
-from domain.requests.record import shortened, timestamp
+from domain.requests.record import MAX_MESSAGE_CHARACTERS, timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,7 +86,7 @@ def hresult_details(hresult: str) -> dict[str, Any]:
 def connection_error(hresult: str, message: str, now: datetime) -> dict[str, Any]:
     """Return the `last_error` of a connection whose Web Connector cannot work with QuickBooks."""
     details = hresult_details(shortened(hresult.strip(), MAX_HRESULT_CHARACTERS))
-    text = shortened(message.strip() or describe_hresult(hresult).message)
+    text = shortened(message.strip() or describe_hresult(hresult).message, MAX_MESSAGE_CHARACTERS)
     return {"code": "quickbooks_connection_error", "message": text, **details, "at": timestamp(now)}
 
 

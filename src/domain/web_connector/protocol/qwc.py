@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
-from domain.requests.record import shortened
+from domain.errors import shortened
 
 if TYPE_CHECKING:
     from domain.connections.record import Connection

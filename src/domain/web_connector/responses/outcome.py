@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from xml.etree.ElementTree import Element
 
 from domain import qbxml
+from domain.errors import shortened
 from domain.qbxml.codes.hresults import PARSE_ERROR
 from domain.qbxml.codes.statuses import INVALID_ID, describe_status
-from domain.requests.record import MAX_FACT_CHARACTERS, QUEUED, State, shortened
+from domain.requests.record import MAX_FACT_CHARACTERS, QUEUED, State
 from domain.requests.search_text import MAX_TEXT_BYTES
 from domain.storage.changes import ChangeRequest
 from domain.web_connector.error_reasons import Reason, because, hresult_details

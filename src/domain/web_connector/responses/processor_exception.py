@@ -9,8 +9,9 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from domain.errors import shortened
 from domain.qbxml.codes.hresults import PARSE_ERROR, describe_hresult
-from domain.requests.record import FIRST_IN_LINE, State, shortened, timestamp
+from domain.requests.record import FIRST_IN_LINE, MAX_MESSAGE_CHARACTERS, State, timestamp
 from domain.web_connector.error_reasons import MAX_HRESULT_CHARACTERS, Reason, connection_error, hresult_details
 from domain.web_connector.recovery.lost_response import (
     iteration_interrupted,
@@ -50,7 +51,7 @@ def of_exception(
     """
     hresult = shortened(call["hresult"], MAX_HRESULT_CHARACTERS)
     meaning = describe_hresult(call["hresult"])
-    message = shortened(call["message"].strip() or meaning.message)
+    message = shortened(call["message"].strip() or meaning.message, MAX_MESSAGE_CHARACTERS)
     response, certain = call["response"] or None, meaning.executed == "no"
     believed = certain and not session.exception_reported
     if meaning.kind == "invalid_request" and (

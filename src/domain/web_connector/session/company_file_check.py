@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from domain import qbxml
 from domain.connections.record import COMPANY_FILE_MISMATCH
-from domain.requests.record import MAX_FACT_CHARACTERS, shortened, timestamp
+from domain.errors import shortened
+from domain.requests.record import MAX_FACT_CHARACTERS, timestamp
 from domain.web_connector.error_reasons import Reason, because
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from domain import qbxml
-from domain.requests.record import MAX_FACT_CHARACTERS, State, shortened
+from domain.errors import shortened
+from domain.requests.record import MAX_FACT_CHARACTERS, State
 from domain.storage.changes import Put
 from domain.web_connector.error_reasons import error_message
 from domain.web_connector.protocol.methods import Reply
