@@ -67,7 +67,7 @@ class HealthyReceiver:
                 """Print nothing."""
 
         class Server(ThreadingHTTPServer):
-            # A shorter backlog would drop connections of a batch, and each repetition takes a second.
+            # With a shorter backlog, connections would be dropped, and TCP retries only after a second.
             request_queue_size = 1024
 
         self.server = Server(("127.0.0.1", 0), Handler)

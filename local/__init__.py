@@ -1,1 +1,1 @@
-"""The whole service on one machine, from `template.yaml` itself. It translates and calls; it knows no business."""
+"""The whole service on one machine, from `template.yaml` itself. It contains no business logic."""

@@ -1,8 +1,8 @@
 """Build the artifact that AWS runs: code, dependencies for the target, and bytecode.
 
-Usage: `make build [RUNTIME=python3.13] [ARCHITECTURE=arm64]`. Neither has to be the one of this machine: pip
-fetches wheels for the target. The result is in `.aws-sam/build`: `code/`, the same as `code.zip`, and
-`template.yaml`, which names the zip file. Every function shares the one artifact.
+Usage: `make build [RUNTIME=python3.13] [ARCHITECTURE=arm64]`. The target may differ from this machine: pip fetches
+wheels for it. The result is in `.aws-sam/build`: `code/`, the same as `code.zip`, and `template.yaml`, which names the
+zip file. Every function shares the one artifact.
 
 Lambda's code folder is read-only. Without bytecode in it, Python compiles every module at each cold start
 (docs/decisions/0025-bytecode-in-the-artifact.md).
@@ -36,7 +36,7 @@ ZIP = "code.zip"
 TEMPLATE = "template.yaml"
 
 TASK_ROOT = "/var/task"
-"""Lambda: the folder of a function's code. It stands in tracebacks."""
+"""Lambda: the folder of a function's code. Tracebacks show it."""
 
 ARCHITECTURES = {"arm64": "aarch64", "x86_64": "x86_64"}
 """Lambda's name of each architecture, and the one in a wheel's file name."""
@@ -48,7 +48,7 @@ AWS_SERVICES = ("dynamodb", "sqs")
 """The services that the functions call: botocore's descriptions of all others would be nine tenths of the artifact."""
 
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)
-"""One date for every file, so that the same code is the same file to the byte and is uploaded once."""
+"""One date for every file, so the same code gives the same bytes and is uploaded once."""
 
 
 class BuildError(Exception):
@@ -145,7 +145,7 @@ def _parameters() -> Mapping[str, Any]:
 
 
 def _packages(target: Target, cache: Path) -> Path:
-    """Return a folder with the dependencies for a target, installed now or by an earlier build."""
+    """Return a folder with the dependencies for a target. Install them unless an earlier build did."""
     requirements = ROOT / "src" / "requirements.txt"
     digest = hashlib.sha256(requirements.read_bytes()).hexdigest()[:16]
     folder = cache / f"{target.runtime}-{target.architecture}-{digest}"
@@ -216,7 +216,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _built_template(target: Target) -> str:
-    """Return the template with the artifact in place of the source, and no other target allowed than this one."""
+    """Return the template with the artifact in place of the source, and with this target as the only one allowed."""
     text, count = re.subn(r"(?m)^( +CodeUri: )src/$", rf"\g<1>{ZIP}", (ROOT / TEMPLATE).read_text(encoding="utf-8"))
     if count != 1:
         raise BuildError(f"template.yaml names CodeUri: src/ {count} times; the build expects it once, in Globals")

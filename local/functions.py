@@ -41,7 +41,7 @@ class FunctionError(Exception):
 
 
 class StillRunning(Exception):
-    """The caller stops waiting; the function goes on."""
+    """The caller stopped waiting, and the function continues."""
 
 
 class PayloadTooLarge(Exception):
@@ -142,8 +142,8 @@ class Functions:
     def invoke(self, logical_id: str, event: dict[str, Any], *, patience_seconds: float | None = None) -> Any:
         """Call a function with an event and return its result; both pass through JSON.
 
-        Raises FunctionError, PayloadTooLarge, and StillRunning after `patience_seconds`. A function
-        that exceeds its timeout is a FunctionError, but goes on: a thread cannot be stopped.
+        Raises FunctionError, PayloadTooLarge, and StillRunning after `patience_seconds`. A function that exceeds its
+        timeout raises FunctionError but continues, because a thread cannot be stopped.
         """
         payload = json.dumps(event)
         if len(payload.encode()) > PAYLOAD_BYTES:

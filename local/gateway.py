@@ -324,7 +324,7 @@ class Gateway:
             text = text.replace(name, value)
         headers = {"Content-Type": "application/json", "x-amzn-RequestId": request_id}
         for parameters in (defaults.get("ResponseParameters", {}), own.get("ResponseParameters", {})):
-            # A static value stands in single quotes.
+            # Single quotes mark a static value.
             headers |= {name: str(value).strip("'") for name, value in parameters.get("Headers", {}).items()}
         return Response(status, [*headers.items()], text.encode())
 

@@ -16,10 +16,10 @@ COMPANY_FILE = "company.json"
 """The simulated QuickBooks company of a run that keeps its data."""
 
 FOLDER = "kept"
-"""Where in the state directory each database has a folder: a run without one, or with another, leaves it alone."""
+"""The folder in the state directory that holds one folder for each database. A run uses only the folder of its own."""
 
 PREVIOUS = "previous"
-"""Where in that folder the files go that fit no longer."""
+"""The folder below it for files that no longer fit."""
 
 
 class DoNotFit(Exception):
@@ -34,8 +34,8 @@ def folder_of(state: Path, dynamodb_endpoint: str) -> Path:
 def of_earlier_run(folder: Path, dynamodb: Any) -> Credentials | None:
     """Return the credentials that an earlier run wrote to the folder of a database, or None.
 
-    `dynamodb` is a boto3 client. Raises DoNotFit when they are of an app, key, connection, password or
-    webhook secret that the database no longer has.
+    `dynamodb` is a boto3 client. Raises DoNotFit if the database no longer has their app, key, connection, password or
+    webhook secret.
     """
     path = folder / CREDENTIALS_FILE
     try:

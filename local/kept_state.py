@@ -1,8 +1,8 @@
 """State that a stack with an external database keeps there: queued messages and positions in streams.
 
-In AWS, queues and event sources keep both. Here they live in the process: without this table, the end of a run would
-lose planned webhook attempts and start each stream at its oldest record again. A message is written before its sender
-learns that it was sent, a position after its records were handled. A message or record that is read twice after a crash
+In AWS, queues and event sources keep both. Here they are in memory. Without this table, planned webhook attempts would
+be lost at the end of a run, and each stream would start again at its oldest record. A message is written before its
+sender gets a reply, and a position after its records were handled. A message or record that is read twice after a crash
 does no harm, because the stored request decides.
 """
 
@@ -122,7 +122,7 @@ class KeptState:
         messages = [message for message in self.messages() if message.queue in urls]
         for message in messages:
             delay = min(max(round(message.due - time.time()), 0), MAX_DELAY_SECONDS)
-            # The new message first: if the run ends here there are two, and the second one is dropped.
+            # Store the new message first. If the run ends in between, there are two, and the second attempt is dropped.
             sqs.send_message(QueueUrl=urls[message.queue], MessageBody=message.body, DelaySeconds=delay)
             self.delete_message(message.id)
         return len(messages)

@@ -57,7 +57,7 @@ def running(
 def end_with_sigterm() -> None:
     """Let SIGTERM end this program like Ctrl-C, together with the programs that it runs.
 
-    By default the signal ends Python at once and leaves those programs running.
+    By default, the signal ends Python at once, and those programs continue to run.
     """
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
 

@@ -28,7 +28,7 @@ class Webhook:
 
 @contextmanager
 def receiving(secret: str, take: Callable[[Webhook], None], port: int = 0) -> Iterator[str]:
-    """Receive webhooks while the block runs and pass each to `take`; yield the URL to use as `webhook_url`.
+    """Receive webhooks while the block runs, and pass each to `take`. Yield the URL to use as `webhook_url`.
 
     Port 0 selects a free one. Raises OSError when the port is in use.
     """

@@ -146,7 +146,7 @@ def after_restore(record: QueuedRequest, now: datetime) -> QueuedRequest:
     recovery = Recovery(response_lost=True, active=True, message_set_id=record.message_set_id)
     if record.state is State.RETRYABLE and record.recovery == recovery:
         return record
-    # Not a transition of the table: what happened to the request since is not known here.
+    # This is not in the table of transitions, because the later changes of the request are unknown here.
     sessions = max(record.sessions, 1)
     after = record.changed(now, state=State.RETRYABLE, sessions=sessions, queue_priority=FIRST_IN_LINE)
     return replace(after, recovery=recovery)

@@ -2,7 +2,7 @@
 
 Options by environment:
   PORT=3000                       the port on 127.0.0.1
-  QUICKBOOKS=off                  bring your own Web Connector
+  QUICKBOOKS=off                  use your own Web Connector
   COMPANY=wholesale               the simulated company: wholesale, empty, large, or a JSON file that is read and saved
   QUICKBOOKS_SCRIPT=FILE          faults of the simulated QuickBooks (simulator/README.md)
   BASE_URL=https://…              the public URL of a tunnel to this service, for a Web Connector on Windows
@@ -267,7 +267,7 @@ def _simulated_quickbooks(
         simulator.connector.sleep, simulator.connector.stopped = stopping.wait, stopping.is_set
 
     def keep_polling() -> None:
-        """Poll as "Update Selected" does, without a schedule, so that nobody has to wait."""
+        """Poll as "Update Selected" does, without a schedule, so that requests are sent within a second or two."""
         count = 0
         while not stopping.is_set():
             run.run_once()

@@ -14,7 +14,7 @@ from local.template import Template
 FILE = ROOT / "local" / "sam-env.json"
 
 DYNAMODB_ENDPOINT = "http://172.17.0.1:8127"
-"""`make dynamodb DYNAMODB_LOCAL_HOST=172.17.0.1`: Docker's bridge, which containers reach and other machines do not."""
+"""`make dynamodb DYNAMODB_LOCAL_HOST=172.17.0.1`: Docker's bridge. Containers can reach it, other machines cannot."""
 
 NO_ENDPOINT = "http://127.0.0.1:9"
 """SQS is not emulated. Without this, a function would call it in AWS with the credentials of the user."""

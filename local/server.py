@@ -28,7 +28,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     timeout = IDLE_SECONDS
-    wbufsize = -1  # headers and body in one packet: the second of two would wait for an acknowledgement
+    wbufsize = -1  # one packet for headers and body, because a second one would wait for an acknowledgement
     disable_nagle_algorithm = True
     application: Callable[[Request], Response]
 
@@ -57,7 +57,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def send_error(self, code: int, *_: Any) -> None:
         """Refuse a request that is not HTTP, and close the connection."""
-        self.request_version = self.protocol_version  # the standard library writes no headers to an older client
+        self.request_version = self.protocol_version  # otherwise no headers are sent to an HTTP/0.9 client
         self.send_response(code)
         for name, value in {**SECURITY_HEADERS, "Connection": "close", "Content-Length": "0"}.items():
             self.send_header(name, value)
@@ -124,7 +124,7 @@ def _size(text: str | bytes, base: int) -> int:
 class _Listener(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
-    """Connections that wait to be accepted. With the standard library's 5, some of many at once were reset."""
+    """The number of connections that may wait to be accepted. With the default of 5, some were reset under load."""
 
 
 class Server:
@@ -144,7 +144,7 @@ class Server:
 
     @property
     def named_url(self) -> str:
-        """The URL with a host name. In a `.qwc` file, http is allowed for localhost alone, and an IP address never."""
+        """The URL with a host name. A `.qwc` file allows http only for localhost, and never allows an IP address."""
         return f"http://localhost:{self._server.server_port}"
 
     def start(self, application: Callable[[Request], Response]) -> None:

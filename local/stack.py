@@ -32,10 +32,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 STOP_SECONDS = 15
-"""How long a pump may take to finish its current call: a webhook attempt takes up to ten seconds."""
+"""How long a pump may take to finish its current call. A webhook attempt takes up to ten seconds."""
 
 GC_THRESHOLDS = (50_000, 20, 1_000)
-"""Full garbage collections are rare. Python's defaults made one for each search, and each walks all stored items."""
+"""Makes full garbage collections rare. With Python's defaults, every search causes one, which visits all stored
+items."""
 
 QUEUE_ATTRIBUTES = ("DelaySeconds", "MessageRetentionPeriod", "VisibilityTimeout")
 

@@ -31,7 +31,7 @@ SUBJECT_WIDTH = len("POST /api/v1/connections/59f1c1a2…/queued_requests")
 """Outcomes are aligned behind subjects up to this length: the most common call."""
 
 MAX_SUBJECT_LENGTH = 160
-"""Longer subjects are cut: a record's name in QuickBooks or a URL can be long."""
+"""Longer subjects are cut: names of records in QuickBooks and URLs can be long."""
 
 FIRST_ERROR_STATUS = 500
 """QuickBooks: lower statuses are information (1: no match), 500 is a warning or an error, 1000 and above are errors."""
@@ -115,7 +115,7 @@ class Terminal(logging.Filter):
         self._write(text)
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Show a webhook attempt or a warning of the service; let errors through to the log."""
+        """Show a webhook attempt or a warning of the service; pass errors on to the log."""
         facts = vars(record)
         match record.getMessage():
             case "delivery.attempted":

@@ -93,7 +93,7 @@ def _run(run: ScriptRun, options: argparse.Namespace, terminal: Terminal) -> int
 
 @contextmanager
 def _inspection(run: ScriptRun, options: argparse.Namespace, terminal: Terminal) -> Iterator[None]:
-    """Serve the inspection API while the block runs, if the command line asks for it."""
+    """Serve the inspection API while the block runs if the command line requests it."""
     if options.inspect is None:
         yield
         return
@@ -103,7 +103,7 @@ def _inspection(run: ScriptRun, options: argparse.Namespace, terminal: Terminal)
 
 
 def _script(options: argparse.Namespace) -> Script:
-    """Return the script of the file with what the command line adds to it."""
+    """Return the script in the file, extended by the command line."""
     script = Script.load(options.script) if options.script else Script()
     faults = [*script.faults, *options.fault]
     if options.open_error:
@@ -156,7 +156,7 @@ def _run_until_stopped(run: ScriptRun, every: float | None, terminal: Terminal) 
 
 
 def _run_sessions(run: ScriptRun, sessions: int, every: float | None) -> bool:
-    """Run so many sessions on each machine; tell whether one of the last ones failed."""
+    """Run so many sessions on each machine; return whether one of the last ones failed."""
     results: list[SessionResult] = []
     for number in range(sessions):
         if number:
@@ -166,7 +166,7 @@ def _run_sessions(run: ScriptRun, sessions: int, every: float | None) -> bool:
 
 
 def _judge(run: ScriptRun, report: str | None, *, failed: bool) -> int:
-    """Write the report, say what did not come true, and return the exit code."""
+    """Write the report, print the expectations that failed, and return the exit code."""
     if report:
         run.write_report(report)
     problems = run.problems()
@@ -275,7 +275,7 @@ def _expectations(text: str) -> Expectations:
 
 
 def _read(parse: Callable[[str], _Read], text: str) -> _Read:
-    """Read an argument, and let argparse show what is wrong with it."""
+    """Read an argument. argparse shows the reason if it is wrong."""
     try:
         return parse(text)
     except ValueError as error:

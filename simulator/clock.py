@@ -25,11 +25,11 @@ class MachineClock:
     standard_offset_in_summer: bool = False
 
     def seconds(self) -> int:
-        """Return the present time in Unix seconds."""
+        """Return the current time in Unix seconds."""
         return int(self.now())
 
     def today(self) -> date:
-        """Return the present day in the machine's zone."""
+        """Return the current day in the machine's zone."""
         return datetime.fromtimestamp(self.now(), self.zone).date()
 
     def text(self, seconds: int) -> str:

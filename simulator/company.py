@@ -68,20 +68,20 @@ class Execution:
 
     @property
     def succeeded(self) -> bool:
-        """Tell whether the request succeeded: a status of severity Error means that nothing changed."""
+        """Return whether the request succeeded. If its status has the severity Error, nothing changed."""
         return self.status_code < FIRST_ERROR_STATUS
 
     @property
     def is_write(self) -> bool:
-        """Tell whether the request could have changed the company."""
+        """Return whether the request could have changed the company."""
         return not self.name.endswith("QueryRq")
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A copy of what a company holds in memory, for `Company.restore`.
+    """A copy of a company's contents in memory, for `Company.restore`.
 
-    Private fields are left out: they tell applications which company file this is, and that does not change.
+    Private fields are left out, because they identify the company file to applications.
     """
 
     books: bytes
@@ -92,12 +92,12 @@ class Snapshot:
 
 @dataclass(slots=True)
 class Company:
-    """A company file. `open_error` is None, or the HRESULT ("0x80040414") that every attempt to open it gives.
+    """A company file. `open_error` is None, or the HRESULT ("0x80040414") with which opening it fails.
 
-    `private_fields` maps an OwnerID to what its application stored in the company: FileID and AppLock.
+    `private_fields` maps an OwnerID to the fields that its application stored in the company: FileID and AppLock.
     `details` are fields of CompanyRet and sections of PreferencesRet that differ from the defaults; "" omits one.
-    `on_request` is called after each request that is executed, while the company is locked.
-    One lock makes the company safe to use from several sessions in several threads.
+    `on_request` is called after each request that is executed, while the company is locked. One lock makes the company
+    safe to use from several sessions in several threads.
     """
 
     books: Books
@@ -237,7 +237,7 @@ class Company:
                 "message_sets": self.message_sets.to_json(),
                 "books": storage.write_books(self.books),
             }
-        # The new file takes the old one's place in one step: a Ctrl-C never leaves half a company.
+        # The new file replaces the old one in one step, so Ctrl-C never leaves half a company.
         target = Path(path)
         partial = target.with_name(f"{target.name}.partial")
         partial.write_text(json.dumps(document, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
@@ -254,7 +254,10 @@ class Company:
             )
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Put everything but the private fields back to a snapshot. Sessions go on; their open iterators end."""
+        """Restore everything but the private fields from a snapshot.
+
+        Sessions continue, but their open iterators end.
+        """
         with self.lock:
             self.books = snapshots.restore(snapshot.books, self.clock)
             self.details = deepcopy(snapshot.details)

@@ -6,7 +6,7 @@
 | x, stored | - | the stored response again, nothing executed; other content: 9001 |
 | x | x | status check: the stored response, or 9002; never executes; it may be empty, other content: 9001 |
 | - | x | x is cleared, what the message set holds executed; nothing stored: 600, nothing executed |
-| - | CLR-ALL-MSG-SETS | everything of the application is cleared, whether there was something or not |
+| - | CLR-ALL-MSG-SETS | all stored responses of the application are cleared, if there are any |
 | y | x | x is cleared if it is stored, then as y alone |
 | - | - | executed, nothing stored, no attributes in the response |
 
@@ -93,7 +93,7 @@ class MessageSets:
 
     @staticmethod
     def _clear(mine: dict[str, tuple[str, list[str] | None]], old: str) -> bool:
-        """Delete the response that `old` names; tell whether there was one."""
+        """Delete the response that `old` names; return whether there was one."""
         if old == CLEAR_ALL:
             mine.clear()
             return True

@@ -1,4 +1,4 @@
-"""What the command prints: one line for each request that QuickBooks executes, as text or as JSON.
+"""The output of the command: one line for each request that QuickBooks executes, as text or as JSON.
 
 14:03:07  InvoiceAddRq INV-1042 · 3140 invalid reference · 3 ms
 """
@@ -47,7 +47,7 @@ class Terminal:
         return cls(stream, form=form, color=stream.isatty() and not environment.get("NO_COLOR"))
 
     def request(self, event: RequestEvent) -> None:
-        """Show a request that QuickBooks executed, but for those that the Web Connector makes by itself."""
+        """Show a request that QuickBooks executed, except those that the Web Connector makes by itself."""
         if event.is_own_question:
             return
         if event.status == 0:
@@ -70,7 +70,7 @@ class Terminal:
         )
 
     def session(self, result: SessionResult) -> None:
-        """Show how a session ended: with requests, or with an error that the session before did not have."""
+        """Show the end of a session that had requests, or an error that the previous session did not have."""
         is_error = result.error is not None
         number = "1 request" if result.requests == 1 else f"{result.requests} requests"
         is_news = result.requests or (is_error and result.status != self._last_error)

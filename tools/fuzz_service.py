@@ -139,7 +139,7 @@ class Fuzzer:
     requests: list[str] = field(default_factory=list)
     ticket: str = ""
 
-    # --- The service as its users call it
+    # --- Calls
 
     def create(self) -> Call:
         """Queue a request, in JSON or XML."""

@@ -1,8 +1,7 @@
 """List every text that callers and users of the service can see: `python -m tools.messages`.
 
-API errors, hints, waiting reasons and Web Connector replies are the string literals of `src/domain`, `src/handlers` and
-the adapter that calls webhook receivers. Responses of API Gateway come from the template, and descriptions
-come from OpenAPI.
+Errors, hints, waiting reasons and Web Connector replies are the string literals in `src/domain`, `src/handlers` and the
+adapter that calls webhook receivers. Responses of API Gateway come from the template, and descriptions from OpenAPI.
 Placeholders are shown as `{…}`. Read the list aloud.
 """
 

@@ -43,7 +43,10 @@ def running(jars: Path, port: int, *, kept_in: Path | None = None) -> Iterator[s
 
 
 def _main() -> list[str]:
-    """Return the class to start: on one address if Java can compile a source file, else the original one."""
+    """Return the program for Java to start.
+
+    With a compiler, it is our source file, which listens on loopback only; otherwise the original class.
+    """
     modules = subprocess.run(["java", "--list-modules"], capture_output=True, text=True, check=False).stdout  # noqa: S607 - Java is where the system has it
     if "jdk.compiler" in modules:
         return [str(Path(__file__).with_name("Loopback.java"))]

@@ -97,7 +97,7 @@ class Condition(Parsed):
     key_tests: tuple[KeyTest, ...]
 
     def holds(self, placeholders: Placeholders, item: Item | None) -> bool:
-        """Return whether the condition holds for an item; None means that there is no item."""
+        """Return whether the condition holds for an item, or for a missing item if `item` is None."""
         return self.test(placeholders, item or {})
 
 

@@ -95,7 +95,7 @@ class Database:
         return {"TableNames": sorted(self._tables)}
 
     def update_time_to_live(self, request: Request) -> Response:
-        """Set the attribute with the moment at which items expire."""
+        """Set the attribute that holds the expiry time of items."""
         specification = request["TimeToLiveSpecification"]
         attribute = specification["AttributeName"] if specification["Enabled"] else None
         self._table(request).expire_by(attribute)
@@ -268,7 +268,7 @@ class Database:
         return {"ShardIterator": _iterator(stream, position)}
 
     def get_records(self, request: Request) -> Response:
-        """Return the records from an iterator on."""
+        """Return the records that follow an iterator."""
         arn, position = json.loads(base64.b64decode(request["ShardIterator"]))
         stream = self._stream(arn)
         start = max(0, position - stream.first)  # older records are gone

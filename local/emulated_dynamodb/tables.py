@@ -295,7 +295,7 @@ class Table:
             self.stream.add(keys, old, new, identity)
 
     def expire_by(self, attribute: str | None) -> None:
-        """Set the attribute with the moment (Unix seconds) at which an item expires; None disables time to live."""
+        """Set the attribute that holds the expiry time of items (Unix seconds); None disables time to live."""
         self._expiry_attribute = attribute
         self._expiring = {key for key, item in self._rows.items() if attribute in item}
 

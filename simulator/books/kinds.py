@@ -51,7 +51,7 @@ class Kind:
 
     @cached_property
     def is_hierarchical(self) -> bool:
-        """Tell whether records can have a parent."""
+        """Return whether records can have a parent."""
         return "ParentRef" in self.fields
 
     @cached_property

@@ -1,7 +1,7 @@
 """The ledger: the postings, links and stock moves of each transaction.
 
-Effects are computed by the rules of the transaction's kind and never change: a Mod takes the former ones back and adds
-the new ones. Balances are sums that are kept up to date, so that reading one is a lookup.
+The rules of the transaction's kind compute the effects, which never change. A Mod removes the former effects and adds
+new ones. Balances are sums that are kept up to date, so reading one is a lookup.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ DEPOSITED = "DEPOSIT"
 class Link:
     """A connection from one transaction to another: a payment to an invoice, an invoice to its sales order.
 
-    `kind` is `SETTLES`, `BY_QUANTITY` (an order and what fulfils it) or `DEPOSITED` (a deposit and a payment). A link
-    that settles takes `amount` and `discount` off the open amounts of both transactions.
+    `kind` is `SETTLES`, `BY_QUANTITY` (an order and a transaction that fulfils it) or `DEPOSITED` (a deposit and a
+    payment). A link that settles takes `amount` and `discount` off the open amounts of both transactions.
     """
 
     source: str
@@ -105,7 +105,7 @@ class Ledger:
             self._links[link.target].append(link)
 
     def remove(self, txn_id: str) -> None:
-        """Take the effects of a transaction back."""
+        """Remove the effects of a transaction."""
         former = self.effects.pop(txn_id, NOTHING)
         self._add(former.postings, former.stock, -1)
         self._due.pop(txn_id, None)
@@ -114,11 +114,11 @@ class Ledger:
             self._links[link.target].remove(link)
 
     def postings(self, txn_id: str) -> tuple[Posting, ...]:
-        """Return what a transaction posts."""
+        """Return the postings of a transaction."""
         return self.effects.get(txn_id, NOTHING).postings
 
     def moves(self, txn_id: str) -> tuple[StockMove, ...]:
-        """Return what a transaction moves in stock."""
+        """Return the stock moves of a transaction."""
         return self.effects.get(txn_id, NOTHING).stock
 
     def links(self, txn_id: str) -> list[Link]:
@@ -126,7 +126,7 @@ class Ledger:
         return self._links.get(txn_id, [])
 
     def due(self, txn_id: str) -> Decimal:
-        """Return what a transaction posts to receivables and payables: positive for an invoice, negative for a bill."""
+        """Return the amount in receivables and payables: positive for an invoice, negative for a bill."""
         return self._due.get(txn_id, ZERO)
 
     def settled(self, txn_id: str, *, without: str = "") -> Decimal:
@@ -144,7 +144,7 @@ class Ledger:
         return total
 
     def open_amount(self, txn_id: str, *, without: str = "") -> Decimal:
-        """Return what is left to pay of an invoice or bill, or to use of a payment or credit."""
+        """Return the unpaid amount of an invoice or bill, or the unused amount of a payment or credit."""
         return abs(self.due(txn_id)) - self.settled(txn_id, without=without)
 
     def _add(self, postings: Iterable[Posting], stock: Iterable[StockMove], sign: int) -> None:

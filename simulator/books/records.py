@@ -1,4 +1,4 @@
-"""Records, and drafts of them: what an Add or Mod is about to store."""
+"""Records, and the drafts that an Add or Mod is about to store."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Fields: TypeAlias = dict[str, Any]
 
 * text as QuickBooks writes it: `"Memo": "Call first"`, `"Amount": "12.50"`, `"IsActive": "true"`
 * a reference as its id alone: `"CustomerRef": {"ListID": "80000001-1"}`; the name is looked up when it is shown
-* an aggregate as a dict, what repeats as a list
+* an aggregate as a dict, and repeated elements as a list
 * lines that alternate with groups of lines, under both names:
   `"InvoiceLineRet|InvoiceLineGroupRet": [["InvoiceLineRet", {…}], …]`
 """
@@ -42,12 +42,12 @@ class Record:
 
     @property
     def is_active(self) -> bool:
-        """Tell whether it is active; kinds without the field always are."""
+        """Return whether it is active; kinds without the field always are."""
         return self.fields.get("IsActive") != "false"
 
     @property
     def is_void(self) -> bool:
-        """Tell whether this is a transaction that was voided: it stays on record without effects."""
+        """Return whether this is a transaction that was voided: it stays on record without effects."""
         return self.fields.get(VOID) == "true"
 
     def reference(self) -> Fields:

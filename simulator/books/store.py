@@ -51,12 +51,12 @@ class Table:
         return len(self._keys)
 
     def add(self, record: Record) -> None:
-        """Put a record in its place."""
+        """Insert a record at its position."""
         insort(self._keys, _order(record))
         self._records[record.id] = record
 
     def remove(self, record: Record) -> None:
-        """Take a record out. Its name must not have changed since it was put in."""
+        """Remove a record. Its name must not have changed since it was added."""
         del self._keys[bisect_left(self._keys, _order(record))]
         del self._records[record.id]
 
@@ -114,12 +114,12 @@ class Books:
         return None
 
     def numbered(self, number: str, kinds: tuple[str, ...]) -> list[Record]:
-        """Find the transactions of these kinds with a RefNumber, in upper or lower case; oldest first."""
+        """Find the transactions of these kinds with a RefNumber, ignoring case; oldest first."""
         ids = (each for kind in kinds for each in self._numbers[kind].get(number.lower(), ()))
         return sorted((self.transactions[each] for each in ids), key=_order)
 
     def has_other_creation_time(self, list_id: str) -> bool:
-        """Tell whether an object has the number of this ListID, but another creation time after its hyphen."""
+        """Return whether an object has the number of this ListID, but another creation time after its hyphen."""
         start = f"{list_id.partition('-')[0]}-"
         return list_id not in self.lists and any(each.startswith(start) for each in self.lists)
 
@@ -128,7 +128,7 @@ class Books:
         return self._names.get((kind.namespace, full_name.lower()))
 
     def is_used(self, record_id: str) -> bool:
-        """Tell whether another record refers to this one."""
+        """Return whether another record refers to this one."""
         return bool(self._uses.get(record_id))
 
     def users(self, record_id: str) -> list[str]:
@@ -158,7 +158,7 @@ class Books:
             self._undo = None
 
     def add(self, kind: Kind, fields: Fields, *, at: int | None = None) -> Record:
-        """Store a new record and enter its effects. `at` is its time in Unix seconds: now unless told."""
+        """Store a new record and enter its effects. `at` is its time in Unix seconds; the default is now."""
         now = self.clock.seconds() if at is None else at
         if kind.is_list:
             record = Record(kind, self.new_list_id(now), fields, now, now, now)
@@ -171,7 +171,7 @@ class Books:
         return record
 
     def insert(self, record: Record) -> None:
-        """Put a complete record into all tables and indexes: one that is new, or comes from a file."""
+        """Add a complete record, new or from a file, to all tables and indexes."""
         record.full_name = self.full_name_of(record.kind, record.fields)
         self._index(record)
         (self.lists if record.kind.is_list else self.transactions)[record.id] = record
@@ -189,12 +189,12 @@ class Books:
         self._on_failure(undo)
 
     def touch(self, record: Record) -> None:
-        """Note a change of a record: TimeModified is now, the EditSequence a new one."""
+        """Record a change: TimeModified becomes now, and the EditSequence a new one."""
         record.modified = self.clock.seconds()
         record.edit_sequence = max(record.modified, record.edit_sequence + 1)
 
     def remove(self, record: Record) -> None:
-        """Delete a record and take its effects back."""
+        """Delete a record and remove its effects."""
         self._take_out(record)
         name = record.full_name if record.kind.is_list else record.fields.get("RefNumber", "")
         deletion = Deletion(record.kind.name, record.id, record.created, self.clock.seconds(), name)
@@ -233,7 +233,7 @@ class Books:
         del (self.lists if record.kind.is_list else self.transactions)[record.id]
 
     def _replace(self, record: Record, fields: Fields) -> None:
-        """Give a record other fields; when its rules refuse them, it keeps the former ones."""
+        """Replace the fields of a record. If its rules refuse the new fields, it keeps the former ones."""
         former, former_name = record.fields, record.full_name
         self._unindex(record)
         record.fields, record.full_name = fields, self.full_name_of(record.kind, fields)

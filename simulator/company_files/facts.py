@@ -1,4 +1,4 @@
-"""What QuickBooks tells about itself: host, company and preferences, as in the first call of every session."""
+"""The facts about QuickBooks in the first call of every session: host, company and preferences."""
 
 # ruff: noqa: SIM905 - a list of words is read as a line of text, not as a page of literals
 from __future__ import annotations
@@ -15,7 +15,7 @@ SUPPORTED_VERSIONS = (
 """The qbXML versions that there are, oldest first."""
 
 OFFERED_VERSIONS = SUPPORTED_VERSIONS[SUPPORTED_VERSIONS.index("2.0") : SUPPORTED_VERSIONS.index("16.0") + 1]
-"""The highest qbXML versions that a company file can have here."""
+"""The highest qbXML versions that a company file of the simulator can have."""
 
 _EDITIONS = {"CA": "QBCA", "UK": "QBUK", "AU": "QBAU"}
 _PREFIXES = ("CA", "UK")
@@ -71,7 +71,7 @@ class Product:
 
 
 class CompanyFacts(Protocol):
-    """What a company file tells about itself. `private_fields` maps an OwnerID to names and values."""
+    """The facts about a company file. `private_fields` maps an OwnerID to names and values."""
 
     @property
     def name(self) -> str:
@@ -90,7 +90,7 @@ class CompanyFacts(Protocol):
 
     @property
     def private_fields(self) -> dict[str, dict[str, str]]:
-        """What applications stored in the company file."""
+        """The fields that applications stored in the company file."""
         ...
 
     @property

@@ -1,8 +1,8 @@
-"""One year of transactions: what the company sells, buys, receives and pays, day by day.
+"""One year of transactions, day by day: sales, purchases, receipts and payments.
 
-Every transaction goes through the rules that requests go through, so the books add up. What happens later in a
-business process is planned for its day: a sales order is shipped and invoiced, an invoice is paid, payments are
-deposited on Fridays. What is planned for a day after the end of the year stays open.
+Every transaction goes through the rules that requests go through, so the books add up. Later steps of a business
+process are planned for their day: a sales order is shipped and invoiced, an invoice is paid, payments are deposited on
+Fridays. Steps that are planned for a day after the end of the year do not happen.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MAX_DEPOSIT_LINES = 40
 USUAL_SALES_ORDERS = 300
 CHECKING, UNDEPOSITED, CARD = "Checking", "Undeposited Funds", "Company Card"
 
-# Shares of what happens, out of 1.
+# Probabilities of events, from 0 to 1.
 ESTIMATED, ACCEPTED, SHIPPED, GROUPED, DISCOUNTED = 0.12, 0.7, 0.85, 0.04, 0.05
 UNPAID, PAID_IN_PART, RETURNED, BY_CARD = 0.07, 0.05, 0.04, 0.12
 RECEIVED_FIRST, SENT_BACK = 0.15, 0.05
@@ -53,7 +53,7 @@ _CARD_CHARGES = ("Vehicle Costs:Fuel", "Office Supplies", "Postage", "Travel and
 
 
 class Year:
-    """Plays the year: `sales_orders` says how many there are, and everything else is in proportion."""
+    """Generates the year. `sales_orders` is the number of sales orders, and everything else is in proportion."""
 
     def __init__(self, maker: Maker, lists: Lists, random: Random, sales_orders: int) -> None:
         self._maker = maker
@@ -95,7 +95,7 @@ class Year:
     # The calendar
 
     def _at(self, day: date, action: Callable[[], object]) -> None:
-        """Plan something for a day; a weekend becomes the Monday after it. Nothing happens after the year."""
+        """Plan an action for a day, or for the Monday after a weekend. Nothing happens after the year."""
         while day.weekday() >= SATURDAY:
             day += timedelta(days=1)
         if day <= LAST_DAY:
@@ -108,7 +108,7 @@ class Year:
         return FIRST_DAY + timedelta(days=self._random.randrange(1, 364))
 
     def _plan_routine(self, day: date) -> None:
-        """Plan what happens on a day of the month, of the week, or after a quarter."""
+        """Plan the actions of a day of the month, of the week, or after a quarter."""
         actions: list[Callable[[], object]] = [
             partial(self._check, account, amount) for number, account, amount in _MONTHLY_CHECKS if number == day.day
         ]
@@ -146,7 +146,7 @@ class Year:
         return f"{self._random.randint(low * 100, high * 100) / 100:.2f}"
 
     def _in_proportion(self, amount: str) -> str:
-        """Return what a cost of the company with 300 sales orders is in this one."""
+        """Scale a cost of a company with 300 sales orders to this company."""
         return money((Decimal(amount) * max(self._sales_orders, 1) / USUAL_SALES_ORDERS).quantize(Decimal("0.01")))
 
     def _buyer(self) -> Record:
@@ -217,7 +217,7 @@ class Year:
         self._at(max(day + timedelta(days=delay), self._today), lambda: self._receive(customer, invoice, part=part))
 
     def _credit(self, customer: Record, invoice: Record) -> None:
-        """Take one line of an invoice back."""
+        """Write a credit memo for one line of an invoice."""
         line = next((each for name, each in invoice.lines() if name == "InvoiceLineRet" and "Quantity" in each), None)
         if line is not None:
             returned = {"ItemRef": line["ItemRef"], "Quantity": "1", "Rate": line.get("Rate", "0.00")}
@@ -251,7 +251,7 @@ class Year:
             self._to_deposit.append(payment)
 
     def _settle(self, customer: Record, invoice: Record, applied: Fields, due: Decimal) -> Decimal:
-        """Apply an open credit of the customer and an early-payment discount; return what is paid."""
+        """Apply an open credit of the customer and an early-payment discount. Return the amount to pay."""
         ledger = self._books.ledger
         memos = self._credits[customer.id]
         if memos and ledger.open_amount(memos[0].id) <= due:
@@ -293,7 +293,7 @@ class Year:
     # Purchases
 
     def _reorder(self) -> None:
-        """Order what runs low, with one purchase order to each vendor."""
+        """Order items that are low in stock, with one purchase order to each vendor."""
         low: defaultdict[str, list[Record]] = defaultdict(list)
         for item in self._lists.goods:
             on_hand = self._books.ledger.on_hand[item.id]
@@ -345,7 +345,7 @@ class Year:
         )
 
     def _pay_bills(self) -> None:
-        """Pay what is due within a week: one check, or one card payment, to each vendor."""
+        """Pay the bills that are due within a week, with one check or card payment to each vendor."""
         limit = (self._today + timedelta(days=7)).isoformat()
         due: defaultdict[str, list[Record]] = defaultdict(list)
         for day, bill in self._bills:
@@ -458,14 +458,14 @@ class Year:
             self._check(CARD, money(owed))
 
     def _deposit(self) -> None:
-        """Bring the payments and cash sales of the week to the bank."""
+        """Deposit the payments and cash sales of the week."""
         waiting, self._to_deposit = self._to_deposit, []
         for start in range(0, len(waiting), MAX_DEPOSIT_LINES):
             lines = [{"PaymentTxnID": each.id} for each in waiting[start : start + MAX_DEPOSIT_LINES]]
             self._add("Deposit", {"DepositToAccountRef": self._account(CHECKING), "DepositLineRet": lines})
 
     def _pay_sales_tax(self) -> None:
-        """Pay each agency what the ledger says that it is owed."""
+        """Pay each agency the amount that the ledger shows."""
         payable = self._account("Sales Tax Payable")["ListID"]
         for item in self._books["ItemSalesTax"]:
             agency = reference_id(item.fields, "TaxVendorRef")
@@ -495,7 +495,7 @@ class Year:
     # Work
 
     def _track_time(self) -> None:
-        """Note the hours of the installers; those for a job are billable."""
+        """Record the hours of the installers. Hours for a job are billable."""
         installation = next(each for each in self._lists.services if each.full_name == "Installation")
         for employee in self._lists.employees[-2:]:
             job = self._random.choice(self._lists.jobs) if self._lists.jobs else None

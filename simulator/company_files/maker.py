@@ -26,7 +26,7 @@ def _sharing_names(kind: str) -> tuple[str, ...]:
 
 
 class Maker:
-    """Writes books while its own clock moves from the day on which the company was founded towards today.
+    """Writes books with a clock that moves from the founding of the company towards today.
 
     The books get the clock of the machine when they are finished.
     """
@@ -49,7 +49,7 @@ class Maker:
         self.now = datetime.combine(day, OPENING_TIME, self._machine.zone)
 
     def add(self, kind_name: str, fields: Fields, **extra: object) -> Record:
-        """Add a record. `extra` holds what a request says and responses do not show, such as LinkToTxnID."""
+        """Add a record. `extra` holds request fields that responses do not show, such as LinkToTxnID."""
         kind = KINDS[kind_name]
         draft = Draft(kind, fields, dict(extra), set(fields))
         special = rules.of(kind)

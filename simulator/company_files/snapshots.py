@@ -28,7 +28,7 @@ def take(books: Books) -> bytes:
 
 
 def restore(snapshot: bytes, clock: MachineClock) -> Books:
-    """Return books that are equal to those that `take` copied."""
+    """Return books that are equal to the copied ones."""
     books: Books = _Unpickler(io.BytesIO(snapshot)).load()
     books.clock = clock
     return books

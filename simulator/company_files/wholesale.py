@@ -60,17 +60,17 @@ _INACTIVE_ITEM = "T-shirt"
 _RANGES = ("Handle", "Hinge", "Bracket", "Panel", "Shelf", "Lamp")
 _SIZES = ("S", "M", "L", "XL")
 COST_SHARE = Decimal("0.6")
-"""What a stock item costs, as a share of its price."""
+"""The cost of a stock item as a share of its price."""
 
 SHARE_OF_JOBS = 1 / 6
 SHARE_OF_COMPANIES = 0.5
 INACTIVE_EACH = 14
-"""One customer of so many is inactive."""
+"""One in this number of customers is inactive."""
 
 
 @dataclass(slots=True)
 class Lists:
-    """The records that transactions choose from. `goods` are the active stock items."""
+    """The records that transactions refer to. `goods` are the active stock items."""
 
     customers: list[Record] = field(default_factory=list)
     vendors: list[Record] = field(default_factory=list)

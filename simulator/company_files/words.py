@@ -39,7 +39,7 @@ class Tax:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What depends on the country: addresses, and how sales are taxed.
+    """The facts that depend on the country: addresses and sales taxes.
 
     `cities` are (city, state or province, postal code). All of `taxes` apply to a taxable sale; more than one form the
     group `tax_group`. `exempt_share` is the share of customers who pay no sales tax because they resell the goods.

@@ -1,4 +1,4 @@
-"""Faults on purpose: their forms, the plan that says when they are due, the line, QuickBooks, and scripts."""
+"""Injected faults: their forms, the plan of when they are due, the line, QuickBooks, and scripts."""
 
 from __future__ import annotations
 

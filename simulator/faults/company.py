@@ -1,4 +1,4 @@
-"""A company in QuickBooks that fails as a plan of faults says.
+"""A company in QuickBooks that fails according to a plan of faults.
 
 A Web Connector uses a `FaultyCompany` like a `Company`. Faults happen to the service's requests only, not to the three
 queries that the Web Connector makes by itself when a session begins (host, company, preferences).
@@ -99,8 +99,8 @@ class Books(Protocol):
 def kinds_of(text: str) -> set[str]:
     """Return the kinds of a QBXML document that the key `request` of a fault can name.
 
-    These are the names of its requests; `reads` if it has a query, `pages` if it has the next page of an iterator,
-    `writes` if it has any other request. Without a request it is `checks` (asks for a stored response) or `clears`
+    The kinds are the names of its requests, `reads` if it has a query, `pages` if it has the next page of an iterator,
+    and `writes` if it has any other request. Without a request it is `checks` (asks for a stored response) or `clears`
     (deletes a stored response).
     """
     names = set(_REQUESTS.findall(text)) - {"QBXMLMsgsRq"}

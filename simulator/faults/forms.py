@@ -1,8 +1,8 @@
-"""The faults and how they are written, in one table for the command line, scripts and Python.
+"""The faults and their notation, in one table for the command line, scripts and Python.
 
 A fault happens at a place: a SOAP method (`receiveResponseXML`), `process` (QuickBooks gets a request of the service)
 or `session` (the Web Connector opens the company). `FORMS` lists the actions of each kind of place and their keys. An
-unknown key is refused with the nearest known one, so a script for other actions never runs as something else.
+unknown key is refused with the most similar known one as a suggestion.
 """
 
 # ruff: noqa: SIM905 - a list of words is read as a line of text, not as a page of literals
@@ -112,7 +112,7 @@ OPEN_ERRORS = {
 """Words that can replace the most common HRESULTs of opening a company."""
 
 LATE = frozenset({"late-duplicate", "sleep", "execute-late"})
-"""The actions whose `until` says when they finish; other actions last until that event."""
+"""The actions that finish at the event `until`. Other actions last until that event."""
 
 _COMMON = ("on", "do", "nth", "call", "times", "request", "machine", "until", "name", "about")
 EVENT_KEYS = ("on", "nth", "call", "request", "machine")
@@ -132,7 +132,7 @@ class Event:
     machine: int | None = None
 
     def counts(self, place: str, machine: int, kinds: Collection[str]) -> bool:
-        """Tell whether this event counts something that happens."""
+        """Return whether this event counts something that happens."""
         return (
             self.on == place
             and self.machine in {None, machine}
@@ -255,7 +255,7 @@ def _form(place: object, action: object) -> Form:
 
 
 def _event(step: Any) -> Event:
-    """Read where and when: `{"on": "process", "request": "CustomerAddRq", "nth": 2}`."""
+    """Read an event: `{"on": "process", "request": "CustomerAddRq", "nth": 2}`."""
     _check(isinstance(step, dict), f'an event is an object like {{"on": "authenticate", "call": 2}}, not {step!r}')
     refuse_unknown("an event", step, EVENT_KEYS)
     place = step.get("on")

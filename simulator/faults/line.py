@@ -53,7 +53,10 @@ class FaultyTransport:
         return self.plan.happened
 
     def get(self, url: str) -> int:
-        """Pass a GET on: faults happen to SOAP calls only. A session begins with this check of the certificate."""
+        """Pass a GET on unchanged, because faults happen only to SOAP calls.
+
+        A session begins with this check of the certificate.
+        """
         self._stopping = False
         return self._inner.get(url)
 
@@ -103,7 +106,7 @@ class FaultyTransport:
         return response
 
     def _with_stale_ticket(self, fault: Fault, body: bytes) -> bytes:
-        """Put the ticket of the previous session into a call; the first session keeps its own."""
+        """Replace the ticket in a call by that of the previous session. The first session keeps its own."""
         if len(self._tickets) < 2:  # noqa: PLR2004 - this session's and the one before
             return body
         self.plan.came_true(fault)

@@ -1,4 +1,4 @@
-"""The plan of a run's faults: counts all events of all machines and says which fault is due.
+"""The plan of a run's faults: counts the events of all machines and finds the fault that is due.
 
 The line (`simulator.faults.line`) and QuickBooks (`simulator.faults.company`) ask the plan at each event. Late copies
 of calls and late executions wait here for their event.
@@ -73,7 +73,7 @@ class FaultPlan:
             return fault_due
 
     def came_true(self, fault: Fault) -> None:
-        """Note that a fault happened."""
+        """Record that a fault happened."""
         self.happened.append(fault)
 
     def passed(self, place: str, *, machine: int = 1, kinds: Collection[str] = ()) -> None:
@@ -96,7 +96,7 @@ class FaultPlan:
         _do(action)
 
     def is_over(self, fault: Fault) -> bool:
-        """Tell whether the `until` of a fault has happened; without one it has not."""
+        """Return whether the `until` of a fault has happened; without one it has not."""
         with self._lock:
             end = self._ends[self.faults.index(fault)]
             return end is not None and end.reached

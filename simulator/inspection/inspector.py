@@ -1,4 +1,4 @@
-"""What the inspection API does: reads of the books, snapshots and resets, each while the company is locked."""
+"""The operations of the inspection API: reads of the books, snapshots and resets, each while the company is locked."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class NotFoundError(Exception):
 
 
 class BadParameterError(Exception):
-    """A parameter has a value that it cannot have: 400."""
+    """A parameter has an invalid value: 400."""
 
 
 def _no_problems() -> list[str]:
@@ -36,7 +36,7 @@ def _no_problems() -> list[str]:
 
 @dataclass(slots=True)
 class Inspector:
-    """Answers requests about one company. `more_problems` adds what a fault script expected and did not get."""
+    """Answers requests about one company. `more_problems` adds the failed expectations of a fault script."""
 
     company: Company
     more_problems: Callable[[], list[str]] = _no_problems
@@ -122,7 +122,7 @@ class Inspector:
         return {**page, "data": [show(books, each) for each in page["data"]]}
 
     def _texts(self, record: Record) -> Iterator[str]:
-        """Yield the texts that a search looks at: name, number, memo, and the names of customers and vendors."""
+        """Yield the searchable texts: name, number, memo, and the names of customers and vendors."""
         yield record.full_name
         for name in ("RefNumber", "Memo"):
             yield record.fields.get(name, "")

@@ -135,7 +135,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_json(200, body)
 
     def _refusal(self) -> tuple[int, str, str] | None:
-        """Return why a request is refused before it is read: status, code, message.
+        """Return the status, code and message of a request that is refused before it is read.
 
         The Host header must name this server: with DNS rebinding, a web page could reach it under another name. The
         Origin header, if there is one, must be this server's page: no other page may reset the books.

@@ -28,7 +28,7 @@ _PARTIES = ("CustomerRef", "VendorRef", "PayeeEntityRef", "EntityRef")
 
 
 def summary(company: Company, problems: int) -> Json:
-    """Return what the company is, how many records it has, and whether its books balance."""
+    """Return the facts about the company, the number of its records, and whether its books balance."""
     books, product = company.books, company.product
     debits = sum((balance for balance in books.ledger.accounts.values() if balance > 0), ZERO)
     credits_ = -sum((balance for balance in books.ledger.accounts.values() if balance < 0), ZERO)
@@ -52,7 +52,7 @@ def summary(company: Company, problems: int) -> Json:
 
 
 def counts(books: Books, kinds: Iterable[str]) -> dict[str, int]:
-    """Return how many records there are of each kind; kinds without records are left out."""
+    """Return the number of records of each kind. Kinds without records are left out."""
     return {kind: len(books[kind]) for kind in kinds if len(books[kind])}
 
 
@@ -116,7 +116,7 @@ def _value(books: Books, kind: Any, value: Any) -> Any:
 
 
 def transaction(books: Books, record: Record) -> Json:
-    """Return a transaction with what it posts and the transactions that it is linked to."""
+    """Return a transaction with its postings and its linked transactions."""
     links = ((link, link.target if link.source == record.id else link.source) for link in books.ledger.links(record.id))
     return {
         "type": record.kind.name,
@@ -172,7 +172,7 @@ def trial_balance(books: Books) -> list[Json]:
 
 
 def account_postings(books: Books, account: str) -> list[Json]:
-    """Return what was posted to an account, in the order of the transactions' dates, with a running balance."""
+    """Return the postings to an account by transaction date, with a running balance."""
     rows = []
     balance = Decimal()
     dated = sorted(
@@ -203,7 +203,7 @@ def executed(company: Company, *, writes: bool) -> list[Json]:
 
 
 def problems(company: Company) -> list[str]:
-    """Return what must never be so: books that do not balance, and writes that were executed twice."""
+    """Return the violated rules: books that do not balance, and writes that were executed twice."""
     failures = []
     total = sum(company.books.ledger.accounts.values(), ZERO)
     if total:

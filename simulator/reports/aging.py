@@ -1,4 +1,4 @@
-"""Aging reports: what is open, by the number of days since it was due."""
+"""Aging reports: open amounts by the number of days since they were due."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DAYS_PER_BAND = 30
 
 
 def _open_entries(selection: Selection, account_type: str, sign: int) -> list[Entry]:
-    """Return what was open at the end of the period, with the sign of what is owed."""
+    """Return the amounts that were open at the end of the period: debts are positive, credits negative."""
     books = selection.books
     accounts = {each.id for each in books["Account"] if each.fields.get("AccountType") == account_type}
     last = selection.period.last
@@ -40,7 +40,7 @@ def _open_entries(selection: Selection, account_type: str, sign: int) -> list[En
 
 
 def _open_on(selection: Selection, record: Record, day: str) -> Decimal:
-    """Return what was open at the end of a day: what was settled later is still open."""
+    """Return the amount that was open at the end of a day, before any later settlement."""
     books = selection.books
     left = books.ledger.open_amount(record.id)
     for link in books.ledger.links(record.id):
@@ -65,7 +65,7 @@ def _band(selection: Selection, entry: Entry) -> int:
 
 
 def summary(selection: Selection, title: str, kind: str, account_type: str, sign: int) -> Table:
-    """Return what each customer or vendor has open in each band of days."""
+    """Return the open amount of each customer or vendor in each band of days."""
     width = len(_BANDS) + 1
     sums: dict[str, list[Decimal]] = defaultdict(lambda: [ZERO] * width)
     for entry in _open_entries(selection, account_type, sign):
@@ -81,7 +81,7 @@ def summary(selection: Selection, title: str, kind: str, account_type: str, sign
 
 
 def detail(selection: Selection, title: str, account_type: str, sign: int, *, by_customer: bool = False) -> Table:
-    """Return what is open, item by item: in bands of days, or the overdue items of each customer."""
+    """Return the open items in bands of days, or the overdue items of each customer."""
     entries = _open_entries(selection, account_type, sign)
     columns = ("TxnType", "Date", "RefNumber", "PONumber", "Name", "Terms", "DueDate", "Aging", "OpenBalance")
     if by_customer:

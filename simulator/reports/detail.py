@@ -94,7 +94,7 @@ class _Cells:
         self._splits: dict[tuple[str, bool], str] = {}
 
     def cell(self, kind: str, entry: Entry) -> Cell:
-        """Return the value of a column, None for what the books do not record."""
+        """Return the value of a column, or None if the books do not record it."""
         finder = getattr(self, f"_{kind}", None)
         if finder is not None:
             value: Cell = finder(entry)
@@ -367,7 +367,7 @@ def transactions(selection: Selection, title: str, kind: str = "", kinds: set[st
 
 
 def open_balance_detail(selection: Selection, title: str, account_type: str, sign: int) -> Table:
-    """Return everything that changes what customers or vendors have open, with a running balance."""
+    """Return the changes of the open balances of customers or vendors, with a running balance."""
     types = _account_types(selection)
     entries = posting_entries(selection, lambda _record, posting: types.get(posting.account) == account_type, sign)
     columns = ("TxnType", "Date", "RefNumber", "Account", "Amount", "RunningBalance")
@@ -375,7 +375,7 @@ def open_balance_detail(selection: Selection, title: str, account_type: str, sig
 
 
 def open_items(selection: Selection, title: str, sign: int) -> Table:
-    """Return what is open now, item by item: invoices and unused payments, or bills and credits."""
+    """Return the open items: invoices and unused payments, or bills and credits."""
     books, entries = selection.books, list[Entry]()
     account_type = "AccountsReceivable" if sign > 0 else "AccountsPayable"
     types = _account_types(selection)
@@ -416,7 +416,7 @@ def by_key(
 
 
 def purchases(selection: Selection, title: str, by: str) -> Table:
-    """Return what was bought, line by line, by item or by vendor."""
+    """Return the lines of purchases, by item or by vendor."""
     entries = posting_entries(
         selection, lambda record, posting: bool(posting.item) and record.kind.name in PURCHASE_KINDS
     )
@@ -444,7 +444,7 @@ def forms(selection: Selection, title: str, kinds: set[str], *, pending: bool = 
 
 
 def orders(selection: Selection, title: str, kind: str, by: str) -> Table:
-    """Return what is open of sales orders, purchase orders or estimates: by customer, by item or in order."""
+    """Return the open lines of sales orders, purchase orders or estimates: by customer, by item or in order."""
     books = selection.books
     entries = []
     for record in selection.records():
@@ -476,7 +476,7 @@ def orders(selection: Selection, title: str, kind: str, by: str) -> Table:
 
 
 def progress_invoices(selection: Selection) -> Table:
-    """Return how much of each estimate was invoiced."""
+    """Return the invoiced part of each estimate."""
     books, entries = selection.books, list[Entry]()
     for record in selection.records():
         if record.kind.name == "Estimate":
@@ -492,7 +492,7 @@ def progress_invoices(selection: Selection) -> Table:
 
 
 def stock_movements(selection: Selection) -> Table:
-    """Return what moved the stock, item by item, with the quantity and the value."""
+    """Return the stock moves of each item, with quantity and value."""
     entries = []
     for record in selection.records():
         for move in selection.books.ledger.moves(record.id):

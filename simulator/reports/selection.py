@@ -1,4 +1,4 @@
-"""The books as a report sees them: its period, and the postings and transactions that pass its filters."""
+"""The part of the books that a report covers: its period, and the postings and transactions that pass its filters."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ ALL_DAYS = Period(date.min.isoformat(), date.max.isoformat())
 
 
 class Selection:
-    """The books as one report request sees them."""
+    """The part of the books that one report request covers."""
 
     def __init__(self, context: Context, default_macro: str = "ThisMonthToDate") -> None:
         self.books: Books = context.books
@@ -149,7 +149,7 @@ class Selection:
         return iter(rows)
 
     def use_cash_basis(self) -> None:
-        """Count income and expenses when they are paid, whatever basis the request names."""
+        """Count income and expenses when they are paid, even if the request names another basis."""
         self._is_cash = True
 
     def postings(self, period: Period | None = None) -> Iterator[tuple[Record, Posting]]:
@@ -163,7 +163,7 @@ class Selection:
         return self._filtered(self._cash_postings(period or self.period))
 
     def accrual_postings(self, period: Period | None = None) -> Iterator[tuple[Record, Posting]]:
-        """Yield the postings of a period that pass all filters, whatever the basis of the report; oldest first."""
+        """Yield the postings of a period that pass all filters, on an accrual basis; oldest first."""
         postings_of = self.books.ledger.postings
         return self._filtered(
             (record, posting) for record in self.records(period) for posting in postings_of(record.id)

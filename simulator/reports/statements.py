@@ -110,7 +110,7 @@ def _compared(
     *,
     changes: bool,
 ) -> Table:
-    """Write two sets of sums beside each other, with the change between them."""
+    """Write two sets of sums in columns, with the differences."""
     now, then = both
     sums = {key: [*now.get(key, [ZERO]), *then.get(key, [ZERO])] for key in {*now, *then}}
     titles = ["TOTAL", other_title]
@@ -127,7 +127,7 @@ def _compared(
 def balance_sheet(
     selection: Selection, title: str = "Balance Sheet", by: str = "", *, is_summary: bool = False
 ) -> Table:
-    """Return what the company has and owes at the end of a period."""
+    """Return assets, liabilities and equity at the end of a period."""
     division = _balances(selection, by=by)
     division.is_summary = is_summary
     table = Table(title, selection.period.as_of(), division.columns())
@@ -237,7 +237,7 @@ def trial_balance(selection: Selection) -> Table:
 
 
 def custom(selection: Selection) -> Table:
-    """Return sums by any two things: rows and columns that the request chooses."""
+    """Return sums in the rows and columns that the request chooses."""
     by = selection.request.findtext("SummarizeRowsBy", "")
     if by == "IncomeStatement":
         return profit_and_loss(selection, "Custom Summary Report")

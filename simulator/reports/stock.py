@@ -60,7 +60,7 @@ def inventory_valuation(selection: Selection) -> Table:
 
 
 def stock_status(selection: Selection, *, by_vendor: bool) -> Table:
-    """Return what is on hand and on order of each item, when more comes in, and how much is sold in a week."""
+    """Return the quantities of each item on hand and on order, its next delivery, and its weekly sales."""
     books = selection.books
     columns = [
         Column("", "Blank"),
@@ -107,7 +107,7 @@ def _name(item: Record) -> str:
 
 
 def _weeks(selection: Selection) -> Decimal:
-    """Return how many weeks the period has; one that is open at an end is bounded by the transactions in it."""
+    """Return the number of weeks in the period. The transactions in it bound a period with an open end."""
     days = [record.fields["TxnDate"] for record in selection.records()]
     if not days:
         return ZERO

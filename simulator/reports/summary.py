@@ -38,7 +38,7 @@ class Division:
     titles: list[str]
     sums: Sums
     is_summary: bool = False
-    """Tell whether only the sums of sections are shown, not the accounts."""
+    """Return whether only the sums of sections are shown, not the accounts."""
 
     def columns(self) -> list[Column]:
         """Return the columns, the label first."""
@@ -113,7 +113,7 @@ def _by_date(
 
 
 def _name_order(selection: Selection, key: str) -> tuple[bool, str]:
-    """Sort by name; what belongs to nothing comes last."""
+    """Sort by name; the row without an object comes last."""
     return not key, selection.books.lists[key].full_name.lower() if key else ""
 
 
@@ -174,7 +174,7 @@ def account_types(books: Books) -> dict[str, str]:
 
 
 def entity_balances(selection: Selection, title: str, kind: str, account_type: str, sign: int) -> Table:
-    """Return what is open with each customer or vendor."""
+    """Return the open balance of each customer or vendor."""
     accounts = {account.id for account in accounts_of(selection.books, account_type)}
     division = divide(
         selection,
@@ -282,12 +282,12 @@ def _margin(label: str, quantity: Decimal, amount: Decimal, cost: Decimal, total
 
 
 def percentage(part: Decimal, whole: Decimal) -> Decimal | None:
-    """Return a percentage, None of nothing."""
+    """Return a percentage, or None if the whole is zero."""
     return rounded(part * HUNDRED / whole) if whole else None
 
 
 def purchases_by_item(selection: Selection) -> Table:
-    """Return quantity and amount of what was bought, by item."""
+    """Return the quantity and amount of purchases by item."""
     rows: dict[str, list[Decimal]] = defaultdict(lambda: [ZERO, ZERO])
     for record, posting in selection.postings():
         if posting.item and record.kind.name in PURCHASE_KINDS:
@@ -303,7 +303,7 @@ def purchases_by_item(selection: Selection) -> Table:
 
 
 def sales_tax(selection: Selection, title: str) -> Table:
-    """Return taxable sales and the tax on them by tax item, and what is payable."""
+    """Return taxable sales, the tax on them and the payable amount, by tax item."""
     books = selection.books
     taxable: dict[str, Decimal] = defaultdict(Decimal)
     collected: dict[str, Decimal] = defaultdict(Decimal)

@@ -1,4 +1,4 @@
-"""Reports for tax returns: the lines of the income tax form, and what counts for the form 1099."""
+"""Reports for tax returns: the lines of the income tax form, and the payments that count for form 1099."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def income_tax_detail(selection: Selection) -> Table:
 
 
 def form_1099_detail(selection: Selection) -> Table:
-    """Return what was paid to vendors with a form 1099 from the accounts of its boxes: always on a cash basis."""
+    """Return the payments to vendors with form 1099 from the accounts of its boxes, always on a cash basis."""
     selection.use_cash_basis()
     books = selection.books
     boxes = books.preferences.get(FORM_1099, {}).get("Boxes", {})

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def add(context: Context) -> Response:
-    """Add a record and return it. Raises `RequestError` for what QuickBooks refuses; nothing is stored then."""
+    """Add a record and return it. Raises `RequestError` and stores nothing if QuickBooks would refuse it."""
     content = context.node[0]
     macros.check_definitions(content, context.macros)
     record = add_record(context, context.name.removesuffix("AddRq"))

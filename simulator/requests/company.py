@@ -85,7 +85,7 @@ def _form_1099(context: Context, boxes: list[str]) -> Response:
 
 
 def nothing_recorded(_context: Context) -> Response:
-    """Answer a query for what this company file does not have: lost data events, sales tax returns, payroll periods."""
+    """Answer a query for objects that no company here has: lost data events, tax returns, payroll periods."""
     return Response(1, message=NO_MATCH)
 
 

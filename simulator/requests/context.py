@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class OpenIterator:
-    """A query whose pages are fetched one by one: what matched when it started, and how much was returned already.
+    """A query that is fetched page by page: its matches when it started, and the number already returned.
 
     `row` turns an item into the name and the fields of an element.
     """
@@ -27,7 +27,7 @@ class OpenIterator:
     returned: int = 0
 
     def page(self, size: int) -> Sequence[Any]:
-        """Take the next items."""
+        """Return the next items."""
         items = self.items[self.returned : self.returned + size]
         self.returned += len(items)
         return items

@@ -99,7 +99,7 @@ def query_definitions(context: Context) -> Response:
 
 
 def set_value(context: Context) -> Response:
-    """Answer DataExtAddRq and DataExtModRq: both set a value, whether there was one or not."""
+    """Answer DataExtAddRq and DataExtModRq. Both set a value, even if there is one or none yet."""
     content = context.node[0]
     definition, text = _required_definition(context.books, content), content.findtext("DataExtValue", "")
     _store(context, content, definition, text)
@@ -186,7 +186,7 @@ def _replace_values(books: Books, owner: str, name: str, new_name: str | None) -
 
 
 def _settings(content: Node) -> Fields:
-    """Return what a definition has since qbXML 12.0."""
+    """Return the fields that definitions have since qbXML 12.0."""
     return {
         "DataExtListRequire": "true" if is_true(content.findtext("DataExtListRequire")) else "false",
         "DataExtTxnRequire": "true" if is_true(content.findtext("DataExtTxnRequire")) else "false",

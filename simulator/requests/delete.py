@@ -1,4 +1,4 @@
-"""ListDel, TxnDel, TxnVoid, ListMerge, and the queries for what was deleted."""
+"""ListDel, TxnDel, TxnVoid, ListMerge, and the queries for deleted objects."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _MAX_MEMO = 4095
 _DAYS_KEPT = 90
-"""For how many days QuickBooks tells what was deleted."""
+"""The number of days for which QuickBooks reports deletions."""
 
 
 def delete_list_object(context: Context) -> Response:
@@ -87,7 +87,7 @@ def void(context: Context) -> Response:
 
 
 def merge(context: Context) -> Response:
-    """Answer ListMergeRq: everything that refers to one list object refers to the other one, and the first goes."""
+    """Answer ListMergeRq: references to one list object become references to the other, and the first is deleted."""
     request, books = context.node, context.books
     kind = request.findtext("ListMergeType", "")
     source, target = (
@@ -162,7 +162,7 @@ def _now(books: Books) -> str:
 
 
 def _set_to_zero(fields: Fields, model: Aggregate) -> None:
-    """Set all amounts and quantities to zero, those of lines and the totals that responses do not show included."""
+    """Set all amounts and quantities to zero, including those of lines and the totals that responses do not show."""
     mixed = {mixed_key(names) for names in model.mixed}
     for name, value in fields.items():
         if name in mixed:

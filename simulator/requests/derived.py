@@ -121,7 +121,7 @@ def bills_to_pay(context: Context) -> Response:
 
 
 def payments_to_deposit(context: Context) -> Response:
-    """Answer ReceivePaymentToDepositQueryRq: what is in undeposited funds and no deposit holds yet."""
+    """Answer ReceivePaymentToDepositQueryRq: the payments in undeposited funds that no deposit contains."""
     request, books = context.node, context.books
     funds = {each.id for each in books["Account"] if _is_undeposited_funds(each)}
     rows = []
@@ -142,7 +142,7 @@ def _is_undeposited_funds(account: Record) -> bool:
 
 
 def sales_tax_payable(context: Context) -> Response:
-    """Answer SalesTaxPayableQueryRq: what is owed to each tax agency, by tax item."""
+    """Answer SalesTaxPayableQueryRq: the amounts owed to each tax agency, by tax item."""
     request, books = context.node, context.books
     until = request.findtext("AsOfDate") or books.clock.today().isoformat()
     taxes = {each.id for each in books["ItemSalesTax"]}

@@ -76,7 +76,7 @@ def _handlers() -> dict[str, Handler]:
 
 
 HANDLERS = _handlers()
-"""The handlers by request name. A handler returns a `Response` or raises `RequestError`; nothing is changed then."""
+"""The handlers by request name. A handler returns a `Response`, or raises `RequestError` and changes nothing."""
 
 
 def respond(context: Context) -> Response:

@@ -95,9 +95,9 @@ class UnknownReference(Exception):
 
 
 def tests(context: Context, group: str) -> list[Test]:
-    """Return what a record must fulfil: one test or several for each filter of the request.
+    """Return the tests that a record must pass: one or more for each filter of the request.
 
-    Raises `UnknownReference`, and `RequestError` for a range that is upside down.
+    Raises `UnknownReference`, and `RequestError` for a range that ends before it starts.
     """
     request, model = context.node, context.model.content
     result: list[Test] = []
@@ -214,7 +214,7 @@ def _posting(books: Books, status: str) -> Test | None:
 
 
 def is_closed(books: Books, record: Record) -> bool:
-    """Tell whether a transaction is paid, or an order is fulfilled or closed."""
+    """Return whether a transaction is paid, or an order is fulfilled or closed."""
     fields = {**record.fields, **rules.of(record.kind).derived(books, record)}
     return any(
         is_true(fields.get(name)) for name in ("IsPaid", "IsFullyInvoiced", "IsFullyReceived", "IsManuallyClosed")

@@ -39,7 +39,7 @@ def check_definitions(content: Node, macros: dict[str, str]) -> None:
 
 
 def define(content: Node, record: Record, macros: dict[str, str]) -> None:
-    """Note the ids of a new record and of its lines under the names that its Add gives them."""
+    """Record the ids of a new record and of its lines under the names in its Add."""
     if "defMacro" in content.attrib:
         macros[content.attrib["defMacro"]] = record.id
     lines = (line for _, line in record.lines())

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def mod(context: Context) -> Response:
-    """Change a record and return it. Raises `RequestError`; the record is as before then."""
+    """Change a record and return it. If QuickBooks would refuse, raises `RequestError` and changes nothing."""
     kind, books, content = KINDS[context.name.removesuffix("ModRq")], context.books, context.node[0]
     record = current(books, kind.name, content.findtext(kind.id_field, ""), content.findtext("EditSequence", ""))
     draft = Reader(books, kind).draft(content, context.model.content[content.tag].content, record)
@@ -40,7 +40,7 @@ def current(books: Books, kind: str, record_id: str, edit_sequence: str) -> Reco
 
 
 def set_cleared_status(context: Context) -> Response:
-    """Answer ClearedStatusModRq: note in a transaction, or in one line of it, what the bank has confirmed."""
+    """Answer ClearedStatusModRq: set the ClearedStatus of a transaction, or of one of its lines."""
     content, books = context.node[0], context.books
     txn_id, line_id = content.findtext("TxnID", ""), content.findtext("TxnLineID")
     record = books.transaction(txn_id)

@@ -29,7 +29,7 @@ _LISTED = {"ListID", "FullName", "Name", "TxnID", "RefNumber", "RefNumberCaseSen
 
 
 def query(context: Context) -> Response:
-    """Answer a query on a kind or a group of kinds. Raises `RequestError` for what QuickBooks refuses."""
+    """Answer a query on a kind or a group of kinds. Raises `RequestError` if QuickBooks would refuse it."""
     request, books = context.node, context.books
     group = context.name.removesuffix("QueryRq")
     listed = [child for child in request if child.tag in _LISTED]
@@ -57,7 +57,7 @@ def rows_response(
     """Answer a query with its result: all of it, its first MaxReturned rows, the first page of an iterator or a count.
 
     `row` turns an item into the name and the fields of an element; it is called only for the rows that are returned.
-    `missing` names what the request listed and QuickBooks does not have.
+    `missing` lists the names in the request that QuickBooks does not have.
     """
     request = context.node
     counted = request.get("metaData", "NoMetaData") != "NoMetaData"
@@ -83,7 +83,7 @@ def included(request: Node, fields: Fields) -> Fields:
 
 
 def not_found(missing: Sequence[str], rows: list[tuple[str, Fields]], count: dict[str, str] | None = None) -> Response:
-    """Return the answer to a query that names something that QuickBooks does not have."""
+    """Return the answer to a query for an object that QuickBooks does not have."""
     message = (
         "The query request has not been fully completed. "
         f'There was a required element ("{missing[0]}") that could not be found in QuickBooks.'
@@ -119,7 +119,7 @@ def _require_max_returned(request: Node) -> None:
 
 
 def _limit(request: Node) -> int | None:
-    """Return after how many records a query can stop: None to see all, for an iterator and for a count."""
+    """Return the number of records after which a query can stop, or None if it needs all of them."""
     maximum = request.findtext("MaxReturned")
     sees_all = request.get("iterator") or request.get("metaData", "NoMetaData") != "NoMetaData"
     return int(maximum) if maximum and not sees_all else None

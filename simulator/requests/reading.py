@@ -34,7 +34,7 @@ _CLEARING = {
     "ClearItemLines": _ITEM_LINES,
     "ClearItemsInGroup": ("ItemGroupLine", "ItemInventoryAssemblyLine"),
 }
-"""The switches of a Mod that take out all lines of one sort."""
+"""The switches of a Mod that remove all lines of one type."""
 
 
 def not_found(record_id: str) -> RequestError:
@@ -53,13 +53,13 @@ class Reader:
     def draft(self, node: Node, model: Aggregate, before: Record | None = None) -> Draft:
         """Return the record that `node` describes: a new one, or `before` with the changes of a Mod.
 
-        In a Mod, an element that is left out stays as it is and an empty one clears its field. A line with a TxnLineID
-        changes that line, -1 adds one. Lines that a Mod does not name go, if it names any.
-        Raises `RequestError`.
+        In a Mod, an element that is left out keeps its value, and an empty one clears its field. A line with a
+        TxnLineID changes that line; -1 adds one. If a Mod names any lines, the others are removed. Raises
+        `RequestError`.
         """
         self._is_mod = before is not None
         draft = Draft(self._kind, {} if before is None else deepcopy(before.fields), before=before)
-        # A void transaction that is changed has effects again.
+        # Changing a void transaction restores its effects.
         for name in (VOID, *_cleared(node)):
             draft.fields.pop(name, None)
         children = [child for child in node if before is None or child.tag not in _IDENTITY]
@@ -107,13 +107,13 @@ class Reader:
     def _merge(
         self, children: Iterable[Node], model: Aggregate, target: Aggregate, fields: Fields, extra: Fields | None
     ) -> None:
-        """Enter elements into `fields`. Those that responses do not have go to `extra`, or stay with their line."""
+        """Enter elements into `fields`. Elements that responses do not have are stored in `extra`, or in their line."""
         former_rows: dict[str, list[Any]] = {}
         for child in children:
             element = model[child.tag]
             name = _journal_side(child, fields) or stored_name(child.tag, target)
             if name is None:
-                # The rules of the kind use what responses do not show: OverrideItemAccountRef, LinkToTxn.
+                # The rules of the kind use elements that responses do not show: OverrideItemAccountRef, LinkToTxn.
                 holder = fields if extra is None else extra
                 value = self._value(child, element, None, {}, top=extra is not None)
                 _put(holder, child.tag, value, repeats=element.repeats)
@@ -143,7 +143,7 @@ class Reader:
                 fields.pop(other, None)
         elif top and name in fields:
             self._check_clearing(child.tag)
-        # A text that responses must have is kept, also when it is empty.
+        # A text that responses require is kept even if it is empty.
         is_text = value == "" and not isinstance(kind, Aggregate)
         if is_text and target[name].least and name not in target.alternatives:
             fields[name] = value
@@ -164,7 +164,7 @@ class Reader:
         kind = element.type
         if not isinstance(kind, Aggregate):
             if isinstance(target, Simple) and target.base == "STRTYPE":
-                # A few fields are longer in requests than QuickBooks can store them.
+                # Some fields may be longer in requests than QuickBooks can store.
                 check_value(node.tag, node.text or "", target)
             return canonical(node.text or "", kind, self._books.clock.zone)
         if kind.is_reference:
@@ -192,7 +192,7 @@ class Reader:
 
 
 def _check_complete(fields: Fields, model: Aggregate, target: Aggregate) -> None:
-    """Check that a row of a Mod has what responses must show and the request could have set, such as its item group."""
+    """Check that a row of a Mod has the required fields that the request can set, such as its item group."""
     exempt = {*_ROW_KEYS, *target.alternatives}
     for name, element in target.elements.items():
         if element.least and name in model and name not in fields and name not in exempt:
@@ -214,7 +214,7 @@ def _row_key(kind: Any) -> str | None:
 
 
 def _journal_side(node: Node, fields: Fields) -> str | None:
-    """Return the name of a line in a JournalEntryMod: the request says its side, or leaves it as it was."""
+    """Return the name of a line in a JournalEntryMod: that of the side in the request, or else the former one."""
     if node.tag != "JournalLineMod":
         return None
     side = node.findtext("JournalLineType")
@@ -226,7 +226,7 @@ def _journal_side(node: Node, fields: Fields) -> str | None:
 
 
 def _cleared(node: Node) -> Iterator[str]:
-    """Yield the keys of the lines that ClearExpenseLines, ClearItemLines and ClearItemsInGroup take out."""
+    """Yield the keys of the lines that ClearExpenseLines, ClearItemLines and ClearItemsInGroup remove."""
     for tag, keys in _CLEARING.items():
         if is_true(node.findtext(tag)):
             yield from keys

@@ -71,7 +71,7 @@ class Renderer:
             record = self._books.lists.get(value.get("ListID", ""))
             if record is None:
                 return
-            # A few references are shorter than the names of the objects that they can point to.
+            # Some references hold fewer characters than the names of the objects that they can point to.
             value = {"ListID": record.id, "FullName": record.full_name[: kind.max_name]}
         before = len(lines)
         lines.append(f"{start}>")

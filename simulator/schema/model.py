@@ -20,7 +20,7 @@ _REFERENCE = ("ListID", "FullName")
 
 @dataclass(frozen=True, slots=True)
 class Simple:
-    """The type of text: a base type of QBXML (`AMTTYPE`) and what narrows it.
+    """The type of text: a base type of QBXML (`AMTTYPE`) with its restrictions.
 
     `values` maps the values of an enumeration to the version that introduced them; it is empty for other types.
     """
@@ -43,7 +43,7 @@ class Group:
 
     @property
     def repeats(self) -> bool:
-        """Tell whether the whole group can occur more than once."""
+        """Return whether the whole group can occur more than once."""
         return self.most is None or self.most > 1
 
     def elements(self) -> Iterator[Element]:
@@ -95,7 +95,7 @@ class Aggregate:
 
     @cached_property
     def alternatives(self) -> dict[str, frozenset[str]]:
-        """For each element in a choice: the elements that cannot stand beside it."""
+        """For each element in a choice, the elements that cannot be combined with it."""
         excluded: dict[str, frozenset[str]] = {}
         pending = [self.group]
         while pending:
@@ -115,7 +115,7 @@ class Aggregate:
 
     @cached_property
     def is_reference(self) -> bool:
-        """Tell whether this is a reference to a list object: ListID or FullName."""
+        """Return whether this is a reference to a list object: ListID or FullName."""
         return tuple(self.elements) == _REFERENCE
 
     @cached_property
@@ -138,7 +138,7 @@ def mixed_key(names: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Element:
-    """An element: how often it occurs in its place, what it holds, and where it exists.
+    """An element: the number of its occurrences, its content, and its versions and editions.
 
     `since` is the first version of qbXML with it, `absent` the editions without it (QBD is the US edition).
     """
@@ -159,7 +159,7 @@ class Element:
 
     @property
     def repeats(self) -> bool:
-        """Tell whether it can occur more than once in its place."""
+        """Return whether it can occur more than once in its place."""
         return self.most is None or self.most > 1
 
     @property

@@ -161,10 +161,10 @@ def _bad_day(name: str, text: str) -> date:
 
 
 def is_true(text: str | None) -> bool:
-    """Read a BOOLTYPE that was checked already."""
+    """Read a BOOLTYPE that has been checked."""
     return text in {"true", "1"}
 
 
 def stored_text(text: str) -> str:
-    """Return what QuickBooks keeps of a text: Windows-1252, anything else becomes "?"."""
+    """Return a text as QuickBooks stores it: in Windows-1252, with "?" for any other character."""
     return text.encode("cp1252", "replace").decode("cp1252")

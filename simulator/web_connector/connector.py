@@ -181,7 +181,7 @@ class WebConnector:
 
     def call(self, method: str, **parts: str | int | None) -> tuple[int, bytes]:
         """Make one SOAP call. Raises `QbwcError` with the method's number when no response arrives."""
-        if self._on_call is not None:  # writing out megabytes that nobody reads costs more than the call
+        if self._on_call is not None:  # logging megabytes that nobody reads would take longer than the call
             shown = {name: "***" if name == "strPassword" else value for name, value in parts.items()}
             self._on_call(method, f"→ {shown}")
         try:
@@ -288,7 +288,7 @@ class _Session:
             except SoapError as error:
                 if not error.fault:
                     raise call_failed(method, error) from error
-                text = ""  # a service without the method answers a fault: both methods are optional
+                text = ""  # both methods are optional; a service without them returns a fault
             connector.log(method, f"← {text!r}")
         if text == "":
             return None
@@ -351,7 +351,7 @@ class _Session:
         """Exchange requests and responses until the service has no more; return status text and error number."""
         connector = self._connector
         while True:
-            if connector.stopped():  # never between a request and its answer: what was executed is reported
+            if connector.stopped():  # never between a request and its response, so every execution is reported
                 raise ConnectorClosed
             request = connector.call_for_string(
                 "sendRequestXML",
@@ -418,7 +418,7 @@ class _Session:
         if not connector.user_accepts(url):
             reason = "User rejected"
             return connector.call_for_string("interactiveRejected", wcTicket=self._ticket, reason=reason), None
-        # Intuit's guide names '' and `Done` as the end, in different places: both are taken.
+        # Intuit's guide names '' in one place and `Done` in another as the end. Both are accepted.
         while connector.call_for_string("interactiveDone", wcTicket=self._ticket).lower() not in {"", "done"}:
             connector.pause()
         return None

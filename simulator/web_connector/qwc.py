@@ -96,7 +96,8 @@ def _check_urls(app_url: str, app_support: str) -> None:
     host, support_host = url.hostname or "", support.hostname or ""
     if not host or url.scheme not in {"https", "http"}:
         raise QbwcError(BAD_FILE, f"AppURL is not a web address: {app_url}")
-    # A name without a dot is a machine of the same network: plain http is for development there and on localhost.
+    # A name without a dot is a machine in the local network. Plain http is allowed there and on localhost, for
+    # development.
     if url.scheme != "https" and "." in host:
         raise QbwcError(NOT_HTTPS, f"AppURL must be https: {app_url}")
     if support_host != host and "localhost" not in {support_host, host}:

@@ -25,11 +25,11 @@ class StopEvent(Protocol):
     """The part of `threading.Event` that a schedule uses."""
 
     def is_set(self) -> bool:
-        """Tell whether to stop."""
+        """Return whether to stop."""
         ...
 
     def wait(self, timeout: float) -> bool:
-        """Wait for a number of seconds or until it is set; tell whether it is set."""
+        """Wait for a number of seconds or until it is set; return whether it is set."""
         ...
 
 

@@ -22,7 +22,7 @@ class Transport(Protocol):
     """The part of HTTP that the Web Connector uses. It does not follow redirects."""
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
-        """Send a SOAP call; return status code and body. Raises `TransportError` without a response."""
+        """Send a SOAP call; return status code and body. Raises `TransportError` if no response arrives."""
         ...
 
     def get(self, url: str) -> int:

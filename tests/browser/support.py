@@ -46,7 +46,7 @@ class Console:
         expect(self.page.get_by_role("navigation", name="Main")).to_be_visible()
 
     def keep_signed_in(self) -> None:
-        """Have a key in the session storage of every page from here on."""
+        """Store a key in the session storage of every page that is opened from now on."""
         seed_session(self.page, self.service.api_key)
 
     def button(self, name: str, *, exact: bool = False) -> Locator:
@@ -71,7 +71,7 @@ class Console:
 
 
 def seed_session(page: Page, api_key: str) -> None:
-    """Have a key in the session storage of every page that the window opens from here on."""
+    """Store a key in the session storage of every page that the window opens from now on."""
     page.add_init_script(
         f"sessionStorage.setItem('qbxml-queue.key', '{api_key}'); sessionStorage.setItem('qbxml-queue.scope', 'full');"
     )

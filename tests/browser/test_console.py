@@ -28,7 +28,7 @@ def test_a_wrong_key_is_refused_without_a_dialog_of_the_browser(console: Console
     console.sees("This API key is not valid")
 
 
-def test_the_key_stands_in_no_address_and_only_in_the_session_storage(console: Console) -> None:
+def test_the_key_is_in_the_session_storage_and_in_no_address(console: Console) -> None:
     console.sign_in()
 
     assert console.service.api_key not in console.page.url

@@ -48,7 +48,7 @@ def test_the_overview_counts_the_books(page: Page) -> None:
     expect(page.get_by_role("link", name="Sales orders 40")).to_be_visible()
 
 
-def test_a_transaction_opens_with_its_postings_and_leads_to_what_it_is_linked_to(page: Page) -> None:
+def test_a_transaction_shows_its_postings_and_links_to_related_transactions(page: Page) -> None:
     expect(page.get_by_text("Latest invoices")).to_be_visible()
     page.get_by_role("link", name="Receive payments").click()
     expect(page.get_by_role("heading", name="Receive payments")).to_be_visible()

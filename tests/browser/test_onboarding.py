@@ -105,7 +105,7 @@ def test_the_console_reports_a_wrong_password(console: Console) -> None:
     expect(console.page.locator(".page-head .badge")).to_have_text("Connected")
 
 
-def test_another_company_file_is_reported_with_what_to_click(console: Console) -> None:
+def test_another_company_file_is_reported_with_a_remedy(console: Console) -> None:
     connection = console.service.connection()
     connector = web_connector(connection)
     query(connection)
@@ -127,7 +127,7 @@ def test_another_company_file_is_reported_with_what_to_click(console: Console) -
     ("message", "says"),
     [("QBWC1039", "choose Remove"), ("QBWC1048", "Open this page in Edge"), ("No message", "Tick the application")],
 )
-def test_after_two_minutes_without_a_call_the_page_asks_what_windows_shows(
+def test_after_two_minutes_without_a_call_the_page_asks_for_the_message_in_windows(
     console: Console, message: str, says: str
 ) -> None:
     connection = console.service.connection()

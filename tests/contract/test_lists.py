@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CASES = int(os.environ.get("LISTING_CASES", "120"))
-"""How many lists are compared; 10,000 take a quarter of an hour."""
+"""The number of lists to compare. 10,000 take a quarter of an hour."""
 
 QUERIES = max(12, CASES // 100)
-"""How many lists are asked of one history: storing it takes longer than a list."""
+"""The number of lists that are requested from one history, because storing a history takes longer than a list."""
 
 SMALL_PAGE = 250
 """Bytes of packed texts, so that a history has several search pages."""

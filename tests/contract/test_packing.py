@@ -292,7 +292,7 @@ def test_a_page_is_not_stored_after_the_counts_of_its_connection_are_removed(dat
 
 
 def test_a_body_with_chunks_stays_in_the_index_and_is_found(database: Database) -> None:
-    """There its removal finds how many chunks it has."""
+    """The removal of the connection finds the number of its chunks there."""
     connection_id = str(uuid.uuid4())
     large = random.Random(1).randbytes(100_000).hex()
     record = a_past_record(connection_id)
@@ -390,7 +390,7 @@ def test_a_body_that_gets_chunks_meanwhile_stays_in_the_index(database: Database
     record = a_past_record(str(uuid.uuid4()))
     database.store.commit(AddRequest(record, REQUEST_XML, "alpha"))
     for _ in range(2):
-        database.run()  # its text stands in both places now
+        database.run()  # its text is in both places now
     large = random.Random(1).randbytes(200_000).hex()
     other = replace(record, revision=record.revision + 7)
 

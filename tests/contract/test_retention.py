@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 LATER = NOON + timedelta(days=RETENTION_DAYS, hours=1)
 AN_HOUR = timedelta(hours=1)
 RUNS = 4
-"""Of the packer: one sees that a day is quiet, one packs, one clears up, one finds nothing more to do."""
+"""Runs of the packer: the first finds that a day is quiet, the next ones pack and clean up, the last has nothing to
+do."""
 
 LARGE = random.Random(1).randbytes(150_000).hex()
 """Too large for a body item, as a request and as a response."""
@@ -67,7 +68,7 @@ def with_bodies(store: AnyStore, ids: list[str]) -> set[str]:
         if client.query(
             TableName=table,
             KeyConditionExpression="request_id = :one",
-            FilterExpression="attribute_not_exists(removed)",  # replaces a body until its text is not packed any more
+            FilterExpression="attribute_not_exists(removed)",  # replaces a body until no search page contains its text
             ExpressionAttributeValues={":one": {"S": one}},
         )["Items"]
     }
@@ -90,7 +91,7 @@ def pack(store: AnyStore) -> None:
 
 
 def forget(store: AnyStore, record: QueuedRequest) -> bool:
-    """Do what the function of the stream does."""
+    """Clean up as the function of the stream does."""
     return forget_record(store, record, LATER)
 
 

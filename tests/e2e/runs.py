@@ -66,7 +66,7 @@ def running(folder: Path, **variables: str) -> Iterator[Run]:
     started = threading.Event()
 
     def read() -> None:
-        # To the end: or the pipe fills and the stack stands still.
+        # Read to the end. Otherwise the pipe fills and the stack stops.
         for line in output:
             lines.append(line)
             if "-d '{" in line:

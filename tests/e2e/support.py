@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from simulator.web_connector.connector import SessionResult
 
 PATIENCE_SECONDS = 45
-"""What a slow emulator may take for what a stack does by itself."""
+"""How long a slow emulator may take for work that the stack does by itself."""
 
 QUERY = {"request": {"name": "CustomerQueryRq", "children": [{"name": "MaxReturned", "text": "2"}]}}
 
@@ -102,7 +102,7 @@ class Connection:
         """Run one Web Connector session, with QuickBooks behind it; `sleep` waits where the service says NoOp."""
         qwc = self.service.call("POST", f"{self.path}/qwc").json["qwc"]
         if not self.service.applies_gateway_responses:
-            # An emulator is not reached under the name that API Gateway would have.
+            # The name that API Gateway would have does not lead to an emulator.
             here = self.service.base_url.replace("127.0.0.1", "localhost")
             qwc = re.sub(r">[^<]*(/qbwc|/support[^<]*)<", rf">{here}\1<", qwc)
         return Simulator(qwc, self.password, self.company, sleep=sleep).run_once()

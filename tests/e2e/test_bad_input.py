@@ -101,7 +101,7 @@ def test_an_id_of_another_app_is_not_found(service: Service, connection: Connect
 
 
 @pytest.mark.parametrize("identifier", ["1", "not-a-uuid", "00000000-0000-4000-8000-00000000000g"])
-def test_ids_that_are_no_uuids_are_not_found(service: Service, identifier: str) -> None:
+def test_ids_that_are_not_uuids_are_not_found(service: Service, identifier: str) -> None:
     for path in (f"/api/v1/connections/{identifier}", f"/api/v1/queued_requests/{identifier}"):
         response = service.call("GET", path)
         assert (response.status, response.code) == (404, "not_found")

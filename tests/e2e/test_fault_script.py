@@ -1,4 +1,4 @@
-"""A script of faults in `make run`, as a user sees it who tests an integration."""
+"""A script of faults in `make run`, as in the test of an integration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The main job: queue a request, QuickBooks executes it, the webhook says so."""
+"""The main job: a consumer queues a request, QuickBooks executes it, and a webhook delivers the response."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_request_reaches_quickbooks_and_a_webhook_returns_the_response(service
     assert len(record["webhook_attempts"]) == 1
 
 
-def test_what_quickbooks_refuses_ends_as_an_error_with_its_status(service: Service) -> None:
+def test_a_request_that_quickbooks_refuses_ends_as_an_error_with_its_status(service: Service) -> None:
     connection = service.connection()
     line = {"name": "SalesOrderLineAdd", "children": [{"name": "Quantity", "text": "1"}]}
     order = {"name": "SalesOrderAdd", "children": [no_such_customer(), line]}

@@ -1,4 +1,4 @@
-"""A shop's nightly sync against the whole stack: the books agree with the shop, also when responses are lost."""
+"""A shop's nightly sync against the whole stack: the books agree with the shop, even if responses are lost."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def sync(shop: Shop, customers: int) -> dict[str, Decimal]:
 
 
 def check(books: Books, shop: Shop, aging: dict[str, Decimal]) -> None:
-    """Compare the books with the shop's own sums: nothing is missing, nothing is there twice."""
+    """Compare the books with the shop's own sums: nothing is missing and nothing is duplicated."""
     invoices = {each["RefNumber"]: each for each in books.all("transactions/Invoice?search=INV-")}
     assert len(books.all("transactions/Invoice?search=INV-")) == len(invoices) == len(shop.orders)
     assert MISTAKE not in invoices

@@ -77,7 +77,7 @@ def test_outside_its_sync_window_a_connection_waits(service: Service) -> None:
     assert connection.run_session().requests == 1
 
 
-def test_what_is_queued_while_a_session_lingers_is_taken_by_it(service: Service) -> None:
+def test_a_lingering_session_sends_requests_that_are_queued_meanwhile(service: Service) -> None:
     connection = service.connection()
     service.call("PATCH", connection.path, {"linger_seconds": 3})
     connection.queue({"request_json": QUERY})

@@ -1,4 +1,4 @@
-"""A SOAP client that knows nothing but the WSDL runs a whole session."""
+"""A SOAP client that is built from the WSDL alone runs a whole session."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_client_made_from_the_wsdl_runs_a_whole_session(service: Service) -> N
     assert record["response_json"][0]["QBXMLMsgsRs"]["CustomerQueryRs"]["CustomerRet"][0]["Name"] == "José"
 
 
-def test_a_wrong_password_is_no_valid_user(service: Service) -> None:
+def test_a_wrong_password_is_refused_as_nvu(service: Service) -> None:
     connection = service.connection()
     with requests.Session() as session:
         response = client_of(service, session).authenticate(connection.id, "wrong")

@@ -21,6 +21,6 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def run(state: Path) -> Iterator[Run]:
-    """Yield a stack that runs for all tests of this folder."""
+    """Yield a stack for all tests of this folder."""
     with running(state) as run:
         yield run

@@ -66,7 +66,7 @@ def blocks_of(guide: Path) -> list[Block]:
 
 
 def is_part_of(text: str, whole: str) -> bool:
-    """Tell whether `text` is in `whole`, line by line, at any indentation."""
+    """Return whether `text` is in `whole`, line by line, at any indentation."""
     return any(f"\n{textwrap.indent(text, ' ' * width)}" in f"\n{whole}" for width in range(0, 24, 2))
 
 

@@ -31,7 +31,7 @@ def test_every_command_is_a_target_of_the_makefile() -> None:
         assert {argument for argument in arguments if "=" not in argument} <= TARGETS
 
 
-def test_only_the_jobs_that_deploy_get_a_token_and_production_comes_after_test() -> None:
+def test_only_the_jobs_that_deploy_get_a_token_and_production_follows_test() -> None:
     jobs = WORKFLOW["jobs"]
 
     assert WORKFLOW["permissions"] == {"contents": "read"}

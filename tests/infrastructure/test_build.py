@@ -1,4 +1,4 @@
-"""What `make build` makes. The packages are fakes: fetching the real ones needs a package index."""
+"""The output of `make build`. The packages are fakes: fetching the real ones needs a package index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`examples/deployer.yaml` allows what deploying the template needs, and little else."""
+"""`examples/deployer.yaml` allows the calls that deploying the template needs, and few others."""
 
 from __future__ import annotations
 

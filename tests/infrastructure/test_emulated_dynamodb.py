@@ -18,7 +18,7 @@ from moto import mock_aws
 from local.emulated_dynamodb import emulated_dynamodb
 
 METRICS = {"ResponseMetadata", "ConsumedCapacity", "ItemCollectionMetrics"}
-"""What moto reports unasked."""
+"""Metrics that moto reports without a request for them."""
 
 TABLE: dict[str, Any] = {
     "TableName": "things",
@@ -213,7 +213,7 @@ def result_of(database: Any, operation: str, parameters: dict[str, Any]) -> Any:
 
 
 def all_items(database: Any, parameters: dict[str, Any]) -> list[Any]:
-    # Where a page ends is not compared: plain moto looks whether anything follows, DynamoDB does not.
+    # The ends of pages are not compared, because plain moto checks whether anything follows, and DynamoDB does not.
     items = []
     page = result_of(database, "query", parameters)
     while True:
@@ -280,7 +280,7 @@ def test_answers_of_any_operations_are_plain_motos(
 
 
 def test_concurrent_transactions_are_atomic() -> None:
-    """Eight threads claim the same ten things: each is claimed once, and the count is right."""
+    """Eight threads claim the same ten items. Each is claimed once, and the count is correct."""
     with emulated_dynamodb():
         database = client("dynamodb")
         database.create_table(**TABLE)

@@ -51,7 +51,7 @@ def clients() -> Iterator[dict[str, Any]]:
 # --- tables
 
 
-def test_tables_that_are_there_are_used_as_they_are(clients: dict[str, Any]) -> None:
+def test_existing_tables_are_used_unchanged(clients: dict[str, Any]) -> None:
     create_tables(TEMPLATE, clients["dynamodb"], [DEFINITION])
     DynamoDBStore(clients["dynamodb"], table_names()).commit(Put(None, an_app()))
 
@@ -92,7 +92,7 @@ def replace_attribute(value: Any, old: str, new: str) -> Any:
         ({"StreamSpecification": None}, "stream: NEW_AND_OLD_IMAGES in template.yaml, none in the database"),
     ],
 )
-def test_what_differs_is_named(change: dict[str, Any], beginning: str) -> None:
+def test_differences_of_a_table_are_named(change: dict[str, Any], beginning: str) -> None:
     definition = next(each for each in TEMPLATE.table_definitions() if each["TableName"] == "QueuedRequestsTable")
 
     lines = differences(definition, {**definition, **change})
@@ -100,7 +100,7 @@ def test_what_differs_is_named(change: dict[str, Any], beginning: str) -> None:
     assert any(line.startswith(beginning) for line in lines), lines
 
 
-def test_the_way_of_billing_makes_no_table_another() -> None:
+def test_a_different_billing_mode_is_accepted() -> None:
     definition = TEMPLATE.table_definitions()[0]
 
     assert differences(definition, {**definition, "BillingMode": "PROVISIONED"}) == []
@@ -114,7 +114,7 @@ def test_an_unreachable_database_is_named_with_a_remedy() -> None:
 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:8127", "localhost", "ftp://127.0.0.1", "http://"])
-def test_an_endpoint_that_is_no_url_is_refused_by_name(url: str) -> None:
+def test_an_endpoint_that_is_not_a_url_is_refused_by_name(url: str) -> None:
     with pytest.raises(ValueError, match="DYNAMODB_ENDPOINT must be a URL like"):
         Options.of({"DYNAMODB_ENDPOINT": url})
 
@@ -122,7 +122,7 @@ def test_an_endpoint_that_is_no_url_is_refused_by_name(url: str) -> None:
 # --- queues and streams
 
 
-def test_messages_that_were_not_deleted_come_again_in_the_next_run(clients: dict[str, Any]) -> None:
+def test_messages_that_were_not_deleted_are_delivered_again_in_the_next_run(clients: dict[str, Any]) -> None:
     create_tables(TEMPLATE, clients["dynamodb"], [DEFINITION])
     state = KeptState(clients["dynamodb"])
     with state.keeping_messages():
@@ -167,7 +167,7 @@ def test_messages_of_a_removed_queue_are_kept(clients: dict[str, Any]) -> None:
     assert [message.queue for message in state.messages()] == ["Old"]
 
 
-def test_a_message_that_is_set_apart_is_kept_where_it_is_then(clients: dict[str, Any]) -> None:
+def test_a_message_in_a_dead_letter_queue_is_kept_there(clients: dict[str, Any]) -> None:
     create_tables(TEMPLATE, clients["dynamodb"], [DEFINITION])
     state = KeptState(clients["dynamodb"])
     sqs = clients["sqs"]
@@ -253,7 +253,7 @@ def test_records_skipped_by_a_stop_are_delivered_again(clients: dict[str, Any]) 
     assert (first.numbers, second.numbers) == ([], ["1", "2", "3"])
 
 
-def test_a_place_that_the_stream_has_no_longer_means_its_oldest_record(clients: dict[str, Any]) -> None:
+def test_a_position_that_the_stream_no_longer_has_means_its_oldest_record(clients: dict[str, Any]) -> None:
     create_tables(TEMPLATE, clients["dynamodb"], [DEFINITION])
     state = KeptState(clients["dynamodb"])
     state.put_place("Thing arn", "s", "2")
@@ -357,7 +357,7 @@ def test_a_revoked_key_and_a_deleted_connection_do_not_fit(tmp_path: Path, clien
         of_earlier_run(tmp_path, clients["dynamodb"])
 
 
-def test_what_fits_no_longer_is_put_aside_not_thrown_away(tmp_path: Path, clients: dict[str, Any]) -> None:
+def test_files_that_no_longer_fit_are_kept_in_another_folder(tmp_path: Path, clients: dict[str, Any]) -> None:
     credentials = an_earlier_run(tmp_path, clients["dynamodb"])
 
     put_aside(tmp_path)

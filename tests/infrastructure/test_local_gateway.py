@@ -194,7 +194,7 @@ def test_a_function_that_fails_gets_a_gateway_response(
     assert (status == 413) or ("X-Kind", "ours") in response.headers
 
 
-def test_a_body_over_10_mb_reaches_no_function(tmp_path: Path) -> None:
+def test_a_body_over_10_mb_does_not_reach_a_function(tmp_path: Path) -> None:
     functions = Functions(lambda _event: OK)
 
     response = ask(functions, tmp_path, "POST", body=b"x" * (10 * 1024 * 1024 + 1))

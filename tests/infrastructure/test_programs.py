@@ -1,4 +1,4 @@
-"""How programs of others are started and ended here."""
+"""Starting and ending other programs."""
 
 from __future__ import annotations
 

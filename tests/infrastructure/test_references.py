@@ -57,7 +57,7 @@ def anchors_of(page: Path) -> set[str]:
 
 
 def is_cited(heading: str, text: str) -> bool:
-    """Tell whether `text` begins with the heading, as whole words."""
+    """Return whether `text` begins with the heading, as whole words."""
     return re.match(re.escape(heading) + r"(?!\w)", text) is not None
 
 

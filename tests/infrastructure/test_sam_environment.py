@@ -16,7 +16,7 @@ def test_the_file_has_each_function_with_each_of_its_variables_and_nothing_else(
 
 
 def test_the_template_declares_every_variable_of_the_file() -> None:
-    """`sam local` ignores others without a word."""
+    """`sam local` silently ignores others."""
     document = Template.load(ROOT / "template.yaml").document
     shared = document["Globals"]["Function"]["Environment"]["Variables"]
 

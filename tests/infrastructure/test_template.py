@@ -1,4 +1,4 @@
-"""The template transforms, is valid, and gives no function more than it needs."""
+"""SAM can transform the template, and no function has more permissions than it needs."""
 
 from __future__ import annotations
 
@@ -176,14 +176,14 @@ def test_without_a_hosted_zone_the_dns_record_is_left_to_the_operator() -> None:
     )
 
 
-def test_without_a_domain_name_nothing_of_it_is_created() -> None:
+def test_without_a_domain_name_its_resources_are_not_created() -> None:
     template = template_with({"HostedZoneId": "Z1"})
 
     assert [template.resources(kind) for kind in DOMAIN_TYPES] == [{}, {}, {}]
     assert base_urls(template) == {""}
 
 
-def test_a_base_url_of_its_own_wins_over_the_domain_name() -> None:
+def test_a_base_url_takes_precedence_over_the_domain_name() -> None:
     assert base_urls(template_with(DOMAIN | {"BaseUrl": "https://proxy.example"})) == {"https://proxy.example"}
 
 
@@ -240,7 +240,7 @@ def test_an_unknown_parameter_is_refused() -> None:
         Template.load(ROOT / "template.yaml", {"Nothing": "x"})
 
 
-def test_the_access_log_names_each_call_without_what_can_hold_a_credential() -> None:
+def test_the_access_log_names_each_call_and_contains_no_credential() -> None:
     access_log = TEMPLATE.api()["AccessLogSetting"]
 
     assert set(re.findall(r"\$context[.\w]+", access_log["Format"])) == {

@@ -1,4 +1,4 @@
-"""What `make run` prints while it runs."""
+"""The output of `make run` while it runs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_call_of_the_api_is_one_line_with_its_status_and_time() -> None:
     assert fields(stream) == [["REST", "GET /api/v1/connections?page=2", "200", "12 ms"]]
 
 
-def test_outcomes_stand_below_each_other() -> None:
+def test_outcomes_are_aligned() -> None:
     stream = io.StringIO()
     terminal = Terminal(stream)
 

@@ -190,7 +190,7 @@ def test_why_it_waits_is_read_beside_the_second_call(bench: Bench) -> None:
     assert bench.queueing.detail(APP_ID, record.id, CONNECTION_ID)[1]
     assert bench.calls.take() == 2
     assert bench.queueing.detail(APP_ID, record.id)[1]
-    assert bench.calls.take() == 3  # two of them side by side
+    assert bench.calls.take() == 3  # two of them in parallel
 
 
 @pytest.fixture(scope="module")

@@ -86,7 +86,7 @@ def test_a_record_is_found_by_number_text_and_id(client: Client) -> None:
     assert order["TxnID"] in [each["TxnID"] for each in by_customer["data"]]
 
 
-def test_a_transaction_comes_with_its_postings_and_links(client: Client) -> None:
+def test_a_transaction_is_shown_with_its_postings_and_links(client: Client) -> None:
     payment = client.get("/transactions/ReceivePayment?limit=1")["data"][0]
     transaction = client.get(f"/transactions/ReceivePayment/{payment['TxnID']}")
 
@@ -162,7 +162,7 @@ def test_an_iterator_ends_when_the_company_is_restored() -> None:
     assert ask(session, go_on)[0].get("statusCode") == "3000"
 
 
-def test_there_is_a_bound_on_snapshots(client: Client) -> None:
+def test_the_number_of_snapshots_is_bounded(client: Client) -> None:
     for _ in range(MAX_SNAPSHOTS):
         client.post("/snapshots")
 

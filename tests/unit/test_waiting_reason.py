@@ -165,7 +165,7 @@ def test_a_request_that_does_not_wait_has_no_reason(state: State) -> None:
 
 
 @pytest.mark.parametrize("state", QUEUED)
-def test_what_blocks_the_connection_blocks_its_requests(state: State) -> None:
+def test_the_reason_that_blocks_a_connection_blocks_its_requests(state: State) -> None:
     record, connection = a_record(state=state, recovery=Recovery(active=True)), a_connection(**PAUSED)
 
     assert waiting_reason.of_request(record, connection, NOON, ahead=3) == waiting_reason.of_connection(

@@ -82,7 +82,7 @@ class _Filler:
             self._use_definition(node)
 
     def _change_names(self, node: Element) -> None:
-        """Leave out most macros, which need another request, and make most names unique."""
+        """Remove most macros, which need another request, and make most names unique."""
         for macro in ("useMacro", "defMacro"):
             if macro in node.attrib and self._random.random() < _SHARE:
                 del node.attrib[macro]
@@ -103,7 +103,7 @@ class _Filler:
                     child.text = text or child.text
 
     def _identify(self, content: Element) -> None:
-        """Let a Mod change a record that exists, with its EditSequence and its lines."""
+        """Make a Mod change an existing record, with its EditSequence and its lines."""
         record = self._pick(self._kinds)
         if record is None:
             return

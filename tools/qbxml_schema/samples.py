@@ -49,7 +49,7 @@ class Responses:
     message_sets: set[tuple[str, ...]] = field(default_factory=set)
 
     def add(self, message_set: Element) -> None:
-        """Note all responses of a message set."""
+        """Record all responses of a message set."""
         self.message_sets.add(_attributes(message_set))
         for response in message_set:
             self.shapes[_key(response)].update(records(response))
@@ -112,7 +112,7 @@ def _differences(response: Element, company: Responses) -> Iterator[str]:
 
 
 def _contradictions(response: Element) -> Iterator[str]:
-    """Yield what QuickBooks does not write: what the schema lacks, ids and times in another form, wrong severities."""
+    """Yield what QuickBooks cannot have written: unknown elements, malformed ids and times, wrong severities."""
     model = schema().responses.get(response.tag)
     if model is None:
         yield f"qbXML has no {response.tag}"
@@ -137,7 +137,7 @@ def _contradictions(response: Element) -> Iterator[str]:
 
 
 def _short_blocks(record: Element) -> Iterator[str]:
-    """Yield the printed addresses that lack lines of their address; five lines are the most that they have."""
+    """Yield the printed addresses that lack lines of their address. A printed address has at most five lines."""
     for block in record:
         address = record.find(block.tag.removesuffix("Block"))
         if block.tag.endswith("AddressBlock") and address is not None:

@@ -24,17 +24,17 @@ class Rules:
     """The base of all rules, for kinds without a rule class."""
 
     def complete(self, books: Books, draft: Draft) -> None:
-        """Fill in what the request left out: defaults, numbers, amounts. Raises `RequestError`."""
+        """Add the values that the request does not set: defaults, numbers, amounts. Raises `RequestError`."""
 
     def check(self, books: Books, draft: Draft) -> None:
-        """Check a complete draft. Raises `RequestError` for what QuickBooks refuses."""
+        """Check a complete draft. Raises `RequestError` if QuickBooks would refuse it."""
 
     def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002 - for the kinds that have effects
         """Return the effects on accounts, other transactions and stock, without changing anything."""
         return NOTHING
 
     def after_add(self, books: Books, record: Record, draft: Draft) -> None:
-        """Add the records that an Add creates besides its own: the transaction of an opening balance."""
+        """Add the further records that an Add creates, such as the transaction of an opening balance."""
 
     def derived(self, books: Books, record: Record) -> Fields:  # noqa: ARG002 - for the kinds that have such fields
         """Return the fields that are computed when the record is shown: balances, quantities, links."""

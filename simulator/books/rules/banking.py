@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from simulator.books.store import Books
 
 DEPOSITABLE = ("ReceivePayment", "SalesReceipt")
-"""The transactions that a deposit can take out of undeposited funds."""
+"""The transactions that a deposit can contain."""
 
 MAX_CHECK_NUMBER = 11
 """The length of a check number on a deposit; the number of a payment can be longer."""
 
 
 def waiting_amount(books: Books, record: Record, *, own: str = "") -> Decimal:
-    """Return what a payment holds in undeposited funds; a deposit other than `own` takes it out."""
+    """Return the amount of a payment in undeposited funds, or zero if a deposit other than `own` contains it."""
     account = books.lists.get(reference_id(record.fields, "DepositToAccountRef"))
     if account is None or account.fields.get("AccountType") == "Bank":
         return ZERO
@@ -47,7 +47,7 @@ def waiting_amount(books: Books, record: Record, *, own: str = "") -> Decimal:
 
 @rules_for("Deposit")
 class DepositRules(TransactionRules):
-    """Deposits take payments out of undeposited funds, and money from other accounts."""
+    """Deposits move payments from undeposited funds, and money from other accounts, to a bank account."""
 
     def complete(self, books: Books, draft: Draft) -> None:
         """Complete the lines from their payments. Raises `RequestError` 3120 or 3210."""

@@ -73,5 +73,5 @@ class ChargeRules(SalesRules):
         return Effects(tuple(postings), (), tuple(moves))
 
     def derived(self, books: Books, record: Record) -> Fields:
-        """Return what was paid and what is open."""
+        """Return the paid and the open amount."""
         return {**TransactionRules.derived(self, books, record), **open_state(books, record)}

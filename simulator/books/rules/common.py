@@ -24,7 +24,7 @@ CENT = Decimal("0.01")
 HUNDRED = Decimal(100)
 
 OPEN_TYPES = {"AccountsReceivable", "AccountsPayable"}
-"""The account types whose postings stay open until something settles them."""
+"""The account types with postings that stay open until they are settled."""
 
 _SPECIAL_ACCOUNTS = {
     "AccountsReceivable": ("Accounts Receivable", "AccountsReceivable"),
@@ -47,7 +47,7 @@ _TEMPLATES = {
 }
 """The templates that every company file has: names by TemplateType."""
 _UNIQUE_TYPES = OPEN_TYPES | {"CostOfGoodsSold"}
-"""Account types of which any account serves, by whatever name."""
+"""The types of special accounts that any account of the type can serve as, whatever its name."""
 
 
 def decimal(fields: Fields, name: str) -> Decimal:
@@ -129,7 +129,7 @@ def find_transaction(books: Books, txn_id: str, kinds: tuple[str, ...]) -> Recor
 
 
 def flat_lines(holder: Draft | Record) -> Iterator[Fields]:
-    """Yield the lines in their order, those within groups instead of the lines that stand for groups."""
+    """Yield the lines in their order. A group line is replaced by the lines within the group."""
     for name, line in holder.lines():
         inner = group_lines(name, line)
         if inner is None:
@@ -155,7 +155,7 @@ _INNER_LINES = {
 
 
 def due_date(books: Books, terms: str, day: str) -> str:
-    """Return when a transaction of that day is due under these terms: the same day without any."""
+    """Return the due date of a transaction of this day under these terms. Without terms, it is the same day."""
     record = books.lists.get(terms)
     if record is None:
         return day
@@ -171,7 +171,7 @@ def due_date(books: Books, terms: str, day: str) -> str:
 
 
 def early_payment(books: Books, terms: str, day: str) -> tuple[str, Decimal]:
-    """Return until when an early payment earns a discount, and its percentage; '' and 0 without one."""
+    """Return the last day of an early-payment discount, and its percentage. They are '' and 0 without a discount."""
     record = books.lists.get(terms)
     if record is None or not decimal(record.fields, "DiscountPct"):
         return "", ZERO
@@ -227,7 +227,7 @@ class TransactionRules(Rules):
             self._check_open(books, draft.before.fields.get("TxnDate", ""))
 
     def check_delete(self, books: Books, record: Record) -> None:
-        """Refuse to delete what is deposited, or dated on or before the closing date."""
+        """Refuse to delete a transaction that is deposited, or dated on or before the closing date."""
         self._check_open(books, record.fields.get("TxnDate", ""))
         for link in books.ledger.links(record.id):
             if link.kind == DEPOSITED and link.target == record.id:

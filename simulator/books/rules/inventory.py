@@ -112,7 +112,7 @@ class BuildAssemblyRules(TransactionRules):
     """Builds turn components into assemblies."""
 
     def complete(self, books: Books, draft: Draft) -> None:
-        """Take the components at their average cost; a build without enough of them is refused or pending.
+        """Cost the components at their average cost. A build without enough of them is refused or pending.
 
         Raises `RequestError` 3180.
         """
@@ -183,10 +183,10 @@ class BuildAssemblyRules(TransactionRules):
 
 @rules_for("TransferInventory")
 class TransferInventoryRules(TransactionRules):
-    """Transfers between sites change no quantity of the company as a whole."""
+    """Transfers between sites do not change the company's total quantities."""
 
     def complete(self, books: Books, draft: Draft) -> None:
-        """Note what is transferred. Raises `RequestError` 3210 for a transfer to the same site."""
+        """Rename the quantities as responses name them. Raises `RequestError` 3210 for a transfer to the same site."""
         super().complete(books, draft)
         if draft.reference("FromInventorySiteRef") == draft.reference("ToInventorySiteRef"):
             name = books.lists[draft.reference("ToInventorySiteRef")].full_name
@@ -220,7 +220,7 @@ class TimeTrackingRules(TransactionRules):
     """Hours of work."""
 
     def complete(self, books: Books, draft: Draft) -> None:
-        """Take the hours as not billable unless the request says otherwise."""
+        """Make the hours not billable unless the request says otherwise."""
         super().complete(books, draft)
         draft.fields.setdefault("BillableStatus", "NotBillable")
 

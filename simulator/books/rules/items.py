@@ -30,7 +30,7 @@ def item_of(books: Books, line: Fields) -> Record | None:
 
 
 def is_stock(item: Record) -> bool:
-    """Tell whether the company keeps a quantity on hand of an item."""
+    """Return whether the company keeps a quantity on hand of an item."""
     return item.kind.name in STOCK_KINDS
 
 
@@ -123,16 +123,17 @@ _COMPUTED = ("Desc", "UnitOfMeasure", "Rate", "RatePercent", "Cost", "Amount", "
 
 
 def note_computed(line: Fields, former: set[str]) -> None:
-    """Note which values of a line come from its item: those that are not in `former`, the names that it had before."""
+    """Record the values that come from a line's item: those of fields that are not in `former`, the earlier fields."""
     line["Computed"] = {name: line[name] for name in _COMPUTED if name in line and name not in former} | {
         "ItemRef": line["ItemRef"]
     }
 
 
 def forget_computed(line: Fields) -> None:
-    """Take out what was computed for a line before, unless a Mod replaced it.
+    """Remove the computed values of a line, unless a Mod replaced them.
 
-    The amount is always computed again, the price after a change of the amount, all of it after a change of the item.
+    The amount is always computed again, the price after a change of the amount, and all values after a change of the
+    item.
     """
     computed = line.pop("Computed", {})
     same_item = computed.get("ItemRef") == line.get("ItemRef")
@@ -166,7 +167,7 @@ def average_cost(books: Books, item: Record) -> Decimal:
 
 
 def cost_of(books: Books, item: Record, quantity: Decimal) -> Decimal:
-    """Return what so many base units cost that leave the stock; the last one takes what is left of the value."""
+    """Return the cost of base units that leave the stock. The last unit takes the remaining value."""
     if quantity and books.ledger.on_hand.get(item.id, ZERO) == quantity:
         value = books.ledger.stock_value.get(item.id, ZERO)
         if value > 0:
@@ -180,7 +181,7 @@ def asset_account(books: Books, item: Record) -> Fields:
 
 
 def cost_account(books: Books, item: Record) -> Fields:
-    """Return the account for the cost of what is sold of a stock item."""
+    """Return the account for the cost of the goods sold of a stock item."""
     return item.fields.get("COGSAccountRef") or special_account(books, "CostOfGoodsSold")
 
 
@@ -189,7 +190,7 @@ class StockItemRules(ListRules):
     """Inventory parts and assemblies: quantities come from transactions."""
 
     def complete(self, books: Books, draft: Draft) -> None:
-        """Keep the opening quantity apart: it becomes an inventory adjustment."""
+        """Move the opening quantity to `extra`, because it becomes an inventory adjustment."""
         super().complete(books, draft)
         opening = draft.fields.pop("QuantityOnHand", "")
         for name in ("AverageCost", "QuantityOnOrder", "QuantityOnSalesOrder"):
@@ -220,7 +221,7 @@ class StockItemRules(ListRules):
         books.add(KINDS["InventoryAdjustment"], fields, at=record.created)
 
     def derived(self, books: Books, record: Record) -> Fields:
-        """Return what is on hand, on order and on sales orders, and the average cost."""
+        """Return the quantities on hand, on order and on sales orders, and the average cost."""
         return {
             "QuantityOnHand": number_text(books.ledger.on_hand.get(record.id, ZERO), 0),
             "AverageCost": number_text(average_cost(books, record), 2),

@@ -42,7 +42,7 @@ class JournalEntryRules(TransactionRules):
             raise _not_saved("The transaction is not in balance: its debits must equal its credits.")
 
     def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002 - all that posts stands in the record
-        """Debit and credit as the lines say."""
+        """Debit and credit the accounts of the lines."""
         return Effects(
             tuple(
                 Posting(

@@ -30,7 +30,7 @@ class ListRules(Rules):
     """Rules of all lists."""
 
     def complete(self, books: Books, draft: Draft) -> None:
-        """Make a new object active unless it says otherwise; number its rows; note its bar code."""
+        """Make a new object active unless the request says otherwise, number its rows and record its bar code."""
         fields = draft.fields
         for name, value in (("IsActive", "true"), ("IsPrintItemsInGroup", "false")):
             if name in draft.kind.fields:
@@ -145,7 +145,7 @@ class VendorRules(ListRules):
     """Vendors."""
 
     def complete(self, books: Books, draft: Draft) -> None:
-        """Give the vendor no form 1099 unless the request says so."""
+        """Make the vendor ineligible for form 1099 unless the request says otherwise."""
         super().complete(books, draft)
         draft.fields.setdefault("IsVendorEligibleFor1099", "false")
 
@@ -160,7 +160,7 @@ class VendorRules(ListRules):
             add_transaction(books, "Bill", fields, record.created)
 
     def derived(self, books: Books, record: Record) -> Fields:
-        """Return what the company owes to the vendor."""
+        """Return the amount that the company owes to the vendor."""
         return {"Balance": money(-entity_balance(books, record.id))}
 
 
@@ -215,7 +215,7 @@ def opening_equity(books: Books) -> Fields:
 
 
 def entity_balance(books: Books, entity: str) -> Decimal:
-    """Return what an entity owes: its postings to accounts receivable and payable."""
+    """Return the amount that an entity owes: the sum of its postings to accounts receivable and payable."""
     return sum((books.ledger.entities.get((entity, account), ZERO) for account in open_accounts(books)), ZERO)
 
 

@@ -24,7 +24,7 @@ COPIED = tuple(
 
 
 def fulfilled(books: Books, order: Record, *, without: str = "") -> dict[str, Decimal]:
-    """Return by TxnLineID how much of an order's lines other transactions invoice or receive."""
+    """Return the invoiced or received quantity of each line of an order, by TxnLineID."""
     quantities: dict[str, Decimal] = defaultdict(lambda: ZERO)
     seen = set()
     for link in books.ledger.links(order.id):
@@ -40,12 +40,12 @@ def fulfilled(books: Books, order: Record, *, without: str = "") -> dict[str, De
 
 
 def is_closed_by_hand(holder: Fields) -> bool:
-    """Tell whether somebody closed an order or a line of it."""
+    """Return whether somebody closed an order or a line of it."""
     return bool(holder.get("IsManuallyClosed") == "true")
 
 
 def open_lines(books: Books, order: Record, *, without: str = "") -> list[tuple[Fields, Decimal]]:
-    """Return the lines of an order that are not closed, with the quantities still to invoice or to receive."""
+    """Return the lines of an order that are not closed, with their remaining quantities."""
     if is_closed_by_hand(order.fields):
         return []
     quantities = fulfilled(books, order, without=without)
@@ -60,7 +60,7 @@ def open_lines(books: Books, order: Record, *, without: str = "") -> list[tuple[
 
 
 def is_fulfilled(books: Books, order: Record) -> bool:
-    """Tell whether nothing of an order is left, because all of it was invoiced or received."""
+    """Return whether all of an order was invoiced or received."""
     return not is_closed_by_hand(order.fields) and not open_lines(books, order)
 
 

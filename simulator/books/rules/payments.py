@@ -1,4 +1,4 @@
-"""Payments of customers and to vendors: what they settle, with discounts and credits; and refunds."""
+"""Payments of customers and to vendors, the transactions that they settle, discounts and credits; and refunds."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class SettlingRules(TransactionRules):
     credits: ClassVar[tuple[str, ...]]
     entity_field: ClassVar[str]
     sign: ClassVar[int]
-    """1 when it settles what customers owe, -1 when it settles what the company owes."""
+    """1 if it settles debts of customers, -1 if it settles debts of the company."""
 
     def complete_applied(self, books: Books, draft: Draft) -> tuple[Decimal, Decimal]:
-        """Complete and check the AppliedToTxn elements. Returns what is paid, and all credits.
+        """Complete and check the AppliedToTxn elements. Returns the paid amount, and all credits.
 
         Raises `RequestError` 3120 or 3210.
         """
@@ -74,7 +74,7 @@ class SettlingRules(TransactionRules):
         return paid, credited
 
     def settlements(self, record: Record) -> Iterator[Link]:
-        """Yield the links to what is settled: by the payment, and by credits that it applies."""
+        """Yield the links to the transactions that the payment, or a credit that it applies, settles."""
         for each in record.fields.get("AppliedToTxnRet", ()):
             yield Link(
                 record.id, each["TxnID"], SETTLES, decimal(each, "Amount"), decimal(each, "DiscountAmount"), record.id
@@ -103,7 +103,7 @@ class SettlingRules(TransactionRules):
             yield Posting(account, -self.sign * rest, reference_id(record.fields, self.entity_field), is_open=True)
 
     def shown_applied(self, books: Books, record: Record) -> list[Fields]:
-        """Return the AppliedToTxnRet elements with what is left of each transaction now."""
+        """Return the AppliedToTxnRet elements with the open amount of each transaction now."""
         shown = []
         for each in record.fields.get("AppliedToTxnRet", ()):
             target = books.transactions.get(each["TxnID"])
@@ -149,7 +149,7 @@ class ReceivePaymentRules(SettlingRules):
     sign = 1
 
     def complete(self, books: Books, draft: Draft) -> None:
-        """Apply the payment: as the request says, or to the oldest invoices (IsAutoApply)."""
+        """Apply the payment to the invoices in the request, or to the oldest ones (IsAutoApply)."""
         super().complete(books, draft)
         fields = draft.fields
         check_account_type(books, fields, "ARAccountRef", ("AccountsReceivable",))
@@ -172,7 +172,7 @@ class ReceivePaymentRules(SettlingRules):
         fields.setdefault("DepositToAccountRef", special_account(books, "UndepositedFunds"))
 
     def next_ref_number(self, books: Books, draft: Draft) -> str:  # noqa: ARG002
-        """Return no number: that of a payment is the number of the customer's check."""
+        """Return an empty number, because a payment has the number of the customer's check."""
         return ""
 
     def _oldest_first(self, books: Books, draft: Draft, amount: Decimal) -> list[Fields]:
@@ -200,7 +200,7 @@ class ReceivePaymentRules(SettlingRules):
         )  # fmt: skip
 
     def derived(self, books: Books, record: Record) -> Fields:
-        """Return what is left of the payment, and of the customer's credits."""
+        """Return the unused amounts of the payment and of the customer's credits."""
         return {
             "UnusedPayment": money(books.ledger.open_amount(record.id)),
             "UnusedCredits": money(self._unused_credits(books, record)),
@@ -223,7 +223,7 @@ class BillPaymentRules(SettlingRules):
     account_kind: ClassVar[str]
 
     def complete(self, books: Books, draft: Draft) -> None:
-        """Apply the payment to the bills that the request names: an amount that is left out pays all."""
+        """Apply the payment to the bills in the request. Without an amount, a bill is paid in full."""
         super().complete(books, draft)
         fields = draft.fields
         check_account_type(books, fields, "APAccountRef", ("AccountsPayable",))
@@ -246,7 +246,7 @@ class BillPaymentRules(SettlingRules):
             fields.setdefault("Address", vendor.fields["VendorAddress"])
 
     def next_ref_number(self, books: Books, draft: Draft) -> str:
-        """Return no number for a check: it gets one when it is printed."""
+        """Return an empty number, because a check gets its number when it is printed."""
         return "" if "IsToBePrinted" in draft.kind.fields else super().next_ref_number(books, draft)
 
     def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002
@@ -258,7 +258,7 @@ class BillPaymentRules(SettlingRules):
         return Effects((paid, *self.settling_postings(record, payable, total)), tuple(self.settlements(record)))
 
     def derived(self, books: Books, record: Record) -> Fields:
-        """Return what is left of each bill."""
+        """Return the open amount of each bill."""
         return {"AppliedToTxnRet": self.shown_applied(books, record)}
 
 
@@ -314,7 +314,7 @@ class RefundRules(TransactionRules):
         return Effects(postings, tuple(links))
 
     def derived(self, books: Books, record: Record) -> Fields:
-        """Return what is left of each credit."""
+        """Return the unused amount of each credit."""
         shown = []
         for each in record.fields.get("RefundAppliedToTxnRet", ()):
             credit = books.transactions.get(each["TxnID"])

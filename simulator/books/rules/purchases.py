@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 _DAYS_BILLS_ARE_DUE = 10
 _ADDRESSES = ("ShipAddress", "BillAddress", "VendorAddress", "EmployeeAddress", "OtherNameAddress")
-"""The fields of customers, vendors, employees and other names that say where to ship something."""
+"""The address fields of customers, vendors, employees and other names, for shipping."""
 
 
 class PurchaseRules(TransactionRules):
@@ -60,7 +60,7 @@ class PurchaseRules(TransactionRules):
     price: ClassVar[str] = "Cost"
     item_line: ClassVar[str] = "ItemLineRet"
     is_numbered: ClassVar[bool] = False
-    """Tell whether QuickBooks numbers the form: a bill has the number of the vendor."""
+    """Return whether QuickBooks numbers the form: a bill has the number of the vendor."""
 
     def complete(self, books: Books, draft: Draft) -> None:
         """Complete the form from its vendor, the lines from their items, and add up."""
@@ -87,7 +87,7 @@ class PurchaseRules(TransactionRules):
         fields[self.total] = money(total)
 
     def complete_header(self, books: Books, draft: Draft) -> None:
-        """Fill in what the vendor decides."""
+        """Fill in the fields that depend on the vendor."""
         fields, model = draft.fields, draft.kind.fields
         vendor = books.lists.get(draft.reference(self.entity))
         if vendor is not None and draft.before is None:
@@ -246,11 +246,11 @@ class PurchaseOrderRules(PurchaseRules):
         line.setdefault("IsManuallyClosed", "false")
 
     def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002
-        """Return nothing: an order posts nothing."""
+        """Return no effects, because an order posts nothing."""
         return Effects()
 
     def derived(self, books: Books, record: Record) -> Fields:
-        """Return what was received: of each line, and whether that is all."""
+        """Return the received quantity of each line, and whether the order is fully received."""
         quantities = fulfilled(books, record)
 
         def received(line: Fields) -> Fields:
@@ -289,7 +289,7 @@ class BillRules(PurchaseRules):
         super().complete_due_date(books, draft)
 
     def derived(self, books: Books, record: Record) -> Fields:
-        """Return what is open, and whether it is paid."""
+        """Return the open amount, and whether the bill is paid."""
         left = books.ledger.open_amount(record.id)
         return {
             **super().derived(books, record),
@@ -301,33 +301,33 @@ class BillRules(PurchaseRules):
 
 @rules_for("ItemReceipt")
 class ItemReceiptRules(PurchaseRules):
-    """Items that came without a bill."""
+    """Items that arrived without a bill."""
 
     total = "TotalAmount"
 
 
 @rules_for("VendorCredit")
 class VendorCreditRules(PurchaseRules):
-    """Credits of vendors take back what a bill posts."""
+    """Credits of vendors reverse the postings of a bill."""
 
     sign = -1
     total = "CreditAmount"
 
     def derived(self, books: Books, record: Record) -> Fields:
-        """Return what is left of the credit."""
+        """Return the unused amount of the credit."""
         return {**super().derived(books, record), "OpenAmount": money(books.ledger.open_amount(record.id))}
 
 
 @rules_for("Check")
 class CheckRules(PurchaseRules):
-    """Checks credit a bank account; they can refund what a customer has left."""
+    """Checks credit a bank account. They can refund a customer's credit."""
 
     entity = "PayeeEntityRef"
     account = "AccountRef"
     account_types = ("Bank",)
 
     def complete(self, books: Books, draft: Draft) -> None:
-        """Check what the check is applied to. Raises `RequestError` 3120 or 3210."""
+        """Check the transactions that the check is applied to. Raises `RequestError` 3120 or 3210."""
         super().complete(books, draft)
         fields = draft.fields
         fields.setdefault("IsToBePrinted", "false")
@@ -344,7 +344,7 @@ class CheckRules(PurchaseRules):
                 raise refused("ApplyCheckToTxnAdd amount", money(total), "Enter a line to accounts receivable first.")
 
     def derived(self, books: Books, record: Record) -> Fields:
-        """Tell that the check is not pending: QuickBooks keeps only checks of other programs pending."""
+        """Return that the check is not pending, because QuickBooks keeps only checks of other programs pending."""
         return {**super().derived(books, record), "IsPending": "false"}
 
     def next_ref_number(self, books: Books, draft: Draft) -> str:

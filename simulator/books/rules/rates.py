@@ -63,12 +63,12 @@ class WorkersCompCodeRules(ListRules):
 
 
 def _type_of(draft: Draft, fixed: str, rows: str, fixed_type: str) -> str:
-    """Return which of the two forms the record has."""
+    """Return the form of the record: one of two."""
     return "PerItem" if draft.fields.get(rows) and fixed not in draft.fields else fixed_type
 
 
 def _adjust(books: Books, row: Fields, relative_to: str, price: str) -> None:
-    """Replace a percentage of another price by the price that it gives."""
+    """Replace a percentage of another price by the resulting price."""
     basis, percentage = row.pop(relative_to, ""), row.pop("AdjustPercentage", "0")
     if not basis:
         if f"{price}Percent" not in row:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from simulator.books.store import Books
 
 NON_TAXABLE = "Non"
-"""The sales tax code of what is not taxed, in every company file of the US edition."""
+"""The sales tax code of untaxed items, in every company file of the US edition."""
 _FLAGS = {
     "IsActive": "true",
     "IsManuallyClosed": "false",
@@ -104,7 +104,7 @@ class SalesRules(TransactionRules):
         self.complete_totals(books, draft)
 
     def complete_header(self, books: Books, draft: Draft) -> None:
-        """Fill in what the customer and QuickBooks decide."""
+        """Fill in the fields that depend on the customer, and QuickBooks' defaults."""
         fields, model = draft.fields, draft.kind.fields
         customer = books.lists.get(draft.reference("CustomerRef"))
         if draft.before is None:
@@ -222,7 +222,7 @@ class SalesRules(TransactionRules):
         return reference_id(customer.fields, "PriceLevelRef") if customer is not None else ""
 
     def _set_tax_code(self, books: Books, draft: Draft, line: Fields, item: Record) -> None:
-        """Take the tax code of the item, unless the customer pays no tax at all."""
+        """Use the tax code of the item, unless the customer pays no tax."""
         customer_code = draft.reference("CustomerSalesTaxCodeRef")
         if customer_code and not is_taxable(books, customer_code):
             line.setdefault("SalesTaxCodeRef", {"ListID": customer_code})
@@ -234,7 +234,10 @@ class SalesRules(TransactionRules):
                 line["SalesTaxCodeRef"] = code.reference()
 
     def take_stock(self, books: Books, line: Fields, item: Record) -> None:
-        """Note what the line takes from the stock, at the average cost of now; a Mod keeps the cost it had."""
+        """Record the quantity that the line takes from the stock, at the current average cost.
+
+        A line with the same item and quantity as before keeps its cost.
+        """
         quantity = decimal(line, "Quantity") if "Quantity" in line else Decimal(1)
         if line.get("UnitOfMeasure"):
             quantity *= unit_of(books, item, line, "Sales").ratio
@@ -289,7 +292,7 @@ class SalesRules(TransactionRules):
         yield from tax_postings(record, sign)
 
     def stock(self, record: Record) -> tuple[StockMove, ...]:
-        """Return what the form takes from the stock, or puts back."""
+        """Return the stock moves of the form."""
         stocks = (line["Stock"] for line in flat_lines(record) if "Stock" in line)
         return tuple(
             StockMove(
@@ -316,7 +319,7 @@ class SalesOrderRules(SalesRules):
     """Sales orders post nothing; invoices fulfil them."""
 
     def derived(self, books: Books, record: Record) -> Fields:
-        """Return what was invoiced: of each line, and whether that is all."""
+        """Return the invoiced quantity of each line, and whether the order is fully invoiced."""
         quantities = fulfilled(books, record)
 
         def invoiced(line: Fields) -> Fields:
@@ -333,7 +336,7 @@ class SalesOrderRules(SalesRules):
 
 
 def shown_lines(lines: list[Any], change: Callable[[Fields], Fields]) -> list[Any]:
-    """Return lines with something added to each, in groups too."""
+    """Return the lines with `change` applied to each, including those in groups."""
     result = []
     for name, line in lines:
         inner = group_lines(name, line)
@@ -405,7 +408,7 @@ class SalesReceiptRules(SalesRules):
     sign = 1
 
     def complete(self, books: Books, draft: Draft) -> None:
-        """Put the money to undeposited funds unless the request names an account."""
+        """Deposit the money to undeposited funds unless the request names an account."""
         super().complete(books, draft)
         draft.fields.setdefault("DepositToAccountRef", special_account(books, "UndepositedFunds"))
 
@@ -421,7 +424,7 @@ class SalesReceiptRules(SalesRules):
 
 @rules_for("CreditMemo")
 class CreditMemoRules(SalesRules):
-    """Credit memos take back what an invoice posts; what is left of them can settle invoices."""
+    """Credit memos reverse the postings of an invoice. Their unused amount can settle invoices."""
 
     sign = -1
 

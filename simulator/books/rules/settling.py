@@ -22,7 +22,7 @@ PAY_TOO_MUCH = "You cannot pay more than the amount due."
 
 
 def open_state(books: Books, record: Record) -> Fields:
-    """Return how much of an invoice or charge is paid."""
+    """Return the paid and the open amount of an invoice or charge."""
     left = books.ledger.open_amount(record.id)
     return {
         "AppliedAmount": money(-books.ledger.settled(record.id)),
@@ -36,7 +36,7 @@ def check_credits(
 ) -> Decimal:
     """Check the SetCredit elements of a request and return their sum. Raises `RequestError` 3120 or 3210.
 
-    A credit must have enough left, and all of them together must not be more than `limit`, what is to be settled.
+    Each credit must have enough left, and their sum must not exceed `limit`, the amount to settle.
     """
     own = draft.before.id if draft is not None and draft.before is not None else ""
     total = ZERO
@@ -54,12 +54,12 @@ def check_credits(
 
 
 def open_entity(books: Books, record: Record) -> str:
-    """Return the customer or vendor that a transaction leaves something open with."""
+    """Return the customer or vendor of a transaction's open amount."""
     return next((posting.entity for posting in books.ledger.postings(record.id) if posting.is_open), "")
 
 
 def open_transactions(books: Books, entity: str, kinds: tuple[str, ...], own: str = "") -> list[tuple[Record, Decimal]]:
-    """Return the transactions of a customer or vendor that something is left of, with what is left; oldest first."""
+    """Return the open transactions of a customer or vendor with their open amounts, oldest first."""
     records = [books.transactions[each] for each in books.users(entity) if each in books.transactions]
     records = [each for each in records if each.kind.name in kinds]
     rows = [(each, books.ledger.open_amount(each.id, without=own)) for each in records]
@@ -70,7 +70,7 @@ def open_transactions(books: Books, entity: str, kinds: tuple[str, ...], own: st
 
 
 def settle_any(books: Books, applied: Iterable[Fields], kinds: tuple[str, ...], own: str) -> Decimal:
-    """Check that transactions have enough left for a check that is applied to them, and return the sum."""
+    """Check that transactions have enough left for a check that is applied to them. Return the sum."""
     total = ZERO
     for each in applied:
         target = find_transaction(books, each["TxnID"], kinds)

@@ -1,4 +1,4 @@
-"""Sales tax of the US edition: what a form's taxable lines owe to each tax agency."""
+"""Sales tax of the US edition: the tax on a form's taxable lines, for each tax agency."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 def is_taxable(books: Books, code_id: str) -> bool:
-    """Tell whether a sales tax code means that tax is due."""
+    """Return whether a sales tax code is taxable."""
     code = books.lists.get(code_id)
     return code is not None and code.fields.get("IsTaxable") == "true"
 
 
 def tax_items(books: Books, item_id: str) -> list[Record]:
-    """Return the tax items that a tax item stands for: itself, or the members of a group."""
+    """Return the tax items of a tax item or group: the item itself, or the members of the group."""
     item = books.lists.get(item_id)
     if item is None:
         return []
@@ -45,7 +45,7 @@ def default_tax_item(books: Books, customer: Fields) -> Fields:
 
 
 def compute_tax(books: Books, draft: Draft, lines: Iterable[Fields]) -> Decimal:
-    """Compute the tax of a form and note it in `Taxes`: one amount for each tax item. Returns the sum."""
+    """Compute the tax of a form and store it in `Taxes`, one amount for each tax item. Returns the sum."""
     item_id, customer_code = draft.reference("ItemSalesTaxRef"), draft.reference("CustomerSalesTaxCodeRef")
     if not item_id or (customer_code and not is_taxable(books, customer_code)):
         draft.fields["Taxes"] = []

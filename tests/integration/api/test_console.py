@@ -123,7 +123,7 @@ def test_an_asset_is_kept_for_good_and_a_page_is_revalidated() -> None:
     assert get("/app")["headers"]["Cache-Control"] == "no-cache"
 
 
-def test_what_the_browser_has_is_not_sent_again() -> None:
+def test_a_file_that_the_browser_has_is_not_sent_again() -> None:
     tag = get("/app")["headers"]["ETag"]
     response = get("/app", **{"If-None-Match": tag})
     assert (response["statusCode"], response["body"]) == (304, "")
@@ -144,7 +144,7 @@ def test_what_the_browser_has_is_not_sent_again() -> None:
         "/app/schema/requests/None.json",
     ],
 )
-def test_what_is_no_file_of_the_console_is_not_found_and_not_kept(path: str) -> None:
+def test_an_unknown_path_is_not_found_and_not_cached(path: str) -> None:
     response = get(path)
     assert response["statusCode"] == 404
     assert response["headers"]["Cache-Control"] == "no-store"

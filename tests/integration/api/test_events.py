@@ -73,10 +73,10 @@ class Receiver:
 
 
 class NoRetries:
-    """A queue that nothing is planned on."""
+    """A queue that fails if an attempt is planned."""
 
     def plan(self, ticket: PlannedAttempt) -> None:
-        """Fail: every webhook was taken."""
+        """Fail, because the receiver accepts every webhook."""
         raise AssertionError(f"nothing is to be tried again: {ticket}")
 
 

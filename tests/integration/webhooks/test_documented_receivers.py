@@ -1,4 +1,4 @@
-"""The receivers in docs/webhooks.md keep their promises. The tests run them unchanged."""
+"""The receivers in docs/webhooks.md work as described. The tests run them unchanged."""
 
 from __future__ import annotations
 

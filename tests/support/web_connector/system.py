@@ -61,7 +61,10 @@ class Termination(NamedTuple):
 
 
 class ConcurrentCall(NamedTuple):
-    """After `calls` calls of the store, another caller does `what` to connection `number`; the function continues."""
+    """After `calls` calls of the store, another caller does `what` with connection `number`.
+
+    Then the function continues.
+    """
 
     calls: int
     what: str

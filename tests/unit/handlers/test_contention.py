@@ -1,4 +1,4 @@
-"""Changes are made again when somebody else was first, and given up politely when somebody always is."""
+"""A change that conflicts with another is repeated. After repeated conflicts, the caller gets an error."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Rival(FakeStore):
-    """A store in which somebody else changes the same thing first, `races` times."""
+    """A store in which another caller changes the same entity first, `races` times."""
 
     races = 0
 

@@ -35,7 +35,7 @@ class Days:
         return [("connection", f"day {number}") for number in range(min(limit, self._number))]
 
     def pack(self, connection_id: str, day: str, after: tuple[str, str] | None) -> tuple[str, str] | None:
-        """Note the step."""
+        """Record the step."""
         self.steps.append((connection_id, day, after))
         if day == self._bad:
             raise OSError(day)

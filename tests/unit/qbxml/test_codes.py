@@ -62,7 +62,7 @@ LISTED_HRESULTS = (
     *range(0x8004041A, 0x8004042D),
     *(0x80040308, 0x80040154, 0x80010105, 0x800706BA, 0x800706BE),
 )
-"""What QuickBooks' request processor is known to report."""
+"""The HRESULTs that QuickBooks' request processor is known to report."""
 
 LISTED_STATUSES = (
     *(0, 1, 500, 501, 510, 530, 531, 540, 550, 560, 570, 600, 1000, 1010, 1030, 1060),

@@ -124,7 +124,7 @@ def test_additions_of_the_later_document_are_merged_with_their_version(output_fo
     assert txn_id == ["TxnID", "?", "IDTYPE", {"attributes": {"useMacro": "MACROTYPE"}}]
 
 
-def test_a_response_says_what_repeats_and_what_is_boolean(output_folder: Path) -> None:
+def test_the_facts_of_a_response_mark_arrays_and_booleans(output_folder: Path) -> None:
     assert read(output_folder / "responses" / "ToyQueryRs.json") == {"ToyRet": [{"ListID": 0, "IsActive": 1}]}
 
 

@@ -53,7 +53,7 @@ def an_expired_record(store: FakeStore) -> QueuedRequest:
 
 
 def removal(record: QueuedRequest, number: int = 1) -> dict[str, Any]:
-    """Return the stream record of a removal, as Lambda hands it over."""
+    """Return the stream record of a removal, as Lambda passes it on."""
     return {"dynamodb": {"SequenceNumber": str(number), "OldImage": record_item(record, 1)}}
 
 
@@ -93,7 +93,7 @@ def test_a_record_that_cannot_be_forgotten_is_named_and_does_not_block_others() 
     assert set(store.bodies) == {records[1].id}
 
 
-def test_contention_makes_the_stream_record_come_again() -> None:
+def test_contention_causes_the_stream_record_to_be_delivered_again() -> None:
     class Contended(FakeStore):
         def commit(self, *changes: object) -> None:
             raise TooManyRequests(f"busy: {changes}")

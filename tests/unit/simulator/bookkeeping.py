@@ -112,7 +112,10 @@ class Bookkeeper:
         return response[0]
 
     def refusal(self, kind: str, **fields: Any) -> tuple[str, str]:
-        """Send an Add request that QuickBooks must refuse: nothing is stored. Returns status and message."""
+        """Send an Add request that QuickBooks must refuse, and return status and message.
+
+        Checks that nothing was stored.
+        """
         before = len(self.books.transactions), dict(self.books.ledger.accounts)
         response = self.try_to_add(kind, **fields)
         assert (len(self.books.transactions), dict(self.books.ledger.accounts)) == before
@@ -143,7 +146,7 @@ class Bookkeeper:
         return Decimal(self.get(customer, "Customer").findtext("Balance", ""))
 
     def invoice(self, customer: str = "Ada", **fields: Any) -> Element:
-        """Add an invoice: one line of work at 100.00 unless told."""
+        """Add an invoice. By default it has one line of work at 100.00."""
         fields.setdefault("InvoiceLineAdd", [{"ItemRef": "Work", "Rate": "100"}])
         return self.add("Invoice", CustomerRef=customer, **fields)
 

@@ -41,7 +41,7 @@ def run(sample: Sample) -> Element:
 
 
 def _filled(text: str, record: Element) -> str:
-    """Fill in what a request takes from the record before it; QuickBooks wants ASCII."""
+    """Fill in the values that a request takes from the previous record, in ASCII."""
     record_id = record.findtext("ListID") or record.findtext("TxnID") or ""
     text = text.replace("{id}", record_id).replace("{sequence}", record.findtext("EditSequence") or "")
     return text.encode("ascii", "xmlcharrefreplace").decode()

@@ -1,4 +1,4 @@
-"""Our own service at the end of the simulator's line, in the same process: its endpoint over fakes."""
+"""Our own service behind the simulator's line, in the same process: its endpoint over fakes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Service:
         return response.status, response.body.encode()
 
     def play(self, script: Script, fill: Callable[[Connector], object]) -> ScriptRun:
-        """Fill the queue and run all sessions of a script, a minute after each other."""
+        """Fill the queue and run all sessions of a script, one minute apart."""
         fill(self.qbwc)
         run = script.start(
             qwc.render(self.connection, base_url="https://queue.example.com"),

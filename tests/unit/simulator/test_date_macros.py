@@ -52,6 +52,6 @@ def test_last_month_to_date_ends_with_a_shorter_month() -> None:
     assert date_range("LastMonthToDate", date(2026, 3, 31)) == (date(2026, 2, 1), date(2026, 2, 28))
 
 
-def test_what_is_no_macro_is_refused() -> None:
+def test_an_unknown_macro_is_refused() -> None:
     with pytest.raises(ValueError, match="not a DateMacro"):
         date_range("Someday", TODAY)

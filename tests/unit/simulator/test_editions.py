@@ -1,4 +1,4 @@
-"""Editions of QuickBooks and versions of qbXML: what each has in requests and in responses."""
+"""Editions of QuickBooks and versions of qbXML: the elements of each in requests and responses."""
 
 from __future__ import annotations
 

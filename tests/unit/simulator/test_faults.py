@@ -1,4 +1,4 @@
-"""Injected faults, as the service and the Web Connector see them."""
+"""Injected faults and their effects on the service and the Web Connector."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_lost_request_never_reaches_the_service() -> None:
     assert len(run.company.writes) == 1
 
 
-def test_a_lost_response_was_seen_by_the_service() -> None:
+def test_a_call_with_a_lost_response_reached_the_service() -> None:
     run = Run("receiveResponseXML:1:lose-response")
 
     assert run.results[0].error == 1042
@@ -78,7 +78,7 @@ def test_a_delay_waits_before_the_call() -> None:
     assert run.waits == [2.5, 5.0]
 
 
-def test_a_hang_ends_in_a_time_out_after_the_service_saw_the_call() -> None:
+def test_a_hang_ends_in_a_time_out_after_the_call_reached_the_service() -> None:
     run = Run("sendRequestXML:1:hang")
 
     assert run.results[0].error == 1041
@@ -129,7 +129,7 @@ def test_a_late_duplicate_is_repeated_after_the_next_login() -> None:
     assert [result.error for result in run.results] == [None, None]
 
 
-def test_a_late_duplicate_can_come_in_the_middle_of_its_own_session() -> None:
+def test_a_late_duplicate_can_arrive_in_the_middle_of_its_own_session() -> None:
     step = {"on": "receiveResponseXML", "do": "late-duplicate", "until": {"on": "sendRequestXML", "call": 2}}
     run = Run(sessions=0)
     run.service.replies["receiveResponseXML"] = [50, 50, 100]

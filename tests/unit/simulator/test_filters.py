@@ -33,7 +33,7 @@ def test_accounts_by_type() -> None:
     assert {element.findtext("AccountType") for element in response} == {"Bank", "Equity"}
 
 
-def test_to_dos_that_are_not_done_come_unless_the_query_asks_for_others() -> None:
+def test_a_query_returns_to_dos_that_are_not_done_by_default() -> None:
     company = a_company()
     for is_done in ("true", "false"):
         add(company, "ToDo", f"<Notes>{is_done}</Notes><IsDone>{is_done}</IsDone>")

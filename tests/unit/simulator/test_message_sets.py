@@ -77,7 +77,7 @@ def test_the_table_of_message_sets(
     assert set(company.message_sets.stored["Simulator"]) == message_set_ids
 
 
-def test_a_response_of_severity_error_is_kept_like_any_other() -> None:
+def test_a_response_with_severity_error_is_kept_like_any_other() -> None:
     company = a_company()
     say(company, None, None, ADD)
     assert say(company, "X", None, ADD) == "0: 3100"
@@ -87,7 +87,7 @@ def test_a_response_of_severity_error_is_kept_like_any_other() -> None:
     assert len(company.executed) == 2
 
 
-def test_clearing_all_of_nothing_is_no_mistake() -> None:
+def test_clearing_all_responses_succeeds_if_there_are_none() -> None:
     assert say(a_company(), None, EVERYTHING, "") == "0:"
 
 
@@ -97,7 +97,7 @@ def test_another_company_file_does_not_have_it() -> None:
     assert say(a_company(), "X", "X", "") == "9002:"
 
 
-def test_what_one_application_clears_another_one_keeps() -> None:
+def test_clearing_affects_only_one_application() -> None:
     company = a_company()
     one, two = company.begin_session("One"), company.begin_session("Two")
     say(one, "X", None, ADD)

@@ -15,7 +15,7 @@ import simulator
 
 FOLDER = Path(simulator.__file__ or "").parent
 BUILD = FOLDER / "build"
-"""What `pip install ./simulator` leaves behind."""
+"""The files that `pip install ./simulator` creates in the source folder."""
 PROJECT = tomllib.loads((FOLDER / "pyproject.toml").read_text(encoding="utf-8"))
 
 

@@ -116,7 +116,7 @@ def test_a_payment_is_applied_to_the_oldest_invoices(keeper: Bookkeeper) -> None
     assert state(keeper, exact)[2] == "true"
 
 
-def test_what_is_not_applied_stays_with_the_customer_and_can_settle_a_later_invoice(keeper: Bookkeeper) -> None:
+def test_an_unapplied_amount_stays_with_the_customer_and_can_settle_a_later_invoice(keeper: Bookkeeper) -> None:
     payment = keeper.add("ReceivePayment", CustomerRef="Ada", TotalAmount="130.00", IsAutoApply=True)
     assert (payment.findtext("UnusedPayment"), keeper.balance_of("Ada")) == ("130.00", Decimal(-130))
 

@@ -20,7 +20,7 @@ CUSTOMERS = document("<CustomerQueryRq><MaxReturned>1</MaxReturned></CustomerQue
 
 
 class StopAfter:
-    """A stop event that is set after a number of waits, and writes them down."""
+    """A stop event that is set after a number of waits, and records them."""
 
     def __init__(self, waits: int) -> None:
         self.remaining_waits = waits
@@ -149,7 +149,7 @@ def test_verbose_shows_calls_but_no_password(files: Path, capsys: pytest.Capture
     assert "secret" not in output
 
 
-def test_a_failed_session_is_exit_code_1(files: Path) -> None:
+def test_a_failed_session_exits_with_1(files: Path) -> None:
     assert run(files, "--once", service=ScriptedService(authenticate=[["", "nvu"]])) == 1
     assert run(files, "--once", "--open-error", "0x80040414") == 1
     assert run(files, "--once", "--fault", "sendRequestXML:1:lose-response") == 1
@@ -204,12 +204,12 @@ def test_the_command_line_adds_faults_to_those_of_the_script(files: Path, script
     assert json.loads(report.read_text())["faults_happened"] == ["session:*:open-error"]
 
 
-def test_so_many_sessions_are_run(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_given_number_of_sessions_is_run(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(files, "--sessions", "3") == 0
     assert capsys.readouterr().out.count("Finished (1 request)") == 3
 
 
-def test_ctrl_c_is_exit_code_130(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ctrl_c_exits_with_130(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(files, "--once", service=Interrupted()) == 130
     assert "Stopped." in capsys.readouterr().out
 
@@ -247,7 +247,7 @@ def test_the_company_is_kept_in_its_file(files: Path) -> None:
         ["--open-error", "dialog", "--once"],
     ],
 )
-def test_what_cannot_be_used_is_exit_code_2(
+def test_unusable_input_exits_with_2(
     files: Path, arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(files)
@@ -270,7 +270,7 @@ def test_what_cannot_be_used_is_exit_code_2(
         [],
     ],
 )
-def test_wrong_arguments_are_exit_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_arguments_exit_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(arguments)
 
@@ -278,7 +278,7 @@ def test_wrong_arguments_are_exit_code_2(arguments: list[str], capsys: pytest.Ca
     assert "usage: qbxml-simulator" in capsys.readouterr().err
 
 
-def test_the_password_can_come_from_the_environment(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_password_can_be_in_the_environment(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     service = ScriptedService(sendRequestXML=[CUSTOMERS])
     monkeypatch.setenv("QBWC_PASSWORD", "from the environment")
 
@@ -287,7 +287,7 @@ def test_the_password_can_come_from_the_environment(files: Path, monkeypatch: py
     assert service.parts("authenticate")[0]["strPassword"] == "from the environment"
 
 
-def test_the_simulator_stands_alone() -> None:
+def test_the_simulator_imports_nothing_of_the_service() -> None:
     """It imports the standard library, defusedxml, urllib3 and itself: nothing of the service."""
     allowed = {*sys.stdlib_module_names, "defusedxml", "urllib3", "simulator"}
     imported = set()

@@ -92,7 +92,7 @@ def test_a_query_returns_only_active_customers_by_default() -> None:
     assert len(active) + len(inactive) == len(every) == 200
 
 
-def test_customers_come_in_list_order_with_jobs_below_their_parents() -> None:
+def test_customers_are_in_list_order_with_jobs_below_their_parents() -> None:
     company = a_company(customers=200)
 
     every = names(customers(company, "<ActiveStatus>All</ActiveStatus>"))
@@ -531,7 +531,7 @@ def test_a_request_id_of_51_characters_is_refused() -> None:
         document("<HostQueryRq/>").replace("<QBXML>", "<!DOCTYPE QBXML [<!ENTITY a 'b'>]><QBXML>"),
     ],
 )
-def test_what_breaks_the_grammar_fails_as_a_whole(text: str) -> None:
+def test_a_document_that_violates_the_schema_fails_as_a_whole(text: str) -> None:
     company = a_company()
 
     with pytest.raises(HresultError) as caught:

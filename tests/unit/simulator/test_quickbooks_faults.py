@@ -27,7 +27,7 @@ START = document('<CustomerQueryRq requestID="7" iterator="Start"><MaxReturned>2
 
 
 class Run:
-    """Sessions in which the service hands out `requests`, one after the other."""
+    """Sessions in which the service sends `requests` one after the other."""
 
     def __init__(self, requests: list[str], *faults: dict[str, Any] | str, sessions: int = 1) -> None:
         self.waits: list[float] = []
@@ -103,7 +103,7 @@ def test_a_slow_answer_is_an_answer() -> None:
 
 
 @pytest.mark.parametrize(("after_execution", "writes"), [(False, 0), (True, 1)])
-def test_a_quickbooks_that_hangs_leaves_the_service_without_a_word(after_execution: bool, writes: int) -> None:
+def test_if_quickbooks_hangs_the_service_gets_no_call(after_execution: bool, writes: int) -> None:
     run = Run([WRITE], {"on": "process", "do": "hang", "after_execution": after_execution})
 
     assert run.service.methods[-1] == "sendRequestXML"
@@ -121,7 +121,7 @@ def test_a_request_that_hung_is_executed_once_the_next_session_has_begun() -> No
 
 
 def test_a_late_request_under_a_stored_message_set_returns_the_stored_response() -> None:
-    """The service asked, was told that nothing is kept, and sent the write again before the first copy ran."""
+    """The service asked, got no stored response, and sent the write again before the first copy was executed."""
     late = {"on": "process", "do": "execute-late", "until": {"on": "process", "request": "CustomerAddRq", "nth": 2}}
 
     run = Run([WRITE, CHECK, WRITE], late, sessions=2)
@@ -141,7 +141,7 @@ def test_a_request_that_is_executed_late_between_the_check_and_the_second_copy_i
     assert len(run.company.writes) == 1
 
 
-def test_what_is_late_can_be_done_at_any_time() -> None:
+def test_late_actions_can_be_run_at_any_time() -> None:
     run = Run([WRITE], "process:1:execute-late")
     assert (run.simulator.faults.still_late, len(run.company.writes)) == (1, 0)
 
@@ -241,7 +241,7 @@ def test_a_message_set_can_be_refused_as_a_whole(after_execution: str, writes: i
     assert len(run.company.writes) == writes
 
 
-def test_a_modal_dialog_lasts_for_so_many_sessions() -> None:
+def test_a_modal_dialog_lasts_for_the_given_number_of_sessions() -> None:
     run = Run([READ], "session:2:open-error:modal-dialog:times=2", sessions=4)
 
     assert [result.error for result in run.results] == [None, 1013, 1013, None]

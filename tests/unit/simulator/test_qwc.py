@@ -55,7 +55,7 @@ def test_a_required_element_that_is_missing_is_1039(name: str) -> None:
         ({"Scheduler": "soon"}, None),
     ],
 )
-def test_a_bad_value_has_its_number(changes: dict[str, str | None], number: int | None) -> None:
+def test_a_bad_value_is_refused_with_its_error_number(changes: dict[str, str | None], number: int | None) -> None:
     if number is None:
         assert read_qwc(qwc(**changes)).every_seconds is None
         return
@@ -65,7 +65,7 @@ def test_a_bad_value_has_its_number(changes: dict[str, str | None], number: int 
 
 
 @pytest.mark.parametrize("text", ["", "<QBWCXML>", "<qbwcxml/>", "<!DOCTYPE a [<!ENTITY b 'c'>]><QBWCXML/>"])
-def test_what_is_no_qwc_is_1039(text: str) -> None:
+def test_a_file_that_is_not_a_qwc_is_1039(text: str) -> None:
     with pytest.raises(QbwcError) as caught:
         read_qwc(text)
     assert caught.value.code == 1039

@@ -75,8 +75,8 @@ CASES = [
 
 
 @pytest.mark.parametrize(("place", "action"), CASES)
-def test_our_service_lives_through_every_fault(place: str, action: str) -> None:
-    """Each at a time when it can happen: nothing stays open, no write is repeated, counts are exact."""
+def test_our_service_recovers_from_every_fault(place: str, action: str) -> None:
+    """Each fault happens at a possible time. No request stays open, no write is repeated, and the counts are exact."""
     service = Service()
     step = {"on": place, "nth": 1 if place == "session" else 2, "do": action}
     if action == "stale-ticket":
@@ -93,7 +93,7 @@ def test_our_service_lives_through_every_fault(place: str, action: str) -> None:
     assert service.qbwc.store.counts == service.qbwc.store.recount()
 
 
-def test_a_quickbooks_that_forgets_shows_that_the_expectations_are_no_empty_words() -> None:
+def test_expectations_fail_if_quickbooks_forgets_a_write() -> None:
     """A write that QuickBooks has forgotten is sent and executed again. No service can tell the difference."""
     lost = Script.load(SCRIPTS / "lost-answer.json")
     forgets = Fault.of({"on": "process", "request": "checks", "do": "forget"})

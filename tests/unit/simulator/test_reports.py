@@ -294,7 +294,7 @@ def test_on_a_cash_basis_an_expense_counts_when_its_bill_is_paid() -> None:
     assert cash(keeper, "ProfitAndLossStandard")["Net Income"] == ["-30.00"]
 
 
-def test_on_a_cash_basis_a_credit_memo_takes_back_only_what_it_settles() -> None:
+def test_on_a_cash_basis_a_credit_memo_reverses_only_the_settled_amount() -> None:
     keeper = Bookkeeper()
     invoice = keeper.invoice(TxnDate="2026-03-01")
     credit = keeper.add(
@@ -317,7 +317,7 @@ def test_on_a_cash_basis_stock_and_tax_keep_their_dates(keeper: Bookkeeper) -> N
     assert sheet["TOTAL ASSETS"] == sheet["TOTAL LIABILITIES & EQUITY"] != accrual["TOTAL ASSETS"]
 
 
-def test_a_report_of_what_is_open_is_the_same_on_a_cash_basis(keeper: Bookkeeper) -> None:
+def test_a_report_of_open_amounts_is_the_same_on_a_cash_basis(keeper: Bookkeeper) -> None:
     accrual = report(keeper, "GeneralDetailReport", "OpenInvoices")
     table = report(keeper, "GeneralDetailReport", "OpenInvoices", f"{ALL}<ReportBasis>Cash</ReportBasis>")
 
@@ -338,7 +338,7 @@ def test_the_income_tax_reports_add_up_by_tax_line(keeper: Bookkeeper) -> None:
     assert "Tax Line Unassigned (income/expense)" in summary
 
 
-def test_the_1099_report_has_what_was_paid_to_vendors_from_the_accounts_of_its_boxes(keeper: Bookkeeper) -> None:
+def test_the_1099_report_shows_payments_to_vendors_from_the_accounts_of_its_boxes(keeper: Bookkeeper) -> None:
     keeper.add("Vendor", Name="Builder", IsVendorEligibleFor1099=True)
     box = {"MappingCategory": "BOX1", "MappingAccount": [{"AccountRef": "Rent"}]}
     content = {"Form1099CategoryAccountMappingMod": {"CategoryAccountMappingMod": [box]}}

@@ -1,4 +1,4 @@
-"""The rules of books that integrations run into: a table of requests and the statuses that QuickBooks answers with."""
+"""The rules of the books that integrations often violate: a table of requests and QuickBooks' statuses."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_the_name_of_an_employee_is_built_from_its_parts(keeper: Bookkeeper) -> 
     assert to_do.findtext("EmployeeRef/FullName") == f"{'x' * 25} M {'y' * 3}"
 
 
-def test_the_same_name_can_stand_below_two_parents(keeper: Bookkeeper) -> None:
+def test_two_parents_can_have_children_of_the_same_name(keeper: Bookkeeper) -> None:
     assert keeper.add("Customer", Name="Kitchen", ParentRef="Bruno").findtext("FullName") == "Bruno:Kitchen"
 
 
@@ -170,7 +170,7 @@ REFUSALS: dict[str, tuple[str, Content, str]] = {
         "3210",
     ),
 }
-"""By what is wrong: the kind that is added, its fields and the status."""
+"""For each mistake: the kind that is added, its fields and the status."""
 
 
 @pytest.mark.parametrize("wrong", REFUSALS)
@@ -210,7 +210,7 @@ def test_a_transaction_of_a_closed_period_is_neither_changed_nor_deleted_nor_voi
 
 
 def needs_only_an_id(request_name: str) -> bool:
-    """Tell whether an id and an EditSequence are a valid Mod of a kind."""
+    """Return whether an id and an EditSequence are a valid Mod of a kind."""
     content = schema().requests[request_name].content[request_name.removesuffix("Rq")].content
     return all(
         not particle.least or getattr(particle, "name", "") in {"ListID", "TxnID", "EditSequence"}
@@ -273,7 +273,7 @@ def test_times_have_the_offset_of_the_machine(keeper: Bookkeeper) -> None:
         assert (invoice.findtext(name) or "").endswith("-05:00")
 
 
-def test_full_names_and_sublevels_come_from_the_parents(keeper: Bookkeeper) -> None:
+def test_full_names_and_sublevels_follow_from_the_parents(keeper: Bookkeeper) -> None:
     customer = keeper.get("Bruno:b:c:d:e", "Customer")
 
     assert (customer.findtext("Name"), customer.findtext("Sublevel")) == ("e", "4")

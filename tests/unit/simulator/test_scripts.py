@@ -101,11 +101,11 @@ def problems(expect: dict[str, Any], *requests: str, steps: Any = ()) -> list[st
     return play({"expect": expect, "steps": list(steps)}, service).problems()
 
 
-def test_expectations_hold_when_everything_was_as_it_should_be() -> None:
+def test_expectations_are_met_by_a_correct_run() -> None:
     assert problems(ONE_ADD, add("A")) == []
 
 
-def test_what_was_refused_was_not_executed() -> None:
+def test_a_refused_request_was_not_executed() -> None:
     assert problems(ONE_ADD, add("A"), add("A", "2")) == []
 
 
@@ -150,7 +150,7 @@ def test_a_fault_that_never_happened_is_reported(faults: Any) -> None:
     assert problems({"faults_happened": faults}, add("A"), steps=steps) == ["the fault the lost one never happened"]
 
 
-def test_without_expectations_everything_is_as_expected() -> None:
+def test_without_expectations_no_problem_is_reported() -> None:
     assert problems({}, add("A"), add("A")) == []
     assert Expectations.parse("{}") == Expectations()
 

@@ -1,4 +1,4 @@
-"""The Web Connector's sessions: order of calls, and obedience to every return value."""
+"""The Web Connector's sessions: the order of calls, and the reaction to every return value."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CUSTOMERS = document('<CustomerQueryRq requestID="7"><MaxReturned>2</MaxReturned
 
 
 class Run:
-    """One simulator on a scripted service, with its waits and status lines written down."""
+    """One simulator on a scripted service, with a record of its waits and status lines."""
 
     def __init__(
         self, service: ScriptedService, company: Company | None = None, *, auto_run: bool = False, **options: Any
@@ -263,7 +263,7 @@ def test_a_negative_answer_asks_for_the_reason_and_closes() -> None:
 
 
 @pytest.mark.parametrize("response", ["50.5", "", "done"])
-def test_a_progress_that_is_no_integer_is_a_failed_call(response: str) -> None:
+def test_a_progress_that_is_not_an_integer_is_a_failed_call(response: str) -> None:
     service = ScriptedService(sendRequestXML=[CUSTOMERS], receiveResponseXML=[response])
 
     run = Run(service)

@@ -1,4 +1,4 @@
-"""What the command prints for each request."""
+"""The line that the command prints for each request."""
 
 from __future__ import annotations
 

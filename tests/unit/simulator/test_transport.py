@@ -42,7 +42,7 @@ def test_a_call_is_posted_without_following_redirects() -> None:
     assert (options["headers"], options["body"]) == ({"SOAPAction": '"x"'}, b"<b/>")
 
 
-def test_an_answer_that_is_not_text_xml_is_no_answer() -> None:
+def test_a_response_that_is_not_text_xml_is_refused() -> None:
     with pytest.raises(TransportError, match="'application/json', but expected 'text/xml'"):
         HttpTransport(Pool(http_response(200, "application/json"))).post("https://qb.example.com/", {}, b"")
 
@@ -59,7 +59,7 @@ def test_a_page_is_fetched_for_its_status() -> None:
 
 
 @pytest.mark.parametrize("error", [urllib3.exceptions.ProtocolError("reset"), urllib3.exceptions.HTTPError("no route")])
-def test_what_urllib3_raises_is_a_transport_error(error: Exception) -> None:
+def test_an_error_of_urllib3_is_a_transport_error(error: Exception) -> None:
     transport = HttpTransport(Pool(error))
 
     with pytest.raises(TransportError):

@@ -181,7 +181,7 @@ def test_a_sales_order_without_customer_or_lines_cannot_be_parsed(content: str) 
         add_order(a_company(), content)
 
 
-def test_what_repeats_in_an_add_is_stored_under_its_name_in_responses() -> None:
+def test_a_repeated_element_of_an_add_is_stored_under_its_name_in_responses() -> None:
     company = a_company()
 
     customer = add_customer(

@@ -68,7 +68,7 @@ def with_path() -> Connector:
 
 
 def fails(qbwc: Connector, hresult: str = NOT_FOUND) -> str:
-    """Say that QuickBooks could not be opened."""
+    """Report that QuickBooks could not be opened."""
     return str(qbwc.call("connectionError", qbwc.ticket, hresult, ""))
 
 

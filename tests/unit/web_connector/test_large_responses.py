@@ -37,7 +37,7 @@ def error_of(qbwc: Connector, request_id: str) -> RequestError:
     return error
 
 
-def test_a_read_whose_response_never_came_in_three_sessions_is_too_large(qbwc: Connector) -> None:
+def test_a_read_whose_response_is_lost_in_three_sessions_is_too_large(qbwc: Connector) -> None:
     read = qbwc.queue()
 
     for _ in range(3):

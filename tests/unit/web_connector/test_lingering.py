@@ -137,7 +137,7 @@ def test_a_duplicate_of_the_last_response_does_not_end_lingering(qbwc: Connector
 
 
 def test_a_session_that_requeued_a_request_does_not_linger(qbwc: Connector) -> None:
-    """This session may not take it again, and the later one must come for it."""
+    """This session must not claim the request again, so it ends, and a later session claims it."""
     qbwc.queue()
     qbwc.begin()
 

@@ -1,4 +1,4 @@
-"""The `.qwc` file."""
+"""The `.qwc` file: its elements, and the names in it."""
 
 from __future__ import annotations
 

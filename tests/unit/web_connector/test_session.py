@@ -111,7 +111,7 @@ def test_get_last_error_always_returns_a_text(qbwc: Connector) -> None:
 
 
 def test_get_last_error_of_an_ended_session_says_so(qbwc: Connector) -> None:
-    """More may be queued: its old ticket says nothing about that."""
+    """More requests may be queued. The old ticket tells nothing about them."""
     qbwc.queue()
     qbwc.begin()
     qbwc.close()

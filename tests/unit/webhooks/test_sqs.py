@@ -77,7 +77,7 @@ def test_a_message_is_a_flat_object() -> None:
 
 
 @given(st.integers(0, 9), st.integers(0, 9), st.integers(0, 99), st.timedeltas(timedelta(0), timedelta(days=2)))
-def test_a_message_gives_back_its_planned_attempt(
+def test_a_message_is_read_as_its_planned_attempt(
     webhook_round: int, attempts: int, chunks: int, wait: timedelta
 ) -> None:
     planned_attempt = PlannedAttempt("id", "app", webhook_round, attempts, chunks, NOON + wait)
