@@ -1,4 +1,4 @@
-"""Simulate how many transactions per second one connection sustains, by the number of shards of its row of counts.
+"""Simulate how many transactions per second one connection sustains, by the number of its rows of counts.
 
 Run `python -m benchmarks.count_contention`. Each day has its row of counts. DynamoDB cancels transactions that conflict
 on an item, but emulators do not. The simulation uses discrete events and these assumptions:
@@ -9,7 +9,7 @@ on an item, but emulators do not. The simulation uses discrete events and these 
 * A cancelled transaction is retried as in `adapters/dynamodb/store.py`, with the same parameters.
 * `create` names the row of counts and the connection, because it checks that the connection exists. `change` (claim,
   response, webhook) names only the row. `life` is one create for every four changes, as in the life of a record.
-* Each try chooses its shard at random. With `1, then n` the first try takes the first row, and each try after a
+* Each try chooses its row at random. With `1, then n` the first try takes the first row, and each try after a
   conflict takes one of n rows.
 * `steady`: transactions arrive at random at a fixed rate (Poisson) for a minute. The rate is sustained if fewer than
   one transaction in ten thousand ends in 429. `50 threads`: each thread starts a transaction when its last one ends.
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 TRANSACTION_SECONDS = 0.010
 CANCELLED_SECONDS = 0.005
-SHARDS = {"1": (1, 1), "4": (4, 4), "16": (16, 16), "1, then 4": (1, 4), "1, then 8": (1, 8), "1, then 16": (1, 16)}
-"""The number of shards from which the first try chooses, and the number for later tries."""
+ROWS = {"1": (1, 1), "4": (4, 4), "16": (16, 16), "1, then 4": (1, 4), "1, then 8": (1, 8), "1, then 16": (1, 16)}
+"""The number of rows from which the first try chooses, and the number for later tries."""
 CREATES = {"create": 1.0, "change": 0.0, "life": 0.2}
 """The share of creates among the transactions."""
 DURATION_SECONDS = 60.0
@@ -60,9 +60,9 @@ class Result:
 class Simulation:
     """The items of one connection, the transactions that lock them, and the next events."""
 
-    def __init__(self, shards: tuple[int, int], creates: float, seed: int = 7) -> None:
+    def __init__(self, rows: tuple[int, int], creates: float, seed: int = 7) -> None:
         self._chance = random.Random(seed)  # noqa: S311 - the same run each time
-        self._shards = shards
+        self._rows = rows
         self._creates = creates
         self._locked_items: set[str] = set()
         self._events: list[tuple[float, int, Callable[[], None]]] = []
@@ -103,7 +103,7 @@ class Simulation:
         self._begin(start, 0, others, then)
 
     def _begin(self, start: float, attempt: int, others: frozenset[str], then: Callable[[], None]) -> None:
-        items = others | {f"counts#{self._chance.randrange(self._shards[attempt > 0])}"}
+        items = others | {f"counts#{self._chance.randrange(self._rows[attempt > 0])}"}
         if self._locked_items & items:
             self._at(self._now + CANCELLED_SECONDS, lambda: self._cancelled(start, attempt, others, then))
             return
@@ -124,11 +124,11 @@ class Simulation:
         self._at(self._now + longest * self._chance.random(), lambda: self._begin(start, attempt + 1, others, then))
 
 
-def highest_rate(shards: tuple[int, int], creates: float) -> tuple[float, Result]:
+def highest_rate(rows: tuple[int, int], creates: float) -> tuple[float, Result]:
     """Return the highest rate at which almost no transaction is refused, with its result."""
     best = (0.0, Result([0.0]))
     for rate in RATES:
-        result = Simulation(shards, creates).steady(rate)
+        result = Simulation(rows, creates).steady(rate)
         if result.refused_share > REFUSED_SHARE:
             break
         best = (rate, result)
@@ -136,12 +136,12 @@ def highest_rate(shards: tuple[int, int], creates: float) -> tuple[float, Result
 
 
 def main() -> None:
-    """Print the rate that each number of shards sustains."""
-    print(f"{'':8} {'shards':>10} | steady: a second  p50 ms  p99 ms | 50 threads: a second   refused  p99 ms")
+    """Print the rate that each number of rows sustains."""
+    print(f"{'':8} {'rows':>10} | steady: a second  p50 ms  p99 ms | 50 threads: a second   refused  p99 ms")
     for kind, creates in CREATES.items():
-        for name, shards in SHARDS.items():
-            rate, steady = highest_rate(shards, creates)
-            crowd = Simulation(shards, creates).threads(THREADS)
+        for name, rows in ROWS.items():
+            rate, steady = highest_rate(rows, creates)
+            crowd = Simulation(rows, creates).threads(THREADS)
             print(
                 f"{kind:8} {name:>10} | {rate:16.0f} {steady.percentile(0.5) * 1000:7.0f}"
                 f" {steady.percentile(0.99) * 1000:7.0f} | {len(crowd.seconds) / DURATION_SECONDS:20.0f}"

@@ -77,11 +77,11 @@ class KeptState:
         ]
         return sorted(messages, key=lambda message: message.due)
 
-    def put_place(self, reader: str, shard: str, sequence_number: str) -> None:
+    def put_position(self, reader: str, shard: str, sequence_number: str) -> None:
         """Store the position of a reader in a shard."""
         self._put("place", f"{reader} {shard}", {"sequence_number": {"S": sequence_number}})
 
-    def place(self, reader: str, shard: str) -> str | None:
+    def position(self, reader: str, shard: str) -> str | None:
         """Return the sequence number of the last record that a reader handled, or None."""
         response = self._dynamodb.get_item(TableName=TABLE, Key=_key("place", f"{reader} {shard}"), ConsistentRead=True)
         return response["Item"]["sequence_number"]["S"] if "Item" in response else None

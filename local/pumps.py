@@ -144,7 +144,7 @@ class StreamPump(Pump):
                 return False  # the next run delivers the rest
             # Saved only after the delivery: after a crash, records are delivered again, not lost.
             if records and self._state:
-                self._state.put_place(self._reader, shard, records[-1]["dynamodb"]["SequenceNumber"])
+                self._state.put_position(self._reader, shard, records[-1]["dynamodb"]["SequenceNumber"])
             self._iterators[shard] = response.get("NextShardIterator")
             has_records = has_records or bool(records)
         return has_records
@@ -171,15 +171,15 @@ class StreamPump(Pump):
         self._refreshed_at = time.monotonic()
 
     def _iterator(self, shard: str) -> str:
-        place = self._state.place(self._reader, shard) if self._state else None
-        if place is None:
+        position = self._state.position(self._reader, shard) if self._state else None
+        if position is None:
             return self._first_iterator(shard)
         try:
             response = self._streams.get_shard_iterator(
                 StreamArn=self._stream_arn,
                 ShardId=shard,
                 ShardIteratorType="AFTER_SEQUENCE_NUMBER",
-                SequenceNumber=place,
+                SequenceNumber=position,
             )
         except self._streams.exceptions.TrimmedDataAccessException:
             return self._first_iterator(shard)

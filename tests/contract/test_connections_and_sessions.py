@@ -104,7 +104,7 @@ def test_a_change_of_a_session_from_an_old_revision_conflicts(store: AnyStore) -
     assert conflict.value.current == first_change
 
 
-def test_the_sweeper_finds_open_sessions_that_are_silent(store: AnyStore) -> None:
+def test_the_sweep_finds_open_sessions_that_are_silent(store: AnyStore) -> None:
     silent = a_session(id="01" * 32, last_call_at=timestamp(NOON))
     silent_longer = a_session(id="02" * 32, last_call_at=timestamp(NOON - timedelta(hours=1)))
     lively = a_session(id="03" * 32, last_call_at=timestamp(LATER))

@@ -256,7 +256,7 @@ def test_records_skipped_by_a_stop_are_delivered_again(clients: dict[str, Any]) 
 def test_a_position_that_the_stream_no_longer_has_means_its_oldest_record(clients: dict[str, Any]) -> None:
     create_tables(TEMPLATE, clients["dynamodb"], [DEFINITION])
     state = KeptState(clients["dynamodb"])
-    state.put_place("Thing arn", "s", "2")
+    state.put_position("Thing arn", "s", "2")
     functions = Functions()
 
     a_pump(functions, Stream(trimmed=True), state).step()

@@ -2,7 +2,7 @@
 
 DynamoDB cancels a transaction that names an item while another transaction changes it. Every change of a connection's
 records names the row of its day. The first try therefore adds to that row. After a conflict, the next try adds to one
-of the `OVERFLOW_ROWS` extra rows, chosen at random. Readers add up the rows (decision 0007).
+of `OVERFLOW_ROWS` overflow rows, chosen at random. Readers add up the rows (decision 0007).
 """
 
 from __future__ import annotations

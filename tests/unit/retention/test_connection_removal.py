@@ -71,7 +71,7 @@ def test_a_silent_session_ends_with_its_connection_and_returns_its_request() -> 
     assert in_use.store.counts == in_use.store.recount(CONNECTION_ID)
 
 
-def test_the_sweeper_handles_sessions_of_a_deleted_connection() -> None:
+def test_the_sweep_handles_sessions_of_a_deleted_connection() -> None:
     in_use = ConnectionInUse()
     in_use.clock.advance(seconds=SILENCE_SECONDS)
     in_use.delete()

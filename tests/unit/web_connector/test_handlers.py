@@ -25,7 +25,7 @@ SOURCE = Path(web_connector.__file__).parent.parent
 
 @pytest.fixture
 def qbwc() -> Iterator[Connector]:
-    """Return a Web Connector. The handlers use its endpoint and its sweeper."""
+    """Return a Web Connector. The handlers use its endpoint and its sweep."""
     qbwc = Connector()
     qbwc.connect()
     services = services_with(qbwc.store, qbwc.clock)

@@ -64,7 +64,7 @@ def lose_connection(qbwc: Connector) -> None:
 
 
 def sweep_session(qbwc: Connector) -> None:
-    """Make no further call until the sweeper runs."""
+    """Make no further call until the sweep runs."""
     qbwc.clock.advance(seconds=SILENCE_SECONDS + 60)
     sweep(qbwc.store, qbwc.clock, qbwc.clock.advance(seconds=1))
 

@@ -1,4 +1,4 @@
-"""The sweeper."""
+"""The sweep: it releases silent sessions and removes the data of deleted connections."""
 
 from __future__ import annotations
 
