@@ -1,4 +1,4 @@
-"""Compute what requests and idle connections cost in AWS, from the calls and capacity used and `prices.json`.
+"""Compute the cost of requests and idle connections in AWS, from the calls and capacity used and `prices.json`.
 
 Run `python -m benchmarks.costs [--prices FILE] [--lambda-ms 25] [--log-bytes 1500]`.
 

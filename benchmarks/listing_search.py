@@ -75,7 +75,7 @@ def statements(query: ListQuery) -> str:
 
 
 def scan(client: Any, table: str) -> int:
-    """Read every item of the table of bodies. Return how many texts contain the needle."""
+    """Read every item of the table of bodies. Return the number of texts that contain the needle."""
     return sum(
         NEEDLE in item["search_text"]["S"]
         for response in client.get_paginator("scan").paginate(TableName=table)

@@ -1,7 +1,7 @@
 """Compare two ways to remove a deleted connection's records: batches in parallel, and one record after another.
 
 Run `python -m local.dynamodb_local .tools/dynamodb-local 8127 python -m benchmarks.purging [RECORDS]` (default 10000).
-The baseline is the former method of the sweeper. For each record it queries the bodies and deletes each item. It is
+The baseline is the former method of the sweep. For each record it queries the bodies and deletes each item. It is
 measured with a tenth of the records. DynamoDB Local does not throttle. In DynamoDB, an index accepts 1,000 deletions
 of one connection per second.
 """
@@ -58,7 +58,7 @@ def main(records: int = RECORDS) -> None:
 
 
 def one_by_one(client: Any, tables: TableNames, records: Sequence[QueuedRequest]) -> None:
-    """Remove records as the sweeper formerly did."""
+    """Remove records as the sweep formerly did."""
     for record in records:
         parts = client.query(
             TableName=tables.payloads,

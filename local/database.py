@@ -60,7 +60,7 @@ def _description(dynamodb: Any, name: str) -> Mapping[str, Any] | None:
     except dynamodb.exceptions.ResourceNotFoundException:
         return None
     except (BotoCoreError, ClientError) as error:
-        # Nothing listens there, or it is not DynamoDB.
+        # No server listens there, or it is not DynamoDB.
         raise DatabaseUnusable(
             f"No DynamoDB responds at {dynamodb.meta.endpoint_url} ({error}).\n"
             "Start it first (`make dynamodb` starts DynamoDB Local on port 8127), or leave DYNAMODB_ENDPOINT out."

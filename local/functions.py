@@ -1,4 +1,4 @@
-"""The functions of the template, called in this process in the way of Lambda."""
+"""The functions of the template, called in this process as Lambda calls them."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ RESOURCE_PREFIXES = {"dynamodb": "table/", "sqs": ""}
 
 
 def permissions_of(template: Template, function: Function) -> frozenset[Permission]:
-    """Return what the role of a function allows on resources of the template."""
+    """Return the permissions of a function's role on resources of the template."""
     resolved = template.with_references({f"{name}.Arn": name for name in template.document["Resources"]})
     policies = resolved.resources("AWS::IAM::Role")[_role(function)].get("Policies", [])
     return frozenset(

@@ -85,9 +85,9 @@ def check(functions_client: Any, functions: Sequence[str], dynamodb: Any, tables
 
 
 def copy_table(dynamodb: Any, source: str, target: str) -> tuple[int, int]:
-    """Make `target` equal to `source`. Return how many items were written and deleted.
+    """Make `target` equal to `source`. Return the numbers of written and deleted items.
 
-    Items that are equal are left alone, so the stream reports only what changed.
+    Equal items are not written, so the stream reports only changes.
     """
     schema = dynamodb.Table(target).key_schema
     if dynamodb.Table(source).key_schema != schema:
@@ -100,7 +100,7 @@ def copy_table(dynamodb: Any, source: str, target: str) -> tuple[int, int]:
             if digests.pop(tuple(item[name] for name in names), None) != _digest(item):
                 writer.put_item(Item=item)
                 count += 1
-        for key in digests:  # what was stored since
+        for key in digests:  # items that were stored since
             writer.delete_item(Key=dict(zip(names, key, strict=True)))
     return count, len(digests)
 
@@ -118,7 +118,7 @@ def _scan(table: Any) -> Iterator[dict[str, Any]]:
 
 
 def prepare(client: Any, tables: TableNames, now: datetime) -> Mapping[str, int]:
-    """Remove all sessions and release the requests that had not ended. Return what was done, with numbers."""
+    """Remove all sessions and release the requests that had not ended. Return the number of each action."""
     store = DynamoDBStore(client, tables, retention_days=lambda: 0)
     counts = Counter({"sessions removed": 0, "connections freed": 0, "writes to ask QuickBooks about": 0})
     for session in _items(client, tables.sessions):

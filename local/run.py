@@ -290,7 +290,7 @@ def _simulated_quickbooks(
 
 
 class CompanyUnusable(Exception):
-    """COMPANY names a file that is not a company. The message says why."""
+    """COMPANY names a file that is not a company. The message gives the reason."""
 
 
 def _company(options: Options, folder: Path | None, terminal: Terminal) -> tuple[Company, Path | None]:
@@ -305,7 +305,7 @@ def _company(options: Options, folder: Path | None, terminal: Terminal) -> tuple
 
 
 def company_of_last_run(company_file: Path | None, terminal: Terminal, new: str = DEFAULT_COMPANY) -> Company:
-    """Load the company of the last run, or make a new one and put a file aside that cannot be used."""
+    """Load the company of the last run. If its file cannot be used, move the file away and make a new company."""
     if company_file is None or not company_file.exists():
         return Company.opened(new)
     try:

@@ -130,7 +130,7 @@ class Ledger:
         return self._due.get(txn_id, ZERO)
 
     def settled(self, txn_id: str, *, without: str = "") -> Decimal:
-        """Return how much is settled between this transaction and others, never negative.
+        """Return the amount that is settled between this transaction and others, never negative.
 
         Links of the transaction `without` do not count, nor do links to transactions that were deleted or voided.
         """

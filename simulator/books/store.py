@@ -28,7 +28,7 @@ TOO_MUCH = Decimal(10) ** 10
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """A record that was deleted: what ListDeletedQuery and TxnDeletedQuery return."""
+    """A deleted record, as ListDeletedQuery and TxnDeletedQuery return it."""
 
     kind: str
     id: str
@@ -142,7 +142,7 @@ class Books:
 
     @contextmanager
     def atomic(self) -> Iterator[None]:
-        """Leave the books as they were when the block raises an exception."""
+        """Undo all changes if the block raises an exception."""
         counters = self.last_list_number, self.last_txn_number, self.last_line_number
         settings = deepcopy((self.preferences, self.custom_fields))
         steps = self._undo = []
@@ -256,7 +256,7 @@ class Books:
             self._rename(child)
 
     def _index(self, record: Record) -> None:
-        # Effects come first: they are the only step that can fail.
+        # Effects are computed first, because only this step can fail.
         if not record.kind.is_list and not record.is_void:
             effects = rules.of(record.kind).effects(self, record)
             total = Decimal(record.fields.get("TotalAmount") or "0")

@@ -1,4 +1,4 @@
-"""Books as JSON: what `Company.save` writes and `Company.load` reads."""
+"""Books as JSON, for `Company.save` and `Company.load`."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ LATE = frozenset({"late-duplicate", "sleep", "execute-late"})
 
 _COMMON = ("on", "do", "nth", "call", "times", "request", "machine", "until", "name", "about")
 EVENT_KEYS = ("on", "nth", "call", "request", "machine")
-"""The keys of an event. In a step they say when the fault begins."""
+"""The keys of an event. In a step they determine the beginning of the fault."""
 
 
 @dataclass(frozen=True, slots=True)

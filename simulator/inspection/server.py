@@ -116,7 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._respond(lambda path, _: self._inspector.delete(path))
 
     def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 - the name of the base class
-        """Print nothing: the terminal shows the requests of the Web Connector."""
+        """Print nothing, because the terminal shows the requests of the Web Connector."""
 
     def _respond(self, view: Callable[[list[str], dict[str, str]], Json]) -> None:
         refusal = self._refusal()

@@ -197,15 +197,15 @@ REPORTS: dict[str, Report] = {
     "PayrollTransactionDetail": _payroll("Payroll Transaction Detail"),
     "PayrollTransactionsByPayee": _payroll("Payroll Transactions by Payee"),
 }
-"""The reports by type. The types that are missing here need what the simulated company does not have: budgets, several
-sites, serial and lot numbers, an audit trail."""
+"""The reports by type. The missing types need data that the simulated company does not have: budgets, several sites,
+serial and lot numbers, an audit trail."""
 
 _AS_OF = ("BalanceSheet", "TrialBalance", "CustomerBalance", "VendorBalance", "Open", "UnpaidBills")
 """The beginnings of the report types that show balances: without a date they include all transactions."""
 
 
 def respond(context: Context) -> Response:
-    """Answer a report request. Raises `RequestError` 3250 for what the simulated company cannot report."""
+    """Answer a report request. Raises `RequestError` 3250 for a report that the simulated company cannot make."""
     name = context.name.replace("QueryRq", "Type")
     report_type = context.node.findtext(name, "")
     report = REPORTS.get(report_type)

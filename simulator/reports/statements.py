@@ -90,7 +90,7 @@ def _write_profit_and_loss(table: Table, selection: Selection, division: Divisio
 def profit_and_loss_compared(
     selection: Selection, title: str, other: Period, other_title: str, *, changes: bool
 ) -> Table:
-    """Return the profit and loss of a period beside that of another one."""
+    """Return the profit and loss of two periods, with the differences."""
     types = account_types(selection.books)
 
     def row_of(_record: Record, posting: Posting) -> str | None:
@@ -159,7 +159,7 @@ def _year_before(selection: Selection) -> str:
 
 
 def balance_sheet_compared(selection: Selection) -> Table:
-    """Return the balance sheet beside that of a year before."""
+    """Return the balance sheet and that of a year before, with the differences."""
     before = year_before(selection.period)
     now, then = _balances(selection, by="TotalOnly").sums, _balances(selection, by="TotalOnly", period=before).sums
     title = "Balance Sheet Prev Year Comparison"

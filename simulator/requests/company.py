@@ -90,7 +90,7 @@ def nothing_recorded(_context: Context) -> Response:
 
 
 def nothing_to_do(_context: Context) -> Response:
-    """Answer a request that has nothing to do: there is no lost data event to forget."""
+    """Answer a request that has no effect, because there is no lost data event to forget."""
     return Response()
 
 

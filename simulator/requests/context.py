@@ -34,7 +34,7 @@ class OpenIterator:
 
     @property
     def remaining(self) -> int:
-        """The number of items on the pages to come."""
+        """The number of items on the remaining pages."""
         return len(self.items) - self.returned
 
 

@@ -66,7 +66,7 @@ def change_definition(context: Context) -> Response:
 
 
 def delete_definition(context: Context) -> Response:
-    """Answer DataExtDefDelRq: the definition goes with all values."""
+    """Answer DataExtDefDelRq: delete the definition and all its values."""
     books = context.books
     definition = _required_definition(books, context.node)
     books.custom_fields.remove(definition)

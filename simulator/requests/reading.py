@@ -171,7 +171,7 @@ class Reader:
             is_empty = not node.findtext("ListID") and not node.findtext("FullName")
             return "" if is_empty and not element.least else self.reference(node, top=top)
         fields = dict(former) if len(node) else {}
-        # The books number what is new. A link to a line of another transaction keeps its number.
+        # The books number new rows. A link to a line of another transaction keeps its number.
         skipped = {"EditSequence"} if former or "TxnID" in kind else {"EditSequence", *_ROW_KEYS}
         children = [child for child in node if child.tag not in skipped]
         stored = target if isinstance(target, Aggregate) else kind

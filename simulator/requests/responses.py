@@ -33,7 +33,7 @@ class Response:
 
 
 class Renderer:
-    """Writes content in the order of the schema, without what the request's version or the edition does not have."""
+    """Writes content in the order of the schema, without elements that the request's version or the edition lacks."""
 
     def __init__(self, books: Books, version: Version, edition: str) -> None:
         self._books = books
@@ -88,7 +88,7 @@ class Renderer:
         alternatives, excluded = kind.alternatives, set[str]()
         for name, child in kind.elements.items():
             if name in value:
-                # A record can hold an amount beside the percentage that it was computed from; the form shows one.
+                # A record can hold an amount and the percentage that it was computed from. The form shows one of them.
                 if name not in excluded:
                     self.render(child, value[name], lines)
                     excluded |= alternatives.get(name, frozenset())

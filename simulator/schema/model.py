@@ -189,7 +189,7 @@ class Schema:
 
 @cache
 def schema() -> Schema:
-    """Read the schema, once."""
+    """Return the schema, which is read once."""
     document = json.loads(Path(__file__).with_name("qbxml.json").read_text(encoding="ascii"))
     reader = _Reader(document["types"])
     return Schema(

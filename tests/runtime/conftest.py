@@ -1,4 +1,4 @@
-"""These tests need what `make test-runtime` sets up; without it there is nothing to collect."""
+"""These tests need the environment of `make test-runtime`. Without it, none are collected."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def components(assembly: Record) -> list[tuple[str, Decimal]]:
 
 
 def can_build(books: Books, assembly: Record) -> Decimal:
-    """Return how many of an assembly the stock of its components allows."""
+    """Return the number of assemblies that can be built from the components in stock."""
     counts = [
         books.ledger.on_hand.get(item, ZERO) // quantity for item, quantity in components(assembly) if quantity > 0
     ]  # fmt: skip

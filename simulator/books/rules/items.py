@@ -231,7 +231,7 @@ class StockItemRules(ListRules):
 
 
 def open_order_quantity(books: Books, item: Record, kind: str) -> Decimal:
-    """Return how much of an item is on open orders: sales orders or purchase orders."""
+    """Return the quantity of an item on open orders: sales orders or purchase orders."""
     total = ZERO
     for each in books.users(item.id):
         order = books.transactions.get(each)

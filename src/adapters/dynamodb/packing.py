@@ -139,7 +139,7 @@ class Packing(Search):
             )
 
     def _take_out(self, entry: Item) -> None:
-        """Remove a settled text from the index, unless its body has changed since."""
+        """Remove a packed text from the index, unless its body has changed since."""
         key = {"TableName": self._tables.payloads, "Key": keys.payload_key(entry[keys.REQUEST_ID]["S"])}
         with _unless_overtaken():
             if is_removed(entry):

@@ -93,7 +93,7 @@ class Checks:
         self._correct: OrderedDict[str, bytes] = OrderedDict()
 
     def matches(self, password: str, stored: str | None) -> bool:
-        """Return whether `stored` is the hash of this password, like `matches`."""
+        """Return whether `stored` is the hash of this password, as the function `matches` does."""
         proof = hmac.digest(self._key, _bytes(password), "sha256")
         if stored is not None and hmac.compare_digest(self._correct.get(stored, b""), proof):
             return True

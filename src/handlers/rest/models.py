@@ -59,7 +59,7 @@ class NewConnection(Body):
         default=None,
         ge=0,
         le=MAX_LINGER_SECONDS,
-        description="How long a session waits for more requests after its last one. 0, the default: not at all.",
+        description="How long a session waits for more requests after its last one. 0, the default: no lingering.",
     )
 
     def settings(self) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def test_a_read_with_exceptions_in_three_sessions_fails(qbwc: Connector) -> None
     assert record.error is not None
     assert record.error.code == "quickbooks_connection_error"
     assert record.error.details["hresult"] == "0x8004040x"
-    assert "queue it once more" in record.error.details["hint"]
+    assert "Queue it as a new request" in record.error.details["hint"]
     assert qbwc.authenticate() == "none"
 
 

@@ -100,8 +100,9 @@ FAULTY_STORES = (Miscounting, WithoutConditions, WithoutTransactions, NewestFirs
 
 
 MAX_RUNS = 1_000
-"""The first failure ends it: for the hardest case after 45 runs on average, 116 in the worst of eight attempts. The
-steps differ between processes, because hypothesis tries constants of the loaded modules."""
+"""Maximum number of runs. The first failure ends them: in the hardest case after 45 runs on average, and after 116 in
+the worst of eight attempts. The steps differ between processes, because hypothesis tries constants of the loaded
+modules."""
 
 
 class StoresNothing(MessageSets):

@@ -77,7 +77,9 @@ def retry_later(
     if record.lost_responses == record.sessions and record.paging.page_size is None:
         message = f"The response was lost in {record.sessions} sessions. It is probably larger than {RESPONSE_LIMIT}."
         return too_large(record, now, message, sessions=record.sessions)
-    hint = " ".join(filter(None, (details.get("hint"), "This request is not sent again: queue it once more.")))
+    hint = " ".join(
+        filter(None, (details.get("hint"), "This request will not be sent again. Queue it as a new request."))
+    )
     return record.failed(
         now,
         "quickbooks_connection_error",

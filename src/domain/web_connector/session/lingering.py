@@ -26,7 +26,7 @@ PROGRESS = 99
 
 
 def may_claim(session: Session, now: datetime) -> bool:
-    """Whether a lingering session with nothing in flight may claim: after a response, and unless it is held."""
+    """Whether a lingering session with nothing in flight may claim: only after a response, and not while it is held."""
     idle = session.in_flight is None and session.responses > 0 and not session.ended
     return idle and session.limits.linger_seconds > 0 and reason_to_hold(session, now) is None
 

@@ -104,7 +104,7 @@ class SessionService:
         return Reply(reason or (OVER if session.ended else "No more requests."), session.connection_id)
 
     def close_connection(self, call: Call) -> Reply:
-        """End the session. The call can come twice or never. Unknown and ended sessions get the same reply."""
+        """End the session. The call can arrive twice or never. Unknown and ended sessions get the same reply."""
 
         def step(session: Session, _call: Call, now: datetime) -> Reply:
             connection = self._store.connection(session.connection_id)
