@@ -276,10 +276,11 @@ def _awaits_attempt(record: QueuedRequest) -> bool:
 def _is_needed(record: QueuedRequest, planned_attempt: PlannedAttempt) -> bool:
     if not _awaits_attempt(record) or record.webhook.round != planned_attempt.webhook_round:
         return False
-    number, earlier_attempts = record.webhook.attempts_in_round, planned_attempt.earlier_attempts
-    if number < earlier_attempts:
-        raise AheadOfRecord(f"{record.id}: {earlier_attempts} earlier attempts are planned, {number} recorded.")
-    return number == earlier_attempts
+    recorded_attempts, earlier_attempts = record.webhook.attempts_in_round, planned_attempt.earlier_attempts
+    if recorded_attempts < earlier_attempts:
+        number, missing = earlier_attempts + 1, recorded_attempts + 1
+        raise AheadOfRecord(f"{record.id}: attempt {number} arrived before attempt {missing} was recorded.")
+    return recorded_attempts == earlier_attempts
 
 
 def _failure(response: Response) -> str:

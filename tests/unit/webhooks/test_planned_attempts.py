@@ -101,7 +101,7 @@ def test_a_message_that_overtakes_the_commit_of_the_previous_attempt_is_repeated
     record = setup.add()
     planned_attempt = replace(first_attempt(record, NOON), earlier_attempts=1)
 
-    with pytest.raises(AheadOfRecord):
+    with pytest.raises(AheadOfRecord, match="attempt 2 arrived before attempt 1 was recorded"):
         setup.deliverer.attempt(planned_attempt)
 
     assert setup.receiver.posts == []
