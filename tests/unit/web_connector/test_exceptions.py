@@ -61,6 +61,20 @@ def test_a_read_with_exceptions_in_three_sessions_fails(qbwc: Connector) -> None
     assert qbwc.authenticate() == "none"
 
 
+def test_spaces_around_an_hresult_are_removed(qbwc: Connector) -> None:
+    request_id = qbwc.queue()
+
+    for _ in range(3):
+        qbwc.begin()
+        qbwc.receive(hresult=" 0x80040402\n")
+        qbwc.close()
+
+    record, last_error = qbwc.record(request_id), qbwc.connection.last_error
+    assert record.error is not None
+    assert last_error is not None
+    assert record.error.details["hresult"] == last_error["hresult"] == "0x80040402"
+
+
 @pytest.mark.parametrize("queue", [Connector.queue, Connector.write])
 def test_attempts_while_quickbooks_is_unavailable_do_not_count_for_a_week(
     qbwc: Connector, queue: Callable[[Connector], str]

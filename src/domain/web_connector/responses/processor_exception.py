@@ -49,7 +49,7 @@ def of_exception(
 
     An exception normally comes without a response. If there is one, it is stored with the error.
     """
-    hresult = shortened(call["hresult"], MAX_HRESULT_CHARACTERS)
+    hresult = shortened(call["hresult"].strip(), MAX_HRESULT_CHARACTERS)
     meaning = describe_hresult(call["hresult"])
     message = shortened(call["message"].strip() or meaning.message, MAX_MESSAGE_CHARACTERS)
     response, certain = call["response"] or None, meaning.executed == "no"
