@@ -1,4 +1,4 @@
-"""The onboarding page and the console say live how the setup of a Web Connector goes."""
+"""The onboarding page and the console show the progress of the setup of a Web Connector live."""
 
 from __future__ import annotations
 

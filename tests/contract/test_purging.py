@@ -158,7 +158,7 @@ class Removal:
         self.connection = a_deleted_connection(self.store)
 
     def remaining_counts(self) -> tuple[int, int]:
-        """Return how many records and how many bodies are left."""
+        """Return the numbers of remaining records and bodies."""
         records = [one for one in self.ids if self.store.request(one)]
         return len(records), len(with_bodies(self.store, self.ids))
 

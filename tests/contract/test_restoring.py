@@ -74,7 +74,7 @@ def test_writes_that_were_executed_after_the_backup_are_never_sent_again(emulate
 
 
 def test_without_the_preparation_a_write_is_executed_twice(emulated: DynamoDBStore) -> None:
-    """The danger is real: this is what the preparation prevents."""
+    """The preparation prevents a real failure."""
     system, backups = System(emulated), Backups(emulated)
     system.queue(0, "write", "first")
     system.queue(0, "write", "second")

@@ -202,7 +202,7 @@ SOAP = (
 def test_a_body_that_is_not_soap_gets_a_client_fault(service: Service, body: bytes) -> None:
     response = service.call("POST", "/qbwc", body, headers={"Content-Type": "text/xml"})
 
-    assert response.status in {400, 500}  # SOAP 1.1 over HTTP: a fault comes with 500
+    assert response.status in {400, 500}  # SOAP 1.1 over HTTP: a fault has status 500
     assert "Fault" in response.text
     assert "Client" in response.text
 

@@ -133,7 +133,7 @@ def background(command: str, folder: Path, environment: dict[str, str]) -> Itera
 
 
 def workplace(folder: Path, state: Path) -> Path:
-    """Return a copy of what a reader has in the folder of the project: the examples and the credentials."""
+    """Return a copy of the files that a reader has: the examples and the credentials."""
     folder.mkdir()
     shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("*.db", "__pycache__"))
     (folder / ".local").symlink_to(state / ".local")

@@ -1,4 +1,4 @@
-"""The programs of the first sync keep the books right when something goes wrong."""
+"""The programs of the first sync keep the books correct after failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The guides are true: their code is that of the examples, and their commands print what the guides show."""
+"""The guides are correct: their code is that of the examples, and their commands print the output that they show."""
 
 from __future__ import annotations
 

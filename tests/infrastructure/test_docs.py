@@ -14,7 +14,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("simu
 
 
 def test_every_endpoint_is_in_the_readme() -> None:
-    """A row names its methods, then paths; `…` stands for the path before up to its last part."""
+    """A row names its methods, then paths; `…` replaces the previous path up to its last part."""
     endpoints = set()
     for names in re.findall(r"(?m)^\| (`[A-Z].*?) \|", (ROOT / "README.md").read_text(encoding="utf-8")):
         methods, folder = list[str](), ""

@@ -1,4 +1,4 @@
-"""The local stack refuses what the role of a function does not allow, as AWS does."""
+"""The local stack refuses calls that the role of a function does not allow, as AWS does."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def test_sam_transforms_the_template(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def throttles() -> dict[tuple[str, str], dict[str, Any]]:
-    """Return the settings of each method: `/` is escaped in paths, and one stands before them."""
+    """Return the settings of each method: `/` is escaped in paths, and each path begins with another `/`."""
     return {
         (one["HttpMethod"], one["ResourcePath"][1:].replace("~1", "/")): one for one in TEMPLATE.api()["MethodSettings"]
     }

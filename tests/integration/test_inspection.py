@@ -1,4 +1,4 @@
-"""The inspection API: the books as JSON, snapshots and resets, and what it refuses."""
+"""The inspection API: the books as JSON, snapshots and resets, and refused requests."""
 
 from __future__ import annotations
 

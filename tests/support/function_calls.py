@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def function_calls(action: Callable[[], object]) -> int:
-    """Return how many functions of Python and of C the action calls in this thread."""
+    """Return the number of calls of Python and C functions that the action makes in this thread."""
     count = 0
 
     def count_calls(_frame: FrameType, event: str, _argument: object) -> None:

@@ -1,4 +1,4 @@
-"""The sync window follows local clocks, also when they change in spring and autumn."""
+"""The sync window follows local clocks, even when they change in spring and autumn."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def test_a_web_connector_is_not_seen_after_three_of_the_longest_intervals() -> N
 
 
 def test_not_seen_mentions_a_wrong_password() -> None:
-    """A login with a wrong password is not stored, because anybody could cause that write."""
+    """A failed login can be missing from the record, for example after a conflict."""
     waiting = reason(LONG_AGO)
 
     assert waiting

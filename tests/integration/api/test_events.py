@@ -55,7 +55,7 @@ class LambdaContext:
     """The context of an invocation."""
 
     def get_remaining_time_in_millis(self) -> int:
-        """Return how long it may run."""
+        """Return the remaining time."""
         return 60_000
 
 

@@ -24,7 +24,7 @@ ENVELOPE = (
 
 
 def matches(metric: str, records: list[dict[str, object]]) -> int:
-    """Return how many log lines a filter matches."""
+    """Return the number of log lines that a filter matches."""
     (pattern,) = (
         one["FilterPattern"]
         for name, one in Template.load().resources("AWS::Logs::MetricFilter").items()

@@ -88,7 +88,7 @@ class LongRun(LambdaContext):
     """The context of a function with 15 minutes, enough for background work to begin."""
 
     def get_remaining_time_in_millis(self) -> int:
-        """Return how long it may run."""
+        """Return the remaining time."""
         return 900_000
 
 

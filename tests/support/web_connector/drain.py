@@ -98,7 +98,7 @@ class Drain:
             self._arriving.pop(0)(self.qbwc)
 
     def to_the_end(self) -> Drain:
-        """Run sessions until nothing is queued or in transit, then release what the last session left."""
+        """Run sessions until nothing is queued or in transit, then release the request of the last session."""
         self._until_quiet()
         if self._arriving:
             while self._arriving:

@@ -1,4 +1,4 @@
-"""Packing goes day by day, step by step, and stops when its time is over."""
+"""Packing works day by day, step by step, and stops at its time limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The limits of an app: what they allow, what they refuse, and for how long."""
+"""The limits of an app: the calls that they allow and refuse, and the time until calls are allowed again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def quotas(store: FakeStore | None = None, clock: FixedClock | None = None) -> Q
 
 
 def creates(process: Quotas, limits: Limits, app_id: str = APP_ID) -> int:
-    """Queue until a create is refused, and return how many were not."""
+    """Queue until a create is refused, and return the number of accepted ones."""
     for number in range(10_000):
         try:
             process.check_create(app_id, limits)
@@ -125,7 +125,7 @@ def test_requests_that_wait_are_counted_when_the_limit_is_reached() -> None:
     queue, limits = Queue(), replace(WIDE, waiting=20)
     process = quotas(queue.store, queue.clock)
 
-    # The counter does not know of the 6, until it reaches 20 and is replaced by 6.
+    # The counter does not include the 6 waiting requests until it reaches 20 and is replaced by 6.
     assert creates(process, limits) == 20 + 14
 
 

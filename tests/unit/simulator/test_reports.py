@@ -1,4 +1,4 @@
-"""Reports: their sums come from the books, and their layout is QuickBooks' layout."""
+"""Reports: their sums are those of the books, and their layout is that of QuickBooks."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ REQUIRED: dict[str, Content] = {
     "Vehicle": {},
     "VendorType": {},
 }
-"""The kinds of lists, and what an Add request needs besides the name."""
+"""The kinds of lists, and the fields that an Add request needs in addition to the name."""
 
 
 @pytest.mark.parametrize("kind", REQUIRED)

@@ -121,7 +121,7 @@ def test_the_requests_behind_a_large_read_are_sent_after_two_sessions(qbwc: Conn
 
 @pytest.mark.parametrize("service", [Gateway, Service])
 def test_a_write_whose_response_is_too_large_is_never_sent_again(service: Callable[[], Service]) -> None:
-    """Behind a gateway its response is lost; the service itself sees an oversized call."""
+    """Behind a gateway its response is lost; without a gateway, the service receives an oversized call."""
     played_service = service()
     qbwc, company = played_service.qbwc, played_service.company
     write = qbwc.write()

@@ -265,7 +265,7 @@ def test_a_write_lost_before_recovers_again_after_an_exception(qbwc: Connector) 
     assert qbwc.record(write).recovering
 
 
-# --- answers that come late, or twice
+# --- responses that arrive late or twice
 
 
 def test_a_duplicate_of_never_executed_does_not_answer_the_write(qbwc: Connector) -> None:
