@@ -24,7 +24,7 @@ LOOKS_A_SECOND = 20
 
 
 class WillNotStart(Exception):
-    """A program runs but will never be up."""
+    """A program is running but will never accept calls."""
 
 
 @contextmanager

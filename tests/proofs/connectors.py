@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from domain.connections.record import Connection
 
 MAX_SESSIONS = 1_000
-"""A queue that needs more never gets empty."""
+"""A queue that needs more sessions is stuck."""
 LARGEST = 1_000_000
 MAX_ATTEMPTS = 20
 

@@ -28,7 +28,8 @@ PORTIONS_OF_WAITING = 100
 """The number of portions that a limit is divided into."""
 
 RECOUNT_SECONDS = 5
-"""How often the waiting requests of an app are counted at most. A count reads the counts of all its connections."""
+"""Minimum number of seconds between two counts of an app's waiting requests. A count reads the counts of all its
+connections."""
 
 MAX_PARALLEL_COUNTS = 16
 

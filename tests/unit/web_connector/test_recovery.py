@@ -240,7 +240,7 @@ def test_a_write_that_quickbooks_denies_after_three_sessions_has_an_unknown_outc
 
 
 def test_a_write_with_a_badly_stored_response_is_executed_once_and_has_an_unknown_outcome() -> None:
-    """QuickBooks then returns 9002, also for the write itself. This does not prove that nothing was executed."""
+    """QuickBooks then returns 9002, even for the write itself. This does not prove that nothing was executed."""
     service = Service()
     qbwc = service.qbwc
     write = qbwc.write("Grace")

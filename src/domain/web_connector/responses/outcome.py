@@ -254,7 +254,7 @@ def not_interpreted(record: QueuedRequest, text: str | None, error: Exception, n
 
 
 def _not_understood(record: QueuedRequest, text: str | None, message: str, now: datetime) -> Ended:
-    """End a request with a response that does not fit. Store the text: QuickBooks may have executed the request.
+    """End a request with an unusable response. Store the text, because QuickBooks may have executed the request.
 
     A read is not sent again, because QuickBooks was reached and would return the same response.
     """
