@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def database() -> Iterator[str | None]:
     """Yield the endpoint of an empty DynamoDB Local, or None for the embedded database.
 
-    DynamoDB Local checks 20 items a second for expiry, so the items that other tests left would take minutes.
+    DynamoDB Local checks 20 items of a table every 10 seconds, so the items of other tests would take minutes.
     """
     if jars := os.environ.get(dynamodb_local.JARS_VARIABLE):
         with dynamodb_local.running(Path(jars), free_ports(1)[0]) as endpoint:

@@ -56,3 +56,11 @@ def test_every_page_is_found_from_the_readme() -> None:
 
     pages = [page for page in PAGES if page.parent in {ROOT / "docs", ROOT / "docs" / "guides"}]
     assert [page.name for page in pages if page not in reachable] == []
+
+
+def test_the_glossary_explains_at_most_forty_terms_once() -> None:
+    """A longer list is not read. Details of one subject belong to its page."""
+    glossary = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    terms = re.findall(r"(?m)^\| (?!term)([^|]+) \|", glossary)
+
+    assert 0 < len(terms) == len(set(terms)) <= 40
