@@ -22,6 +22,7 @@ from domain.requests.service import Idempotency, RequestService
 from domain.storage.changes import AddRequest, Put
 from domain.storage.counts import CountKey, count_changes
 from domain.web_connector.endpoint import WebConnector
+from domain.web_connector.session.backoff import MAX_PAUSE
 from domain.web_connector.session.lingering import NO_OP
 from domain.web_connector.session.record import SILENCE_SECONDS, Session, session_id
 from tests.support.builders import APP_ID, OTHER_APP_ID, FixedClock, counting_bytes
@@ -259,7 +260,11 @@ class System:
         self.in_function(lambda: sweep(self.interruptible, self.clock, self.clock() + timedelta(seconds=30)), trouble)
 
     def to_quiet(self) -> None:
-        """Resume all connections and drain their queues without interruptions."""
+        """Resume all connections and drain their queues without interruptions, after the pauses of all backoffs.
+
+        `resume` ends a pause too, but the backoff of a session begins only when the next login ends the session.
+        """
+        self.clock.advance(seconds=MAX_PAUSE.total_seconds())
         for connection in self.connections:
             if self.store.connection(connection.id):
                 self.connection_service.resume(connection.app_id, connection.id)

@@ -1,0 +1,15 @@
+"""Property tests try the same examples in every run, so that a failure is due to a change.
+
+Other examples: `pytest --hypothesis-profile=random`. `make prove` and `make fuzz` are random by design.
+"""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, settings
+
+# How long an example takes is measured in `benchmarks/`, not here.
+BUSY_MACHINE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+settings.register_profile("repeatable", BUSY_MACHINE, derandomize=True, database=None)
+settings.register_profile("random", BUSY_MACHINE)
+settings.load_profile("repeatable")
