@@ -34,7 +34,7 @@ SIZES = (1_000, 10_000, 100_000)
 SIZE_OF_ORDERS = 10_000
 ROUNDS = 5
 LAST_TO_FIRST = 1.5
-LARGEST_TO_SMALLEST = 3.0
+MAX_RATIO = 3.0
 
 FILTERS: dict[str, dict[str, Any]] = {
     "no filter": {},
@@ -157,7 +157,7 @@ def compare(comparison: Comparison, size: int, first_pages: dict[str, float]) ->
         if capacities[2] > LAST_TO_FIRST * capacities[0]:
             violations.append(f"{size} {name}: the last page is {capacities[2] / capacities[0]:.2f} times the first")
         smallest = first_pages.setdefault(name, capacities[0])
-        if max(capacities) > LARGEST_TO_SMALLEST * smallest:
+        if max(capacities) > MAX_RATIO * smallest:
             violations.append(f"{size} {name}: {max(capacities) / smallest:.2f} times the smallest size")
     return violations
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from simulator.company import Company, Execution
     from simulator.faults.plan import FaultPlan
 
-MOST_MACHINES = 9
+MAX_MACHINES = 9
 
 _KEYS = ("about", "machines", "sessions", "steps", "expect")
 _EXPECTATIONS = ("executed", "repeated_writes", "executed_in_wrong_file", "faults_happened")
@@ -142,8 +142,8 @@ class Script:
         faults = _faults(steps)
         names = [fault.name for fault in faults if fault.name]
         machines, sessions = document.get("machines", 1), document.get("sessions")
-        if not _is_count(machines) or not 1 <= machines <= MOST_MACHINES:
-            raise ValueError(f"machines is a number from 1 to {MOST_MACHINES}, not {machines!r}")
+        if not _is_count(machines) or not 1 <= machines <= MAX_MACHINES:
+            raise ValueError(f"machines is a number from 1 to {MAX_MACHINES}, not {machines!r}")
         if sessions is not None and not (_is_count(sessions) and sessions):
             raise ValueError(f"sessions is a number from 1, not {sessions!r}")
         for number, fault in enumerate(faults, 1):

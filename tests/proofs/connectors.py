@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 MAX_SESSIONS = 1_000
 """A queue that needs more sessions is stuck."""
-LARGEST = 1_000_000
+MAX_BYTES = 1_000_000
 MAX_ATTEMPTS = 20
 
 
@@ -133,7 +133,7 @@ class Tenant:
         for start in range(0, len(self.requests), 50):
             part = self.requests[start : start + 50]
             batch = self.store.request_batch([one for one, _ in part])
-            items = batch.with_bodies(list(batch.records), max_response_bytes=LARGEST, max_total_bytes=50 * LARGEST)
+            items = batch.with_bodies(list(batch.records), max_response_bytes=MAX_BYTES, max_total_bytes=50 * MAX_BYTES)
             by_id = {one.record.id: one for one in items}
             for request_id, name in part:
                 item = by_id[request_id]

@@ -41,7 +41,7 @@ T = TypeVar("T")
 OWNERS = (APP_ID, APP_ID, OTHER_APP_ID)
 HOOK = "https://example.com/hook"
 MAX_SESSIONS = 40
-LARGEST = 100_000_000
+MAX_BYTES = 100_000_000
 
 
 class File(Enum):
@@ -296,7 +296,7 @@ class System:
         items: list[ListedRequest] = []
         for start in range(0, len(ids), 50):
             batch = self.store.request_batch(ids[start : start + 50])
-            items += batch.with_bodies(list(batch.records), max_response_bytes=LARGEST, max_total_bytes=LARGEST)
+            items += batch.with_bodies(list(batch.records), max_response_bytes=MAX_BYTES, max_total_bytes=MAX_BYTES)
         self.responses: Mapping[str, str | None] = {one.record.id: one.response_xml for one in items}
         return [one.record for one in items]
 

@@ -87,6 +87,31 @@ def ask(company: Any, body: str, **options: str) -> Any:
     return defusedxml.ElementTree.fromstring(text.encode())[0]
 
 
+def customers(company: Any, filters: str = "", attributes: str = "") -> Any:
+    """Query customers; returns the parsed response."""
+    return ask(company, f'<CustomerQueryRq requestID="1"{attributes}>{filters}</CustomerQueryRq>')[0]
+
+
+def names(response: Any) -> list[str]:
+    """Return the names of the objects in a response."""
+    return [element.findtext("FullName") or element.findtext("Name", "") for element in response]
+
+
+def status(response: Any) -> tuple[str, str]:
+    """Return status code and severity of a response."""
+    return response.get("statusCode"), response.get("statusSeverity")
+
+
+ADD = '<CustomerAddRq requestID="9"><CustomerAdd><Name>Once</Name></CustomerAdd></CustomerAddRq>'
+
+
+def recovery(company: Any, body: str = "", **ids: str) -> Any:
+    """Ask with the IDs of message sets: `new` and `old`; returns the parsed QBXMLMsgsRs element."""
+    attribute_names = {"new": "newMessageSetID", "old": "oldMessageSetID"}
+    attributes = "".join(f' {attribute_names[key]}="{value}"' for key, value in ids.items())
+    return ask(company, body, on_error="stopOnError", sets=attributes)
+
+
 class ScriptedService:
     """A SOAP server in memory: `replies` has a list for each method, and the last reply of a list repeats.
 

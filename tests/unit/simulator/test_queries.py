@@ -10,23 +10,11 @@ import pytest
 
 from simulator.books.kinds import LISTS, TRANSACTIONS
 from simulator.clock import MachineClock
-from simulator.errors import HresultError
 from simulator.requests.shown import shown
-from tests.support.function_calls import function_calls
-from tests.unit.simulator.support import NOW, OWNER_ID, a_company, ask, document
+from tests.unit.simulator.support import NOW, OWNER_ID, a_company, ask, customers, document, names, status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from simulator import Company
-
-
-def names(response: Any) -> list[str]:
-    return [element.findtext("FullName") or element.findtext("Name", "") for element in response]
-
-
-def customers(company: Company, filters: str = "", attributes: str = "") -> Any:
-    return ask(company, f'<CustomerQueryRq requestID="1"{attributes}>{filters}</CustomerQueryRq>')[0]
 
 
 def orders(company: Company, filters: str = "") -> Any:
@@ -35,10 +23,6 @@ def orders(company: Company, filters: str = "") -> Any:
 
 def invoices(company: Company, filters: str = "") -> Any:
     return ask(company, f'<InvoiceQueryRq requestID="1">{filters}</InvoiceQueryRq>')[0]
-
-
-def status(response: Any) -> tuple[str, str]:
-    return response.get("statusCode"), response.get("statusSeverity")
 
 
 def test_the_response_has_quickbooks_own_form() -> None:
@@ -244,66 +228,6 @@ def test_max_returned_truncates_and_metadata_counts_all() -> None:
     assert (len(both), both.get("retCount")) == (3, "40")
 
 
-def test_an_iterator_returns_every_row_once_with_the_number_of_remaining_rows() -> None:
-    company = a_company()
-    everyone = "<ActiveStatus>All</ActiveStatus>"
-    page = customers(company, f"<MaxReturned>15</MaxReturned>{everyone}", ' iterator="Start"')
-    full_names, remaining_counts = names(page), [page.get("iteratorRemainingCount")]
-    iterator_id = page.get("iteratorID")
-
-    while page.get("iteratorRemainingCount") != "0":
-        page = customers(
-            company, f"<MaxReturned>15</MaxReturned>{everyone}", f' iterator="Continue" iteratorID="{iterator_id}"'
-        )
-        full_names += names(page)
-        remaining_counts.append(page.get("iteratorRemainingCount"))
-        assert page.get("iteratorID") == iterator_id
-
-    assert remaining_counts == ["25", "10", "0"]
-    assert full_names == [row.full_name for row in company.books["Customer"]]
-    assert list(page.attrib)[-2:] == ["iteratorRemainingCount", "iteratorID"]
-
-
-def test_iterators_that_are_stopped_finished_foreign_or_unknown_are_refused() -> None:
-    company = a_company()
-    rest = "<MaxReturned>30</MaxReturned>"
-
-    def start() -> str:
-        return str(customers(company, rest, ' iterator="Start"').get("iteratorID"))
-
-    def go_on(iterator_id: str, step: str = "Continue", name: str = "CustomerQueryRq") -> tuple[str, str]:
-        return status(
-            ask(company, f'<{name} iterator="{step}" iteratorID="{iterator_id}">{rest}</{name}>')[0]
-        )  # fmt: skip
-
-    stopped, finished, foreign = start(), start(), start()
-    assert go_on(stopped, "Stop") == ("0", "Info")
-    assert go_on(finished) == ("0", "Info")
-    assert go_on(stopped) == ("3000", "Error")
-    assert go_on(finished) == ("3000", "Error")
-    assert go_on(foreign, name="VendorQueryRq") == ("3000", "Error")
-    assert go_on("{00000000-0000-0000-0000-999999999999}") == ("3000", "Error")
-
-
-def test_an_iterator_needs_max_returned_and_a_filter_query() -> None:
-    company = a_company()
-    iterator_id = customers(company, "<MaxReturned>1</MaxReturned>", ' iterator="Start"').get("iteratorID")
-
-    assert status(customers(company, "", ' iterator="Start"')) == ("3150", "Error")
-    assert status(customers(company, "<MaxReturned>1</MaxReturned>", ' iterator="Continue"')) == ("3000", "Error")
-    assert status(customers(company, "", f' iterator="Continue" iteratorID="{iterator_id}"')) == ("3150", "Error")
-    assert status(customers(company, "<ListID>1</ListID>", ' iterator="Start"')) == ("3250", "Error")
-
-
-def test_a_start_without_a_match_has_no_iterator() -> None:
-    none = "<MaxReturned>5</MaxReturned><FromModifiedDate>2037-01-01</FromModifiedDate>"
-
-    response = customers(a_company(), none, ' iterator="Start"')
-
-    assert status(response) == ("1", "Info")
-    assert "iteratorID" not in response.attrib
-
-
 def test_sales_orders_have_no_lines_and_links_by_default() -> None:
     company = a_company()
 
@@ -441,135 +365,6 @@ def test_the_company_shows_private_fields_to_their_owner_only() -> None:
 
     assert [element.text for element in mine.iter("DataExtValue")] == ["{1}"]
     assert ask(company, "<CompanyQueryRq />")[0].find("CompanyRet/DataExtRet") is None
-
-
-@pytest.mark.parametrize(
-    ("request_text", "code"),
-    [
-        ("<FromModifiedDate>2024-01-01T00:00:00Z</FromModifiedDate>", "3020"),
-        ("<FromModifiedDate>2024-01-01T00:00:00.5</FromModifiedDate>", "3020"),
-        ("<FromModifiedDate>2024-02-30</FromModifiedDate>", "3020"),
-        ("<FromModifiedDate>1969-12-31</FromModifiedDate>", "3020"),
-        ("<FromModifiedDate>2038-02-01</FromModifiedDate>", "3020"),
-        ("<FromModifiedDate>2024-02-01</FromModifiedDate><ToModifiedDate>2024-01-01</ToModifiedDate>", "3030"),
-        ("<NameRangeFilter><FromName>M</FromName><ToName>A</ToName></NameRangeFilter>", "3031"),
-        ("<TotalBalanceFilter><Operator>Equal</Operator><Amount>1.5</Amount></TotalBalanceFilter>", "3040"),
-        (f"<ListID>{'8' * 37}</ListID>", "3000"),
-        (f"<IncludeRetElement>{'x' * 51}</IncludeRetElement>", "3070"),
-    ],
-)
-def test_values_of_a_wrong_form_get_their_status(request_text: str, code: str) -> None:
-    assert status(customers(a_company(), request_text)) == (code, "Error")
-
-
-def test_other_values_of_a_wrong_form_get_their_status() -> None:
-    company = a_company()
-
-    assert status(orders(company, "<IncludeLineItems>yes</IncludeLineItems>")) == ("3010", "Error")
-    dates = "<FromTxnDate>2024-02-01</FromTxnDate><ToTxnDate>2024-01-01</ToTxnDate>"
-    assert status(orders(company, f"<TxnDateRangeFilter>{dates}</TxnDateRangeFilter>")) == ("3030", "Error")
-    bad_day = "<FromTxnDate>2024-13-01</FromTxnDate>"
-    assert status(orders(company, f"<TxnDateRangeFilter>{bad_day}</TxnDateRangeFilter>")) == ("3020", "Error")
-    short_day = "<FromTxnDate>2024-1-1</FromTxnDate>"
-    assert status(orders(company, f"<TxnDateRangeFilter>{short_day}</TxnDateRangeFilter>")) == ("3020", "Error")
-
-
-def test_a_request_id_of_51_characters_is_refused() -> None:
-    fits = ask(a_company(), f'<HostQueryRq requestID="{"x" * 50}" />')[0]
-    too_long = ask(a_company(), f'<HostQueryRq requestID="{"x" * 51}" />')[0]
-
-    assert status(fits) == ("0", "Info")
-    assert status(too_long) == ("1060", "Error")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "<QBXML/>",
-        document("<CustomerQueryRq/>").removeprefix('<?xml version="1.0" encoding="utf-8"?>\n'),
-        document("<CustomerQueryRq/>").replace('<?qbxml version="13.0"?>\n', ""),
-        f" {document('<CustomerQueryRq/>')}",
-        f"\ufeff{document('<CustomerQueryRq/>')}",
-        document("<CustomerQueryRq><FullName>Café</FullName></CustomerQueryRq>"),
-        document("<CustomerQueryRq>").replace("</QBXML>", ""),
-        document("<CustomersQueryRq/>"),
-        document("<customerqueryrq/>"),
-        document("<QBXMLMsgsRq/>"),
-        document("<CustomerQueryRq/>", on_error="stoponerror"),
-        document("<CustomerQueryRq/>").replace(' onError="continueOnError"', ""),
-        document("<CustomerQueryRq/>", sets=' other="1"'),
-        document('<CustomerQueryRq iterator="start"/>'),
-        document('<HostQueryRq iterator="Start"/>'),
-        document('<CustomerQueryRq requestId="1"/>'),
-        document("<CustomerQueryRq><ActiveStatus>All</ActiveStatus><MaxReturned>1</MaxReturned></CustomerQueryRq>"),
-        document("<CustomerQueryRq><ListID>1</ListID><MaxReturned>1</MaxReturned></CustomerQueryRq>"),
-        document("<CustomerQueryRq><ListID>1</ListID><FullName>1</FullName></CustomerQueryRq>"),
-        document("<CustomerQueryRq><Unknown>1</Unknown></CustomerQueryRq>"),
-        document("<CustomerQueryRq><MaxReturned>0</MaxReturned></CustomerQueryRq>"),
-        document("<CustomerQueryRq><MaxReturned>ten</MaxReturned></CustomerQueryRq>"),
-        document("<CustomerQueryRq><MaxReturned a='1'>1</MaxReturned></CustomerQueryRq>"),
-        document("<CustomerQueryRq><MaxReturned><b/></MaxReturned></CustomerQueryRq>"),
-        document("<CustomerQueryRq>text</CustomerQueryRq>"),
-        document("<CustomerQueryRq><ActiveStatus>Active</ActiveStatus></CustomerQueryRq>"),
-        document("<CustomerQueryRq><OwnerID>{no}</OwnerID></CustomerQueryRq>"),
-        document("<CustomerQueryRq><NameFilter><Name>A</Name></NameFilter></CustomerQueryRq>"),
-        document(
-            "<CustomerQueryRq><NameFilter><Name>A</Name><MatchCriterion>Contains</MatchCriterion></NameFilter></CustomerQueryRq>"
-        ),
-        document("<CustomerQueryRq><ModifiedDateRangeFilter/></CustomerQueryRq>"),
-        document("<SalesOrderQueryRq><FromModifiedDate>2024-01-01</FromModifiedDate></SalesOrderQueryRq>"),
-        document("<SalesOrderQueryRq><PaidStatus>All</PaidStatus></SalesOrderQueryRq>"),
-        document(
-            "<SalesOrderQueryRq><ModifiedDateRangeFilter/><TxnDateRangeFilter><DateMacro>Today</DateMacro>"
-            "</TxnDateRangeFilter></SalesOrderQueryRq>"
-        ),
-        document(
-            "<SalesOrderQueryRq><TxnDateRangeFilter><DateMacro>Someday</DateMacro></TxnDateRangeFilter></SalesOrderQueryRq>"
-        ),
-        document("<CustomerAddRq><CustomerAdd><CompanyName>A</CompanyName></CustomerAdd></CustomerAddRq>"),
-        document("<HostQueryRq/>").replace("<QBXML>", "<!DOCTYPE QBXML [<!ENTITY a 'b'>]><QBXML>"),
-    ],
-)
-def test_a_document_that_violates_the_schema_fails_as_a_whole(text: str) -> None:
-    company = a_company()
-
-    with pytest.raises(HresultError) as caught:
-        company.process_request(text)
-
-    assert caught.value.hresult == "0x80040400"
-    assert caught.value.message == "QuickBooks found an error when parsing the provided XML text stream."
-    assert company.executed == []
-
-
-@pytest.mark.parametrize("version", ["17.0", "99.0", "abc", "13"])
-def test_versions_beyond_the_products_are_refused(version: str) -> None:
-    with pytest.raises(HresultError) as caught:
-        a_company().process_request(document("<HostQueryRq/>", version=version))
-
-    assert caught.value.hresult == "0x80040423"
-
-
-def test_an_iterator_page_filters_nothing_again() -> None:
-    """The pages of a large company take about as many function calls as those of a small one."""
-    small, large = (pages_of_customers(a_company(customers=count, sales_orders=1)) for count in (1_100, 10_000))
-
-    assert function_calls(large) < 1.2 * function_calls(small)
-
-
-def pages_of_customers(company: Company) -> Callable[[], None]:
-    """Start a query and return a function that reads ten more pages of 100 customers."""
-    iterator_id = customers(company, "<MaxReturned>100</MaxReturned>", ' iterator="Start"').get("iteratorID")
-    request = document(
-        f'<CustomerQueryRq iterator="Continue" iteratorID="{iterator_id}">'
-        "<MaxReturned>100</MaxReturned></CustomerQueryRq>"
-    )
-
-    def read() -> None:
-        for _ in range(10):
-            company.process_request(request)
-
-    return read
 
 
 class _DaylightSaving(tzinfo):
