@@ -16,7 +16,7 @@ Resource = TypeVar("Resource", "Connection", "QueuedRequest", "Tombstone")
 
 def not_found(kind: str) -> NotFound:
     """Return the error for a resource that does not exist for the caller."""
-    return NotFound(f"There is no such {kind}.")
+    return NotFound(f"The {kind} does not exist.")
 
 
 def owned(resource: Resource | None, app_id: str, kind: str) -> Resource:

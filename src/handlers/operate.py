@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools import Logger
 
-from domain.apps.record import Scope
+from domain.apps.record import Limits, Scope
 from domain.errors import InvalidRequest, ServiceError
 from domain.maintenance.recount import count_differences, mend_counts
 from handlers.bootstrap import services
@@ -154,7 +154,8 @@ COMMANDS: dict[str, Callable[..., dict[str, Any]]] = {
 }
 
 
-LOGGED_ARGUMENTS = {name for command in COMMANDS.values() for name in signature(command).parameters} - {"name"}
+# A list of what is logged, not of what is not: a new argument may be a secret.
+LOGGED_ARGUMENTS = {"app_id", "connection_id", "key_hash", "scope", "mend", *Limits.__dataclass_fields__}
 """The arguments that are logged if they have the form of an id, a hash, a number or an option. No argument is a secret,
 but an operator can pass an API key by mistake."""
 

@@ -148,7 +148,7 @@ def _file(event: dict[str, Any], file: Path | None, caching: str) -> dict[str, A
     if file is None:
         # Not cached, because a new page may call an old function during a deployment.
         headers = {**_HEADERS, "Cache-Control": "no-store"}
-        return response(404, "text/plain; charset=utf-8", "There is no such file.\n", headers)
+        return response(404, "text/plain; charset=utf-8", "The file does not exist.\n", headers)
     return _file_response(event, file.read_text(encoding="utf-8"), file.suffix, caching)
 
 

@@ -249,7 +249,7 @@ class FakeStore:
         """Return the request XML."""
         bodies = self.bodies.get(request_id)
         if bodies is None:
-            raise NotFound("There is no such request.")
+            raise NotFound("The request does not exist.")
         return bodies.request_xml
 
     def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
@@ -390,7 +390,7 @@ class FakeStore:
         """Return the connection's counts, oldest day first. Raises NotFound if it was deleted."""
         connection = self.connections.get(connection_id)
         if connection and connection.deleted_at:
-            raise NotFound("There is no such connection.")
+            raise NotFound("The connection does not exist.")
         inserted: dict[str, dict[Pair, int]] = {}
         updated: dict[str, dict[Pair, int]] = {}
         for key, number in self.counts.items():

@@ -155,7 +155,7 @@ class Requests(Database):
         item = self._get(self._tables.payloads, keys.payload_key(request_id))
         bodies = Bodies.of([item] if item else [])
         if bodies is None:
-            raise NotFound("There is no such request.")
+            raise NotFound("The request does not exist.")
         return unpack(self._complete(bodies, request_id).packed_request)
 
     def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:

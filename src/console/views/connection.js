@@ -19,7 +19,7 @@ export function ConnectionFrame({ id, tab, children }) {
   const connection = load.data?.data;
   useTitle(connection?.name ?? "Connection");
   if (load.error?.status === 404) {
-    return html`<div class="page"><div class="card"><${Empty} icon="search" title="There is no such connection" actions=${html`<a class="button" href=${url("/")}>Connections</a>`}>
+    return html`<div class="page"><div class="card"><${Empty} icon="search" title="This connection does not exist" actions=${html`<a class="button" href=${url("/")}>Connections</a>`}>
       It was deleted, belongs to another app, or the link is incomplete.<//></div></div>`;
   }
   const { name, tone } = connection ? health(connection) : {};

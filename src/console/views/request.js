@@ -16,7 +16,7 @@ export default function Request({ parts: [id] }) {
   useTitle(record ? requestTitle(record.request_name) : "Request");
   if (first.error && !record) {
     const gone = first.error.status === 410 || first.error.status === 404;
-    return html`<div class="page">${gone ? html`<div class="card"><${Empty} icon="search" title=${first.error.status === 410 ? "This request was deleted" : "There is no such request"}
+    return html`<div class="page">${gone ? html`<div class="card"><${Empty} icon="search" title=${first.error.status === 410 ? "This request was deleted" : "This request does not exist"}
       actions=${html`<a class="button" href=${url("/")}>Connections</a>`}>It may belong to another app, or the link is incomplete.<//></div>`
       : html`<h1>Request</h1><${Problem} error=${first.error} retry=${first.reload} what="The request could not be loaded." />`}</div>`;
   }

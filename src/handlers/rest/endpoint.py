@@ -199,13 +199,13 @@ class Endpoint:
         return event | {"headers": headers, "body": body, "isBase64Encoded": False}
 
     def _error_response(self, error: Exception) -> Response[str]:
-        answer = expected(error, self._fields or [])
-        if answer is None:
+        failure = expected(error, self._fields or [])
+        if failure is None:
             request_id = self.resolver.current_event.raw_event["requestContext"]["requestId"]
             logger.error("fault", exc_info=error, request_id=request_id)
             message = "Something went wrong on our side. Please report details.request_id."
-            answer = InternalError(message, {"request_id": request_id})
-        return error_response(answer)
+            failure = InternalError(message, {"request_id": request_id})
+        return error_response(failure)
 
 
 def endpoint(tag: str, *routes: str, **options: Any) -> Callable[[Callable[..., Any]], Endpoint]:

@@ -53,7 +53,7 @@ def expected(error: Exception, fields: Sequence[str]) -> ServiceError | None:
         case RequestValidationError():
             return InvalidRequest(_problem(one, fields) for one in error.errors())
         case NotFoundError():
-            return NotFound("There is no such path or method.")
+            return NotFound("The path or method does not exist.")
         case _:
             return None
 

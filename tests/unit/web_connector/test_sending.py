@@ -145,7 +145,7 @@ def test_a_request_without_a_stored_body_does_not_block_the_queue(qbwc: Connecto
 
     def request_xml(request_id: str) -> str:
         if request_id == request_without_body:
-            raise NotFound("There is no such request.")
+            raise NotFound("The request does not exist.")
         return real(request_id)
 
     qbwc.store.request_xml = request_xml  # type: ignore[method-assign]
