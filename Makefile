@@ -91,6 +91,10 @@ restore: .venv/.run ## Put tables that point-in-time recovery restored into use 
 test: .venv/.installed ## Run all tests that need nothing but Python
 	$(BIN)/python -m pytest -q --numprocesses auto --dist loadfile
 
+.PHONY: test-simulator
+test-simulator: .venv/.installed ## Run the simulator's tests alone; make test includes them
+	cd simulator && ../$(BIN)/python -m pytest -q --numprocesses auto --dist loadfile
+
 .PHONY: e2e
 e2e: .venv/.installed ## Run the end-to-end tests alone (STACK=credentials.json of a running stack; else one of their own)
 	$(BIN)/python -m pytest -q tests/e2e

@@ -48,10 +48,9 @@ def test_the_domain_imports_only_the_standard_library_and_defusedxml() -> None:
         assert not others, f"{path.relative_to(ROOT)} imports {sorted(others)}"
 
 
-@pytest.mark.parametrize("folder", ["src", "simulator"])
-def test_the_service_and_the_simulator_import_no_development_tool(folder: str) -> None:
-    for path in sorted((ROOT / folder).rglob("*.py")):
-        assert not imports_of(path) & {"local", "tests", "benchmarks", "moto", "pytest"}, path
+def test_the_service_imports_no_development_tool_and_no_simulator() -> None:
+    for path in sorted(SOURCE.rglob("*.py")):
+        assert not imports_of(path) & {"local", "simulator", "tests", "benchmarks", "moto", "pytest"}, path
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.logical_id)

@@ -2,7 +2,7 @@
 
     python -m tools.qbxml_schema.samples --samples FOLDER [FOLDER …] [-v]
 
-A recorded response is reproduced when the simulator answers one of the requests in `tests.unit.simulator.samples` with
+A recorded response is reproduced when the simulator answers one of the requests in `simulator.tests.samples` with
 the same status and the same fields in the same order. Ids, times, values and the number of records can differ. Prints
 each file that is not reproduced with the reason, then the counts. Returns 1 if a response that QuickBooks can have
 written is not reproduced.
@@ -23,8 +23,8 @@ import defusedxml.ElementTree
 from simulator.errors import HresultError
 from simulator.schema import schema
 from simulator.schema.checking import check_element
-from tests.unit.simulator.sample_runs import records, run
-from tests.unit.simulator.samples import SAMPLES
+from simulator.tests.sample_runs import records, run
+from simulator.tests.samples import SAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

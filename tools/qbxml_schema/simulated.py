@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 from lxml import etree
 
 from simulator.company import Company
+from simulator.tests.plausible import make_plausible
 from tools.qbxml_schema.generate import valid
-from tools.qbxml_schema.plausible import make_plausible
 from tools.qbxml_schema.xsd import Schema
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from domain.web_connector.session.backoff import MAX_PAUSE, MAX_PAUSE_WHILE_UNAV
 from simulator.faults import Fault
 from tests.support.builders import APP_ID, CONNECTION_ID, counting_bytes
 from tests.support.web_connector.quickbooks import hcp, response_to, stored_response
-from tests.unit.simulator.service import Service
+from tests.support.web_connector.service import Service
 
 if TYPE_CHECKING:
     from datetime import datetime

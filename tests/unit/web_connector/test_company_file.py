@@ -14,7 +14,7 @@ from simulator import Company
 from simulator.faults import Fault
 from tests.support.builders import APP_ID, CONNECTION_ID, counting_bytes
 from tests.support.web_connector.quickbooks import hcp, nothing_stored, response_to, stored_response
-from tests.unit.simulator.service import Service
+from tests.support.web_connector.service import Service
 
 if TYPE_CHECKING:
     from domain.connections.record import Connection

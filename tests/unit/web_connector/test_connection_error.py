@@ -8,7 +8,7 @@ from domain.requests.record import State, timestamp
 from domain.storage.changes import Put
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.quickbooks import hcp, response_to
-from tests.unit.simulator.service import Service
+from tests.support.web_connector.service import Service
 
 
 def test_a_connection_error_is_reported_and_the_request_waits_again(qbwc: Connector) -> None:

@@ -12,7 +12,7 @@ from domain.requests.record import LAST_IN_LINE, Paging, State
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES
 from simulator.faults import Fault
 from tests.support.web_connector.quickbooks import page_of, response_to, stored_response
-from tests.unit.simulator.service import Gateway, Service
+from tests.support.web_connector.service import Gateway, Service
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from domain.requests.record import State, Webhook, WebhookState
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES
 from simulator.faults import Fault
 from tests.support.web_connector.quickbooks import page_of, response_to, stored_response
-from tests.unit.simulator.service import Gateway, Service
+from tests.support.web_connector.service import Gateway, Service
 
 if TYPE_CHECKING:
     from tests.support.web_connector.connector import Connector

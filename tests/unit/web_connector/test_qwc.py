@@ -13,7 +13,7 @@ from domain.storage.changes import Put
 from domain.web_connector.protocol import qwc
 from simulator.faults import Fault
 from tests.support.builders import a_connection
-from tests.unit.simulator.service import Service
+from tests.support.web_connector.service import Service
 
 BASE_URL = "https://abc.execute-api.us-east-1.amazonaws.com/Prod"
 REQUIRED = [

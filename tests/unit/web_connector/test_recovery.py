@@ -17,7 +17,7 @@ from simulator.faults import Fault
 from tests.support.builders import APP_ID
 from tests.support.web_connector.drain import Drain
 from tests.support.web_connector.quickbooks import hcp, nothing_stored, response_to, stored_response
-from tests.unit.simulator.service import Service
+from tests.support.web_connector.service import Service
 
 if TYPE_CHECKING:
     from collections.abc import Callable

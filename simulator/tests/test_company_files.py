@@ -1,0 +1,185 @@
+"""The companies that the simulator makes: their contents add up, and the same seed gives the same bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from collections import Counter
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import simulator
+from simulator import Company
+from simulator.books.kinds import ITEMS
+from simulator.books.ledger import ZERO
+from simulator.company_files.facts import Product
+from simulator.company_files.snapshots import restore, take
+from simulator.company_files.storage import write_books
+from simulator.requests.shown import shown
+from simulator.tests.support import NOW, ask
+
+if TYPE_CHECKING:
+    from simulator.books import Books
+
+FOLDER = Path(simulator.__file__ or "").parent
+TRANSACTIONS = (  # noqa: SIM905 - a list of words
+    "Estimate SalesOrder Invoice SalesReceipt ReceivePayment CreditMemo Charge PurchaseOrder ItemReceipt Bill "
+    "BillPaymentCheck BillPaymentCreditCard VendorCredit Check CreditCardCharge Deposit Transfer JournalEntry "
+    "SalesTaxPaymentCheck InventoryAdjustment BuildAssembly TimeTracking VehicleMileage"
+).split()  # fmt: skip
+
+_PRINT_DIGEST = """
+import hashlib, sys
+from simulator import Company
+Company.generated(seed=7, customers=30, now=lambda: float(sys.argv[1])).save(sys.argv[2])
+print(hashlib.sha256(open(sys.argv[2], "rb").read()).hexdigest())
+"""
+
+
+@pytest.fixture(scope="module")
+def wholesale() -> Company:
+    return Company.generated(now=lambda: NOW)
+
+
+def open_balances(books: Books) -> Decimal:
+    """Return what all customers owe, as queries for customers show it."""
+    return sum((Decimal(shown(books, each)["Balance"]) for each in books["Customer"]), ZERO)
+
+
+def account_balance(books: Books, name: str) -> Decimal:
+    account = books.named(name, ("Account",))
+    assert account is not None
+    return Decimal(shown(books, account)["Balance"])
+
+
+def test_the_default_company_has_every_kind_of_item_and_transaction(wholesale: Company) -> None:
+    books = wholesale.books
+
+    assert len(books["Customer"]) == 300
+    assert sum(":" in each.full_name for each in books["Customer"]) > 30
+    assert {kind for kind in ITEMS if not len(books[kind])} == set()
+    assert {kind for kind in TRANSACTIONS if not len(books[kind])} == set()
+    assert all(len(books[kind]) for kind in ("Vendor", "Employee", "StandardTerms", "DateDrivenTerms", "SalesTaxCode"))
+    assert {each.fields["TxnDate"][:4] for each in books["Invoice"]} == {"2025"}
+
+
+def test_the_transactions_add_up(wholesale: Company) -> None:
+    books = wholesale.books
+    ledger = books.ledger
+
+    assert sum(ledger.accounts.values(), ZERO) == 0
+    assert open_balances(books) == account_balance(books, "Accounts Receivable") > 0
+    assert sum(ledger.stock_value.values(), ZERO) == account_balance(books, "Inventory Asset") > 0
+    assert min(ledger.on_hand.values()) >= 0
+    assert account_balance(books, "Checking") > 0
+    income = sum((account_balance(books, name) for name in ("Sales:Goods", "Sales:Services", "Sales:Shipping")), ZERO)
+    assert income > account_balance(books, "Cost of Goods Sold") > 0
+
+
+def test_some_invoices_are_open_some_overdue_and_most_paid(wholesale: Company) -> None:
+    books = wholesale.books
+    paid = Counter(shown(books, each)["IsPaid"] for each in books["Invoice"])
+
+    assert paid["true"] > paid["false"] > 10
+
+
+def test_the_same_seed_gives_the_same_bytes_in_every_process_and_at_any_time(tmp_path: Path) -> None:
+    digests = {
+        subprocess.run(  # noqa: S603 - this very Python
+            [sys.executable, "-c", _PRINT_DIGEST, str(now), str(tmp_path / "company.json")],
+            cwd=FOLDER.parent,
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            capture_output=True,
+            check=True,
+            text=True,
+        ).stdout
+        for now, hash_seed in ((NOW, "1"), (NOW + 90_000, "2"))
+    }
+
+    assert len(digests) == 1
+
+
+def test_another_seed_gives_another_company() -> None:
+    first, second = (write_books(Company.generated(seed=seed, customers=5).books) for seed in (1, 2))
+
+    assert first != second
+
+
+def test_a_company_is_saved_and_loaded_unchanged(tmp_path: Path, wholesale: Company) -> None:
+    first, second = tmp_path / "first.json", tmp_path / "second.json"
+
+    wholesale.save(first)
+    company = Company.load(first)
+    company.save(second)
+
+    assert hashlib.sha256(first.read_bytes()).digest() == hashlib.sha256(second.read_bytes()).digest()
+    assert company.books.ledger.accounts == wholesale.books.ledger.accounts
+
+
+def test_a_snapshot_is_a_copy_that_later_changes_do_not_reach() -> None:
+    company = Company.generated(customers=5)
+    books, before = company.books, write_books(company.books)
+
+    snapshot = take(books)
+    books.change(next(iter(books["Customer"])), {"Name": "Changed"})
+    books.remove(next(iter(books["Deposit"])))
+    copy = restore(snapshot, company.clock)
+
+    assert write_books(copy) == before != write_books(books)
+    assert copy.ledger.accounts != books.ledger.accounts
+    assert copy["Customer"] is not books["Customer"]
+
+
+def test_an_empty_company_has_lists_but_no_names_items_or_transactions() -> None:
+    books = Company.empty().books
+
+    assert not books.transactions
+    assert not len(books["Customer"])
+    assert {kind for kind in ITEMS if len(books[kind])} == {"ItemSalesTax", "ItemSalesTaxGroup"}
+    assert books.named("Accounts Receivable", ("Account",)) is not None
+
+
+def test_an_invoice_can_be_written_in_an_empty_company() -> None:
+    company = Company.empty()
+    account = "<AccountRef><FullName>Sales</FullName></AccountRef>"
+    item = f"<Name>Work</Name><SalesOrPurchase><Price>10.00</Price>{account}</SalesOrPurchase>"
+    line = "<InvoiceLineAdd><ItemRef><FullName>Work</FullName></ItemRef></InvoiceLineAdd>"
+
+    responses = ask(
+        company,
+        "<CustomerAddRq><CustomerAdd><Name>Ada</Name></CustomerAdd></CustomerAddRq>"
+        f"<ItemServiceAddRq><ItemServiceAdd>{item}</ItemServiceAdd></ItemServiceAddRq>"
+        "<InvoiceAddRq><InvoiceAdd><CustomerRef><FullName>Ada</FullName></CustomerRef>"
+        f"{line}</InvoiceAdd></InvoiceAddRq>",
+    )
+
+    assert [each.get("statusCode") for each in responses] == ["0", "0", "0"]
+
+
+@pytest.mark.parametrize(("country", "tax"), [("US", "7.25"), ("CA", "12.00"), ("UK", "20.00")])
+def test_each_country_has_its_addresses_and_taxes(country: str, tax: str) -> None:
+    company = Company.generated(customers=30, product=Product(country=country))
+    fields_with_tax = [each.fields for each in company.books["Invoice"] if each.fields["SalesTaxTotal"] != "0.00"]
+
+    assert {fields["SalesTaxPercentage"] for fields in fields_with_tax} == {tax}
+    assert ask(company, "<HostQueryRq/>")[0].findtext("HostRet/Country") == country
+    cities = {each.fields["BillAddress"]["City"] for each in company.books["Customer"]}
+    assert ("Bayfield" in cities) == (country != "CA")
+    assert sum(company.books.ledger.accounts.values(), ZERO) == 0
+
+
+def test_a_company_is_opened_by_the_word_for_it_or_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "books.json"
+    company = Company.opened(str(file), customers=4)
+    company.save(file)
+
+    assert len(Company.opened("wholesale", customers=4).books["Customer"]) == 4
+    assert not len(Company.opened("empty").books["Customer"])
+    assert len(Company.opened(str(file)).books["Customer"]) == 4
+    with pytest.raises(ValueError, match="is a company of the country US"):
+        Company.opened(str(file), product=Product(country="UK"))
