@@ -17,8 +17,8 @@ from adapters.dynamodb import DynamoDBStore
 from benchmarks.listing_data import APP_ID, a_connection, connect, endpoint
 from domain import qbxml
 from domain.errors import TooManyRequests
-from domain.requests.record import QueuedRequest
-from domain.requests.service import RequestService
+from domain.queueing.service import RequestService
+from domain.records.request import QueuedRequest
 from domain.storage.changes import Put
 from local.tables import drop_tables, make_tables
 

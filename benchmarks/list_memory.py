@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import DynamoDBStore, TableNames
 from benchmarks.listing_data import APP_ID, connect, endpoint
-from domain.connections.record import Connection
-from domain.requests.record import QueuedRequest, State, timestamp
+from domain.records.connection import Connection
+from domain.records.request import QueuedRequest, State
 from domain.storage.changes import AddRequest, ChangeRequest, Put
+from domain.timestamps import timestamp
 from handlers import list_queued_requests
 from local.tables import drop_tables, make_tables, table_names
 from local.template import Template

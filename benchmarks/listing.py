@@ -21,14 +21,16 @@ from typing import TYPE_CHECKING, Any
 from adapters.dynamodb import DynamoDBStore, TableNames
 from adapters.dynamodb.keys import LISTING_INDEXES
 from benchmarks.listing_data import APP_ID, DAYS, MAX_WHOLE, Meter, connect, endpoint, fixed_time, load
-from domain.requests.listing import ListQuery, Lists
-from domain.requests.record import State, WebhookState
+from domain.listing.lists import Lists
+from domain.listing.query import ListQuery
+from domain.records.request import State
+from domain.records.webhook import WebhookState
 from local.tables import drop_tables, make_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from domain.requests.record import QueuedRequest
+    from domain.records.request import QueuedRequest
 
 SIZES = (1_000, 10_000, 100_000)
 SIZE_OF_ORDERS = 10_000

@@ -30,11 +30,13 @@ from adapters.dynamodb.counts import count_attribute
 from adapters.dynamodb.requests import record_item
 from adapters.dynamodb.search_pages import SearchPage
 from domain import qbxml
-from domain.connections.record import Connection
-from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, day_of, timestamp
-from domain.requests.search_text import searchable_text
+from domain.records.connection import Connection
+from domain.records.request import QueuedRequest, State
+from domain.records.search_text import searchable_text
+from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import Put
 from domain.storage.counts import INSERTED, UPDATED, CountKey
+from domain.timestamps import day_of, timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

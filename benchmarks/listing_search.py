@@ -17,15 +17,16 @@ from typing import TYPE_CHECKING, Any
 from adapters.dynamodb import DynamoDBStore
 from benchmarks.listing_data import APP_ID, Bodies, Meter, connect, endpoint, fixed_time, load, marked_ids
 from benchmarks.postgresql import postgresql
-from domain.requests.listing import ListQuery, Lists
-from domain.requests.record import State
+from domain.listing.lists import Lists
+from domain.listing.query import ListQuery
+from domain.records.request import State
 from local.tables import drop_tables, make_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchmarks.postgresql import PostgreSQL
-    from domain.requests.record import QueuedRequest
+    from domain.records.request import QueuedRequest
 
 RECORDS = 100_000
 NEEDLE = "zq mercury"

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from domain.requests.record import QueuedRequest
+    from domain.records.request import QueuedRequest
 
 DIRECTORIES = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin")
 """The directories in which distributions install `initdb`, which is rarely in the path."""

@@ -21,7 +21,7 @@ from local.tables import drop_tables, make_tables
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from domain.requests.record import QueuedRequest
+    from domain.records.request import QueuedRequest
 
 RECORDS = 10_000
 BASELINE_SHARE = 10

@@ -23,11 +23,13 @@ from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
-from domain.apps.record import App
-from domain.connections.record import Connection
-from domain.requests.record import QueuedRequest, State, Webhook, timestamp
+from domain.records.app import App
+from domain.records.connection import Connection
+from domain.records.request import QueuedRequest, State
+from domain.records.webhook import Webhook
 from domain.storage.changes import AddRequest, ChangeRequest, Put
-from handlers.bootstrap import services
+from domain.timestamps import timestamp
+from handlers.common.bootstrap import services
 from local import stack
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from handlers.bootstrap import Services
+    from handlers.common.bootstrap import Services
     from local.template import Function, Template
 
 PAYLOAD_BYTES = 6 * 1024 * 1024
@@ -105,8 +105,8 @@ class Functions:
     def separated(self) -> Iterator[None]:
         """Give each function separate services, settings and permissions while the block runs, as in Lambda."""
         # These modules can be imported since `__init__` added the folder of the functions to sys.path.
-        from handlers.bootstrap import Services, aws_client  # noqa: PLC0415
-        from handlers.settings import Settings  # noqa: PLC0415
+        from handlers.common.bootstrap import Services, aws_client  # noqa: PLC0415
+        from handlers.common.settings import Settings  # noqa: PLC0415
 
         plain = Services.current
         clients = cache(aws_client)

@@ -61,8 +61,8 @@ def put_aside(folder: Path) -> Path:
 def _check(credentials: Credentials, dynamodb: Any) -> None:
     # ruff: noqa: PLC0415 - `src` is on the path only after the stack has imported its functions
     from adapters.dynamodb import DynamoDBStore
-    from domain.apps.record import api_key_hash
     from domain.connections import passwords
+    from domain.records.app import api_key_hash
     from local.tables import table_names
 
     store = DynamoDBStore(dynamodb, table_names())

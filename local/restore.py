@@ -27,9 +27,10 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from adapters.dynamodb import DynamoDBStore, TableNames
 from adapters.dynamodb.keys import ID, SESSION_ID, STATE
-from domain.requests.record import FIRST_IN_LINE, IN_FLIGHT, QUEUED, QueuedRequest, Recovery, State, timestamp
+from domain.records.request import FIRST_IN_LINE, IN_FLIGHT, QUEUED, QueuedRequest, Recovery, State
 from domain.storage.changes import ChangeRequest, Put
-from domain.web_connector.recovery.lost_response import after_session_end
+from domain.timestamps import timestamp
+from domain.web_connector.outcomes.lost_response import after_session_end
 from local import deploy
 
 if TYPE_CHECKING:

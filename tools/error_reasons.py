@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from domain.qbxml.codes.hresults import HRESULTS
 from domain.qbxml.codes.statuses import STATUSES
-from domain.web_connector.error_reasons import MEANINGS
+from domain.web_connector.outcomes.error_reasons import MEANINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

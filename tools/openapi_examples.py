@@ -11,22 +11,15 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from domain import qbxml
-from domain.apps.record import Scope
-from domain.connections.record import Connection
-from domain.connections.sync_window import SyncWindow
 from domain.errors import InvalidRequest, QuotaExceeded
 from domain.qbxml.codes.statuses import describe_status
-from domain.requests.record import (
-    ListedRequest,
-    QueuedRequest,
-    State,
-    StoredRequest,
-    Webhook,
-    WebhookAttempt,
-    WebhookState,
-    timestamp,
-)
-from domain.requests.waiting_reason import of_request
+from domain.queueing.waiting_reason import of_request
+from domain.records.app import Scope
+from domain.records.connection import Connection
+from domain.records.request import ListedRequest, QueuedRequest, State, StoredRequest
+from domain.records.sync_window import SyncWindow
+from domain.records.webhook import Webhook, WebhookAttempt, WebhookState
+from domain.timestamps import timestamp
 from handlers.views.connections import connection
 from handlers.views.requests import listed_request, queued_request
 from handlers.views.webhook_event import event_body

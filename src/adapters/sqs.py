@@ -7,7 +7,7 @@ import math
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from domain.requests.record import timestamp
+from domain.timestamps import timestamp
 from domain.webhooks.ports import PlannedAttempt
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 
-from domain.apps.record import api_key_hash
 from domain.errors import Unauthorized
-from handlers.bootstrap import services
+from domain.records.app import api_key_hash
+from handlers.common.bootstrap import services
 
 logger = Logger()
 

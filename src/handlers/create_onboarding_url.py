@@ -1,7 +1,7 @@
 """POST /connections/{connection_id}/onboarding_url: a link with which a customer sets up the Web Connector."""
 
 from domain.connections.onboarding import check_redirect_url
-from handlers.http import public_url
+from handlers.common.http import public_url
 from handlers.rest import Call, Data, endpoint, services
 from handlers.rest.models import NewOnboardingUrl
 from handlers.views.connections import ConnectionView, connection

@@ -1,8 +1,8 @@
 """POST /connections/{connection_id}/queued_requests: queue a request."""
 
 from domain.errors import IdempotencyKeyReused, QuotaExceeded, UnsupportedByVersion
-from domain.requests.record import Webhook
-from domain.requests.service import Idempotency
+from domain.queueing.service import Idempotency
+from domain.records.webhook import Webhook
 from handlers.rest import Call, Data, endpoint, services
 from handlers.rest.new_queued_request import NewQueuedRequest, NewRequestParameters
 from handlers.rest.queueing import queue, webhook_to

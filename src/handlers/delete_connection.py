@@ -1,7 +1,7 @@
 """DELETE /connections/{connection_id}: delete a connection and, soon after, its requests."""
 
-from domain.connections.removal import remove_connection
 from domain.errors import ConnectionActive
+from domain.maintenance.connection_removal import remove_connection
 from handlers.rest import Call, endpoint, services
 
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from adapters.dynamodb.requests import RECORDS
 from domain.webhooks.defaults import FIRST_ATTEMPT_TIMEOUT_SECONDS, MAX_FIRST_ATTEMPTS_PER_APP
 from domain.webhooks.delivery import needs_first_attempt
-from handlers.bootstrap import services
-from handlers.webhook_batch import attempt_all
+from handlers.common.bootstrap import services
+from handlers.common.webhook_batch import attempt_all
 
 if TYPE_CHECKING:
-    from domain.requests.record import QueuedRequest
+    from domain.records.request import QueuedRequest
     from domain.webhooks.delivery import Attempted, Deferred
 
 

@@ -6,7 +6,7 @@ from aws_lambda_powertools import Logger
 
 from adapters.dynamodb.requests import RECORDS
 from domain.maintenance.retention import forget_record
-from handlers.bootstrap import services
+from handlers.common.bootstrap import services
 
 logger = Logger()
 

@@ -3,7 +3,7 @@
 from aws_lambda_powertools.event_handler import Response
 
 from domain.web_connector.protocol import qwc
-from handlers.http import NO_STORE, header, public_url
+from handlers.common.http import NO_STORE, header, public_url
 from handlers.rest import Call, endpoint, services
 from handlers.views.connections import QwcView
 

@@ -2,8 +2,9 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from domain.requests import waiting_reason
-from domain.requests.listing import ListQuery, Lists
+from domain.listing.lists import Lists
+from domain.listing.query import ListQuery
+from domain.queueing import waiting_reason
 from handlers.rest import Call, endpoint, services
 from handlers.rest.models import ListParameters
 from handlers.views.requests import ListedRequestPageView, listed_request

@@ -9,8 +9,8 @@ from typing import Any
 from domain.connections.onboarding import is_connected
 from domain.errors import NotFound, ServiceError
 from domain.web_connector.protocol import qwc
-from handlers.bootstrap import services
-from handlers.http import header, public_url, response
+from handlers.common.bootstrap import services
+from handlers.common.http import header, public_url, response
 from handlers.rest.errors import STATUSES
 
 

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools import Logger
 
-from domain.apps.record import Limits, Scope
 from domain.errors import InvalidRequest, ServiceError
 from domain.maintenance.recount import count_differences, mend_counts
-from handlers.bootstrap import services
+from domain.records.app import Limits, Scope
+from handlers.common.bootstrap import services
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from domain.apps.record import ApiKey, App
+    from domain.records.app import ApiKey, App
 
 logger = Logger()
 

@@ -6,7 +6,7 @@ from typing import Any
 from aws_lambda_powertools import Logger
 
 from domain.maintenance.search_packing import pack_days
-from handlers.bootstrap import services
+from handlers.common.bootstrap import services
 
 logger = Logger()
 

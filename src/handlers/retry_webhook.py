@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from adapters.sqs import planned_attempt_of
-from handlers.bootstrap import services
-from handlers.webhook_batch import attempt_all
+from handlers.common.bootstrap import services
+from handlers.common.webhook_batch import attempt_all
 
 if TYPE_CHECKING:
     from domain.webhooks.delivery import Attempted

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from handlers.http import SECURITY_HEADERS, header, response
+from handlers.common.http import SECURITY_HEADERS, header, response
 
 _SOURCE = Path(__file__).resolve().parents[1]
 _CONSOLE = _SOURCE / "console"

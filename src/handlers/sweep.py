@@ -7,7 +7,7 @@ from typing import Any
 from aws_lambda_powertools import Logger
 
 from domain.maintenance.sweep import sweep
-from handlers.bootstrap import services
+from handlers.common.bootstrap import services
 
 logger = Logger()
 

@@ -7,8 +7,8 @@ from typing import Any
 from aws_lambda_powertools import Logger
 
 from domain.web_connector.protocol import qwc, wsdl
-from handlers.bootstrap import services
-from handlers.http import public_url, response
+from handlers.common.bootstrap import services
+from handlers.common.http import public_url, response
 
 logger = Logger()
 

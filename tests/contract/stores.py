@@ -6,7 +6,7 @@ from collections import Counter
 from datetime import timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
-from domain.requests.record import QueuedRequest, State, StoredRequest, Tombstone, WebhookState
+from domain.records.request import QueuedRequest, State, StoredRequest, Tombstone
 from domain.storage.changes import AddRequest
 from domain.storage.counts import INSERTED, UPDATED
 from domain.storage.ports import RequestDetail
@@ -14,6 +14,7 @@ from tests.support.builders import CONNECTION_ID, NOON, REQUEST_XML
 
 if TYPE_CHECKING:
     from adapters.dynamodb import DynamoDBStore
+    from domain.records.webhook import WebhookState
     from tests.support.fake_store import FakeStore
 
     AnyStore: TypeAlias = FakeStore | DynamoDBStore

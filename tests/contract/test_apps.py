@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.apps.record import ApiKey, App, Scope
 from domain.errors import Conflict
-from domain.requests.record import QueuedRequest, State, StoredRequest, Tombstone, timestamp
+from domain.records.app import ApiKey, App, Scope
+from domain.records.request import QueuedRequest, State, StoredRequest, Tombstone
 from domain.storage.changes import (
     ChangeRequest,
     ClaimIdempotencyKey,
@@ -19,6 +19,7 @@ from domain.storage.changes import (
     RemoveRequest,
 )
 from domain.storage.ports import Delivery, Usage
+from domain.timestamps import timestamp
 from tests.contract.stores import LATER, add
 from tests.support.builders import APP_ID, NOON, OTHER_APP_ID, REQUEST_XML, a_connection, a_record
 

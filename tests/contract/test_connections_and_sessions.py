@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from domain.errors import Conflict
-from domain.requests.record import timestamp
 from domain.storage.changes import (
     AddRequest,
     Put,
     RequireConnection,
 )
+from domain.timestamps import timestamp
 from tests.contract.stores import LATER
 from tests.support.builders import (
     APP_ID,

@@ -14,10 +14,13 @@ from moto import mock_aws
 from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.store import CONTENTION
 from domain.errors import TooManyRequests
-from domain.requests.listing import ListQuery, Lists
-from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, timestamp
+from domain.listing.lists import Lists
+from domain.listing.query import ListQuery
+from domain.records.request import QueuedRequest, State
+from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from domain.storage.counts import INSERTED
+from domain.timestamps import timestamp
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client

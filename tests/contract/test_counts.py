@@ -6,8 +6,10 @@ import random
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, timestamp
+from domain.records.request import QueuedRequest, State
+from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import ChangeRequest, RemoveRequest
+from domain.timestamps import timestamp
 from tests.contract.stores import add, counts_of, recount
 from tests.support.builders import NOON, RESPONSE_XML, a_record
 

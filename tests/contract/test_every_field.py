@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_h
 import pytest
 
 from adapters.dynamodb.codec import Codec
-from domain.apps.record import ApiKey, App
-from domain.connections.record import Backoff, Connection
-from domain.connections.sync_window import SyncWindow
-from domain.requests.record import QueuedRequest, State, StoredRequest, Tombstone, timestamp
+from domain.records.app import ApiKey, App
+from domain.records.connection import Backoff, Connection
+from domain.records.request import QueuedRequest, State, StoredRequest, Tombstone
+from domain.records.session import Session
+from domain.records.sync_window import SyncWindow
 from domain.storage.changes import (
     AddRequest,
     ClaimIdempotencyKey,
@@ -22,7 +23,7 @@ from domain.storage.changes import (
     Put,
     RemoveRequest,
 )
-from domain.web_connector.session.record import Session
+from domain.timestamps import timestamp
 from tests.contract.stores import add, stored_request
 from tests.support.builders import NOON, REQUEST_XML, a_record
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from domain.requests.record import State, Webhook, WebhookState, day_of, timestamp
+from domain.records.request import State
+from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest
 from domain.storage.counts import INSERTED, UPDATED
 from domain.storage.ports import IndexDays
+from domain.timestamps import day_of, timestamp
 from tests.contract.stores import LATER, add
 from tests.support.builders import CONNECTION_ID, NOON, REQUEST_XML, a_record
 

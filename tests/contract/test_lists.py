@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
+from domain.listing.lists import Lists
 from domain.maintenance.search_packing import pack_days
-from domain.requests.listing import ListQuery, Lists
-from domain.requests.record import timestamp
 from domain.storage.changes import AddRequest, Put, RemoveRequest
+from domain.timestamps import timestamp
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
@@ -26,6 +26,8 @@ from tests.support.random_lists import a_history, brute_force, queries, seeds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from domain.listing.query import ListQuery
 
 CASES = int(os.environ.get("LISTING_CASES", "120"))
 """The number of lists to compare. 10,000 take a quarter of an hour."""

@@ -19,8 +19,9 @@ from moto import mock_aws
 from adapters.dynamodb import DynamoDBStore, TableNames
 from domain.errors import Conflict
 from domain.maintenance.search_packing import pack_days
-from domain.requests.record import State, Tombstone, day_of, timestamp
+from domain.records.request import State, Tombstone
 from domain.storage.changes import AddRequest, ChangeRequest, ForgetRequest, Put, RemoveRequest
+from domain.timestamps import day_of, timestamp
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import drop_tables, make_tables
 from tests.contract.conftest import ENDPOINT, dynamodb_client
@@ -29,7 +30,7 @@ from tests.support.builders import NOON, REQUEST_XML, FixedClock, a_connection, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from domain.requests.record import QueuedRequest
+    from domain.records.request import QueuedRequest
     from domain.storage.ports import Packing
 
 WORDS = ("alpha", "beta", "gamma ray", "delta", "2026-03")

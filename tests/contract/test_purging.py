@@ -14,7 +14,7 @@ from moto import mock_aws
 from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.connection_removal import BATCH_WRITE, MAX_BATCH_DELETES, RECORDS_A_STEP
 from domain.errors import Conflict, NotFound, TooManyRequests
-from domain.requests.record import QueuedRequest, State, timestamp
+from domain.records.request import QueuedRequest, State
 from domain.storage.changes import (
     AddRequest,
     ChangeRequest,
@@ -22,6 +22,7 @@ from domain.storage.changes import (
     RemoveRequest,
     RequireConnection,
 )
+from domain.timestamps import timestamp
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
@@ -32,7 +33,7 @@ from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, a_c
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from domain.connections.record import Connection
+    from domain.records.connection import Connection
     from tests.contract.stores import AnyStore
 
 OTHER_ID = "c0000000-0000-4000-8000-000000000099"

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from domain.requests.record import FIRST_IN_LINE, IN_TURN, State, StoredRequest, Tombstone, timestamp
+from domain.records.request import FIRST_IN_LINE, IN_TURN, State, StoredRequest, Tombstone
 from domain.storage.changes import ChangeRequest, Put, RemoveRequest
 from domain.storage.ports import RequestDetail
+from domain.timestamps import timestamp
 from tests.contract.stores import LATER, add, stored_request
 from tests.support.builders import CONNECTION_ID, NOON, REQUEST_XML, a_connection, a_record
 

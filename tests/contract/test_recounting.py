@@ -9,7 +9,8 @@ import pytest
 
 from domain.errors import NotFound
 from domain.maintenance.recount import count_differences, mend_counts
-from domain.requests.record import State, WebhookState
+from domain.records.request import State
+from domain.records.webhook import WebhookState
 from domain.storage.changes import AddRequest, Put
 from domain.storage.counts import INSERTED, UPDATED, CountKey
 from tests.contract.stores import add, counts_of, recount

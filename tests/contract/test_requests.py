@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from domain.errors import Conflict, NotFound
-from domain.requests.record import QueuedRequest, State, StoredRequest, Tombstone, timestamp
+from domain.records.request import QueuedRequest, State, StoredRequest, Tombstone
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
+from domain.timestamps import timestamp
 from tests.contract.stores import LATER, add, counts_of, recount, stored_request
 from tests.support.builders import APP_ID, CONNECTION_ID, REQUEST_XML, RESPONSE_XML, a_connection, a_record, a_session
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import boto3
 import pytest
 
-from domain.requests.record import ENDED, QueuedRequest, State
+from domain.records.request import ENDED, QueuedRequest, State
 from local.restore import RESTORED, TABLES, copy_table, prepare
 from local.tables import make_tables
 from tests.contract.conftest import CREDENTIALS

@@ -15,8 +15,10 @@ from adapters.dynamodb.requests import RECORDS
 from domain.errors import Conflict
 from domain.maintenance.retention import SECONDS_A_DAY, forget_record
 from domain.maintenance.search_packing import pack_days
-from domain.requests.record import QueuedRequest, State, StoredRequest, Tombstone, Webhook, WebhookState, timestamp
+from domain.records.request import QueuedRequest, State, StoredRequest, Tombstone
+from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
+from domain.timestamps import timestamp
 from tests.contract.conftest import RETENTION_DAYS
 from tests.contract.stores import add, counts_of, recount, stored_request
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, FixedClock, a_connection, a_record

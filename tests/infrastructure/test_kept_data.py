@@ -13,10 +13,10 @@ import pytest
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
-from domain.apps.record import ApiKey, App, Scope, api_key_hash
 from domain.connections.passwords import hash_password
-from domain.requests.record import timestamp
+from domain.records.app import ApiKey, App, Scope, api_key_hash
 from domain.storage.changes import Put
+from domain.timestamps import timestamp
 from local.database import DatabaseUnusable, create_tables, differences
 from local.emulated_dynamodb import emulated_dynamodb
 from local.first_steps import Credentials, write_credentials

@@ -23,11 +23,14 @@ from adapters.dynamodb import DynamoDBStore
 from domain import qbxml
 from domain.connections.passwords import hash_password
 from domain.connections.service import ConnectionService
-from domain.connections.sync_window import SyncWindow
-from domain.requests.listing import ListQuery, Lists
-from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, timestamp
-from domain.requests.service import Idempotency, RequestService
+from domain.listing.lists import Lists
+from domain.listing.query import ListQuery
+from domain.queueing.service import Idempotency, RequestService
+from domain.records.request import QueuedRequest, State
+from domain.records.sync_window import SyncWindow
+from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put
+from domain.timestamps import timestamp
 from domain.web_connector.endpoint import WebConnector
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from moto import mock_aws
 
 from domain import qbxml
-from handlers.bootstrap import Services, aws_client
-from handlers.settings import Settings
+from handlers.common.bootstrap import Services, aws_client
+from handlers.common.settings import Settings
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from tests.support.builders import REQUEST_XML

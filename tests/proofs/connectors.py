@@ -20,8 +20,8 @@ from botocore.exceptions import ClientError
 
 from domain import qbxml
 from domain.errors import TooManyRequests
-from domain.requests.record import QueuedRequest, State
-from domain.requests.service import Idempotency, Queued, RequestService
+from domain.queueing.service import Idempotency, Queued, RequestService
+from domain.records.request import QueuedRequest, State
 from domain.storage.changes import AddRequest, Put
 from domain.storage.counts import CountKey, count_changes
 from domain.web_connector.endpoint import WebConnector
@@ -35,7 +35,7 @@ from tests.support.web_connector.connector import PASSWORD, PASSWORD_HASH
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from domain.connections.record import Connection
+    from domain.records.connection import Connection
 
 MAX_SESSIONS = 1_000
 """A queue that needs more sessions is stuck."""

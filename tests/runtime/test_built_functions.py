@@ -13,11 +13,13 @@ import boto3
 import pytest
 
 from adapters.dynamodb import DynamoDBStore
-from domain.apps.record import ApiKey, App, Limits, Scope, api_key_hash
 from domain.connections.passwords import hash_password
-from domain.connections.record import OnboardingLink
-from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, timestamp
+from domain.records.app import ApiKey, App, Limits, Scope, api_key_hash
+from domain.records.connection import OnboardingLink
+from domain.records.request import QueuedRequest, State
+from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put
+from domain.timestamps import timestamp
 from local.receiver import receiving
 from local.runtime import instance
 from local.tables import make_tables

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from domain.errors import Unauthorized
-from handlers.http import SECURITY_HEADERS
+from handlers.common.http import SECURITY_HEADERS
 from local.template import Template
 from tests.support.api_response import ApiResponse
 from tests.support.openapi import check_response

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from domain.connections.record import Connection
-from domain.requests.record import QueuedRequest, timestamp
-from domain.web_connector.session.record import Session
+from domain.records.connection import Connection
+from domain.records.request import QueuedRequest
+from domain.records.session import Session
+from domain.timestamps import timestamp
 
 NOON = datetime(2026, 3, 14, 12, 0, 0, tzinfo=UTC)
 APP_ID = "a0000000-0000-4000-8000-000000000001"

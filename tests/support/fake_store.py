@@ -10,11 +10,12 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from domain.apps.record import App
-from domain.connections.record import Connection
 from domain.errors import Conflict, NotFound
 from domain.maintenance.retention import expires_at
-from domain.requests.record import QUEUED, ListedRequest, QueuedRequest, StoredRequest, Tombstone, day_of
+from domain.records.app import App
+from domain.records.connection import Connection
+from domain.records.request import QUEUED, ListedRequest, QueuedRequest, StoredRequest, Tombstone
+from domain.records.session import Session
 from domain.storage.changes import (
     AddRequest,
     Change,
@@ -28,12 +29,12 @@ from domain.storage.changes import (
 )
 from domain.storage.counts import INSERTED, CountKey, DayCounts, Pair, count_changes
 from domain.storage.ports import Delivery, IndexDays, IndexEntry, RequestDetail, Usage
-from domain.web_connector.session.record import Session
+from domain.timestamps import day_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from domain.apps.record import ApiKey
+    from domain.records.app import ApiKey
     from tests.support.index_lag import IndexLag
 
 

@@ -9,8 +9,10 @@ from typing import TypeAlias
 
 from hypothesis import strategies as st
 
-from domain.requests.listing import ListQuery
-from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, timestamp
+from domain.listing.query import ListQuery
+from domain.records.request import QueuedRequest, State
+from domain.records.webhook import Webhook, WebhookState
+from domain.timestamps import timestamp
 from tests.support.builders import CONNECTION_ID, NOON, SequentialIds, a_record
 
 WORDS = ("alpha", "beta", "gamma ray")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from handlers.bootstrap import Services
-from handlers.settings import Settings
+from handlers.common.bootstrap import Services
+from handlers.common.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

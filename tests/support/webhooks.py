@@ -6,9 +6,11 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from domain.apps.record import App
-from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, timestamp
+from domain.records.app import App
+from domain.records.request import QueuedRequest, State
+from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put
+from domain.timestamps import timestamp
 from domain.webhooks.delivery import Attempted, Deliverer, SlowHosts
 from domain.webhooks.ports import DeliveryFailed, HttpResponse, PlannedAttempt
 from handlers.views.webhook_event import event_body
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
 
-    from domain.requests.record import Tombstone
+    from domain.records.request import Tombstone
     from domain.storage.changes import Change
     from domain.storage.ports import Delivery
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from domain.connections.sync_window import MAX_HORIZON, SyncWindow
 from domain.errors import InvalidRequest
+from domain.records.sync_window import MAX_HORIZON, SyncWindow
 
 ZONE = "America/New_York"
 NIGHT = SyncWindow("22:00", "06:00", ZONE)

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from domain.connections.sync_window import SyncWindow
-from domain.requests import waiting_reason
-from domain.requests.record import QUEUED, Recovery, State, timestamp
+from domain.queueing import waiting_reason
+from domain.records.request import QUEUED, Recovery, State
+from domain.records.sync_window import SyncWindow
+from domain.timestamps import timestamp
 from domain.web_connector.session.polling import MAX_POSTPONEMENT_SECONDS
 from tests.support.builders import CONNECTION_ID, NOON, a_connection, a_record
 

@@ -28,7 +28,7 @@ from domain.qbxml.request.from_xml import read_valid_xml_fast, read_xml_fast
 from domain.qbxml.request.problems import Source
 from domain.qbxml.request.schema_check import all_problems
 from domain.qbxml.request.xml_reader import read_xml
-from domain.qbxml.xml_parser import XML_ERRORS, defused_tree, parse_tree
+from domain.qbxml.xml.parser import XML_ERRORS, defused_tree, parse_tree
 from domain.queries import QUERIES
 from simulator.company import Company
 from tools.qbxml_schema.generate import mutate, valid

@@ -12,13 +12,13 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from adapters.dynamodb import keys
-from domain.requests.record import ListedRequest, StoredRequest
+from domain.records.request import ListedRequest, StoredRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from adapters.dynamodb.keys import Item
-    from domain.requests.record import QueuedRequest
+    from domain.records.request import QueuedRequest
 
 CHUNK_BYTES = 350 * 1024
 MAX_INLINE_RESPONSE_BYTES = 256 * 1024

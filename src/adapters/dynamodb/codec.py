@@ -27,9 +27,9 @@ from operator import itemgetter
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeGuard, TypeVar, get_args, get_origin
 
-from domain.connections.record import Backoff, Connection
-from domain.connections.sync_window import SyncWindow
-from domain.requests.record import QueuedRequest
+from domain.records.connection import Backoff, Connection
+from domain.records.request import QueuedRequest
+from domain.records.sync_window import SyncWindow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

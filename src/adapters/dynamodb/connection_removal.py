@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from adapters.dynamodb.keys import Item
-    from domain.connections.record import Connection
+    from domain.records.connection import Connection
 
 RECORDS_A_STEP = 500
 """About a second's work."""

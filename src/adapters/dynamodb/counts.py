@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.database import Database, key_query
-from domain.ownership import not_found
-from domain.requests.record import State, WebhookState, day_of
+from domain.records.ownership import not_found
+from domain.records.request import State
+from domain.records.webhook import WebhookState
 from domain.storage.counts import INSERTED, UPDATED, CountKey, DayCounts, Pair
+from domain.timestamps import day_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

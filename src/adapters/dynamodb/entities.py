@@ -8,10 +8,10 @@ from adapters.dynamodb import keys
 from adapters.dynamodb.codec import Codec
 from adapters.dynamodb.database import Database, key_query
 from adapters.dynamodb.operations import Operation, put, put_if, put_revision
-from domain.apps.record import ApiKey, App
-from domain.connections.record import Connection
+from domain.records.app import ApiKey, App
+from domain.records.connection import Connection
+from domain.records.session import Session
 from domain.storage.changes import ClaimIdempotencyKey, IdempotencyClaim, Put, RequireConnection
-from domain.web_connector.session.record import Session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -20,13 +20,13 @@ from adapters.dynamodb.operations import Operation, delete, put, put_if, put_rev
 from adapters.dynamodb.requests import record_item, request_from_item, tombstone_item
 from domain.errors import Conflict
 from domain.maintenance.retention import expires_at
-from domain.requests.record import QUEUED
+from domain.records.request import QUEUED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from adapters.dynamodb.keys import Item
-    from domain.requests.record import QueuedRequest
+    from domain.records.request import QueuedRequest
     from domain.storage.changes import AddRequest, ChangeRequest, ForgetRequest, RemoveRequest
 
 

@@ -13,7 +13,7 @@ from adapters.dynamodb.database import Database, key_query
 from adapters.dynamodb.entities import APPS, CONNECTIONS
 from domain.errors import NotFound
 from domain.maintenance.retention import SECONDS_A_DAY
-from domain.requests.record import QUEUED, QueuedRequest, Tombstone
+from domain.records.request import QUEUED, QueuedRequest, Tombstone
 from domain.storage.ports import Delivery, RequestDetail
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ import base64
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from domain.apps.record import ApiKey, App, Scope, api_key_hash
-from domain.ownership import not_found
-from domain.requests.record import timestamp
+from domain.records.app import ApiKey, App, Scope, api_key_hash
+from domain.records.ownership import not_found
 from domain.storage.changes import Put
 from domain.storage.retry import commit_with_retry
+from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

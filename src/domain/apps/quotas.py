@@ -12,13 +12,13 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from domain.errors import NotFound, QuotaExceeded
-from domain.requests.record import QUEUED
+from domain.records.request import QUEUED
 from domain.storage.counts import records_by_state
 from domain.storage.ports import Usage
 
 if TYPE_CHECKING:
-    from domain.apps.record import Limits
     from domain.ports import Clock
+    from domain.records.app import Limits
     from domain.storage.ports import Database
 
 PERIOD_SECONDS = {"creates_per_second": 1, "redeliveries_per_minute": 60}

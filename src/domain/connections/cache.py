@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from domain.connections.record import Connection
-from domain.ownership import owned_connection
+from domain.records.connection import Connection
+from domain.records.ownership import owned_connection
 
 if TYPE_CHECKING:
     from datetime import datetime

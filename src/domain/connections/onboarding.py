@@ -14,15 +14,15 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from domain.connections.record import OnboardingLink
 from domain.errors import Gone, InvalidRequest, InvalidState, NotFound
-from domain.requests.record import timestamp
+from domain.records.connection import OnboardingLink
+from domain.timestamps import timestamp
 from domain.webhooks.addresses import parse_url
 
 if TYPE_CHECKING:
-    from domain.connections.record import Connection
     from domain.connections.service import ConnectionService
     from domain.ports import Clock, SecretSource
+    from domain.records.connection import Connection
     from domain.storage.ports import Database
 
 LIFETIME = timedelta(hours=48)

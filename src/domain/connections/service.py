@@ -1,6 +1,6 @@
 """The operations of an app on its connections: create, list, read, change, pause and set the password.
 
-`domain.connections.removal` deletes them. It is separate because it imports three times as many modules.
+`domain.maintenance.connection_removal` deletes them. It is separate because it imports three times as many modules.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from domain.connections import passwords
-from domain.connections.record import COMPANY_FILE_MISMATCH, Connection
 from domain.errors import InvalidRequest
-from domain.ownership import owned_connection
-from domain.requests.record import timestamp
+from domain.records.connection import COMPANY_FILE_MISMATCH, Connection
+from domain.records.ownership import owned_connection
+from domain.records.session import Session
 from domain.storage.changes import Put
 from domain.storage.retry import commit_with_retry
-from domain.web_connector.session.record import Session
+from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

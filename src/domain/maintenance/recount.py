@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from domain.ownership import not_found
+from domain.records.ownership import not_found
 from domain.storage.counts import INSERTED, UPDATED, CountKey
 
 if TYPE_CHECKING:

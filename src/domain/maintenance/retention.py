@@ -11,11 +11,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from domain.errors import Conflict
-from domain.requests.record import ENDED, WebhookState, timestamp
+from domain.records.request import ENDED
+from domain.records.webhook import WebhookState
 from domain.storage.changes import ForgetRequest
+from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
-    from domain.requests.record import QueuedRequest
+    from domain.records.request import QueuedRequest
     from domain.storage.ports import Store
 
 SECONDS_A_DAY = 24 * 60 * 60

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from domain.requests.record import day_of, timestamp
+from domain.timestamps import day_of, timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

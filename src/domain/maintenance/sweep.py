@@ -8,16 +8,16 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from domain.errors import Conflict, TooManyRequests
-from domain.requests.record import timestamp
+from domain.records.session import SILENCE_SECONDS
+from domain.timestamps import timestamp
 from domain.web_connector.session.end import end_of_session
-from domain.web_connector.session.record import SILENCE_SECONDS
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from domain.ports import Clock
+    from domain.records.session import Session
     from domain.storage.ports import Database
-    from domain.web_connector.session.record import Session
 
 SESSIONS_A_READ = 25
 CONNECTIONS_A_SWEEP = 100

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from domain.qbxml.response.reader import UnreadableResponse, read_with_repair
-from domain.qbxml.xml_parser import parse_events
+from domain.qbxml.xml.parser import parse_events
 
 if TYPE_CHECKING:
     from domain.qbxml.request.document import Request

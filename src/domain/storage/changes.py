@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from domain.apps.record import ApiKey, App
-    from domain.connections.record import Connection
-    from domain.requests.record import QueuedRequest
-    from domain.web_connector.session.record import Session
+    from domain.records.app import ApiKey, App
+    from domain.records.connection import Connection
+    from domain.records.request import QueuedRequest
+    from domain.records.session import Session
 
 Entity = TypeVar("Entity", "App", "ApiKey", "Connection", "Session")
 

@@ -1,7 +1,7 @@
 """Exact counts of a connection's records, by day and by (state, webhook_state).
 
 Each record is counted twice: on the day it was inserted and on the day it was last updated. Lists use these counts to
-find the day on which a page begins (`domain.requests.listing`).
+find the day on which a page begins (`domain.listing.lists`).
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from domain.requests.record import QueuedRequest, State, WebhookState, day_of
+from domain.records.request import QueuedRequest, State
+from domain.records.webhook import WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, ForgetRequest, RemoveRequest
+from domain.timestamps import day_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from domain.apps.record import ApiKey, App
-    from domain.connections.record import Connection
-    from domain.requests.record import ListedRequest, QueuedRequest, State, StoredRequest, Tombstone, WebhookState
+    from domain.records.app import ApiKey, App
+    from domain.records.connection import Connection
+    from domain.records.request import ListedRequest, QueuedRequest, State, StoredRequest, Tombstone
+    from domain.records.session import Session
+    from domain.records.webhook import WebhookState
     from domain.storage.changes import Change
     from domain.storage.counts import CountKey, DayCounts
-    from domain.web_connector.session.record import Session
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlsplit
 
 from domain.errors import Conflict
-from domain.requests.record import ENDED, QueuedRequest, Tombstone, WebhookAttempt, WebhookState, timestamp
+from domain.records.request import ENDED, QueuedRequest, Tombstone
+from domain.records.webhook import WebhookAttempt, WebhookState
 from domain.storage.changes import ChangeRequest
+from domain.timestamps import timestamp
 from domain.webhooks.defaults import (
     ATTEMPT_TIMEOUT_SECONDS,
     CLOCK_TOLERANCE,
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from domain.ports import Clock
-    from domain.requests.record import StoredRequest
+    from domain.records.request import StoredRequest
     from domain.storage.ports import Database, Delivery
     from domain.webhooks.ports import RetryQueue, WebhookSender
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from domain.requests.record import QueuedRequest
+    from domain.records.request import QueuedRequest
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 Only these endpoints import it. The resolver and pydantic would slow down the cold start of the other functions.
 """
 
-from handlers.bootstrap import services
+from handlers.common.bootstrap import services
 from handlers.rest.endpoint import Endpoint, endpoint
 from handlers.rest.request_checks import Call
 from handlers.views.schema import Data, Page

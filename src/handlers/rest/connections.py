@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from domain.webhooks.addresses import check_url
-from handlers.bootstrap import services
+from handlers.common.bootstrap import services
 from handlers.views.connections import ConnectionView, connection
 from handlers.views.schema import Data
 
 if TYPE_CHECKING:
-    from domain.connections.record import Connection
+    from domain.records.connection import Connection
     from handlers.rest.models import NewConnection
 
 ConnectionResponse = Data[ConnectionView]

@@ -12,7 +12,6 @@ from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
 from aws_lambda_powertools.event_handler.openapi import params
 from pydantic import BaseModel, ConfigDict
 
-from domain.apps.record import Scope
 from domain.errors import (
     Forbidden,
     InvalidRequest,
@@ -23,6 +22,7 @@ from domain.errors import (
     Unauthorized,
     UnsupportedMediaType,
 )
+from domain.records.app import Scope
 from handlers.rest import request_checks
 from handlers.rest.errors import InternalError, error_response, expected
 from handlers.rest.responses import CONTENT_TYPE, for_read_only_key, render

@@ -10,7 +10,7 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValida
 
 from domain import errors
 from domain.errors import InvalidRequest, NotFound, Problem, ServiceError
-from handlers.http import NO_STORE
+from handlers.common.http import NO_STORE
 from handlers.rest.request_checks import unknown_name
 from handlers.rest.responses import CONTENT_TYPE
 

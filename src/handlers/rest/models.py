@@ -6,9 +6,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, WithJsonSchema, field_validator
 
 from domain.connections.service import MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH
-from domain.connections.sync_window import SyncWindow
-from domain.requests.record import State, WebhookState
-from domain.web_connector.session.record import MAX_LINGER_SECONDS
+from domain.records.request import State
+from domain.records.session import MAX_LINGER_SECONDS
+from domain.records.sync_window import SyncWindow
+from domain.records.webhook import WebhookState
 from domain.webhooks.defaults import MAX_URL_LENGTH
 from handlers.rest.endpoint import Body, Parameters
 

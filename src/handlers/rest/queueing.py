@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from domain.requests.record import Webhook
+from domain.records.webhook import Webhook
 from domain.webhooks.addresses import check_url
-from handlers.bootstrap import services
+from handlers.common.bootstrap import services
 from handlers.views import requests
 
 if TYPE_CHECKING:
     from domain import qbxml
-    from domain.requests.service import Idempotency
+    from domain.queueing.service import Idempotency
     from handlers.rest.request_checks import Call
     from handlers.views.requests import QueuedRequestView
     from handlers.views.schema import Data

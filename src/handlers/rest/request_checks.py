@@ -8,7 +8,6 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
-from domain.apps.record import Limits, Scope
 from domain.errors import (
     Forbidden,
     InvalidRequest,
@@ -18,7 +17,8 @@ from domain.errors import (
     Unauthorized,
     UnsupportedMediaType,
 )
-from handlers.http import header
+from domain.records.app import Limits, Scope
+from handlers.common.http import header
 
 MAX_BODY_BYTES = 1024 * 1024
 """Maximum size of a REST body, in bytes. Web Connector calls have their own limits (`protocol/soap.py`)."""

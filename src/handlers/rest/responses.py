@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from aws_lambda_powertools.event_handler import Response
 
-from handlers.http import NO_STORE, header
+from handlers.common.http import NO_STORE, header
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -2,7 +2,7 @@
 
 from typing_extensions import TypedDict
 
-from domain.apps.record import Scope
+from domain.records.app import Scope
 from handlers.views.schema import Uuid
 
 

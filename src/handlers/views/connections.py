@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typing_extensions import TypedDict
 
-from domain.requests.waiting_reason import of_connection
-from domain.web_connector.session.record import MAX_LINGER_SECONDS
+from domain.queueing.waiting_reason import of_connection
+from domain.records.session import MAX_LINGER_SECONDS
 from handlers.views.schema import Moment, Schema, Uuid, WaitingReasonView, waiting_reason
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from domain.connections.record import Connection
+    from domain.records.connection import Connection
 
 # "from" is a keyword of Python, so this type cannot be written as a class.
 SyncWindowView = TypedDict(

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any, NotRequired, cast
 from typing_extensions import TypeAliasType, TypedDict
 
 from domain import qbxml
-from domain.requests.record import State, WebhookState
+from domain.records.request import State
+from domain.records.webhook import WebhookState
 from handlers.views.schema import Moment, PageNumber, Schema, TotalPages, Uuid, WaitingReasonView, waiting_reason
 
 if TYPE_CHECKING:
-    from domain.requests.record import ListedRequest, QueuedRequest, RequestError, StoredRequest, WebhookAttempt
-    from domain.requests.waiting_reason import WaitingReason
+    from domain.queueing.waiting_reason import WaitingReason
+    from domain.records.request import ListedRequest, QueuedRequest, RequestError, StoredRequest
+    from domain.records.webhook import WebhookAttempt
 
 Omitted = Annotated[
     bool, Schema("True when the body is null because it is too large; get the request itself. Otherwise absent")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 # pydantic needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
-from domain.requests.waiting_reason import CODES
+from domain.queueing.waiting_reason import CODES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from domain.requests.waiting_reason import WaitingReason
+    from domain.queueing.waiting_reason import WaitingReason
 
 T = TypeVar("T")
 

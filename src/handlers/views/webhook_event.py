@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from domain.requests.record import State
+from domain.records.request import State
 from domain.webhooks.defaults import MAX_BODY_BYTES
 from handlers.views.requests import (
     RequestErrorView,
@@ -24,7 +24,7 @@ from handlers.views.schema import Moment, Schema, Uuid
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from domain.requests.record import StoredRequest
+    from domain.records.request import StoredRequest
 
 EventState = Literal["completed", "failed", "discarded"]
 

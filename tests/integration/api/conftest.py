@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from domain.apps.administration import Administration
-from domain.apps.record import Scope
-from domain.requests.record import QueuedRequest, State
+from domain.records.app import Scope
+from domain.records.request import QueuedRequest, State
 from domain.storage.changes import ChangeRequest, Put
 from tests.support.api_client import ApiClient
 from tests.support.builders import CONNECTION_ID, REQUEST_XML, RESPONSE_XML, FixedClock, SequentialIds, a_connection
@@ -20,7 +20,7 @@ from tests.support.services import services_with, using
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from handlers.bootstrap import Services
+    from handlers.common.bootstrap import Services
 
 
 def random_bytes(size: int) -> bytes:

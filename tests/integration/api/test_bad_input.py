@@ -9,8 +9,8 @@ from urllib.parse import quote
 
 import pytest
 
-from domain.apps.record import api_key_hash
-from handlers.settings import Settings
+from domain.records.app import api_key_hash
+from handlers.common.settings import Settings
 from tests.support.api_client import REQUEST_ID, ApiClient, basic
 from tests.support.builders import CONNECTION_ID, REQUEST_XML
 

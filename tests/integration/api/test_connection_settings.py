@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from domain.records.session import Limits
 from domain.storage.changes import Put
-from domain.web_connector.session.record import Limits
 from tests.support.builders import CONNECTION_ID, a_session
 
 if TYPE_CHECKING:
-    from domain.web_connector.session.record import Session
+    from domain.records.session import Session
     from tests.integration.api.conftest import Deployment
 
 URL = f"/api/v1/connections/{CONNECTION_ID}"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from domain.connections import passwords
+from domain.records.session import SILENCE_SECONDS
 from domain.storage.changes import Put
-from domain.web_connector.session.record import SILENCE_SECONDS
 from tests.support.builders import CONNECTION_ID, a_session
 
 if TYPE_CHECKING:

@@ -135,7 +135,7 @@ def test_a_file_that_the_browser_has_is_not_sent_again() -> None:
     [
         "/app/assets/0123456789abcdef/main.js",
         asset("none.js"),
-        asset("../handlers/bootstrap.py"),
+        asset("../handlers/common/bootstrap.py"),
         asset("../../pyproject.toml"),
         asset("README.md"),
         asset(""),

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.apps.record import ApiKey, App, Limits, Scope, api_key_hash
-from domain.connections.record import OnboardingLink
-from domain.requests.record import State, Tombstone, Webhook, timestamp
+from domain.records.app import ApiKey, App, Limits, Scope, api_key_hash
+from domain.records.connection import OnboardingLink
+from domain.records.request import State, Tombstone
+from domain.records.webhook import Webhook
 from domain.storage.changes import AddRequest, ChangeRequest, Put
+from domain.timestamps import timestamp
 from domain.webhooks.ports import HttpResponse
-from handlers.bootstrap import Services
+from handlers.common.bootstrap import Services
 from local.template import Template
 from tests.support.api_client import load
 from tests.support.builders import (

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.apps.record import Limits
 from domain.queries import QUERIES
+from domain.records.app import Limits
 from handlers import operate
 from tests.support.builders import CONNECTION_ID, REQUEST_XML
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.apps.record import Limits
 from domain.errors import Unauthorized
-from domain.requests.record import State, WebhookState
+from domain.records.app import Limits
+from domain.records.request import State
+from domain.records.webhook import WebhookState
 from domain.storage.counts import INSERTED, CountKey
 from handlers import authorizer, operate
 from tests.support.api_client import ApiClient, basic

@@ -10,15 +10,17 @@ import pytest
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
-from domain.apps.record import Limits, api_key_hash
 from domain.maintenance.search_packing import pack_days
 from domain.queries import QUERIES
-from domain.requests.record import State, WebhookState, day_of, timestamp
+from domain.records.app import Limits, api_key_hash
+from domain.records.request import State
+from domain.records.session import InFlight
+from domain.records.webhook import WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from domain.storage.counts import INSERTED, CountKey
 from domain.storage.ports import Usage
-from domain.web_connector.recovery.lost_response import MAX_SESSIONS
-from domain.web_connector.session.record import InFlight
+from domain.timestamps import day_of, timestamp
+from domain.web_connector.outcomes.lost_response import MAX_SESSIONS
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client

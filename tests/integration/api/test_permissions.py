@@ -14,19 +14,21 @@ import pytest
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore, TableNames
-from domain.apps.record import ApiKey, App, Scope, api_key_hash
 from domain.connections.service import ConnectionService
 from domain.maintenance.search_packing import pack_days
-from domain.requests.record import State, Webhook, WebhookState, timestamp
+from domain.records.app import ApiKey, App, Scope, api_key_hash
+from domain.records.request import State
+from domain.records.session import InFlight
+from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import (
     AddRequest,
     ChangeRequest,
     Put,
     RemoveRequest,
 )
-from domain.web_connector.recovery.lost_response import MAX_SESSIONS
-from domain.web_connector.session.record import InFlight
-from handlers.settings import Settings
+from domain.timestamps import timestamp
+from domain.web_connector.outcomes.lost_response import MAX_SESSIONS
+from handlers.common.settings import Settings
 from local.emulated_dynamodb import emulated_dynamodb
 from local.permissions import as_list, permissions_for, permissions_of
 from local.tables import make_tables

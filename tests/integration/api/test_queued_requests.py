@@ -6,13 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from domain.requests.record import (
-    RequestError,
-    State,
-    Webhook,
-    WebhookAttempt,
-    WebhookState,
-)
+from domain.records.request import RequestError, State
+from domain.records.webhook import Webhook, WebhookAttempt, WebhookState
 from domain.storage.changes import ChangeRequest
 from tests.support.builders import CONNECTION_ID, REQUEST_XML, RESPONSE_XML
 from tests.support.services import services_with, using

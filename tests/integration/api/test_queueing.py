@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.requests.record import QueuedRequest
+from domain.records.request import QueuedRequest
 from domain.storage.changes import Put
 from tests.support.api_client import ApiClient
 from tests.support.builders import CONNECTION_ID, REQUEST_XML

@@ -15,10 +15,12 @@ from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.requests import record_item
 from adapters.sqs import SqsRetryQueue
 from adapters.webhook_http import WebhookHttp
-from domain.apps.record import App
-from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, timestamp
-from domain.requests.service import RequestService
+from domain.queueing.service import RequestService
+from domain.records.app import App
+from domain.records.request import QueuedRequest, State
+from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
+from domain.timestamps import timestamp
 from domain.webhooks.addresses import UrlRules
 from domain.webhooks.delivery import Deliverer, SlowHosts
 from handlers import deliver_webhook, retry_webhook

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-from domain.connections.record import Connection
-from domain.requests.record import QueuedRequest
+from domain.records.connection import Connection
+from domain.records.request import QueuedRequest
+from domain.records.session import Session, session_id
 from domain.storage.changes import (
     AddRequest,
     ChangeRequest,
@@ -24,7 +25,6 @@ from domain.web_connector.endpoint import SoapResponse, WebConnector
 from domain.web_connector.protocol import qwc
 from domain.web_connector.protocol.methods import METHODS, NAMESPACE
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES, escape
-from domain.web_connector.session.record import Session, session_id
 from simulator import Simulator
 from tests.support.builders import CONNECTION_ID, FixedClock, SequentialIds, a_connection, a_record
 from tests.support.fake_store import FakeStore

@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from domain.maintenance.sweep import sweep
-from domain.requests.record import ENDED, QueuedRequest, State, Webhook
+from domain.records.request import ENDED, QueuedRequest, State
+from domain.records.session import SILENCE_SECONDS
+from domain.records.webhook import Webhook
 from domain.storage.changes import AddRequest
-from domain.web_connector.session.record import SILENCE_SECONDS
 from simulator import Company
 from tests.support.index_lag import IndexLag
 from tests.support.web_connector.connector import Connector

@@ -8,11 +8,11 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 
-from domain.connections.record import COMPANY_FILE_MISMATCH
 from domain.errors import Gone, InFlight, InvalidState, NotFound
-from domain.requests.record import TRANSITIONS, State
+from domain.records.connection import COMPANY_FILE_MISMATCH
+from domain.records.request import TRANSITIONS, State
+from domain.records.session import SILENCE_SECONDS, session_id
 from domain.web_connector.session.lingering import NO_OP
-from domain.web_connector.session.record import SILENCE_SECONDS, session_id
 from tests.support.builders import APP_ID, OTHER_APP_ID, FixedClock
 from tests.support.index_lag import IndexLag
 from tests.support.web_connector.observed_store import ObservedStore

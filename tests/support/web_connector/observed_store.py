@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb.requests import record_item
-from domain.requests.record import ENDED, IN_FLIGHT, QUEUED, QueuedRequest
+from domain.records.request import ENDED, IN_FLIGHT, QUEUED, QueuedRequest
 from domain.storage.changes import AddRequest, ChangeRequest, RemoveRequest
 from local.event_filters import passes, patterns_of
 from local.template import Template

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from domain.requests.record import ENDED
+from domain.records.request import ENDED
 from domain.web_connector.protocol import qwc
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES
 from simulator import Company, Script

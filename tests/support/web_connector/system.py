@@ -17,14 +17,15 @@ from domain import qbxml
 from domain.connections.service import ConnectionService
 from domain.errors import InFlight
 from domain.maintenance.sweep import sweep
-from domain.requests.record import ENDED, IN_FLIGHT, QUEUED, QueuedRequest, State, timestamp
-from domain.requests.service import Idempotency, RequestService
+from domain.queueing.service import Idempotency, RequestService
+from domain.records.request import ENDED, IN_FLIGHT, QUEUED, QueuedRequest, State
+from domain.records.session import SILENCE_SECONDS, Session, session_id
 from domain.storage.changes import AddRequest, Put
 from domain.storage.counts import CountKey, count_changes
+from domain.timestamps import timestamp
 from domain.web_connector.endpoint import WebConnector
 from domain.web_connector.session.backoff import MAX_PAUSE
 from domain.web_connector.session.lingering import NO_OP
-from domain.web_connector.session.record import SILENCE_SECONDS, Session, session_id
 from tests.support.builders import APP_ID, OTHER_APP_ID, FixedClock, counting_bytes
 from tests.support.web_connector.connector import PASSWORD, PASSWORD_HASH, CountingSecrets, result_of, soap_call
 from tests.support.web_connector.interruptions import FunctionTerminated, InterruptibleStore, Point, RandomIds
@@ -33,8 +34,8 @@ from tests.support.web_connector.quickbooks import Books, hcp
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from domain.connections.record import Connection
-    from domain.requests.record import ListedRequest
+    from domain.records.connection import Connection
+    from domain.records.request import ListedRequest
 
 T = TypeVar("T")
 

@@ -10,8 +10,8 @@ import pytest
 from domain.connections.onboarding import LIFETIME, Onboarding, check_redirect_url, is_connected
 from domain.connections.service import ConnectionService
 from domain.errors import Gone, InvalidRequest, InvalidState, NotFound
-from domain.requests.record import timestamp
 from domain.storage.changes import Put
+from domain.timestamps import timestamp
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, FixedClock, SequentialIds, a_connection
 from tests.support.fake_store import FakeStore
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from handlers.bootstrap import Services
-from handlers.settings import Settings
+from handlers.common.bootstrap import Services
+from handlers.common.settings import Settings
 from tests.support.services import ENVIRONMENT
 
 VARIABLES = {

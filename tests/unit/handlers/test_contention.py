@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from domain.apps.administration import Administration
-from domain.connections.removal import remove_connection
 from domain.connections.service import ConnectionService
 from domain.errors import Conflict, TooManyRequests
+from domain.maintenance.connection_removal import remove_connection
 from domain.storage.changes import Put
 from tests.support.builders import APP_ID, CONNECTION_ID, FixedClock, SequentialIds, a_connection, counting_bytes
 from tests.support.fake_store import FakeStore

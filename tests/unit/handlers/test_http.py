@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from handlers.bootstrap import Services
-from handlers.http import public_url
-from handlers.settings import Settings
+from handlers.common.bootstrap import Services
+from handlers.common.http import public_url
+from handlers.common.settings import Settings
 from tests.support.services import ENVIRONMENT, using
 
 

@@ -6,7 +6,8 @@ from dataclasses import fields, is_dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from domain.requests.record import ListedRequest, RequestError, State, StoredRequest, WebhookAttempt
+from domain.records.request import ListedRequest, RequestError, State, StoredRequest
+from domain.records.webhook import WebhookAttempt
 from handlers.views.requests import listed_request, queued_request
 from tests.support.builders import REQUEST_XML, RESPONSE_XML, a_record
 

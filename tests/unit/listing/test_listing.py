@@ -12,9 +12,12 @@ import pytest
 from hypothesis import given, settings
 
 from domain.errors import NotFound
-from domain.requests.listing import ListQuery, Lists
-from domain.requests.record import QueuedRequest, State, Webhook, WebhookState, timestamp
+from domain.listing.lists import Lists
+from domain.listing.query import ListQuery
+from domain.records.request import QueuedRequest, State
+from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
+from domain.timestamps import timestamp
 from tests.support.builders import (
     APP_ID,
     CONNECTION_ID,

@@ -9,7 +9,7 @@ import pytest
 
 from domain.maintenance.search_packing import DAYS_A_RUN, Packed, pack_days
 from handlers import pack_search_texts
-from handlers.bootstrap import Services
+from handlers.common.bootstrap import Services
 from tests.support.builders import NOON, FixedClock
 from tests.support.services import using
 

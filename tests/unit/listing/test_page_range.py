@@ -7,8 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.requests.listing import ListQuery
-from domain.requests.page_range import (
+from domain.listing.page_range import (
     MAX_PARALLEL_READS,
     MIN_PART_RECORDS,
     DayTotal,
@@ -16,6 +15,7 @@ from domain.requests.page_range import (
     locate_page,
     split_points,
 )
+from domain.listing.query import ListQuery
 from tests.support.builders import CONNECTION_ID
 
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from domain.errors import InvalidRequest, NotFound
-from domain.requests.listing import ListQuery, Lists
-from domain.requests.record import State
-from domain.requests.search import MAX_SEARCH_SECONDS
+from domain.listing.lists import Lists
+from domain.listing.query import ListQuery
+from domain.listing.search import MAX_SEARCH_SECONDS
+from domain.records.request import State
 from domain.storage.changes import AddRequest, Put
 from tests.support.builders import (
     APP_ID,

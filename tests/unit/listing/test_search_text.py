@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from domain import qbxml
-from domain.requests.search_text import normalized_phrase, searchable_text
+from domain.records.search_text import normalized_phrase, searchable_text
 from tests.support.builders import a_record
 
 REQUEST = qbxml.parse_request_xml(

@@ -10,7 +10,7 @@ import pytest
 from domain.qbxml.codes import hresults, statuses
 from domain.qbxml.codes.hresults import describe_hresult
 from domain.qbxml.codes.statuses import describe_status
-from domain.web_connector.error_reasons import MEANINGS, Reason
+from domain.web_connector.outcomes.error_reasons import MEANINGS, Reason
 from tools.error_reasons import TARGET, document
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from domain.errors import InvalidRequest
 from domain.qbxml import UnreadableResponse, parse_request_xml, response_to_json, stored_request
-from domain.qbxml.xml_parser import XML_ERRORS, defused_tree, parse_tree
+from domain.qbxml.xml.parser import XML_ERRORS, defused_tree, parse_tree
 from tests.support.qbxml_samples import request_xml
 
 if TYPE_CHECKING:

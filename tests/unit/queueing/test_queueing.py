@@ -18,10 +18,12 @@ from domain.errors import (
     TooManyRequests,
     UnsupportedByVersion,
 )
-from domain.requests.record import QueuedRequest, State, Tombstone, Webhook, WebhookState, timestamp
-from domain.requests.service import Idempotency, RequestService
+from domain.queueing.service import Idempotency, RequestService
+from domain.records.request import QueuedRequest, State, Tombstone
+from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, Change, ChangeRequest, Put
 from domain.storage.ports import RequestDetail
+from domain.timestamps import timestamp
 from tests.support.builders import (
     APP_ID,
     CONNECTION_ID,

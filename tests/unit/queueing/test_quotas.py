@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 
 from domain.apps.quotas import RECOUNT_SECONDS, Quotas
-from domain.apps.record import Limits
 from domain.errors import QuotaExceeded
-from domain.requests.record import State, timestamp
+from domain.records.app import Limits
+from domain.records.request import State
 from domain.storage.changes import AddRequest, ChangeRequest, Put
+from domain.timestamps import timestamp
 from tests.support.builders import APP_ID, NOON, OTHER_APP_ID, REQUEST_XML, FixedClock, a_connection, a_record
 from tests.support.fake_store import FakeStore
 

@@ -6,12 +6,12 @@ from datetime import timedelta
 
 import pytest
 
-from domain.connections.removal import remove_connection
 from domain.errors import ConnectionActive, NotFound
+from domain.maintenance.connection_removal import remove_connection
 from domain.maintenance.sweep import sweep
-from domain.requests.record import QueuedRequest, State
+from domain.records.request import QueuedRequest, State
+from domain.records.session import SILENCE_SECONDS, InFlight
 from domain.storage.changes import AddRequest, Put
-from domain.web_connector.session.record import SILENCE_SECONDS, InFlight
 from tests.support.builders import (
     APP_ID,
     CONNECTION_ID,

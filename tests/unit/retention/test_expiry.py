@@ -10,8 +10,10 @@ import pytest
 from adapters.dynamodb.requests import record_item
 from domain.errors import TooManyRequests
 from domain.maintenance.retention import SECONDS_A_DAY, expires_at, forget_record
-from domain.requests.record import ENDED, QueuedRequest, State, Tombstone, Webhook, WebhookState, timestamp
+from domain.records.request import ENDED, QueuedRequest, State, Tombstone
+from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest
+from domain.timestamps import timestamp
 from handlers import forget_expired
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, FixedClock, a_record
 from tests.support.fake_store import FakeStore

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from domain.connections.service import ConnectionService
-from domain.requests.record import ENDED, QUEUED, State
-from domain.requests.waiting_reason import of_connection, of_request
+from domain.queueing.waiting_reason import of_connection, of_request
+from domain.records.request import ENDED, QUEUED, State
 from domain.web_connector.session.backoff import MAX_PAUSE, MAX_PAUSE_WHILE_UNAVAILABLE
 from simulator.faults import Fault
 from tests.support.builders import APP_ID, CONNECTION_ID, counting_bytes

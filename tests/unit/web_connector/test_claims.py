@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from domain.requests.record import State
+from domain.records.request import State
 from domain.storage.changes import RemoveRequest
 from tests.support.web_connector.quickbooks import response_to
 

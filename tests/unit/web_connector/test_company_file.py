@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from domain.connections.service import ConnectionService
-from domain.requests.record import State
-from domain.requests.waiting_reason import of_request
+from domain.queueing.waiting_reason import of_request
+from domain.records.request import State
 from domain.web_connector.protocol import qwc
 from simulator import Company
 from simulator.faults import Fault
@@ -17,7 +17,7 @@ from tests.support.web_connector.quickbooks import hcp, nothing_stored, response
 from tests.support.web_connector.service import Service
 
 if TYPE_CHECKING:
-    from domain.connections.record import Connection
+    from domain.records.connection import Connection
     from tests.support.web_connector.connector import Connector
 
 OURS = "{90A44FB5-33D9-4815-AC85-BC87A7E7D1EB}"

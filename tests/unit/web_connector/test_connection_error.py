@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from domain.requests.record import State, timestamp
+from domain.records.request import State
 from domain.storage.changes import Put
+from domain.timestamps import timestamp
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.quickbooks import hcp, response_to
 from tests.support.web_connector.service import Service

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from domain.requests.record import State
-from domain.requests.waiting_reason import of_request
+from domain.queueing.waiting_reason import of_request
+from domain.records.request import State
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.quickbooks import hcp, nothing_stored, response_to, stored_response
 

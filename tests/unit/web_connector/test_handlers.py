@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from handlers import sweep, web_connector
-from handlers.bootstrap import Services
-from handlers.settings import Settings
+from handlers.common.bootstrap import Services
+from handlers.common.settings import Settings
 from tests.support.services import ENVIRONMENT, services_with, using
 from tests.support.web_connector.connector import PASSWORD, Connector
 from tests.unit.web_connector.test_soap import CLOSE, envelope

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from domain.requests.record import State
+from domain.records.request import State
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.drain import Drain
 from tests.support.web_connector.interruptions import IN_QUICKBOOKS

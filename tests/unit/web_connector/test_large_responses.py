@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from domain.qbxml import PAGE_SIZE
-from domain.requests.record import LAST_IN_LINE, Paging, State
+from domain.records.request import LAST_IN_LINE, Paging, State
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES
 from simulator.faults import Fault
 from tests.support.web_connector.quickbooks import page_of, response_to, stored_response
@@ -17,7 +17,7 @@ from tests.support.web_connector.service import Gateway, Service
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from domain.requests.record import RequestError
+    from domain.records.request import RequestError
     from tests.support.web_connector.connector import Connector
 
 MAY_BEGIN = Paging(may_begin=True)

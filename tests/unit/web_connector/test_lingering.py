@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from domain.connections.service import ConnectionService
-from domain.connections.sync_window import SyncWindow
 from domain.maintenance.sweep import sweep
-from domain.requests.record import Recovery, State
+from domain.records.request import Recovery, State
+from domain.records.session import MAX_LINGER_SECONDS, SILENCE_SECONDS
+from domain.records.sync_window import SyncWindow
 from domain.storage.changes import ChangeRequest
 from domain.web_connector.session import polling
-from domain.web_connector.session.record import MAX_LINGER_SECONDS, SILENCE_SECONDS
 from simulator import Company
 from simulator.web_connector.connector import NO_OP_WAIT_SECONDS
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, counting_bytes

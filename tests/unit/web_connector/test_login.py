@@ -9,9 +9,10 @@ import pytest
 
 from domain.connections.service import ConnectionService
 from domain.errors import Conflict, TooManyRequests
-from domain.requests.record import State, timestamp
+from domain.records.request import State
+from domain.records.session import session_id
 from domain.storage.changes import Put
-from domain.web_connector.session.record import session_id
+from domain.timestamps import timestamp
 from tests.support.builders import APP_ID, CONNECTION_ID, counting_bytes
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.quickbooks import hcp, response_to, stored_response

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.requests.record import State, Webhook, WebhookState
+from domain.records.request import State
+from domain.records.webhook import Webhook, WebhookState
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES
 from simulator.faults import Fault
 from tests.support.web_connector.quickbooks import page_of, response_to, stored_response

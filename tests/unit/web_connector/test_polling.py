@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from domain.connections.service import ConnectionService
-from domain.connections.sync_window import SyncWindow
-from domain.requests.record import Recovery, State, timestamp
+from domain.records.request import Recovery, State
+from domain.records.sync_window import SyncWindow
+from domain.timestamps import timestamp
 from domain.web_connector.session import polling
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, counting_bytes
 from tests.support.web_connector.connector import Connector

@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from domain.connections.service import ConnectionService
-from domain.connections.sync_window import SyncWindow
-from domain.requests.record import State
+from domain.records.request import State
+from domain.records.sync_window import SyncWindow
 from domain.web_connector.session.polling import (
     IDLE_POSTPONEMENT_SECONDS,
     MAX_POSTPONEMENT_SECONDS,

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.requests.record import QueuedRequest, Recovery, State
+from domain.records.request import QueuedRequest, Recovery, State
+from domain.records.session import Session
 from domain.storage.changes import Change, ChangeRequest, Put
 from domain.storage.counts import count_changes
-from domain.web_connector.session.record import Session
 from simulator.message_sets import Keeping, MessageSets
 from tests.proofs import interleavings
 from tests.support.builders import FixedClock

@@ -8,8 +8,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from domain.requests.record import State, timestamp
+from domain.records.request import State
 from domain.storage.changes import Put
+from domain.timestamps import timestamp
 from domain.web_connector.protocol import qwc
 from simulator.faults import Fault
 from tests.support.builders import a_connection

@@ -10,9 +10,9 @@ import pytest
 
 from domain.errors import InFlight
 from domain.maintenance.sweep import sweep
-from domain.requests.record import State
-from domain.requests.service import RequestService
-from domain.web_connector.session.record import SILENCE_SECONDS
+from domain.queueing.service import RequestService
+from domain.records.request import State
+from domain.records.session import SILENCE_SECONDS
 from simulator.faults import Fault
 from tests.support.builders import APP_ID
 from tests.support.web_connector.drain import Drain
@@ -22,7 +22,7 @@ from tests.support.web_connector.service import Service
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from domain.requests.record import RequestError
+    from domain.records.request import RequestError
     from tests.support.web_connector.connector import Connector
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.requests.record import Paging, State
+from domain.records.request import Paging, State
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.quickbooks import hcp, page_of, response_to, stored_response
 

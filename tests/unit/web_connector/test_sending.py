@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from domain.errors import NotFound
-from domain.requests.record import Paging, State
+from domain.records.request import Paging, State
 from domain.storage.changes import AddRequest, Put
 from tests.support.builders import CONNECTION_ID, a_record
 from tests.support.web_connector.quickbooks import hcp, response_to

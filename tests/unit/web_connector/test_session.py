@@ -6,9 +6,10 @@ import re
 
 import pytest
 
-from domain.requests.record import State, timestamp
+from domain.records.request import State
+from domain.records.session import session_id
 from domain.storage.changes import Put
-from domain.web_connector.session.record import session_id
+from domain.timestamps import timestamp
 from tests.support.builders import CONNECTION_ID
 from tests.support.web_connector.connector import PASSWORD, PASSWORD_HASH, Connector
 from tests.support.web_connector.quickbooks import hcp, page_of, response_to

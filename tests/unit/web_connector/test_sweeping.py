@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from domain.errors import TooManyRequests
 from domain.maintenance import sweep as sweeping
 from domain.maintenance.sweep import SETTLED_AFTER, Swept
-from domain.requests.record import State, timestamp
+from domain.records.request import State
+from domain.records.session import SILENCE_SECONDS, session_id
 from domain.storage.changes import Put
-from domain.web_connector.session.record import SILENCE_SECONDS, session_id
+from domain.timestamps import timestamp
 from tests.support.builders import CONNECTION_ID, a_connection
 from tests.support.web_connector.connector import Connector, CountingStore
 from tests.support.web_connector.quickbooks import response_to
@@ -18,7 +19,7 @@ from tests.support.web_connector.quickbooks import response_to
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from domain.connections.record import Connection
+    from domain.records.connection import Connection
 
 LONG = timedelta(hours=1)
 

@@ -8,7 +8,9 @@ from datetime import timedelta
 
 import pytest
 
-from domain.requests.record import Paging, WebhookAttempt, WebhookState, timestamp
+from domain.records.request import Paging
+from domain.records.webhook import WebhookAttempt, WebhookState
+from domain.timestamps import timestamp
 from domain.webhooks.delivery import Attempted, GaveUp, RetryAt, Succeeded
 from domain.webhooks.ports import DeliveryFailed, HttpResponse
 from local.gateway import Request

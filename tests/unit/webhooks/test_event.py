@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from domain.requests.record import ENDED, Paging, RequestError, State, StoredRequest
+from domain.records.request import ENDED, Paging, RequestError, State, StoredRequest
 from handlers.views.webhook_event import event_body
 from tests.support.builders import REQUEST_XML, RESPONSE_XML, a_record
 from tests.support.openapi import check_event

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from domain.requests.record import WebhookState
+from domain.records.webhook import WebhookState
 from domain.webhooks.defaults import (
     ATTEMPT_TIMEOUT_SECONDS,
     FIRST_ATTEMPT_TIMEOUT_SECONDS,

@@ -14,11 +14,14 @@ import pytest
 from adapters.dynamodb.requests import RECORDS, record_item, tombstone_item
 from adapters.sqs import message_of
 from domain.errors import TooManyRequests
-from domain.requests.record import QueuedRequest, State, WebhookAttempt, WebhookState, timestamp
+from domain.records.request import QueuedRequest, State
+from domain.records.webhook import WebhookAttempt, WebhookState
+from domain.timestamps import timestamp
 from domain.webhooks.defaults import MAX_FIRST_ATTEMPTS_PER_APP
 from domain.webhooks.ports import DeliveryFailed, HttpResponse
-from handlers import deliver_webhook, retry_webhook, webhook_batch
-from handlers.bootstrap import Services
+from handlers import deliver_webhook, retry_webhook
+from handlers.common import webhook_batch
+from handlers.common.bootstrap import Services
 from tests.support.builders import NOON
 from tests.support.services import using
 from tests.support.webhooks import URL, DeliverySetup, a_webhook, first_attempt

@@ -9,15 +9,10 @@ from typing import Any
 import pytest
 
 from domain.errors import TooManyRequests
-from domain.requests.record import (
-    ENDED,
-    QueuedRequest,
-    State,
-    Tombstone,
-    WebhookState,
-    timestamp,
-)
+from domain.records.request import ENDED, QueuedRequest, State, Tombstone
+from domain.records.webhook import WebhookState
 from domain.storage.changes import ChangeRequest, RemoveRequest
+from domain.timestamps import timestamp
 from domain.webhooks.delivery import AheadOfRecord, Attempted, Succeeded, needs_first_attempt
 from domain.webhooks.ports import HttpResponse
 from tests.support.builders import NOON, a_record

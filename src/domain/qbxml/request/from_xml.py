@@ -18,7 +18,7 @@ from domain.qbxml.request.fast_schema_check import is_blank, is_valid
 from domain.qbxml.request.problems import Source
 from domain.qbxml.request.validation import validated
 from domain.qbxml.request.xml_reader import read_xml, version_in_instruction
-from domain.qbxml.xml_parser import XML_ERRORS, contains, normalize_prologue, parse_tree
+from domain.qbxml.xml.parser import XML_ERRORS, contains, normalize_prologue, parse_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

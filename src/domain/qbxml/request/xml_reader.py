@@ -12,7 +12,7 @@ from defusedxml.common import DefusedXmlException
 from domain.qbxml.request import limits
 from domain.qbxml.request.envelope import ENVELOPE_DEPTH
 from domain.qbxml.request.problems import quoted
-from domain.qbxml.xml_parser import defused_parser, error_text, normalize_prologue
+from domain.qbxml.xml.parser import defused_parser, error_text, normalize_prologue
 
 if TYPE_CHECKING:
     from domain.qbxml.request.problems import Source

@@ -12,7 +12,7 @@ from xml.parsers.expat import ExpatError, errors
 
 from defusedxml.common import DefusedXmlException
 
-from domain.qbxml.xml_parser import error_text, parse_events
+from domain.qbxml.xml.parser import error_text, parse_events
 
 if TYPE_CHECKING:
     from collections.abc import Callable

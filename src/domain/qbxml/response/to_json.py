@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from domain.qbxml.response.reader import UnreadableResponse, read_with_repair
 from domain.qbxml.schema.facts import response_facts
-from domain.qbxml.xml_parser import parse_tree
+from domain.qbxml.xml.parser import parse_tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

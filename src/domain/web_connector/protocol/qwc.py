@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 from domain.errors import shortened
 
 if TYPE_CHECKING:
-    from domain.connections.record import Connection
+    from domain.records.connection import Connection
 
 CONTENT_TYPE = "application/x-qwc"
 

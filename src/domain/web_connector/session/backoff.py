@@ -10,14 +10,14 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from domain.connections.record import Backoff
 from domain.qbxml.codes.hresults import describe_hresult
-from domain.requests.record import timestamp
+from domain.records.connection import Backoff
+from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from domain.web_connector.session.record import Session
+    from domain.records.session import Session
 
 MIN_FAILURES = 2
 """The number of failures in a row that a backoff requires."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from domain.errors import Conflict
-from domain.requests.record import QUEUED
+from domain.records.request import QUEUED
+from domain.records.session import InFlight
 from domain.storage.changes import ChangeRequest
-from domain.web_connector.session.record import InFlight
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-    from domain.requests.record import QueuedRequest
+    from domain.records.request import QueuedRequest
     from domain.storage.changes import Change
     from domain.storage.ports import Database
 

@@ -10,15 +10,16 @@ from pathlib import PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
 from domain import qbxml
-from domain.connections.record import COMPANY_FILE_MISMATCH
 from domain.errors import shortened
-from domain.requests.record import MAX_FACT_CHARACTERS, timestamp
-from domain.web_connector.error_reasons import Reason, because
+from domain.records.connection import COMPANY_FILE_MISMATCH
+from domain.records.request import MAX_FACT_CHARACTERS
+from domain.timestamps import timestamp
+from domain.web_connector.outcomes.error_reasons import Reason, because
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from domain.connections.record import Connection
+    from domain.records.connection import Connection
     from domain.web_connector.protocol.soap import Call
 
 

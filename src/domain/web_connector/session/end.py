@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from domain.requests.record import timestamp
 from domain.storage.changes import Put
-from domain.web_connector.recovery.lost_response import after_session_end
-from domain.web_connector.responses.outcome import RequestUpdate
+from domain.timestamps import timestamp
+from domain.web_connector.outcomes.lost_response import after_session_end
+from domain.web_connector.outcomes.outcome import RequestUpdate
 from domain.web_connector.session.backoff import at_end
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from domain.connections.record import Connection
+    from domain.records.connection import Connection
+    from domain.records.session import Session
     from domain.storage.changes import Change, ChangeRequest
-    from domain.web_connector.session.record import Session
 
 
 def session_end(session: Session, now: datetime, reason: str | None) -> Put[Session]:

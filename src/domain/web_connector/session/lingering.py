@@ -10,13 +10,13 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from domain.requests.record import timestamp
+from domain.timestamps import timestamp
 from domain.web_connector.session.polling import reason_to_hold
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from domain.web_connector.session.record import Session
+    from domain.records.session import Session
 
 NO_OP = "NoOp"
 """Asks the Web Connector to wait. It is the reply of `sendRequestXML` and of the `getLastError` that follows."""

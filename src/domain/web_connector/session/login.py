@@ -13,26 +13,26 @@ from typing import TYPE_CHECKING
 
 from domain.connections import passwords
 from domain.errors import Conflict, TooManyRequests
-from domain.requests.record import timestamp
+from domain.records.session import Limits, Session, session_id
 from domain.storage.changes import Put
 from domain.storage.retry import commit_with_retry
+from domain.timestamps import timestamp
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session import polling
 from domain.web_connector.session.claims import commit_and_claim
 from domain.web_connector.session.end import connection_fields, request_release, session_end
-from domain.web_connector.session.record import Limits, Session, session_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from domain.connections.record import Connection
     from domain.ports import Clock, SecretSource
-    from domain.requests.record import QueuedRequest
+    from domain.records.connection import Connection
+    from domain.records.request import QueuedRequest
+    from domain.records.session import InFlight
     from domain.storage.changes import Change
     from domain.storage.ports import Database
     from domain.web_connector.protocol.soap import Call
-    from domain.web_connector.session.record import InFlight
 
 TICKET_BYTES = 16
 """128 random bits, because the ticket is the only credential of all later calls."""

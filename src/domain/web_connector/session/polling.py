@@ -21,11 +21,11 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from domain.requests.record import timestamp
+from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
-    from domain.connections.record import Connection
-    from domain.web_connector.session.record import Session
+    from domain.records.connection import Connection
+    from domain.records.session import Session
 
 MIN_INTERVAL_SECONDS = 15
 MIN_USER_INTERVAL_SECONDS = 60

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from domain import qbxml
 from domain.errors import shortened
-from domain.requests.record import MAX_FACT_CHARACTERS, State
+from domain.records.request import MAX_FACT_CHARACTERS, State
+from domain.records.session import InFlight, LastResponse
 from domain.storage.changes import Put
-from domain.web_connector.error_reasons import error_message
-from domain.web_connector.protocol.methods import Reply
-from domain.web_connector.responses.outcome import (
+from domain.web_connector.outcomes.error_reasons import error_message
+from domain.web_connector.outcomes.outcome import (
     NotExecuted,
     PageReceived,
     Requeued,
@@ -21,25 +21,25 @@ from domain.web_connector.responses.outcome import (
     of_oversized,
     of_response,
 )
-from domain.web_connector.responses.pages import next_page
-from domain.web_connector.responses.processor_exception import is_exception, of_exception
+from domain.web_connector.outcomes.pages import next_page
+from domain.web_connector.outcomes.processor_exception import is_exception, of_exception
+from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session import lingering
 from domain.web_connector.session.backoff import after_failure, gives_up
 from domain.web_connector.session.claims import commit_and_claim
 from domain.web_connector.session.polling import reason_to_hold
-from domain.web_connector.session.record import InFlight, LastResponse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
     from domain.ports import IdSource
-    from domain.requests.record import QueuedRequest
+    from domain.records.request import QueuedRequest
+    from domain.records.session import Session
     from domain.storage.changes import AddRequest, Change
     from domain.storage.ports import Database
+    from domain.web_connector.outcomes.outcome import Outcome
     from domain.web_connector.protocol.soap import Call
-    from domain.web_connector.responses.outcome import Outcome
-    from domain.web_connector.session.record import Session
 
 FINISHED = 100
 SESSION_OVER = -1

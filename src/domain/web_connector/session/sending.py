@@ -7,31 +7,32 @@ from typing import TYPE_CHECKING, Any
 
 from domain import qbxml
 from domain.errors import InvalidRequest, NotFound
-from domain.requests.record import State, timestamp
-from domain.requests.search_text import searchable_text
+from domain.records.request import State
+from domain.records.search_text import searchable_text
+from domain.records.session import InFlight
 from domain.storage.changes import ChangeRequest, Put
-from domain.web_connector.error_reasons import Reason, because
+from domain.timestamps import timestamp
+from domain.web_connector.outcomes.error_reasons import Reason, because
+from domain.web_connector.outcomes.message_sets import outgoing, status_check
+from domain.web_connector.outcomes.outcome import Ended
+from domain.web_connector.outcomes.pages import as_sent, page_size
 from domain.web_connector.protocol.methods import Reply
-from domain.web_connector.recovery.message_sets import outgoing, status_check
-from domain.web_connector.responses.outcome import Ended
-from domain.web_connector.responses.pages import as_sent, page_size
 from domain.web_connector.session import lingering
 from domain.web_connector.session.claims import commit_and_claim, front
 from domain.web_connector.session.company_file_check import CompanyFileCheck
 from domain.web_connector.session.end import end_of_session
 from domain.web_connector.session.polling import reason_to_hold
-from domain.web_connector.session.record import InFlight
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from domain.connections.record import Connection
-    from domain.requests.record import QueuedRequest
+    from domain.records.connection import Connection
+    from domain.records.request import QueuedRequest
+    from domain.records.session import Session
     from domain.storage.changes import Change
     from domain.storage.ports import Database
     from domain.web_connector.protocol.soap import Call
-    from domain.web_connector.session.record import Session
 
 RESPONSE_MISSING = "The response to {} {} has not arrived. The next update asks QuickBooks for it."
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from domain.qbxml.codes.hresults import describe_hresult
+from domain.records.session import OpenCompanyFile, session_id
 from domain.storage.changes import Put
 from domain.storage.retry import commit_with_retry
-from domain.web_connector.error_reasons import connection_error, error_message
+from domain.web_connector.outcomes.error_reasons import connection_error, error_message
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session import lingering
 from domain.web_connector.session.end import end_of_session
 from domain.web_connector.session.login import CURRENT_COMPANY_FILE, company_file
 from domain.web_connector.session.polling import reason_to_hold
 from domain.web_connector.session.receiving import SESSION_OVER, Receiving
-from domain.web_connector.session.record import OpenCompanyFile, session_id
 from domain.web_connector.session.sending import Sending
 
 if TYPE_CHECKING:
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
     from domain.errors import Conflict
     from domain.ports import Clock, IdSource
+    from domain.records.session import Session
     from domain.storage.ports import Database
     from domain.web_connector.protocol.methods import Result
     from domain.web_connector.protocol.soap import Call
-    from domain.web_connector.session.record import Session
 
 R = TypeVar("R")
 

@@ -6,19 +6,20 @@ DynamoDB has neither offsets nor counts. `page_range` calculates the position of
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
-from domain.ownership import owned, owned_connection
-from domain.requests.page_range import MIN_PART_RECORDS, index_days, locate_page, matching_days
-from domain.requests.record import ListedRequest
-from domain.requests.search import Search
+from domain.listing.page_range import MIN_PART_RECORDS, index_days, locate_page, matching_days
+from domain.listing.search import Search
+from domain.records.ownership import owned, owned_connection
+from domain.records.request import ListedRequest
 from domain.storage.counts import records_by_state
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from domain.listing.query import ListQuery
     from domain.ports import Clock
-    from domain.requests.record import QueuedRequest, State, WebhookState
+    from domain.records.request import QueuedRequest, State
     from domain.storage.counts import DayCounts
     from domain.storage.ports import Database, IndexEntry, RequestBatch
 
@@ -32,34 +33,6 @@ Python stores each character of a text with an emoji in four bytes, and JSON esc
 
 FEW_HITS = 50
 """Up to this many hits, reading the records with their bodies costs less than reading the index of a connection."""
-
-Sort: TypeAlias = Literal["inserted_at", "updated_at"]
-
-
-@dataclass(frozen=True, slots=True)
-class ListQuery:
-    """The parameters of a list. `page` counts from 1. `search_phrase` is a substring.
-
-    `bodies`: whether the items have their request and response XML.
-    """
-
-    connection_id: str
-    page: int = 1
-    page_size: int = 20
-    sort: Sort = "inserted_at"
-    descending: bool = True
-    state: State | None = None
-    webhook_state: WebhookState | None = None
-    search_phrase: str | None = None
-    bodies: bool = True
-
-    def matches(self, record: QueuedRequest) -> bool:
-        """Whether the record matches the filters."""
-        return self.state in (None, record.state) and self.webhook_state in (None, record.webhook_state)
-
-    def time_of(self, record: QueuedRequest) -> str:
-        """Return the time that the list is sorted by."""
-        return record.inserted_at if self.sort == "inserted_at" else record.updated_at
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,9 @@ from domain.storage.ports import IndexDays
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from domain.requests.listing import ListQuery
-    from domain.requests.record import State, WebhookState
+    from domain.listing.query import ListQuery
+    from domain.records.request import State
+    from domain.records.webhook import WebhookState
     from domain.storage.counts import DayCounts, Pair
 
 MAX_PARALLEL_READS = 8

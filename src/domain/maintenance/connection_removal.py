@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 
 from domain.connections.service import live_session
 from domain.errors import Conflict, ConnectionActive
-from domain.ownership import owned_connection
-from domain.requests.record import timestamp
+from domain.records.ownership import owned_connection
+from domain.records.session import SILENCE_SECONDS
 from domain.storage.changes import Put
 from domain.storage.retry import commit_with_retry
+from domain.timestamps import timestamp
 from domain.web_connector.session.end import end_of_session
-from domain.web_connector.session.record import SILENCE_SECONDS
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from domain.ports import Clock
+    from domain.records.session import Session
     from domain.storage.changes import Change
     from domain.storage.ports import Database
-    from domain.web_connector.session.record import Session
 
 REASON = "The connection was deleted."
 

@@ -11,16 +11,16 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
 from domain.errors import InvalidRequest
-from domain.requests.page_range import DayTotal, index_days, locate_page, matching_days, split_points
-from domain.requests.search_text import normalized_phrase
+from domain.listing.page_range import DayTotal, index_days, locate_page, matching_days, split_points
+from domain.records.search_text import normalized_phrase
 from domain.storage.counts import INSERTED
 from domain.storage.ports import IndexEntry
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
+    from domain.listing.query import ListQuery
     from domain.ports import Clock
-    from domain.requests.listing import ListQuery
     from domain.storage.counts import DayCounts
     from domain.storage.ports import Listing
 

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 
 from domain import qbxml
 from domain.qbxml.request.limits import MAX_DIGITS
-from domain.requests.record import FIRST_IN_LINE, Paging, QueuedRequest, State, Webhook, timestamp
-from domain.requests.search_text import searchable_text
+from domain.records.request import FIRST_IN_LINE, Paging, QueuedRequest, State
+from domain.records.search_text import searchable_text
+from domain.records.webhook import Webhook
 from domain.storage.changes import AddRequest
+from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from handlers.bootstrap import services
+from handlers.common.bootstrap import services
 
 SECURITY_HEADERS: Mapping[str, str] = {
     "Strict-Transport-Security": "max-age=31536000",

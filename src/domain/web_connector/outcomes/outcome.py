@@ -16,12 +16,11 @@ from domain import qbxml
 from domain.errors import shortened
 from domain.qbxml.codes.hresults import PARSE_ERROR
 from domain.qbxml.codes.statuses import INVALID_ID, describe_status
-from domain.requests.record import MAX_FACT_CHARACTERS, QUEUED, State
-from domain.requests.search_text import MAX_TEXT_BYTES
+from domain.records.request import MAX_FACT_CHARACTERS, QUEUED, State
+from domain.records.search_text import MAX_TEXT_BYTES
 from domain.storage.changes import ChangeRequest
-from domain.web_connector.error_reasons import Reason, because, hresult_details
-from domain.web_connector.protocol.soap import MAX_BODY_BYTES
-from domain.web_connector.recovery.lost_response import (
+from domain.web_connector.outcomes.error_reasons import Reason, because, hresult_details
+from domain.web_connector.outcomes.lost_response import (
     MAX_SESSIONS,
     RESPONSE_LIMIT,
     iteration_interrupted,
@@ -29,14 +28,15 @@ from domain.web_connector.recovery.lost_response import (
     recover_later,
     too_large,
 )
-from domain.web_connector.recovery.message_sets import NEVER_EXECUTED, NOT_STORED, OTHER_CONTENT, is_about_another
-from domain.web_connector.responses.pages import smaller_page
+from domain.web_connector.outcomes.message_sets import NEVER_EXECUTED, NOT_STORED, OTHER_CONTENT, is_about_another
+from domain.web_connector.outcomes.pages import smaller_page
+from domain.web_connector.protocol.soap import MAX_BODY_BYTES
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from domain.requests.record import QueuedRequest
-    from domain.web_connector.session.record import InFlight, LastResponse, Session
+    from domain.records.request import QueuedRequest
+    from domain.records.session import InFlight, LastResponse, Session
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,20 +10,11 @@ from typing import TYPE_CHECKING
 from domain import qbxml
 from domain.connections.cache import ConnectionCache
 from domain.errors import Gone, IdempotencyKeyReused, InFlight, InvalidState, UnsupportedByVersion
-from domain.ownership import not_found, owned
-from domain.requests import waiting_reason
-from domain.requests.record import (
-    ENDED,
-    QUEUED,
-    Paging,
-    QueuedRequest,
-    State,
-    StoredRequest,
-    Webhook,
-    WebhookState,
-    timestamp,
-)
-from domain.requests.search_text import searchable_text
+from domain.queueing import waiting_reason
+from domain.records.ownership import not_found, owned
+from domain.records.request import ENDED, QUEUED, Paging, QueuedRequest, State, StoredRequest
+from domain.records.search_text import searchable_text
+from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import (
     AddRequest,
     Change,
@@ -35,15 +26,16 @@ from domain.storage.changes import (
 )
 from domain.storage.ports import RequestDetail
 from domain.storage.retry import commit_with_retry
+from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from domain.connections.record import Connection
     from domain.errors import Conflict
     from domain.ports import Clock, IdSource
-    from domain.requests.record import Tombstone
+    from domain.records.connection import Connection
+    from domain.records.request import Tombstone
     from domain.storage.ports import Database
 
 IDEMPOTENCY_SECONDS = 24 * 60 * 60

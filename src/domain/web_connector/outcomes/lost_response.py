@@ -8,15 +8,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from domain.requests.record import LAST_IN_LINE, State
-from domain.web_connector.error_reasons import Reason, because
+from domain.records.request import LAST_IN_LINE, State
+from domain.web_connector.outcomes.error_reasons import Reason, because
+from domain.web_connector.outcomes.pages import smaller_page
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES
-from domain.web_connector.responses.pages import smaller_page
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from domain.requests.record import QueuedRequest
+    from domain.records.request import QueuedRequest
 
 MAX_SESSIONS = 3
 """Maximum number of sessions that send a read. A read that failed three times needs a person."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 from domain.errors import NotFound
 
 if TYPE_CHECKING:
-    from domain.connections.record import Connection
-    from domain.requests.record import QueuedRequest, Tombstone
+    from domain.records.connection import Connection
+    from domain.records.request import QueuedRequest, Tombstone
 
 
 Resource = TypeVar("Resource", "Connection", "QueuedRequest", "Tombstone")

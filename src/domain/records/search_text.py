@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from domain import qbxml
 
 if TYPE_CHECKING:
-    from domain.requests.record import QueuedRequest
+    from domain.records.request import QueuedRequest
 
 MAX_TEXT_BYTES = 8 * 1024
 """Maximum length of a search text, in characters. A search reads the texts of all records of a connection."""

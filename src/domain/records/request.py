@@ -7,6 +7,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from domain.errors import InFlight, InvalidState, compact, shortened
+from domain.records.webhook import Webhook, WebhookState
+from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,15 +25,6 @@ class State(StrEnum):
     RESPONSE_RECEIVED = "response_received"
     ERROR = "error"
     DISCARDED = "discarded"
-
-
-class WebhookState(StrEnum):
-    """The progress of a request's webhook. It is `not_applicable` if and only if there is no URL."""
-
-    NOT_APPLICABLE = "not_applicable"
-    PENDING = "pending"
-    SUCCEEDED = "succeeded"
-    FAILED = "failed"
 
 
 QUEUED = frozenset({State.WAITING, State.RETRYABLE})
@@ -65,19 +58,6 @@ MAX_FACT_CHARACTERS = 300
 """Maximum characters of a stored message and of a shorter text from QuickBooks. An item has at most 400 KB."""
 
 
-def timestamp(moment: datetime) -> str:
-    """Return `moment` (aware, UTC) in ISO 8601 with microseconds and `Z`.
-
-    All timestamps have the same length, so they sort by time.
-    """
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-def day_of(text: str) -> str:
-    """Return the day (`YYYY-MM-DD`, UTC) of a `timestamp`."""
-    return text[:10]
-
-
 @dataclass(frozen=True, slots=True)
 class RequestError:
     """The error of a request: a stable code, a message for developers, facts and a hint."""
@@ -85,42 +65,6 @@ class RequestError:
     code: str
     message: str
     details: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class WebhookAttempt:
-    """One webhook attempt: when it began, and the receiver's response or a description of the failure.
-
-    `status_code` is None if there was no response. `next_attempt_at` is None if no further attempt was planned.
-    """
-
-    attempted_at: str
-    response: str
-    status_code: int | None = None
-    duration_ms: int | None = None
-    next_attempt_at: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Webhook:
-    """The webhook of a request.
-
-    `attempts` lists the latest attempts of all rounds. A redelivery through the API begins a new round, in which
-    `attempts_in_round` counts from zero. The two numbers identify a webhook attempt. `error` describes the last
-    failure.
-    """
-
-    state: WebhookState = WebhookState.NOT_APPLICABLE
-    url: str | None = None
-    attempts: tuple[WebhookAttempt, ...] = ()
-    error: str | None = None
-    round: int = 0
-    attempts_in_round: int = 0
-
-    @classmethod
-    def to(cls, url: str | None) -> Webhook:
-        """Return the webhook of a new request. Without a URL, no webhook is sent."""
-        return cls(WebhookState.PENDING, url) if url else cls()
 
 
 @dataclass(frozen=True, slots=True)

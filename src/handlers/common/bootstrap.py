@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from handlers.settings import Settings
+from handlers.common.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from domain.connections.onboarding import Onboarding
     from domain.connections.service import ConnectionService
     from domain.ports import Clock, IdSource, SecretSource
-    from domain.requests.service import RequestService
+    from domain.queueing.service import RequestService
     from domain.storage.ports import Database
     from domain.web_connector.endpoint import WebConnector
     from domain.webhooks.addresses import UrlRules
@@ -115,7 +115,7 @@ class Services:
     @cached_property
     def requests(self) -> RequestService:
         """The use cases of a queued request."""
-        from domain.requests.service import RequestService
+        from domain.queueing.service import RequestService
 
         return RequestService(self.store, self.clock, self.new_id)
 

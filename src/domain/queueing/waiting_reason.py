@@ -19,15 +19,16 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from domain.connections.record import COMPANY_FILE_MISMATCH
-from domain.requests.record import QUEUED, State, timestamp
+from domain.records.connection import COMPANY_FILE_MISMATCH
+from domain.records.request import QUEUED, State
+from domain.timestamps import timestamp
 from domain.web_connector.session.polling import MAX_POSTPONEMENT_SECONDS
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from domain.connections.record import Backoff, Connection
-    from domain.requests.record import QueuedRequest
+    from domain.records.connection import Backoff, Connection
+    from domain.records.request import QueuedRequest
 
 CODES = (
     "paused",

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from domain.requests.record import timestamp
+from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from domain.connections.record import Backoff, Connection
-    from domain.requests.record import QueuedRequest
+    from domain.records.connection import Backoff, Connection
+    from domain.records.request import QueuedRequest
 
 SILENCE_SECONDS = 30 * 60
 """A session without a call for this long is released. QuickBooks can take many minutes for one request, so a shorter

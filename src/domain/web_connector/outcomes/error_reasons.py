@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from domain.errors import shortened
 from domain.qbxml.codes.hresults import describe_hresult
-from domain.requests.record import MAX_MESSAGE_CHARACTERS, timestamp
+from domain.records.request import MAX_MESSAGE_CHARACTERS
+from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

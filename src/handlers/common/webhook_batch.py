@@ -14,7 +14,7 @@ from domain.webhooks.delivery import Attempted, Deferred, GaveUp, RetryAt, Succe
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from domain.requests.record import QueuedRequest
+    from domain.records.request import QueuedRequest
 
 logger = Logger()
 

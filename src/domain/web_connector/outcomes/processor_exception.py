@@ -11,23 +11,29 @@ from typing import TYPE_CHECKING
 
 from domain.errors import shortened
 from domain.qbxml.codes.hresults import PARSE_ERROR, describe_hresult
-from domain.requests.record import FIRST_IN_LINE, MAX_MESSAGE_CHARACTERS, State, timestamp
-from domain.web_connector.error_reasons import MAX_HRESULT_CHARACTERS, Reason, connection_error, hresult_details
-from domain.web_connector.recovery.lost_response import (
+from domain.records.request import FIRST_IN_LINE, MAX_MESSAGE_CHARACTERS, State
+from domain.timestamps import timestamp
+from domain.web_connector.outcomes.error_reasons import (
+    MAX_HRESULT_CHARACTERS,
+    Reason,
+    connection_error,
+    hresult_details,
+)
+from domain.web_connector.outcomes.lost_response import (
     iteration_interrupted,
     outcome_unknown,
     recover_later,
     retry_later,
 )
-from domain.web_connector.responses.outcome import NotExecuted, SentAgain, ended_or_requeued
+from domain.web_connector.outcomes.outcome import NotExecuted, SentAgain, ended_or_requeued
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from domain.requests.record import QueuedRequest
+    from domain.records.request import QueuedRequest
+    from domain.records.session import Session
+    from domain.web_connector.outcomes.outcome import Ended, Requeued
     from domain.web_connector.protocol.soap import Call
-    from domain.web_connector.responses.outcome import Ended, Requeued
-    from domain.web_connector.session.record import Session
 
 MAX_UNCOUNTED = timedelta(days=7)
 """While every request fails, attempts do not count for this time after a request was queued. Later attempts count,

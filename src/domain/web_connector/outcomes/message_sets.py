@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from domain import qbxml
-    from domain.requests.record import QueuedRequest
+    from domain.records.request import QueuedRequest
 
 NEVER_EXECUTED = frozenset({600, 9002})
 """Statuses: nothing is stored under this ID."""

@@ -1,0 +1,1 @@
+"""Lists of a connection's requests: pages, filters, sort orders and search."""

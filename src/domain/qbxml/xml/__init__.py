@@ -1,0 +1,1 @@
+"""The XML parser that requests and responses share."""

@@ -1,0 +1,1 @@
+"""Records: requests, connections, sessions and apps with their states and transitions. Nothing is stored here."""

@@ -1,0 +1,51 @@
+"""The webhook of a queued request: its state and its attempts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class WebhookState(StrEnum):
+    """The progress of a request's webhook. It is `not_applicable` if and only if there is no URL."""
+
+    NOT_APPLICABLE = "not_applicable"
+    PENDING = "pending"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookAttempt:
+    """One webhook attempt: when it began, and the receiver's response or a description of the failure.
+
+    `status_code` is None if there was no response. `next_attempt_at` is None if no further attempt was planned.
+    """
+
+    attempted_at: str
+    response: str
+    status_code: int | None = None
+    duration_ms: int | None = None
+    next_attempt_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """The webhook of a request.
+
+    `attempts` lists the latest attempts of all rounds. A redelivery through the API begins a new round, in which
+    `attempts_in_round` counts from zero. The two numbers identify a webhook attempt. `error` describes the last
+    failure.
+    """
+
+    state: WebhookState = WebhookState.NOT_APPLICABLE
+    url: str | None = None
+    attempts: tuple[WebhookAttempt, ...] = ()
+    error: str | None = None
+    round: int = 0
+    attempts_in_round: int = 0
+
+    @classmethod
+    def to(cls, url: str | None) -> Webhook:
+        """Return the webhook of a new request. Without a URL, no webhook is sent."""
+        return cls(WebhookState.PENDING, url) if url else cls()

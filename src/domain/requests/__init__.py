@@ -1,1 +1,0 @@
-"""Queued requests: the record and its states, queueing, lists, search, waiting reasons."""

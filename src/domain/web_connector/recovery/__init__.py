@@ -1,1 +1,0 @@
-"""Lost responses: message sets, and recovery of a stored response from QuickBooks."""

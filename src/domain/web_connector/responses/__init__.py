@@ -1,1 +1,0 @@
-"""Interprets responses and processor exceptions for the request in flight."""

@@ -1,0 +1,1 @@
+"""Code that functions of every kind share: services, settings and HTTP headers."""
