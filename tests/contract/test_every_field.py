@@ -12,10 +12,9 @@ import pytest
 
 from adapters.dynamodb.codec import Codec
 from domain.records.app import ApiKey, App
-from domain.records.connection import Backoff, Connection
+from domain.records.connection import Connection
 from domain.records.request import QueuedRequest, State, StoredRequest, Tombstone
 from domain.records.session import Session
-from domain.records.sync_window import SyncWindow
 from domain.storage.changes import (
     AddRequest,
     ClaimIdempotencyKey,
@@ -34,19 +33,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-NAMES = {
-    "Backoff": Backoff,
-    "Mapping": Mapping,
-    "QueuedRequest": QueuedRequest,
-    "Connection": Connection,
-    "SyncWindow": SyncWindow,
-}
 TIMESTAMPS = "_at"
 
 
 def filled_entity(entity: type[T], **values_by_name: Any) -> T:
     """Return an entity with a value in every field that is neither empty nor the default."""
-    hints = get_type_hints(entity, localns=NAMES)
+    hints = get_type_hints(entity)
     values = {
         field.name: values_by_name.get(field.name, a_value(hints[field.name], field.name, field.default))
         for field in fields(entity)  # type: ignore[arg-type]

@@ -11,8 +11,8 @@ A field that is empty (None, False, 0, no text, no elements) is left out if that
 sparse indexes sparse and the items small. A field that may be None must therefore have the default None. Reading
 ignores attributes that belong to no field, so an item can contain more than its entity.
 
-A type hint can be a type, or text if the module of the dataclass has `from __future__ import annotations`. Add names
-that such a module imports only for type checkers to `_IMPORTED_FOR_TYPES`.
+A type hint can be a type, or text if the module of the dataclass has `from __future__ import annotations`. The module
+imports the names in its hints at runtime.
 """
 
 from __future__ import annotations
@@ -27,25 +27,12 @@ from operator import itemgetter
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeGuard, TypeVar, get_args, get_origin
 
-from domain.records.connection import Backoff, Connection
-from domain.records.request import QueuedRequest
-from domain.records.sync_window import SyncWindow
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from adapters.dynamodb.keys import AttributeValue, Item
 
 T = TypeVar("T")
-
-_IMPORTED_FOR_TYPES = {
-    "Backoff": Backoff,
-    "Connection": Connection,
-    "Mapping": Mapping,
-    "QueuedRequest": QueuedRequest,
-    "SyncWindow": SyncWindow,
-}
-"""Names in the type hints of entities that their modules import only for type checkers."""
 
 
 class _Attribute(NamedTuple):
@@ -217,7 +204,7 @@ def _hints(entity: Any) -> list[tuple[Field[Any], Any]]:
 @cache
 def _evaluated(module: str, annotation: str) -> Any:
     """Return the type that an annotation names. Annotations repeat, so this is faster than `get_type_hints`."""
-    return eval(annotation, vars(sys.modules[module]), _IMPORTED_FOR_TYPES)  # noqa: S307 - annotations of this program
+    return eval(annotation, vars(sys.modules[module]))  # noqa: S307 - annotations of this program
 
 
 @cache

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from domain.records.sync_window import SyncWindow
+from domain.records.sync_window import SyncWindow
 
 COMPANY_FILE_MISMATCH = "company_file_mismatch"
 """The code of `last_error` while another company file is open. Nothing is sent."""

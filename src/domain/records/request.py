@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,6 @@ from domain.records.webhook import Webhook, WebhookState
 from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import datetime
 
 

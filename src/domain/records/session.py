@@ -6,17 +6,14 @@ The session ticket is a bearer credential. Only its SHA-256 is stored, as the se
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from domain.records.connection import Backoff, Connection
+from domain.records.request import QueuedRequest
 from domain.timestamps import timestamp
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from domain.records.connection import Backoff, Connection
-    from domain.records.request import QueuedRequest
 
 SILENCE_SECONDS = 30 * 60
 """A session without a call for this long is released. QuickBooks can take many minutes for one request, so a shorter

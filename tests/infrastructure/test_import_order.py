@@ -1,0 +1,96 @@
+"""The folders of `src` have one order: a module imports only from its own folder and from folders below it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.import_graph import ImportGraph
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ROOT = Path(__file__).resolve().parents[2]
+LAYERS = ["domain", "adapters", "handlers"]
+GRAPH = ImportGraph.read(ROOT / "src", LAYERS)
+
+DOMAIN = [
+    "qbxml",
+    "queries",
+    "records",
+    "storage",
+    "webhooks",
+    "apps",
+    "connections",
+    "web_connector",
+    "listing",
+    "queueing",
+    "maintenance",
+]
+"""The folders of `src/domain`, lowest first, as docs/architecture.md draws them. All may import the modules beside
+them (`errors`, `ports`, `timestamps`), which import nothing."""
+WEB_CONNECTOR = ["protocol", "outcomes", "session"]
+HANDLERS = ["views", "common", "rest"]
+"""The functions, which are the modules beside these folders, are above them."""
+
+
+def upward_imports(parent: str, order: Sequence[str]) -> list[str]:
+    """Return the imports between the folders of `parent` that run against `order`, which is lowest first."""
+
+    def rank(module: str) -> int | None:
+        names = module.removeprefix(f"{parent}.").split(".") if module.startswith(f"{parent}.") else []
+        return order.index(names[0]) if names and names[0] in order else None
+
+    return sorted(
+        f"{module} imports {imported}"
+        for module, imported in GRAPH.imports_between_folders()
+        if (importing := rank(module)) is not None and (above := rank(imported)) is not None and above > importing
+    )
+
+
+@pytest.mark.parametrize(
+    ("parent", "order"),
+    [("domain", DOMAIN), ("domain.web_connector", WEB_CONNECTOR), ("handlers", HANDLERS)],
+    ids=["domain", "web_connector", "handlers"],
+)
+def test_a_folder_imports_only_folders_below_it(parent: str, order: Sequence[str]) -> None:
+    assert upward_imports(parent, order) == []
+
+
+@pytest.mark.parametrize(
+    ("parent", "order"),
+    [("domain", DOMAIN), ("domain.web_connector", WEB_CONNECTOR), ("handlers", HANDLERS)],
+    ids=["domain", "web_connector", "handlers"],
+)
+def test_every_folder_has_a_place_in_the_order(parent: str, order: Sequence[str]) -> None:
+    folder = ROOT / "src" / parent.replace(".", "/")
+
+    assert {path.parent.name for path in folder.glob("*/__init__.py")} == set(order)
+
+
+def test_the_modules_that_every_folder_may_import_import_no_folder() -> None:
+    beside = [module for module, folder in GRAPH.folder_of.items() if folder == "domain"]
+
+    assert [module for module in beside if any(GRAPH.folder_of[one] != "domain" for one in GRAPH.imports[module])] == []
+
+
+def test_no_folders_import_each_other_in_a_circle() -> None:
+    assert GRAPH.circle_of_folders() == []
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    assert GRAPH.circle_of_files() == []
+
+
+def test_a_circle_is_found(tmp_path: Path) -> None:
+    for name, imported in {"one/a": "two.b", "two/b": "two.c", "two/c": "one.a"}.items():
+        path = tmp_path / "package" / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"def function():\n    from package.{imported} import name\n", encoding="utf-8")
+
+    graph = ImportGraph.read(tmp_path, ["package"])
+
+    assert set(graph.circle_of_files()) == {"package.one.a", "package.two.b", "package.two.c"}
+    assert set(graph.circle_of_folders()) == {"package.one", "package.two"}

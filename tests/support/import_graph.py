@@ -1,0 +1,81 @@
+"""The imports between the modules of this repository, as a graph of files and a graph of folders."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class ImportGraph:
+    """The modules below a folder, by dotted name, and the modules that each one imports.
+
+    Imports under TYPE_CHECKING and inside functions count. Imports of other packages do not.
+    """
+
+    folder_of: Mapping[str, str]
+    imports: Mapping[str, frozenset[str]]
+
+    @classmethod
+    def read(cls, root: Path, packages: Iterable[str]) -> ImportGraph:
+        """Return the graph of `packages`, which are folders of `root`."""
+        files = {
+            _module_name(path.relative_to(root)): path
+            for package in packages
+            for path in sorted((root / package).rglob("*.py"))
+        }
+        imports = {module: frozenset(_imports_of(path, files) - {module}) for module, path in files.items()}
+        return cls({module: ".".join(path.relative_to(root).parent.parts) for module, path in files.items()}, imports)
+
+    def imports_between_folders(self) -> set[tuple[str, str]]:
+        """Return (importing module, imported module) for each import that leaves its folder."""
+        return {
+            (module, imported)
+            for module, modules in self.imports.items()
+            for imported in modules
+            if self.folder_of[module] != self.folder_of[imported]
+        }
+
+    def circle_of_files(self) -> list[str]:
+        """Return modules that import each other in a circle, or an empty list if there is no circle."""
+        return _circle(self.imports)
+
+    def circle_of_folders(self) -> list[str]:
+        """Return folders whose modules import each other in a circle, or an empty list if there is no circle."""
+        folders: dict[str, set[str]] = {}
+        for module, imported in self.imports_between_folders():
+            folders.setdefault(self.folder_of[module], set()).add(self.folder_of[imported])
+        return _circle(folders)
+
+
+def _module_name(path: Path) -> str:
+    return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+
+
+def _imports_of(path: Path, modules: Iterable[str]) -> set[str]:
+    """Return those of `modules` that a file imports. `from package import module` imports the module."""
+    known = set(modules)
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                submodule = f"{node.module}.{alias.name}"
+                names.add(submodule if submodule in known else node.module)
+    return names & known
+
+
+def _circle(graph: Mapping[str, Iterable[str]]) -> list[str]:
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        circle: list[str] = error.args[1]
+        return circle
+    return []
