@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from playwright.sync_api import sync_playwright
 
 from local import first_steps, stack
-from local.run import OPERATE_FUNCTION
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -43,7 +42,7 @@ def main(records: int = RECORDS) -> int:
         print("Chromium is needed: apt-get install chromium")
         return 2
     with tempfile.TemporaryDirectory() as folder, stack.running() as service, sync_playwright() as playwright:
-        who = first_steps.prepare(service.base_url, OPERATE_FUNCTION, service.base_url, Path(folder))
+        who = first_steps.prepare(service.base_url, service.operator, Path(folder))
         api = first_steps.Api(who.base_url, who.api_key)
         for _ in range(records):
             api.call("POST", f"/api/v1/connections/{who.connection_id}/queued_requests", REQUEST)

@@ -32,7 +32,6 @@ from local.command import local_client
 from local.functions import Functions
 from local.programs import ROOT
 from local.receiver import receiving
-from local.run import OPERATE_FUNCTION
 from local.template import Template
 from simulator.company import Company
 from simulator.web_connector.scheduler import Simulator
@@ -126,9 +125,9 @@ class Meter:
         finally:
             self._usage = None
 
-    def on_call(self, request: Request, _response: Response, _seconds: float) -> None:
+    def on_call(self, _request: Request, _response: Response, _seconds: float) -> None:
         """Count an HTTP call."""
-        if self._usage is not None and not request.path.startswith("/2015-03-31/"):
+        if self._usage is not None:
             self._usage.api_calls += 1
 
     # --- DynamoDB's units
@@ -332,7 +331,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     endpoint = os.environ.get("DYNAMODB_ENDPOINT")
     with tempfile.TemporaryDirectory() as folder, stack.running(on_call=on_call, dynamodb_endpoint=endpoint) as service:
         meter = Meter(service, endpoint)
-        who = first_steps.prepare(service.base_url, OPERATE_FUNCTION, service.base_url, Path(folder))
+        who = first_steps.prepare(service.base_url, service.operator, Path(folder))
         with meter.installed(), receiving(who.webhook_secret, lambda _webhook: None) as webhook_url:
             meters.append(meter)
             measured = _measure(meter, who, webhook_url, service)
@@ -388,7 +387,7 @@ def _measure(
             assert simulator.run_once().requests == 0
     stored_bytes = meter.stored_bytes() / (1 + ALONE + TOGETHER)
     jobs = [each.logical_id for each in service.template.functions() if any(e.type == "Schedule" for e in each.events)]
-    client = local_client(service.base_url)
+    client = local_client(service.operator)
     with meter.measured() as upkeep:
         for _ in range(UPKEEP_RUNS):
             for job in jobs:

@@ -58,7 +58,6 @@ def a_request(number: int) -> dict[str, Any]:
 def measure(requests: int) -> dict[str, float]:
     """Queue requests on a new stack, drain them and search. Uses only what older commits have too."""
     from local import first_steps, stack  # noqa: PLC0415 - the code to measure, which the main process does not need
-    from local.run import OPERATE_FUNCTION  # noqa: PLC0415
     from simulator.company import Company  # noqa: PLC0415
     from simulator.web_connector.scheduler import Simulator  # noqa: PLC0415
     from simulator.web_connector.transport import HttpTransport  # noqa: PLC0415
@@ -76,7 +75,7 @@ def measure(requests: int) -> dict[str, float]:
 
     endpoint = os.environ.get("DYNAMODB_ENDPOINT")
     with tempfile.TemporaryDirectory() as folder, stack.running(dynamodb_endpoint=endpoint) as service:
-        who = first_steps.prepare(service.base_url, OPERATE_FUNCTION, service.base_url, Path(folder))
+        who = first_steps.prepare(service.base_url, service.operator, Path(folder))
         api = first_steps.Api(who.base_url, who.api_key)
         path = f"/api/v1/connections/{who.connection_id}/queued_requests"
         create_seconds = 0.0

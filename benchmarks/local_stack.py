@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from local import first_steps, stack
-from local.run import OPERATE_FUNCTION
 from simulator.company import Company
 from simulator.web_connector.scheduler import Simulator
 from simulator.web_connector.transport import HttpTransport
@@ -58,7 +57,7 @@ def main(records: int = RECORDS) -> int:
     """Fill a connection, measure calls and print the medians. Return 1 if a median is over the limit."""
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder, stack.running() as service:
-        who = first_steps.prepare(service.base_url, OPERATE_FUNCTION, service.base_url, Path(folder))
+        who = first_steps.prepare(service.base_url, service.operator, Path(folder))
         print(f"start, including a new connection: {time.perf_counter() - start:.1f} s")
         api = first_steps.Api(who.base_url, who.api_key)
         requests = f"/api/v1/connections/{who.connection_id}/queued_requests"

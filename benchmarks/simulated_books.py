@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from local import first_steps, stack
-from local.run import OPERATE_FUNCTION
 from simulator.company import Company
 from simulator.web_connector.scheduler import Simulator
 
@@ -131,7 +130,7 @@ def invoices() -> bool:
     )
     assert all('statusCode="0"' in each for each in responses)
     with tempfile.TemporaryDirectory() as folder, stack.running() as service:
-        who = first_steps.prepare(service.base_url, OPERATE_FUNCTION, service.base_url, Path(folder))
+        who = first_steps.prepare(service.base_url, service.operator, Path(folder))
         api = first_steps.Api(who.base_url, who.api_key)
         requests = f"/api/v1/connections/{who.connection_id}/queued_requests"
 

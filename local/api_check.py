@@ -13,13 +13,12 @@ from pathlib import Path
 
 from local import first_steps, stack
 from local.programs import ROOT
-from local.run import OPERATE_FUNCTION
 
 
 def main(environment: str, *options: str) -> int:
     """Return the exit status of Schemathesis."""
     with tempfile.TemporaryDirectory() as folder, stack.running(log_level="ERROR") as service:
-        who = first_steps.prepare(service.base_url, OPERATE_FUNCTION, service.base_url, Path(folder))
+        who = first_steps.prepare(service.base_url, service.operator, Path(folder))
         command = [
             *(str(Path(environment) / "bin" / "schemathesis"), "--config-file", "tests/api/schemathesis.toml"),
             *("run", "docs/openapi.json", "--url", service.base_url, "--auth", f"{who.api_key}:"),

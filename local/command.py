@@ -18,9 +18,10 @@ import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from local import deploy
+from local.lambda_api import ACCESS_KEY_ID, Operator
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 COMMANDS: dict[str, tuple[str | None, str]] = {
     "create-app": ("name", "create an app with an API key; shows the key and the webhook secret once"),
@@ -66,17 +67,26 @@ def _operator(stack: str | None, region: str | None, profile: str | None) -> tup
     if not path.exists():
         raise CommandError(f"{path} does not exist. Start `make run`, or name a deployed stack: STACK=qbxml-queue")
     credentials = json.loads(path.read_text(encoding="utf-8"))
-    return local_client(credentials["operate_endpoint"]), credentials["operate_function"]
+    operator = operator_of(credentials)
+    return local_client(operator), operator.function
 
 
-def local_client(endpoint: str) -> Any:
-    """Return a Lambda client for a stack on this machine. It checks no signature, but the client needs credentials."""
+def operator_of(credentials: Mapping[str, Any]) -> Operator:
+    """Return the operator of the stack whose `credentials.json` this is. Raises CommandError."""
+    try:
+        return Operator(*(credentials[f"operate_{name}"] for name in ("function", "endpoint", "secret")))
+    except KeyError as error:
+        raise CommandError("An earlier version wrote .local/credentials.json. Start `make run` again.") from error
+
+
+def local_client(operator: Operator) -> Any:
+    """Return a Lambda client for a stack on this machine."""
     return boto3.client(
         "lambda",
-        endpoint_url=endpoint,
+        endpoint_url=operator.endpoint,
         region_name="us-east-1",
-        aws_access_key_id="local",
-        aws_secret_access_key="local",  # noqa: S106 - it opens nothing
+        aws_access_key_id=ACCESS_KEY_ID,
+        aws_secret_access_key=operator.secret,
     )
 
 

@@ -21,6 +21,7 @@ import boto3
 import urllib3
 
 from local import build, deploy, first_steps, programs
+from local.lambda_api import Operator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,7 +109,8 @@ def _base_url(endpoint: str) -> str:
 def _prepare(endpoint: str, base_url: str, folder: Path) -> Path:
     """Create an app and a connection in the deployed stack; return the file with its credentials."""
     outputs = deploy.outputs(_client("cloudformation", endpoint), deploy.STACK_NAME)
-    credentials = first_steps.prepare(base_url, outputs["OperateFunctionName"], endpoint, folder)
+    operator = Operator(outputs["OperateFunctionName"], endpoint, _environment(endpoint)["AWS_SECRET_ACCESS_KEY"])
+    credentials = first_steps.prepare(base_url, operator, folder)
     state = folder / first_steps.CREDENTIALS_FILE
     facts = {**asdict(credentials), "applies_gateway_responses": False}
     first_steps.write_private(state, json.dumps(facts, indent=2) + "\n")

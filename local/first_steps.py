@@ -15,6 +15,8 @@ from local.command import invoke, local_client
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from local.lambda_api import Operator
+
 CREDENTIALS_FILE = "credentials.json"
 QWC_FILE = "quickbooks.qwc"
 CREATES_PER_SECOND = "10000"
@@ -25,7 +27,7 @@ class Credentials:
     """The credentials of an API consumer, a Web Connector and the operator of a stack.
 
     `qwc_path` is the path of the `.qwc` file. The operator's function is `operate_function` at the Lambda API
-    `operate_endpoint`.
+    `operate_endpoint`, whose calls `operate_secret` signs.
     """
 
     base_url: str
@@ -38,15 +40,16 @@ class Credentials:
     qwc_path: str
     operate_function: str
     operate_endpoint: str
+    operate_secret: str
     webhook_url: str | None = None
 
 
-def prepare(base_url: str, function: str, endpoint: str, folder: Path) -> Credentials:
+def prepare(base_url: str, operator: Operator, folder: Path) -> Credentials:
     """Create an app, a key and a connection, and write its `.qwc` file to `folder`.
 
-    `function` is the operator's function at the Lambda API `endpoint`. Raises RuntimeError when a step fails.
+    Raises RuntimeError when a step fails.
     """
-    client = local_client(endpoint)
+    client, function = local_client(operator), operator.function
     app = invoke(client, function, {"operation": "create_app", "name": "First steps"})
     # No other app needs protection from this one, and benchmarks queue as fast as they can.
     limits = {"operation": "set_limits", "app_id": app["app_id"], "creates_per_second": CREATES_PER_SECOND}
@@ -65,15 +68,18 @@ def prepare(base_url: str, function: str, endpoint: str, folder: Path) -> Creden
         qbwc_username=connection["username"],
         qbwc_password=password,
         qwc_path=str(write_qwc(api, connection["id"], folder)),
-        operate_function=function,
-        operate_endpoint=endpoint,
+        **_operate(operator),
     )
 
 
-def at_address(credentials: Credentials, base_url: str, folder: Path) -> Credentials:
-    """Return the credentials of an earlier run with the current address, and write their `.qwc` file again."""
+def of_this_run(credentials: Credentials, base_url: str, operator: Operator, folder: Path) -> Credentials:
+    """Return the credentials of an earlier run with the current address and operator; write their `.qwc` file again."""
     path = write_qwc(Api(base_url, credentials.api_key), credentials.connection_id, folder)
-    return replace(credentials, base_url=base_url, operate_endpoint=base_url, qwc_path=str(path))
+    return replace(credentials, base_url=base_url, qwc_path=str(path), **_operate(operator))
+
+
+def _operate(operator: Operator) -> dict[str, Any]:
+    return {f"operate_{name}": value for name, value in asdict(operator).items()}
 
 
 def write_qwc(api: Api, connection_id: str, folder: Path) -> Path:

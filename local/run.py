@@ -6,7 +6,7 @@ Options by environment:
   COMPANY=wholesale               the simulated company: wholesale, empty, large, or a JSON file that is read and saved
   QUICKBOOKS_SCRIPT=FILE          faults of the simulated QuickBooks (simulator/README.md)
   BASE_URL=https://…              the public URL of a tunnel to this service, for a Web Connector on Windows
-  ALLOW_LOOPBACK_WEBHOOKS=off     refuse webhooks to loopback, as a deployed stack does
+  ALLOW_LOOPBACK_WEBHOOKS=off     refuse webhooks to loopback, as a deployed stack does; the default with BASE_URL
   DYNAMODB_ENDPOINT=http://…      a database that keeps the data, such as that of `make dynamodb`
   STATE_DIR=.                     the folder in which `.local/` is created
   QUIET=on                        no line per REST call, QuickBooks request and webhook attempt
@@ -49,15 +49,13 @@ DEFAULT_COMPANY = GENERATED[0]
 
 MAX_PORT = 65535
 
-OPERATE_FUNCTION = "OperateFunction"
-
 POLL_SECONDS = 1.0
 """The polling interval of the simulated Web Connector."""
 
 CURL = """\
   curl -u {api_key}: {base_url}/api/v1/connections/{connection_id}/queued_requests \\
     -H 'Content-Type: application/json' \\
-    -d '{{"webhook_url": "{webhook_url}", "request_json": {{"request": {{"name": "CustomerQueryRq", \
+    -d '{{{webhook}"request_json": {{"request": {{"name": "CustomerQueryRq", \
 "children": [{{"name": "MaxReturned", "text": 2}}]}}}}}}'
 """
 
@@ -82,14 +80,17 @@ class Options:
         script = environment.get("QUICKBOOKS_SCRIPT")
         if script and not _switch(environment, "QUICKBOOKS"):
             raise ValueError("QUICKBOOKS_SCRIPT needs the simulated QuickBooks, but QUICKBOOKS is off")
+        base_url = _base_url(environment)
+        # Behind a tunnel, whoever has an API key could call the programs of this machine.
+        loopback_webhooks = _switch(environment, "ALLOW_LOOPBACK_WEBHOOKS", default="off" if base_url else "on")
         return cls(
             port=_port(environment),
             dynamodb_endpoint=_endpoint(environment),
-            base_url=_base_url(environment),
+            base_url=base_url,
             quickbooks=_switch(environment, "QUICKBOOKS"),
             company=environment.get("COMPANY") or DEFAULT_COMPANY,
             script=_script(script) if script else Script(),
-            allow_loopback_webhooks=_switch(environment, "ALLOW_LOOPBACK_WEBHOOKS"),
+            allow_loopback_webhooks=loopback_webhooks,
             state=Path(environment.get("STATE_DIR") or ".") / ".local",
             quiet=_switch(environment, "QUIET", default="off"),
         )
@@ -121,7 +122,8 @@ def _base_url(environment: Mapping[str, str]) -> str | None:
     parts = urlsplit(url)
     if parts.hostname in {"127.0.0.1", "localhost"}:
         return None  # a shell that has loaded the `.local/env` of an earlier run
-    if url and (parts.scheme != "https" or not parts.hostname or parts.path or parts.query or parts.fragment):
+    is_origin = parts.scheme == "https" and parts.hostname and "@" not in parts.netloc
+    if url and (not is_origin or parts.path or parts.query or parts.fragment):
         raise ValueError(
             f"BASE_URL must be like https://queue.example.com, not {url!r}: the Web Connector accepts only https"
         )
@@ -193,11 +195,14 @@ def running(options: Options, terminal: Terminal) -> Iterator[Credentials]:
         things.callback(logger.removeFilter, terminal)
         folder = folder_of(options.state, options.dynamodb_endpoint) if options.dynamodb_endpoint else None
         credentials = _credentials(service, options.state, folder)
-        webhook_url = things.enter_context(_receiving(credentials, terminal))
-        credentials = replace(credentials, webhook_url=webhook_url)
-        first_steps.write(credentials, options.state)
+        if options.allow_loopback_webhooks:
+            webhook_url = things.enter_context(_receiving(credentials, terminal))
+            credentials = replace(credentials, webhook_url=webhook_url)
         if folder:
-            first_steps.write_credentials(credentials, folder)
+            first_steps.write_credentials(credentials, folder)  # with the URL that requests of the last run contain
+        if not options.allow_loopback_webhooks:
+            credentials = replace(credentials, webhook_url=None)
+        first_steps.write(credentials, options.state)
         ready.set()  # callers that wait for it read the credentials next
         if options.quickbooks:
             company, company_file = _company(options, folder, terminal)
@@ -215,9 +220,9 @@ def _credentials(service: stack.Stack, state: Path, folder: Path | None) -> Cred
     """Return the credentials of an earlier run if the database still has them, or create new ones and print why."""
     earlier = _earlier_credentials(folder, service.clients["dynamodb"]) if folder else None
     if earlier is None:
-        return first_steps.prepare(service.base_url, OPERATE_FUNCTION, service.base_url, state)
+        return first_steps.prepare(service.base_url, service.operator, state)
     print("Continuing with the app, the connection and the requests of the last run.", flush=True)
-    return first_steps.at_address(earlier, service.base_url, state)
+    return first_steps.of_this_run(earlier, service.base_url, service.operator, state)
 
 
 def _earlier_credentials(folder: Path, dynamodb: Any) -> Credentials | None:
@@ -325,12 +330,16 @@ def _greet(credentials: Credentials, options: Options) -> None:
         "api_key": credentials.api_key,
         "base_url": credentials.base_url,
         "connection_id": credentials.connection_id,
-        "webhook_url": credentials.webhook_url,
+        "webhook": f'"webhook_url": "{credentials.webhook_url}", ' if credentials.webhook_url else "",
     }
     if options.base_url:
-        print(f"Web Connectors reach it at {options.base_url}/qbwc. Open the .qwc file on the Windows machine.\n")
+        print(f"Web Connectors reach it at {options.base_url}/qbwc. Open the .qwc file on the Windows machine.")
+        print("Everybody who has that URL reaches the service. Only programs of this machine can use `make command`.\n")
+    if not options.allow_loopback_webhooks:
+        print("Webhooks to this machine are off. ALLOW_LOOPBACK_WEBHOOKS=on allows them, and shows them here.\n")
     if options.quickbooks:
-        print("Ask the simulated QuickBooks for two customers. The webhook appears below a moment later:\n")
+        what = "webhook" if credentials.webhook_url else "request"
+        print(f"Ask the simulated QuickBooks for two customers. The {what} appears below a moment later:\n")
     else:
         print("Queue a request, then let your Web Connector fetch it:\n")
     print(CURL.format(**facts), flush=True)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import gc
 import json
 import os
+import re
+import secrets
 import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -19,7 +22,7 @@ from local.emulated_dynamodb import emulated_dynamodb
 from local.functions import Functions
 from local.gateway import Gateway, Request, Response
 from local.kept_state import DEFINITION, KeptState
-from local.lambda_api import with_lambda_api
+from local.lambda_api import Operator, lambda_api
 from local.programs import ROOT
 from local.pumps import pumps_of
 from local.server import SECURITY_HEADERS, Server
@@ -38,15 +41,23 @@ GC_THRESHOLDS = (50_000, 20, 1_000)
 """Makes full garbage collections rare. With Python's defaults, every search causes one, which visits all stored
 items."""
 
+OPERATE_FUNCTION = "OperateFunction"
+
+LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost"})
+
 QUEUE_ATTRIBUTES = ("DelaySeconds", "MessageRetentionPeriod", "VisibilityTimeout")
 
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """A running stack. `named_url` has a host name in place of the address; references in `template` are resolved."""
+    """A running stack. `named_url` has a host name in place of the address; references in `template` are resolved.
+
+    `operator` calls every function of the stack, at a port that serves nothing else.
+    """
 
     base_url: str
     named_url: str
+    operator: Operator
     template: Template
     clients: Mapping[str, Any]
 
@@ -80,6 +91,8 @@ def running(
         clients = {service: boto3.client(service) for service in ("dynamodb", "dynamodbstreams", "sqs")}
         server = Server(port)
         stack.callback(server.stop)
+        operator_server = Server(0)
+        stack.callback(operator_server.stop)
         template = Template.load(
             template_path,
             {
@@ -106,11 +119,14 @@ def running(
             stack.callback(pump.join, STOP_SECONDS)
         for pump in pumps:
             stack.callback(pump.stop)  # runs before the joins: all pumps stop at the same time
-        hosts = {"127.0.0.1", "localhost", urlsplit(public_url or server.named_url).hostname or ""}
-        handle = for_hosts(hosts, with_lambda_api(functions, Gateway(template, functions).handle))
+        operator = Operator(OPERATE_FUNCTION, operator_server.base_url, secrets.token_urlsafe(32))
+        invoke = lambda_api(functions, operator.secret, lambda: datetime.now(UTC))
+        operator_server.start(for_hosts(LOOPBACK_HOSTS, invoke))
+        hosts = {*LOOPBACK_HOSTS, urlsplit(public_url or server.named_url).hostname or ""}
+        handle = for_hosts(hosts, Gateway(template, functions).handle)
         handle = held_until(ready, handle) if ready else handle
         server.start(_observed(handle, on_call) if on_call else handle)
-        yield Stack(server.base_url, server.named_url, template, clients)
+        yield Stack(server.base_url, server.named_url, operator, template, clients)
 
 
 def for_hosts(hosts: Collection[str], handle: Callable[[Request], Response]) -> Callable[[Request], Response]:
@@ -120,7 +136,8 @@ def for_hosts(hosts: Collection[str], handle: Callable[[Request], Response]) -> 
     """
 
     def checked(request: Request) -> Response:
-        if (request.header("Host") or "").rpartition(":")[0] in hosts or request.header("Host") in hosts:
+        host = (request.header("Host") or "").lower()
+        if host in hosts or re.sub(r":[0-9]+$", "", host) in hosts:
             return handle(request)
         headers = [*SECURITY_HEADERS.items(), ("Content-Type", "text/plain")]
         return Response(421, headers, b"This host name is not served here.\n")

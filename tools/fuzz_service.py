@@ -27,7 +27,6 @@ from xml.sax.saxutils import escape, quoteattr
 import urllib3
 
 from local import first_steps, stack
-from local.run import OPERATE_FUNCTION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -338,7 +337,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     failures = 0
     slowest = (0.0, "")
     with tempfile.TemporaryDirectory() as folder, stack.running(log_level="ERROR") as service:
-        who = first_steps.prepare(service.base_url, OPERATE_FUNCTION, service.base_url, Path(folder))
+        who = first_steps.prepare(service.base_url, service.operator, Path(folder))
         fuzzer = Fuzzer(who, Random(options.seed))  # noqa: S311 - the same seed gives the same calls
         pool = urllib3.PoolManager(retries=False, timeout=MAX_WALL_SECONDS)
         start = last_report = time.monotonic()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from local.command import operator_of
 from local.receiver import Webhook, receiving
 from tests.e2e.runs import running
 from tests.e2e.support import Service
@@ -42,9 +43,9 @@ def serving(credentials: dict[str, Any]) -> Iterator[Service]:
     """Yield the service that credentials lead to, with a receiver that hands on its webhooks."""
     webhooks: queue.Queue[Webhook] = queue.Queue()
     with receiving(credentials["webhook_secret"], webhooks.put) as webhook_url:
-        names = ("base_url", "app_id", "api_key", "operate_function", "operate_endpoint")
         yield Service(
-            **{name: credentials[name] for name in names},
+            **{name: credentials[name] for name in ("base_url", "app_id", "api_key")},
+            operator=operator_of(credentials),
             webhook_url=webhook_url,
             webhooks=webhooks,
             applies_gateway_responses=credentials.get("applies_gateway_responses", True),

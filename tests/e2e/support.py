@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import queue
     from collections.abc import Callable
 
+    from local.lambda_api import Operator
     from local.receiver import Webhook
     from simulator.web_connector.connector import SessionResult
 
@@ -34,8 +35,7 @@ class Service:
     base_url: str
     app_id: str
     api_key: str
-    operate_function: str
-    operate_endpoint: str
+    operator: Operator
     webhook_url: str
     webhooks: queue.Queue[Webhook]
     applies_gateway_responses: bool
@@ -56,7 +56,7 @@ class Service:
     def operate(self, operation: str, **arguments: str) -> dict[str, Any]:
         """Call the operator's function."""
         event = {"operation": operation, **arguments}
-        return invoke(local_client(self.operate_endpoint), self.operate_function, event)
+        return invoke(local_client(self.operator), self.operator.function, event)
 
     def connection(self) -> Connection:
         """Create a connection with a password."""

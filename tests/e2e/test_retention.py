@@ -12,7 +12,6 @@ from local import stack
 from local.dynamodb_local import server as dynamodb_local
 from local.first_steps import Api, prepare
 from local.programs import free_ports
-from local.run import OPERATE_FUNCTION
 from tests.e2e.support import QUERY, eventually
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def here(database: str | None, tmp_path: Path) -> Iterator[tuple[stack.Stack, Cr
     if os.environ.get("STACK"):
         pytest.skip("the database of a given stack is out of reach")
     with stack.running(dynamodb_endpoint=database) as running:
-        yield running, prepare(running.base_url, OPERATE_FUNCTION, running.base_url, tmp_path)
+        yield running, prepare(running.base_url, running.operator, tmp_path)
 
 
 def test_an_expired_request_is_removed_with_its_bodies_and_counts(here: tuple[stack.Stack, Credentials]) -> None:

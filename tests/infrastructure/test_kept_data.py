@@ -289,7 +289,8 @@ def an_earlier_run(folder: Path, dynamodb: Any) -> Credentials:
         qbwc_password=PASSWORD,
         qwc_path="quickbooks.qwc",
         operate_function="OperateFunction",
-        operate_endpoint="http://127.0.0.1:3000",
+        operate_endpoint="http://127.0.0.1:3001",
+        operate_secret="generated",
         webhook_url="http://127.0.0.1:4000/",
     )
     write_credentials(credentials, folder)

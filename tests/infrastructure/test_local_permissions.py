@@ -14,7 +14,6 @@ from local import first_steps, stack
 from local.emulated_dynamodb import emulated_dynamodb
 from local.permissions import PermittedClient, permissions_of
 from local.programs import ROOT
-from local.run import OPERATE_FUNCTION
 from local.tables import make_tables
 from local.template import Template
 
@@ -35,7 +34,7 @@ def statuses_of_create(folder: Path, old: str, new: str) -> list[int]:
     path = folder / "template.yaml"
     path.write_text(before + "  QueueingRole:\n" + role.replace(old, new, 1), encoding="utf-8")
     with stack.running(template_path=path) as service:
-        who = first_steps.prepare(service.base_url, OPERATE_FUNCTION, service.base_url, folder)
+        who = first_steps.prepare(service.base_url, service.operator, folder)
         api = first_steps.Api(who.base_url, who.api_key)
         url = f"/api/v1/connections/{who.connection_id}/queued_requests"
         headers = {"Idempotency-Key": str(uuid.uuid4())}
