@@ -151,7 +151,7 @@ def test_a_program_of_this_machine_with_the_secret_is_the_operator(published: Pu
 
     result = invoke(local_client(operator), operator.function, {"operation": "list_apps"})
 
-    assert result == {"apps": []}
+    assert set(result) == {"apps"}
 
 
 def test_a_client_with_another_secret_is_refused_with_the_way_to_the_right_one(published: Published) -> None:
