@@ -24,6 +24,23 @@ def test_every_action_is_pinned_to_a_commit() -> None:
     assert all(re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", action) for action in actions)
 
 
+def test_the_workflow_of_this_repository_runs_ci_with_pinned_actions_and_few_permissions() -> None:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))
+    (job,) = workflow["jobs"].values()
+
+    assert workflow["permissions"] == {"contents": "read"}
+    assert [step["run"] for step in job["steps"] if "run" in step] == ["bash .ci/run"]
+    assert all(re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", step["uses"]) for step in job["steps"] if "uses" in step)
+
+
+def test_the_checks_before_a_commit_are_targets_of_the_makefile() -> None:
+    configuration = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
+    hooks = [hook for repository in configuration["repos"] for hook in repository["hooks"]]
+
+    assert [hook["entry"] for hook in hooks] == ["make lint", "make types"]
+    assert {hook["id"] for hook in hooks} <= TARGETS
+
+
 def test_every_command_is_a_target_of_the_makefile() -> None:
     for command in [step["run"] for step in steps() if "run" in step]:
         make, *arguments = command.split()
