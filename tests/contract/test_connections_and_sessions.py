@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from domain.errors import Conflict
+from domain.records.session import KEPT_SECONDS
 from domain.storage.changes import (
     AddRequest,
     Put,
@@ -27,6 +28,7 @@ from tests.support.builders import (
 )
 
 if TYPE_CHECKING:
+    from adapters.dynamodb import DynamoDBStore
     from tests.contract.stores import AnyStore
 
 
@@ -114,3 +116,16 @@ def test_the_sweep_finds_open_sessions_that_are_silent(store: AnyStore) -> None:
 
     assert list(store.silent_sessions(timestamp(LATER), 10)) == [silent_longer, silent]
     assert list(store.silent_sessions(timestamp(LATER), 1)) == [silent_longer]
+
+
+def test_only_ended_sessions_expire(emulated: DynamoDBStore) -> None:
+    client, table = emulated._client, emulated._tables.sessions  # noqa: SLF001 - time to live is not part of the port
+    live = a_session()
+    emulated.commit(Put(None, live))
+    assert "expires_at" not in client.scan(TableName=table)["Items"][0]
+
+    ended = live.called(LATER, ended=True)
+    emulated.commit(Put(live, ended))
+
+    (item,) = client.scan(TableName=table)["Items"]
+    assert item["expires_at"] == {"N": str(int(LATER.timestamp()) + KEPT_SECONDS)}

@@ -181,6 +181,14 @@ class FakeStore:
                 self._note_request(record.id)
             return expired_records
 
+    def lose_sessions(self) -> None:
+        """Remove all sessions, as if the table were lost."""
+        with self._lock:
+            for session_id in self.sessions:
+                if self.lag:
+                    self.lag.note("sessions", session_id, None)
+            self.sessions.clear()
+
     def _note(self, change: Change) -> None:
         """Update the indexes with the stored values."""
         if self.lag is None:
@@ -348,9 +356,9 @@ class FakeStore:
         """Return live sessions whose last call was before the timestamp."""
         entries = self.lag.entries("sessions", "live") if self.lag else self.sessions.values()
         sessions = [
-            self.sessions[session.id] for session in entries if not session.ended and session.last_call_at < before
+            self.sessions.get(session.id) for session in entries if not session.ended and session.last_call_at < before
         ]
-        silent = [session for session in sessions if not session.ended and session.last_call_at < before]
+        silent = [session for session in sessions if session and not session.ended and session.last_call_at < before]
         return sorted(silent, key=lambda session: session.last_call_at)[:limit]
 
     # --- Apps

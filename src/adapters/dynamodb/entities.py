@@ -122,8 +122,11 @@ class Entities(Database):
             case Connection():
                 return self._tables.connections, CONNECTIONS, keys.PURGE_MARK if entity.deleted_at else {}
             case Session():
-                mark = {} if entity.ended else keys.LIVE_MARK
-                return self._tables.sessions, SESSIONS, keys.expiry(entity.expires_at) | mark
+                return (
+                    self._tables.sessions,
+                    SESSIONS,
+                    (keys.expiry(entity.expires_at) if entity.ended else keys.LIVE_MARK),
+                )
             case App():
                 return self._tables.apps, APPS, keys.APP_MARK
             case ApiKey():

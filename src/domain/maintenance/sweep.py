@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from domain.errors import Conflict, TooManyRequests
 from domain.records.session import SILENCE_SECONDS
 from domain.timestamps import timestamp
-from domain.web_connector.session.end import end_of_session
+from domain.web_connector.session.end import corrected, end_of_session
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -55,7 +55,9 @@ def _release_sessions(store: Database, clock: Clock, until: datetime) -> tuple[i
     released = 0
     tried: set[str] = set()
     while clock() < until:
-        sessions = [one for one in store.silent_sessions(before, SESSIONS_A_READ) if one.id not in tried]
+        # A session that cannot be released stays in front.
+        silent = store.silent_sessions(before, SESSIONS_A_READ + len(tried) - released)
+        sessions = [session for session in silent if session.id not in tried]
         if not sessions:
             return released, True
         for session in sessions:
@@ -69,7 +71,10 @@ def _release_sessions(store: Database, clock: Clock, until: datetime) -> tuple[i
 def _release(store: Database, session: Session, now: datetime) -> bool:
     connection = store.connection(session.connection_id)
     try:
-        store.commit(*end_of_session(session, connection, now, SILENT))
+        try:
+            store.commit(*end_of_session(session, connection, now, SILENT))
+        except Conflict as conflict:
+            store.commit(*end_of_session(corrected(session, conflict), connection, now, SILENT))
     except (Conflict, TooManyRequests):
         # The session has just received a call, or its connection is being changed. The next sweep tries again.
         return False

@@ -23,7 +23,9 @@ MAX_LINGER_SECONDS = 25 * 60
 """How long a session may linger. Lingering writes nothing, so it must end well before the session counts as silent."""
 
 KEPT_SECONDS = 24 * 60 * 60
-"""How long an ended session is kept to reply to late calls. Then DynamoDB's TTL removes it."""
+"""How long an ended session is kept to reply to late calls. Then DynamoDB's TTL removes it. A live session is never
+removed, because only the session shows which request it holds: the next login, the sweep or the removal of its
+connection ends it."""
 
 
 def session_id(ticket: str) -> str:
@@ -125,7 +127,7 @@ class Session:
 
     @property
     def expires_at(self) -> int:
-        """The time at which the stored session is removed, in Unix seconds."""
+        """The time at which the stored session is removed if it has ended, in Unix seconds."""
         return int(datetime.fromisoformat(self.last_call_at).timestamp()) + KEPT_SECONDS
 
     def called(self, now: datetime, **fields: Any) -> Session:

@@ -276,6 +276,11 @@ class Interleavings(RuleBasedStateMachine):
         """Move the clock. Hosts differ slightly, and a day may pass without a call of a Web Connector."""
         self.system.clock.advance(seconds=seconds)
 
+    @rule()
+    def lose_sessions(self) -> None:
+        """Let a day pass without a sweep, remove all sessions, and log in again."""
+        self.system.lose_sessions()
+
     # --- Rules
 
     @invariant()

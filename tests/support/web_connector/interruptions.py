@@ -36,7 +36,9 @@ QUICKBOOKS = "ProcessRequest"
 LOCKED = 3175
 """The status of an object that another user has open: the request was not executed."""
 
-IN_TRANSPORT = ("request-lost", "response-lost", "duplicated", "repeated-later", "delayed-past-takeover")
+SESSIONS_LOST = "sessions-lost"
+"""After the call, a day passes without a sweep, and the stored sessions disappear."""
+IN_TRANSPORT = ("request-lost", "response-lost", "duplicated", "repeated-later", "delayed-past-takeover", SESSIONS_LOST)
 CONCURRENT_COPY = "concurrent-copy"
 """A copy of the call is answered before this call of the store: two functions run concurrently."""
 TERMINATIONS = ("terminated-before", "terminated-after")
@@ -211,7 +213,12 @@ class InterruptedTransport:
                 self._deliver_late(late)
         if kind == "repeated-later":
             self._again.append((call, body))
-        if kind == "response-lost":
+        if kind == SESSIONS_LOST:
+            self._qbwc.clock.advance(days=1)
+            self._qbwc.store.lose_sessions()
+            # The next login searches for the request of the session: two reads of an index and one of the record.
+            self._budgets["authenticate"] = BUDGETS["authenticate"] + 3
+        if kind in {"response-lost", SESSIONS_LOST}:
             raise TransportError(kind)
         return reply
 

@@ -13,6 +13,8 @@ from datetime import timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
+from adapters.dynamodb import DynamoDBStore
+from adapters.dynamodb.keys import SESSION_ID
 from domain import qbxml
 from domain.connections.service import ConnectionService
 from domain.errors import InFlight
@@ -259,6 +261,18 @@ class System:
         """Let time pass and run the sweep."""
         self.clock.advance(seconds=silence_seconds)
         self.in_function(lambda: sweep(self.interruptible, self.clock, self.clock() + timedelta(seconds=30)), trouble)
+
+    def lose_sessions(self) -> None:
+        """Let a day pass without a sweep, remove all sessions as if their table were lost, and log in again."""
+        self.clock.advance(days=1)
+        if isinstance(self.store, DynamoDBStore):
+            client, table = self.store._client, self.store._tables.sessions  # noqa: SLF001 - no port removes sessions
+            for item in client.scan(TableName=table)["Items"]:
+                client.delete_item(TableName=table, Key={SESSION_ID: item[SESSION_ID]})
+        else:
+            self.store.lose_sessions()
+        for number, _ in enumerate(self.connections):
+            self.log_in(number)
 
     def to_quiet(self) -> None:
         """Resume all connections and drain their queues without interruptions, after the pauses of all backoffs.

@@ -5,9 +5,13 @@ It is used by `closeConnection`, `connectionError`, the next `authenticate`, the
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from domain.storage.changes import Put
+from domain.records.request import IN_FLIGHT, QueuedRequest
+from domain.records.session import InFlight
+from domain.storage.changes import ChangeRequest, Put
+from domain.storage.ports import IndexDays
 from domain.timestamps import timestamp
 from domain.web_connector.outcomes.lost_response import after_session_end
 from domain.web_connector.outcomes.outcome import RequestUpdate
@@ -16,9 +20,17 @@ from domain.web_connector.session.backoff import at_end
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from domain.errors import Conflict
     from domain.records.connection import Connection
     from domain.records.session import Session
-    from domain.storage.changes import Change, ChangeRequest
+    from domain.storage.changes import Change
+    from domain.storage.ports import Database
+
+FIRST_DAY, LAST_DAY = "0001-01-01", "9999-12-31"
+
+MAX_IN_FLIGHT = 10
+"""The number of index entries that a login reads to find the request of a missing session. A connection has only one
+request in flight, but an index can show former states."""
 
 
 def session_end(session: Session, now: datetime, reason: str | None) -> Put[Session]:
@@ -29,8 +41,11 @@ def session_end(session: Session, now: datetime, reason: str | None) -> Put[Sess
 
 def request_release(session: Session, now: datetime) -> ChangeRequest | None:
     """Return the change of the request in flight, or None if there is no such request."""
-    in_flight = session.in_flight
-    return RequestUpdate(after_session_end(in_flight.record, now)).change(in_flight) if in_flight else None
+    return _release(session.in_flight, now) if session.in_flight else None
+
+
+def _release(in_flight: InFlight, now: datetime) -> ChangeRequest:
+    return RequestUpdate(after_session_end(in_flight.record, now)).change(in_flight)
 
 
 def connection_fields(session: Session) -> dict[str, Any]:
@@ -62,3 +77,33 @@ def end_of_session(
     if connection and fields:
         changes.append(Put(connection, connection.changed(timestamp(now), **fields)))
     return changes
+
+
+def corrected(session: Session, conflict: Conflict | None) -> Session:
+    """Return the session with its request as it is stored, if releasing the request caused the conflict.
+
+    This happens only after the tables were changed from outside the service: a request was removed, or a table was
+    restored alone. A request that the session does not hold is not released. Otherwise the session could never end.
+    """
+    if conflict is None or session.in_flight is None or not isinstance(conflict.change, ChangeRequest):
+        return session
+    if conflict.change.before.id != session.in_flight.record.id:
+        return session
+    stored = conflict.current
+    held = isinstance(stored, QueuedRequest) and stored.state in IN_FLIGHT and stored.last_session_id == session.id
+    return replace(session, in_flight=InFlight(stored) if held else None)  # type: ignore[arg-type]
+
+
+def release_without_session(store: Database, connection: Connection, now: datetime) -> ChangeRequest | None:
+    """Return the release of the request that the connection's missing session holds, or None if there is none.
+
+    A session is missing if the table of the sessions was lost or restored. Its request is found by its state. A write
+    that was sent is recovered, because a missing session does not show whether QuickBooks has executed it.
+    """
+    for state in sorted(IN_FLIGHT):
+        days = IndexDays(connection.id, "updated_at", "state", FIRST_DAY, LAST_DAY, state)
+        for entry in store.index_entries(days, descending=True, skip=0, limit=MAX_IN_FLIGHT):
+            record = store.request(entry.id)
+            if isinstance(record, QueuedRequest) and record.last_session_id == connection.session_id:
+                return _release(InFlight(record), now)
+    return None

@@ -20,7 +20,13 @@ from domain.timestamps import timestamp
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session import polling
 from domain.web_connector.session.claims import commit_and_claim
-from domain.web_connector.session.end import connection_fields, request_release, session_end
+from domain.web_connector.session.end import (
+    connection_fields,
+    corrected,
+    release_without_session,
+    request_release,
+    session_end,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,11 +77,11 @@ class Login:
         if not _CONNECTION_ID.fullmatch(username):
             return Reply((self._new_ticket(), INVALID_USER))
         try:
-            return commit_with_retry(lambda _: self._log_in(username, password), "")
+            return commit_with_retry(lambda conflict: self._log_in(username, password, conflict), "")
         except TooManyRequests:
             return Reply((self._new_ticket(), BUSY), username)
 
-    def _log_in(self, username: str, password: str) -> Reply:
+    def _log_in(self, username: str, password: str, conflict: Conflict | None) -> Reply:
         # A new ticket for each attempt: if we conflicted with our own earlier commit, that session is superseded.
         ticket = self._new_ticket()
         connection = self._store.connection(username)
@@ -87,7 +93,7 @@ class Login:
                 self._record_failure(connection)
             return Reply((ticket, INVALID_USER), username)
         now = self._clock()
-        after, request = self._open(connection, session_id(ticket), now)
+        after, request = self._open(connection, session_id(ticket), now, conflict)
         if request is None:
             postponement = str(polling.postponement(after, now) or "")
             return Reply((ticket, NOTHING_TO_DO, postponement, MIN_INTERVAL), username)
@@ -104,15 +110,17 @@ class Login:
         with suppress(Conflict):
             self._store.commit(Put(connection, connection.changed(moment, login_failed_at=moment)))
 
-    def _open(self, connection: Connection, new_id: str, now: datetime) -> tuple[Connection, QueuedRequest | None]:
+    def _open(
+        self, connection: Connection, new_id: str, now: datetime, conflict: Conflict | None
+    ) -> tuple[Connection, QueuedRequest | None]:
         """Commit the new session with its first request. Without a request, only record the call.
 
         Return the connection after the end of its former session, and the request.
         """
         moment = timestamp(now)
         former = self._store.session(connection.session_id) if connection.session_id else None
-        if former and former.ended:
-            former = None
+        is_missing = connection.session_id is not None and former is None
+        former = None if former is None or former.ended else corrected(former, conflict)
         free = replace(connection, **connection_fields(former)) if former else connection
         to_forget = free.message_set_to_forget or connection.message_set_to_forget
 
@@ -145,6 +153,8 @@ class Login:
             return result
 
         release = request_release(former, now) if former else None
+        if is_missing:
+            release = release_without_session(self._store, connection, now)
         if polling.postponement_while_held(free, now):
             self._store.commit(*changes(None, 0), *([release] if release else []))
             return free, None
