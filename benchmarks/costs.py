@@ -34,7 +34,7 @@ from local.programs import ROOT
 from local.receiver import receiving
 from local.template import Template
 from simulator.company import Company
-from simulator.web_connector.scheduler import Simulator
+from simulator.runs.scheduler import Simulator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -59,7 +59,7 @@ def measure(requests: int) -> dict[str, float]:
     """Queue requests on a new stack, drain them and search. Uses only what older commits have too."""
     from local import first_steps, stack  # noqa: PLC0415 - the code to measure, which the main process does not need
     from simulator.company import Company  # noqa: PLC0415
-    from simulator.web_connector.scheduler import Simulator  # noqa: PLC0415
+    from simulator.runs.scheduler import Simulator  # noqa: PLC0415
     from simulator.web_connector.transport import HttpTransport  # noqa: PLC0415
 
     class Timed(HttpTransport):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from local import first_steps, stack
 from simulator.company import Company
-from simulator.web_connector.scheduler import Simulator
+from simulator.runs.scheduler import Simulator
 
 if TYPE_CHECKING:
     from collections.abc import Callable

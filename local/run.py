@@ -33,8 +33,8 @@ from local.kept_credentials import COMPANY_FILE, DoNotFit, folder_of, of_earlier
 from local.receiver import receiving
 from local.terminal import Terminal
 from simulator.company import GENERATED, Company
-from simulator.faults.script import Script
 from simulator.inspection import serving
+from simulator.runs.script import Script
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

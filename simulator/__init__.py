@@ -21,9 +21,9 @@ From a terminal: `python -m simulator --help`.
 from __future__ import annotations
 
 from simulator.company import Company
-from simulator.faults.script import Script
+from simulator.runs.scheduler import Simulator
+from simulator.runs.script import Script
 from simulator.web_connector.connector import WebConnector
-from simulator.web_connector.scheduler import Simulator
 from simulator.web_connector.transport import Transport
 
 __all__ = ["Company", "Script", "Simulator", "Transport", "WebConnector"]

@@ -13,20 +13,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from simulator.basics.errors import QbwcError
 from simulator.company import GENERATED, Company
-from simulator.company_files.facts import OFFERED_VERSIONS, Product
 from simulator.company_files.words import PLACES
-from simulator.errors import QbwcError
 from simulator.faults import Fault
 from simulator.faults.forms import FORMS
-from simulator.faults.script import Expectations, Script
 from simulator.inspection import serving
+from simulator.requests.facts import OFFERED_VERSIONS, Product
+from simulator.runs.scenario import Expectations
+from simulator.runs.script import Script
 from simulator.terminal import JSON, QUIET, TEXT, Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from simulator.faults.script_run import ScriptRun
+    from simulator.runs.script_run import ScriptRun
     from simulator.web_connector.connector import SessionResult
     from simulator.web_connector.transport import Transport
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simulator.basics.errors import HresultError, RequestError
 from simulator.books.kinds import ITEMS
-from simulator.errors import HresultError, RequestError
 from simulator.schema.model import Simple
 from simulator.schema.values import check_value
 

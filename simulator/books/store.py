@@ -10,16 +10,17 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from simulator.books import rules
+from simulator.basics.errors import RequestError
 from simulator.books.kinds import GROUPS, KINDS, Kind
-from simulator.books.ledger import Ledger
+from simulator.books.ledger import NOTHING, Ledger
 from simulator.books.records import Fields, Record
-from simulator.errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from simulator.clock import MachineClock
+    from simulator.basics.clock import MachineClock
+    from simulator.books.ledger import Effects
+    from simulator.books.records import Draft
 
 
 TOO_MUCH = Decimal(10) ** 10
@@ -61,15 +62,44 @@ class Table:
         del self._records[record.id]
 
 
+class Rules:
+    """The rules of a kind of record. The classes in `simulator.rules` override the methods of this one.
+
+    An Add or Mod calls `complete` and `check`. Then the books store the record and call `effects`, and an Add calls
+    `after_add`. A response calls `derived`.
+    """
+
+    def complete(self, books: Books, draft: Draft) -> None:
+        """Add the values that the request does not set: defaults, numbers, amounts. Raises `RequestError`."""
+
+    def check(self, books: Books, draft: Draft) -> None:
+        """Check a complete draft. Raises `RequestError` if QuickBooks would refuse it."""
+
+    def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002 - for the kinds that have effects
+        """Return the effects on accounts, other transactions and stock, without changing anything."""
+        return NOTHING
+
+    def after_add(self, books: Books, record: Record, draft: Draft) -> None:
+        """Add the further records that an Add creates, such as the transaction of an opening balance."""
+
+    def derived(self, books: Books, record: Record) -> Fields:  # noqa: ARG002 - for the kinds that have such fields
+        """Return the fields that are computed when the record is shown: balances, quantities, links."""
+        return {}
+
+    def check_delete(self, books: Books, record: Record) -> None:
+        """Check that the record can be deleted. Raises `RequestError`."""
+
+
 @dataclass(slots=True)
 class Books:
     """Everything that a company file records.
 
-    `preferences` are switches that rules and requests read. `custom_fields` are the definitions of data extensions.
-    Ids are unique over all lists and over all transactions.
+    `rules_of` returns the rules of a kind. `preferences` are switches that rules and requests read. `custom_fields`
+    are the definitions of data extensions. Ids are unique over all lists and over all transactions.
     """
 
     clock: MachineClock
+    rules_of: Callable[[Kind], Rules]
     preferences: Fields = field(default_factory=dict)
     custom_fields: list[Fields] = field(default_factory=list)
     ledger: Ledger = field(default_factory=Ledger)
@@ -258,7 +288,7 @@ class Books:
     def _index(self, record: Record) -> None:
         # Effects are computed first, because only this step can fail.
         if not record.kind.is_list and not record.is_void:
-            effects = rules.of(record.kind).effects(self, record)
+            effects = self.rules_of(record.kind).effects(self, record)
             total = Decimal(record.fields.get("TotalAmount") or "0")
             if any(abs(amount) >= TOO_MUCH for amount in (total, *(each.amount for each in effects.postings))):
                 raise RequestError(3210, "The amounts of the transaction add up to more than QuickBooks can store.")

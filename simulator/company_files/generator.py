@@ -12,8 +12,8 @@ from simulator.company_files.wholesale import Wholesale
 from simulator.company_files.words import PLACES
 
 if TYPE_CHECKING:
+    from simulator.basics.clock import MachineClock
     from simulator.books import Books
-    from simulator.clock import MachineClock
 
 LARGE_CUSTOMERS, LARGE_SALES_ORDERS = 3_000, 10_400
 """The size of a large company: at least 50,000 transactions."""

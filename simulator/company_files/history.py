@@ -16,7 +16,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from simulator.books.records import reference_id
-from simulator.books.rules.inventory import can_build
+from simulator.rules.inventory import can_build
 from simulator.schema.values import money
 
 if TYPE_CHECKING:

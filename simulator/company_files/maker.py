@@ -6,8 +6,9 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from typing import TYPE_CHECKING
 
-from simulator.books import KINDS, Books, Draft, Fields, Record, rules
-from simulator.clock import MachineClock
+from simulator.basics.clock import MachineClock
+from simulator.books import KINDS, Books, Draft, Fields, Record
+from simulator.rules.table import rules_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,7 +35,8 @@ class Maker:
     def __init__(self, clock: MachineClock) -> None:
         self._machine = clock
         self.now = FOUNDED
-        self.books = Books(MachineClock(self._seconds, clock.zone, clock.standard_offset_in_summer))
+        now = MachineClock(self._seconds, clock.zone, clock.standard_offset_in_summer)
+        self.books = Books(now, rules_of)
 
     def _seconds(self) -> float:
         return self.now.timestamp()
@@ -52,7 +54,7 @@ class Maker:
         """Add a record. `extra` holds request fields that responses do not show, such as LinkToTxnID."""
         kind = KINDS[kind_name]
         draft = Draft(kind, fields, dict(extra), set(fields))
-        special = rules.of(kind)
+        special = self.books.rules_of(kind)
         special.complete(self.books, draft)
         special.check(self.books, draft)
         record = self.books.add(kind, draft.fields)

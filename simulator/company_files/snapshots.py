@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from simulator.books import KINDS, Kind
 
 if TYPE_CHECKING:
+    from simulator.basics.clock import MachineClock
     from simulator.books import Books
-    from simulator.clock import MachineClock
 
 
 def take(books: Books) -> bytes:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from simulator.books import KINDS, Books, Record
 from simulator.books.store import Deletion
+from simulator.rules.table import rules_of
 
 if TYPE_CHECKING:
-    from simulator.clock import MachineClock
+    from simulator.basics.clock import MachineClock
 
 _COUNTERS = ("last_list_number", "last_txn_number", "last_line_number")
 
@@ -33,6 +34,7 @@ def read_books(document: dict[str, Any], clock: MachineClock) -> Books:
     """Return the books that `write_books` wrote."""
     books = Books(
         clock,
+        rules_of,
         preferences=document["preferences"],
         custom_fields=document["custom_fields"],
         deletions=[Deletion(**each) for each in document["deletions"]],

@@ -7,21 +7,21 @@ queries that the Web Connector makes by itself when a session begins (host, comp
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
+from simulator.basics.errors import PARSE_ERROR, ConnectorClosed, HresultError, RequestError
 from simulator.company import Company, CompanySession
-from simulator.errors import PARSE_ERROR, ConnectorClosed, HresultError, RequestError
+from simulator.company.message_sets import Keeping
 from simulator.faults.forms import Event
-from simulator.message_sets import Keeping
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable
 
-    from simulator.clock import MachineClock
-    from simulator.company_files.facts import Product
+    from simulator.basics.clock import MachineClock
     from simulator.faults.forms import Fault
     from simulator.faults.plan import FaultPlan
+    from simulator.requests.facts import Product
 
 NO_ANSWER = "QuickBooks does not answer"
 OTHER_FILE_ID = "{0FF1CE00-0000-4000-8000-0000000000FF}"
@@ -49,51 +49,6 @@ _SET_IDS = re.compile(r'\b(new|old)MessageSetID\s*=\s*["\']([^"\']*)["\']')
 _LEAF = re.compile(r"(<(\w+)>)([^<]+</\2>)")
 _FORBIDDEN = "&#x1F;"
 _MEGABYTE = 1_000_000
-
-
-class Session(Protocol):
-    """The part of a session with QuickBooks that the Web Connector uses."""
-
-    def process_request(self, text: str) -> str:
-        """Answer a QBXML document. Raises `HresultError`."""
-        ...
-
-    def end(self) -> None:
-        """End the session."""
-        ...
-
-
-class Books(Protocol):
-    """The part of QuickBooks that the Web Connector uses: a `Company` or a `FaultyCompany`."""
-
-    @property
-    def lock(self) -> threading.RLock:
-        """The one lock of the company."""
-        ...
-
-    @property
-    def private_fields(self) -> dict[str, dict[str, str]]:
-        """The private fields of applications, by OwnerID."""
-        ...
-
-    @property
-    def clock(self) -> MachineClock:
-        """The machine's clock."""
-        ...
-
-    @property
-    def product(self) -> Product:
-        """The QuickBooks."""
-        ...
-
-    @property
-    def path(self) -> str:
-        """The path of the company file that is open."""
-        ...
-
-    def begin_session(self, application: str, path: str = "") -> Session:
-        """Open the company. Raises `HresultError`."""
-        ...
 
 
 def kinds_of(text: str) -> set[str]:

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from simulator.errors import HRESULTS
+from simulator.basics.errors import HRESULTS
 from simulator.schema import schema
 from simulator.web_connector.transport import CALL_TIMEOUT_SECONDS
 

@@ -11,7 +11,7 @@ import re
 import time
 from typing import TYPE_CHECKING
 
-from simulator.errors import ConnectorClosed, TransportError
+from simulator.basics.errors import ConnectorClosed, TransportError
 from simulator.faults.forms import ACTIONS, METHODS, Event, Fault
 from simulator.faults.plan import FaultPlan
 from simulator.web_connector.machines import Machine

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simulator.errors import SimulatorError
+from simulator.basics.errors import SimulatorError
 from simulator.faults.forms import LATE, Event, Fault
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from simulator.errors import RequestError
+from simulator.basics.errors import RequestError
 from simulator.reports import aging, detail, jobs, statements, stock, summary, taxes
 from simulator.reports.selection import ACCRUAL, BALANCE_TYPES, INCOME_TYPES, Selection
 from simulator.reports.table import LABEL, Table, amount_column

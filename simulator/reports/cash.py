@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from simulator.books.ledger import SETTLES, ZERO
-from simulator.books.rules.common import rounded
+from simulator.rules.common import rounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

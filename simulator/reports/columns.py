@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
+from simulator.basics.errors import RequestError
 from simulator.books.records import reference_id
-from simulator.errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from simulator.books.ledger import ZERO
 from simulator.books.records import reference_id
-from simulator.books.rules.common import flat_lines
-from simulator.books.rules.orders import open_lines
 from simulator.reports.columns import key_of
 from simulator.reports.selection import ALL_DAYS, INCOME_TYPES, Period, Selection, transaction_entity
 from simulator.reports.summary import PURCHASE_KINDS, percentage
 from simulator.reports.table import LABEL, Column, Table
+from simulator.rules.common import flat_lines
+from simulator.rules.orders import open_lines
 from simulator.schema import schema
 
 if TYPE_CHECKING:

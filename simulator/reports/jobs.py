@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from simulator.books.ledger import ZERO
 from simulator.books.records import reference_id
-from simulator.books.rules.common import decimal, flat_lines, rounded
-from simulator.books.rules.items import item_of, purchase_facts, sales_facts
 from simulator.reports.columns import key_of
 from simulator.reports.summary import SALES_TYPES
 from simulator.reports.table import LABEL, Column, Table, amount_column
 from simulator.reports.tree import add_cells, write_items
+from simulator.rules.common import decimal, flat_lines, rounded
+from simulator.rules.items import item_of, purchase_facts, sales_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,10 +8,10 @@ from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from simulator.basics.date_macros import date_range
+from simulator.basics.errors import RequestError
 from simulator.books.kinds import GROUPS, ITEMS
 from simulator.books.records import reference_id
-from simulator.date_macros import date_range
-from simulator.errors import RequestError
 from simulator.reports.cash import cash_postings
 from simulator.schema import values
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simulator.basics.errors import RequestError
 from simulator.books.ledger import ZERO
-from simulator.errors import RequestError
 from simulator.reports.columns import IS_DATE, key_of
 from simulator.reports.selection import INCOME_TYPES, Period, Selection
 from simulator.reports.summary import (

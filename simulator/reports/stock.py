@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from simulator.books.ledger import ZERO
 from simulator.books.records import reference_id
-from simulator.books.rules.common import rounded
-from simulator.books.rules.items import STOCK_KINDS, average_cost, open_order_quantity
-from simulator.books.rules.orders import open_lines
 from simulator.reports.selection import ALL_DAYS, Period, Selection
 from simulator.reports.summary import SALES_KINDS, percentage
 from simulator.reports.table import LABEL, Column, Table, amount_column, quantity_column
 from simulator.reports.tree import write_items
+from simulator.rules.common import rounded
+from simulator.rules.items import STOCK_KINDS, average_cost, open_order_quantity
+from simulator.rules.orders import open_lines
 
 if TYPE_CHECKING:
     from simulator.books import Books, Record

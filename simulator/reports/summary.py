@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from simulator.books.ledger import ZERO
 from simulator.books.records import reference_id
-from simulator.books.rules.common import HUNDRED, rounded
-from simulator.books.rules.tax import tax_rate
 from simulator.reports.columns import IS_DATE, date_columns, key_of
 from simulator.reports.selection import ALL_DAYS, Period, Selection
 from simulator.reports.table import LABEL, Column, Table, amount_column, quantity_column
+from simulator.rules.common import HUNDRED, rounded
+from simulator.rules.tax import tax_rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -10,6 +10,7 @@ from simulator.books.records import reference_id
 from simulator.reports.detail import posting_entries, write
 from simulator.reports.selection import BALANCE_TYPES
 from simulator.reports.table import LABEL, Table, amount_column
+from simulator.requests.company import FORM_1099
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -29,9 +30,6 @@ _CREDIT_TYPES = {
 }
 _NO_LINE = {True: "Tax Line Unassigned (balance sheet)", False: "Tax Line Unassigned (income/expense)"}
 """The heading of accounts without a tax line, by whether they belong to the balance sheet."""
-
-FORM_1099 = "form_1099"
-"""The key of the mapping of the form 1099 in the preferences of the books."""
 
 _COLUMNS = ("TxnType", "Date", "RefNumber", "Name", "Memo", "Account", "Amount")
 

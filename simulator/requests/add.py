@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulator.books import KINDS, rules
+from simulator.books import KINDS
 from simulator.requests import macros
 from simulator.requests.reading import Reader
 from simulator.requests.responses import Response
@@ -29,7 +29,7 @@ def add_record(context: Context, kind_name: str) -> Record:
     kind, books = KINDS[kind_name], context.books
     content = context.node[0]
     draft = Reader(books, kind).draft(content, context.model.content[content.tag].content)
-    special = rules.of(kind)
+    special = books.rules_of(kind)
     special.complete(books, draft)
     special.check(books, draft)
     record = books.add(kind, draft.fields)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simulator.basics.errors import RequestError
 from simulator.books import KINDS
-from simulator.company_files import facts
-from simulator.errors import RequestError
-from simulator.reports.taxes import FORM_1099
+from simulator.requests import facts
 from simulator.requests.query import NO_MATCH
 from simulator.requests.reading import Reader
 from simulator.requests.responses import Response
+from simulator.rules.lists import TAX_LINES
 from simulator.schema.values import is_true
 
 if TYPE_CHECKING:
     from simulator.books import Fields
     from simulator.requests.context import Context
+
+FORM_1099 = "form_1099"
+"""The key of the mapping of the form 1099 in the preferences of the books."""
 
 
 def host(context: Context) -> Response:
@@ -41,7 +44,7 @@ def activity(context: Context) -> Response:
 
 def tax_lines(_context: Context) -> Response:
     """Answer AccountTaxLineInfoQueryRq: the lines of the income tax form that accounts can name."""
-    lines = [{"TaxLineID": str(number), "TaxLineName": name} for number, name in facts.TAX_LINES.items()]
+    lines = [{"TaxLineID": str(number), "TaxLineName": name} for number, name in TAX_LINES.items()]
     return Response(rows=[("AccountTaxLineInfoRet", line) for line in lines])
 
 

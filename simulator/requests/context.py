@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element as Node
 
     from simulator.books import Books, Fields
-    from simulator.company_files.facts import CompanyFacts
+    from simulator.requests.facts import CompanyFacts
     from simulator.schema import Element
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
+from simulator.basics.errors import RequestError
 from simulator.books import GROUPS
 from simulator.books.custom_fields import carriers_of, check_assigned, definition_of, required_definition, value_of
 from simulator.books.records import lines_of
-from simulator.errors import RequestError
 from simulator.requests.query import included, rows_response
 from simulator.requests.reading import not_found
 from simulator.requests.responses import Response

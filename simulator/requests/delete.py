@@ -6,9 +6,9 @@ from copy import deepcopy
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from simulator.books import GROUPS, rules
+from simulator.basics.errors import RequestError
+from simulator.books import GROUPS
 from simulator.books.records import VOID
-from simulator.errors import RequestError
 from simulator.requests.filters import tests_of_range
 from simulator.requests.mod import current
 from simulator.requests.query import included, rows_response
@@ -39,7 +39,7 @@ def delete_list_object(context: Context) -> Response:
             f'There was an error when deleting the {kind} list element "{list_id}".'
             "  QuickBooks error message: The list element is in use.",
         )
-    rules.of(record.kind).check_delete(context.books, record)
+    context.books.rules_of(record.kind).check_delete(context.books, record)
     context.books.remove(record)
     return Response(
         rows=[
@@ -54,7 +54,7 @@ def delete_list_object(context: Context) -> Response:
 def delete_transaction(context: Context) -> Response:
     """Answer TxnDelRq. Raises `RequestError` 3120."""
     kind, record = context.node.findtext("TxnDelType", ""), _transaction(context, "TxnDelType")
-    rules.of(record.kind).check_delete(context.books, record)
+    context.books.rules_of(record.kind).check_delete(context.books, record)
     context.books.remove(record)
     return Response(
         rows=[
@@ -69,7 +69,7 @@ def delete_transaction(context: Context) -> Response:
 def void(context: Context) -> Response:
     """Answer TxnVoidRq: the transaction stays, its amounts become zero. Raises `RequestError` 3120."""
     kind, record, books = context.node.findtext("TxnVoidType", ""), _transaction(context, "TxnVoidType"), context.books
-    rules.of(record.kind).check_delete(books, record)
+    books.rules_of(record.kind).check_delete(books, record)
     if not record.is_void:
         fields = deepcopy(record.fields)
         _set_to_zero(fields, record.kind.fields)

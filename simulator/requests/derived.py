@@ -5,11 +5,11 @@ from __future__ import annotations
 from decimal import ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
 
-from simulator.books import KINDS, rules
+from simulator.basics.errors import RequestError
+from simulator.books import KINDS
 from simulator.books.kinds import ITEMS, TRANSACTIONS
 from simulator.books.ledger import ZERO
 from simulator.books.records import reference_id
-from simulator.errors import RequestError
 from simulator.requests.filters import ITEM_TYPES, UnknownReference, ids_of, tests
 from simulator.requests.query import included, listed_records, not_found, rows_response
 from simulator.requests.reading import Reader
@@ -231,7 +231,7 @@ def _site_row(books: Books, item: Record) -> Fields:
 
 def _on_hand(books: Books, item_id: str) -> Decimal:
     item = books.lists[item_id]
-    fields = {**item.fields, **rules.of(item.kind).derived(books, item)}
+    fields = {**item.fields, **books.rules_of(item.kind).derived(books, item)}
     return Decimal(fields.get("QuantityOnHand") or "0")
 
 

@@ -8,12 +8,12 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
 
-from simulator.books import GROUPS, rules
+from simulator.basics.date_macros import date_range
+from simulator.basics.errors import RequestError
+from simulator.books import GROUPS
 from simulator.books.kinds import ITEMS
 from simulator.books.records import reference_id
 from simulator.books.store import references
-from simulator.date_macros import date_range
-from simulator.errors import RequestError
 from simulator.schema import values
 from simulator.schema.values import is_true
 
@@ -215,7 +215,7 @@ def _posting(books: Books, status: str) -> Test | None:
 
 def is_closed(books: Books, record: Record) -> bool:
     """Return whether a transaction is paid, or an order is fulfilled or closed."""
-    fields = {**record.fields, **rules.of(record.kind).derived(books, record)}
+    fields = {**record.fields, **books.rules_of(record.kind).derived(books, record)}
     return any(
         is_true(fields.get(name)) for name in ("IsPaid", "IsFullyInvoiced", "IsFullyReceived", "IsManuallyClosed")
     )
@@ -273,7 +273,7 @@ def _balance(context: Context, node: Node) -> list[Test]:
     amount, operator = Decimal(node.findtext("Amount") or "0"), node.findtext("Operator", "")
 
     def fulfils(record: Record) -> bool:
-        fields = rules.of(record.kind).derived(context.books, record)
+        fields = context.books.rules_of(record.kind).derived(context.books, record)
         balance = Decimal(fields.get("TotalBalance") or fields.get("Balance") or "0")
         return {
             "LessThan": balance < amount,

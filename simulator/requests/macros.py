@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
-from simulator.errors import RequestError
+from simulator.basics.errors import RequestError
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element as Node

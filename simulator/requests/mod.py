@@ -5,9 +5,9 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
-from simulator.books import KINDS, rules
+from simulator.basics.errors import RequestError
+from simulator.books import KINDS
 from simulator.books.records import lines_of
-from simulator.errors import RequestError
 from simulator.requests.add import record_response
 from simulator.requests.reading import Reader, not_found
 from simulator.requests.responses import Response
@@ -22,7 +22,7 @@ def mod(context: Context) -> Response:
     kind, books, content = KINDS[context.name.removesuffix("ModRq")], context.books, context.node[0]
     record = current(books, kind.name, content.findtext(kind.id_field, ""), content.findtext("EditSequence", ""))
     draft = Reader(books, kind).draft(content, context.model.content[content.tag].content, record)
-    special = rules.of(kind)
+    special = books.rules_of(kind)
     special.complete(books, draft)
     special.check(books, draft)
     books.change(record, draft.fields)

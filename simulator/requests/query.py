@@ -8,8 +8,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from simulator.basics.errors import RequestError
 from simulator.books import GROUPS, KINDS
-from simulator.errors import RequestError
 from simulator.requests.context import OpenIterator
 from simulator.requests.filters import UnknownReference, tests
 from simulator.requests.responses import Response

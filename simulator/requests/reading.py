@@ -6,10 +6,10 @@ from copy import deepcopy
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from simulator.basics.errors import RequestError
 from simulator.books.custom_fields import carriers_of, required_definition, value_of
 from simulator.books.kinds import Kind, referred_kinds
 from simulator.books.records import VOID, Draft, Fields
-from simulator.errors import RequestError
 from simulator.schema import Aggregate, Simple, schema
 from simulator.schema.model import mixed_key
 from simulator.schema.values import canonical, check_value, is_true

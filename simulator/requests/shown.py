@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulator.books import Fields, Kind, Record, rules
 from simulator.schema.model import mixed_key
 from simulator.schema.values import is_true
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element as Node
 
-    from simulator.books import Books
+    from simulator.books import Books, Fields, Kind, Record
 
 _OWNERS = "DataExtRet"
 
@@ -36,7 +35,7 @@ def shown(books: Books, record: Record) -> Fields:
             fields["Sublevel"] = str(record.full_name.count(":"))
     else:
         fields["TxnNumber"] = str(record.number)
-    return {**fields, **rules.of(record.kind).derived(books, record)}
+    return {**fields, **books.rules_of(record.kind).derived(books, record)}
 
 
 MAX_ADDRESS_LINE = 41

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulator.errors import PARSE_ERROR, HresultError
+from simulator.basics.errors import PARSE_ERROR, HresultError
 from simulator.schema.model import Aggregate, Element, Simple, Version, schema
 
 if TYPE_CHECKING:

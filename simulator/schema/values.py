@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from simulator.errors import RequestError
+from simulator.basics.errors import RequestError
 from simulator.schema.checking import parse_error
 from simulator.schema.model import Element, Simple
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
 from simulator import Company
+from simulator.basics.clock import MachineClock, zone_named
 from simulator.books import Books
-from simulator.clock import MachineClock, zone_named
+from simulator.rules.table import rules_of
 from simulator.schema import schema
 from simulator.tests.support import NOW, ask
 
@@ -46,7 +47,7 @@ class Bookkeeper:
 
     def __init__(self) -> None:
         clock = MachineClock(lambda: NOW, zone_named("-05:00"))
-        self.company = Company(Books(clock), clock)
+        self.company = Company(Books(clock, rules_of), clock)
         self.books = self.company.books
         for name, account_type in (
             ("Checking", "Bank"),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import defusedxml.ElementTree
 
-from simulator.errors import RequestError
+from simulator.basics.errors import RequestError
 from simulator.tests.samples import PREPARATION
 from simulator.tests.support import a_company, ask, document
 

@@ -11,13 +11,13 @@ from xml.sax.saxutils import escape
 import defusedxml.ElementTree
 
 from simulator import Company
+from simulator.basics.errors import TransportError
 from simulator.company_files.snapshots import restore, take
-from simulator.errors import TransportError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from simulator.company_files.facts import Product
+    from simulator.requests.facts import Product
 
 NOW = 1_790_000_000
 """2026-09-21T13:33:20Z: a Monday."""

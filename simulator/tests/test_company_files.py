@@ -17,9 +17,9 @@ import simulator
 from simulator import Company
 from simulator.books.kinds import ITEMS
 from simulator.books.ledger import ZERO
-from simulator.company_files.facts import Product
 from simulator.company_files.snapshots import restore, take
 from simulator.company_files.storage import write_books
+from simulator.requests.facts import Product
 from simulator.requests.shown import shown
 from simulator.tests.support import NOW, ask
 

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from simulator.date_macros import DATE_MACROS, date_range
+from simulator.basics.date_macros import DATE_MACROS, date_range
 
 TODAY = date(2026, 8, 19)
 """A Wednesday in the third quarter."""

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simulator.company_files.facts import SUPPORTED_VERSIONS, Product
-from simulator.errors import HresultError
+from simulator.basics.errors import HresultError
+from simulator.requests.facts import SUPPORTED_VERSIONS, Product
 from simulator.tests.support import a_company, ask, document
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simulator.errors import HresultError
+from simulator.basics.errors import HresultError
 from simulator.tests.support import ADD, a_company, document, recovery
 
 

@@ -7,7 +7,7 @@ import random
 import defusedxml.ElementTree
 import pytest
 
-from simulator.requests.dispatch import HANDLERS
+from simulator.company.dispatch import HANDLERS
 from simulator.schema import schema
 from simulator.schema.checking import check_element
 from simulator.tests.random_requests import random_request

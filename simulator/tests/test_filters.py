@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from simulator.company_files.facts import Product
+from simulator.requests.facts import Product
 from simulator.requests.shown import shown
 from simulator.tests.support import a_company, ask
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simulator.errors import HresultError
+from simulator.basics.errors import HresultError
 from simulator.tests.support import a_company, ask, customers, document, status
 
 if TYPE_CHECKING:

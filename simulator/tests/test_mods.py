@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from simulator.basics.errors import RequestError
 from simulator.books import KINDS
-from simulator.errors import RequestError
 from simulator.requests.shown import shown
 from simulator.tests.support import a_company, ask
 

@@ -12,7 +12,7 @@ import pytest
 import simulator
 from simulator import Simulator
 from simulator.__main__ import main
-from simulator.errors import TransportError
+from simulator.basics.errors import TransportError
 from simulator.tests.support import ScriptedService, a_company, document, qwc
 from simulator.web_connector.connector import SessionResult
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import defusedxml.ElementTree
 import pytest
 
+from simulator.basics.clock import MachineClock
 from simulator.books.kinds import LISTS, TRANSACTIONS
-from simulator.clock import MachineClock
 from simulator.requests.shown import shown
 from simulator.tests.support import NOW, OWNER_ID, a_company, ask, customers, document, names, status
 

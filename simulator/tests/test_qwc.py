@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simulator import WebConnector
-from simulator.errors import QbwcError
+from simulator.basics.errors import QbwcError
 from simulator.tests.support import FILE_ID, OWNER_ID, ScriptedService, a_company, qwc
 from simulator.web_connector.qwc import REQUIRED, read_qwc
 

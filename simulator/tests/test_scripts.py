@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from simulator import Script
-from simulator.faults.script import Expectations
+from simulator.runs.scenario import Expectations
 from simulator.tests.support import ScriptedService, a_company, document, qwc
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from simulator.faults.script_run import ScriptRun
+    from simulator.runs.script_run import ScriptRun
 
 
 def add(name: str, label: str = "1", sets: str = "") -> str:

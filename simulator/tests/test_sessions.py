@@ -8,8 +8,8 @@ import defusedxml.ElementTree
 import pytest
 
 from simulator import Company, Simulator
-from simulator.company_files.facts import Product
-from simulator.errors import TransportError
+from simulator.basics.errors import TransportError
+from simulator.requests.facts import Product
 from simulator.tests.support import (
     FAULT,
     FILE_ID,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import urllib3
 
-from simulator.errors import TransportError
+from simulator.basics.errors import TransportError
 from simulator.web_connector.transport import HttpTransport
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from simulator import Company
-from simulator.errors import HresultError
+from simulator.basics.errors import HresultError
 from simulator.tests.support import ADD, NOW, a_company, ask, document, recovery
 
 if TYPE_CHECKING:

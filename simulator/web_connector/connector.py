@@ -15,7 +15,7 @@ import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simulator.errors import ConnectorClosed, HresultError, QbwcError, TransportError
+from simulator.basics.errors import ConnectorClosed, HresultError, QbwcError, TransportError
 from simulator.web_connector import soap
 from simulator.web_connector.qwc import QwcFile, read_qwc
 from simulator.web_connector.soap import SoapError
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from simulator.company import Company
-    from simulator.faults.company import Books, Session
+    from simulator.web_connector.quickbooks import QuickBooks, Session
     from simulator.web_connector.transport import Transport
 
 CLIENT_VERSION = "2.3.0.215"
@@ -95,7 +95,7 @@ class WebConnector:
         self,
         qwc: QwcFile,
         password: str,
-        company: Books,
+        company: QuickBooks,
         transport: Transport,
         *,
         sleep: Callable[[float], object] = time.sleep,

@@ -13,7 +13,7 @@ from urllib.parse import SplitResult, urlsplit
 import defusedxml.ElementTree
 from defusedxml.common import DefusedXmlException
 
-from simulator.errors import QbwcError
+from simulator.basics.errors import QbwcError
 
 REQUIRED = ("AppName", "AppID", "AppURL", "AppDescription", "AppSupport", "UserName", "OwnerID", "FileID", "QBType")
 _MAY_BE_EMPTY = {"AppID"}

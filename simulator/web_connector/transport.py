@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import urllib3
 
-from simulator.errors import TransportError
+from simulator.basics.errors import TransportError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

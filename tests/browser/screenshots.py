@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from playwright.sync_api import sync_playwright
 
 from simulator.company import Company
-from simulator.web_connector.scheduler import Simulator
+from simulator.runs.scheduler import Simulator
 from tests.browser.conftest import CHROMIUM
 from tests.browser.support import HOSTILE, large_response, seed_session
 from tests.e2e.runs import running

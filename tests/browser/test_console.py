@@ -82,7 +82,7 @@ def test_a_connection_is_created_in_three_steps_and_its_first_request_finishes_l
     console.sees("Waiting for the Web Connector")
 
     from simulator.company import Company  # noqa: PLC0415 - only this test builds a Web Connector by hand
-    from simulator.web_connector.scheduler import Simulator  # noqa: PLC0415 - see above
+    from simulator.runs.scheduler import Simulator  # noqa: PLC0415 - see above
 
     connector = Simulator(qwc, password, Company.generated())
     connector.run_once()

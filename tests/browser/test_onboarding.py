@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from simulator.company import Company
-from simulator.web_connector.scheduler import Simulator
+from simulator.runs.scheduler import Simulator
 from tests.browser.support import query
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from local.command import invoke, local_client
 from local.first_steps import Api
 from simulator.company import Company
-from simulator.web_connector.scheduler import Simulator
+from simulator.runs.scheduler import Simulator
 from tests.support.api_response import ApiResponse
 
 if TYPE_CHECKING:

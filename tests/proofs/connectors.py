@@ -27,7 +27,7 @@ from domain.storage.counts import CountKey, count_changes
 from domain.web_connector.endpoint import WebConnector
 from domain.web_connector.protocol import qwc
 from simulator import Company, Simulator
-from simulator.errors import TransportError
+from simulator.basics.errors import TransportError
 from tests.proofs import output
 from tests.support.builders import a_connection
 from tests.support.web_connector.connector import PASSWORD, PASSWORD_HASH

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import defusedxml.ElementTree
 
-from simulator.errors import HresultError
+from simulator.basics.errors import HresultError
 from simulator.schema import schema
 from simulator.schema.checking import check_element
 from simulator.tests.sample_runs import records, run

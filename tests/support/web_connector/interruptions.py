@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from domain.storage.ports import Database
-from simulator.errors import ConnectorClosed, HresultError, RequestError, TransportError
+from simulator.basics.errors import ConnectorClosed, HresultError, RequestError, TransportError
 from simulator.web_connector.soap import NAMESPACE
 
 if TYPE_CHECKING:

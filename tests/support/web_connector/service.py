@@ -14,7 +14,7 @@ from tests.support.web_connector.interruptions import RandomIds
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from simulator.faults.script_run import ScriptRun
+    from simulator.runs.script_run import ScriptRun
 
 
 class Service:

@@ -11,7 +11,7 @@ from domain.records.request import QueuedRequest, Recovery, State
 from domain.records.session import Session
 from domain.storage.changes import Change, ChangeRequest, Put
 from domain.storage.counts import count_changes
-from simulator.message_sets import Keeping, MessageSets
+from simulator.company.message_sets import Keeping, MessageSets
 from tests.proofs import interleavings
 from tests.support.builders import FixedClock
 from tests.support.web_connector.drain import Drain

@@ -12,7 +12,7 @@ import simulator
 from simulator import Script
 from simulator.faults import Fault
 from simulator.faults.forms import FORMS
-from simulator.faults.script import repeated_writes
+from simulator.runs.scenario import repeated_writes
 from tests.support.web_connector.service import Service
 
 if TYPE_CHECKING:

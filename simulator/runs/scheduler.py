@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Protocol
 
-from simulator.errors import QbwcError
+from simulator.basics.errors import QbwcError
 from simulator.faults.company import FaultyCompany
 from simulator.faults.line import FaultPlan, FaultyTransport
 from simulator.web_connector.connector import SessionResult, WebConnector

@@ -5,13 +5,11 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from simulator.basics.errors import RequestError
 from simulator.books.kinds import KINDS
 from simulator.books.ledger import ZERO
 from simulator.books.records import Draft, reference_id
-from simulator.books.rules import Rules, rules_for
-from simulator.books.rules import of as rules_of
-from simulator.company_files.facts import TAX_LINES
-from simulator.errors import RequestError
+from simulator.books.store import Rules
 from simulator.schema.values import money
 
 if TYPE_CHECKING:
@@ -21,11 +19,22 @@ if TYPE_CHECKING:
 _NUMBERED_ROWS = {"AdditionalNotesRet": "NoteID", "LocationsRet": "LocationID", "LeadContactsRet": "LeadContactID"}
 """The repeated elements with a number that counts within their record."""
 
+TAX_LINES = {
+    1: "Balance sheet: cash",
+    2: "Balance sheet: accounts receivable",
+    3: "Balance sheet: inventory",
+    4: "Balance sheet: accounts payable",
+    5: "Income: gross receipts or sales",
+    6: "Cost of goods sold: purchases",
+    7: "Deductions: salaries and wages",
+    8: "Deductions: other deductions",
+}
+"""The lines of the income tax form that an account can name, by TaxLineID."""
+
 MAX_SUBLEVEL = 4
 """A list has five levels at most."""
 
 
-@rules_for("list")
 class ListRules(Rules):
     """Rules of all lists."""
 
@@ -101,7 +110,6 @@ def _check_parent(books: Books, record: Record, parent_id: str) -> None:
         parent_id = reference_id(parent.fields, "ParentRef") if parent is not None else ""
 
 
-@rules_for("Customer")
 class CustomerRules(ListRules):
     """Customers and jobs."""
 
@@ -140,7 +148,6 @@ class CustomerRules(ListRules):
         return {"Balance": money(own), "TotalBalance": money(total)}
 
 
-@rules_for("Vendor")
 class VendorRules(ListRules):
     """Vendors."""
 
@@ -168,7 +175,6 @@ _NAME_PARTS = ("FirstName", "MiddleName", "LastName")
 MAX_NAME = 41
 
 
-@rules_for("Employee")
 class EmployeeRules(ListRules):
     """Employees."""
 
@@ -195,7 +201,7 @@ def add_transaction(books: Books, kind_name: str, fields: Fields, at: int) -> Re
     """Complete a transaction that QuickBooks makes by itself, and store it."""
     kind = KINDS[kind_name]
     draft = Draft(kind, fields)
-    rules_of(kind).complete(books, draft)
+    books.rules_of(kind).complete(books, draft)
     return books.add(kind, draft.fields, at=at)
 
 
@@ -256,7 +262,6 @@ _CASH_FLOWS = {
 """The part of the cash flow statement by account type; income and expenses are in none."""
 
 
-@rules_for("Account")
 class AccountRules(ListRules):
     """Accounts."""
 

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from simulator.basics.errors import RequestError
 from simulator.books.kinds import KINDS
 from simulator.books.ledger import ZERO
 from simulator.books.records import reference_id
-from simulator.books.rules import rules_for
-from simulator.books.rules.common import CENT, HUNDRED, decimal, rounded, special_account
-from simulator.books.rules.lists import ListRules
-from simulator.books.rules.orders import open_lines
-from simulator.errors import RequestError
+from simulator.rules.common import CENT, HUNDRED, decimal, rounded, special_account
+from simulator.rules.lists import ListRules
+from simulator.rules.orders import open_lines
 from simulator.schema.values import money, number_text
 
 if TYPE_CHECKING:
@@ -185,7 +184,6 @@ def cost_account(books: Books, item: Record) -> Fields:
     return item.fields.get("COGSAccountRef") or special_account(books, "CostOfGoodsSold")
 
 
-@rules_for(*STOCK_KINDS)
 class StockItemRules(ListRules):
     """Inventory parts and assemblies: quantities come from transactions."""
 

@@ -28,19 +28,6 @@ _LISTS = (
 ).split()
 
 
-TAX_LINES = {
-    1: "Balance sheet: cash",
-    2: "Balance sheet: accounts receivable",
-    3: "Balance sheet: inventory",
-    4: "Balance sheet: accounts payable",
-    5: "Income: gross receipts or sales",
-    6: "Cost of goods sold: purchases",
-    7: "Deductions: salaries and wages",
-    8: "Deductions: other deductions",
-}
-"""The lines of the income tax form that an account can name, by TaxLineID."""
-
-
 @dataclass(frozen=True, slots=True)
 class Product:
     """The QuickBooks that is simulated; `highest_version` is the newest qbXML that it reads."""

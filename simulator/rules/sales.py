@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from simulator.basics.errors import RequestError
 from simulator.books.ledger import NOTHING, ZERO, Effects, Link, Posting, StockMove
 from simulator.books.records import reference_id
-from simulator.books.rules import rules_for
-from simulator.books.rules.common import (
+from simulator.rules.common import (
     TransactionRules,
     check_account_type,
     decimal,
@@ -21,7 +21,7 @@ from simulator.books.rules.common import (
     rounded,
     special_account,
 )
-from simulator.books.rules.items import (
+from simulator.rules.items import (
     UNIT_PRICE,
     asset_account,
     cost_account,
@@ -35,10 +35,9 @@ from simulator.books.rules.items import (
     sales_facts,
     unit_of,
 )
-from simulator.books.rules.orders import fulfilled, is_fulfilled, link_lines, order_links
-from simulator.books.rules.settling import CREDITS, check_credits, open_state
-from simulator.books.rules.tax import compute_tax, default_tax_item, is_taxable, tax_postings, tax_rate
-from simulator.errors import RequestError
+from simulator.rules.orders import fulfilled, is_fulfilled, link_lines, order_links
+from simulator.rules.settling import CREDITS, check_credits, open_state
+from simulator.rules.tax import compute_tax, default_tax_item, is_taxable, tax_postings, tax_rate
 from simulator.schema.values import money, number_text
 
 if TYPE_CHECKING:
@@ -309,12 +308,10 @@ def times(line: Fields, rate: Decimal) -> Decimal:
     return rounded(rate * decimal(line, "Quantity")) if "Quantity" in line else rounded(rate)
 
 
-@rules_for("Estimate")
 class EstimateRules(SalesRules):
     """Estimates post nothing."""
 
 
-@rules_for("SalesOrder")
 class SalesOrderRules(SalesRules):
     """Sales orders post nothing; invoices fulfil them."""
 
@@ -347,7 +344,6 @@ def shown_lines(lines: list[Any], change: Callable[[Fields], Fields]) -> list[An
     return result
 
 
-@rules_for("Invoice")
 class InvoiceRules(SalesRules):
     """Invoices debit accounts receivable; payments and credits settle them."""
 
@@ -401,7 +397,6 @@ def receivable(record: Record, sign: int) -> Posting:
     )
 
 
-@rules_for("SalesReceipt")
 class SalesReceiptRules(SalesRules):
     """Sales receipts debit the account that the money goes to."""
 
@@ -422,7 +417,6 @@ class SalesReceiptRules(SalesRules):
         return Effects((money_in, *self.income(record)), (), self.stock(record))
 
 
-@rules_for("CreditMemo")
 class CreditMemoRules(SalesRules):
     """Credit memos reverse the postings of an invoice. Their unused amount can settle invoices."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simulator.books.ledger import ZERO
-from simulator.books.rules.common import decimal, find_transaction, refused
+from simulator.rules.common import decimal, find_transaction, refused
 from simulator.schema.values import money
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from simulator.books.ledger import BY_QUANTITY, ZERO, Link
-from simulator.books.rules.common import decimal, find_transaction, flat_lines, no_transaction
+from simulator.rules.common import decimal, find_transaction, flat_lines, no_transaction
 from simulator.schema.values import number_text
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simulator.basics.errors import RequestError
 from simulator.books.ledger import DEPOSITED, ZERO, Effects, Link, Posting
 from simulator.books.records import reference_id
-from simulator.books.rules import rules_for
-from simulator.books.rules.common import (
+from simulator.rules.common import (
     TransactionRules,
     account_type,
     check_account_type,
@@ -16,7 +16,6 @@ from simulator.books.rules.common import (
     refused,
     special_account,
 )
-from simulator.errors import RequestError
 from simulator.schema.values import money
 
 if TYPE_CHECKING:
@@ -45,7 +44,6 @@ def waiting_amount(books: Books, record: Record, *, own: str = "") -> Decimal:
     )  # fmt: skip
 
 
-@rules_for("Deposit")
 class DepositRules(TransactionRules):
     """Deposits move payments from undeposited funds, and money from other accounts, to a bank account."""
 
@@ -122,7 +120,6 @@ class DepositRules(TransactionRules):
         return Effects(tuple(postings), tuple(links))
 
 
-@rules_for("Transfer")
 class TransferRules(TransactionRules):
     """Transfers between two accounts."""
 
@@ -159,7 +156,6 @@ class TransferRules(TransactionRules):
         }
 
 
-@rules_for("SalesTaxPaymentCheck")
 class SalesTaxPaymentRules(TransactionRules):
     """Checks that pay sales tax to an agency."""
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from simulator import reports
+from simulator.basics.errors import RequestError
 from simulator.books import KINDS
-from simulator.errors import RequestError
 from simulator.requests import company, data_extensions, delete, derived, mod, special
 from simulator.requests.add import add
 from simulator.requests.editions import supported

@@ -6,12 +6,12 @@ from datetime import date, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING
 
+from simulator.basics.errors import RequestError
 from simulator.books.kinds import KINDS
 from simulator.books.ledger import DEPOSITED, ZERO
 from simulator.books.records import reference_id
-from simulator.books.rules import Rules, rules_for
-from simulator.books.rules.lists import opening_equity
-from simulator.errors import RequestError
+from simulator.books.store import Rules
+from simulator.rules.lists import opening_equity
 from simulator.schema.values import money
 
 if TYPE_CHECKING:
@@ -188,7 +188,6 @@ def _day_in_month(year: int, month: int, number: int) -> date:
     return min(date(year, month, min(number, 28)) + timedelta(days=max(number - 28, 0)), following - timedelta(days=1))
 
 
-@rules_for("transaction")
 class TransactionRules(Rules):
     """Rules of all transactions."""
 

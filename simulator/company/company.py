@@ -20,15 +20,15 @@ from typing import TYPE_CHECKING, Any
 import defusedxml.ElementTree
 from defusedxml.common import DefusedXmlException
 
-from simulator.clock import MachineClock, zone_named
+from simulator.basics.clock import MachineClock, zone_named
+from simulator.basics.errors import OTHER_FILE_OPEN, UNSUPPORTED_VERSION, HresultError
+from simulator.company.dispatch import respond
+from simulator.company.message_sets import KEPT_WELL, Keeping, MessageSets, fingerprint
 from simulator.company_files import snapshots, storage
-from simulator.company_files.facts import Product
 from simulator.company_files.generator import LARGE_CUSTOMERS, LARGE_SALES_ORDERS, empty, generate
-from simulator.errors import OTHER_FILE_OPEN, UNSUPPORTED_VERSION, HresultError
-from simulator.message_sets import KEPT_WELL, Keeping, MessageSets, fingerprint
-from simulator.requests import dispatch
 from simulator.requests.context import Context, OpenIterator
 from simulator.requests.events import RequestEvent, event_of
+from simulator.requests.facts import Product
 from simulator.requests.responses import Renderer, Response, opening_tag, response_lines
 from simulator.schema import schema
 from simulator.schema.checking import check_message_set, parse_error
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from xml.etree.ElementTree import Element
 
+    from simulator.basics.errors import RequestError
     from simulator.books import Books, Fields
-    from simulator.errors import RequestError
     from simulator.schema.model import Version
 
 US_PRODUCT = Product()
@@ -392,6 +392,4 @@ class CompanySession:
             self._books = company.books
             self._iterators.clear()
         model = schema().requests[request.tag]
-        return dispatch.respond(
-            Context(request, model, company.books, company, company.new_guid, self._iterators, macros)
-        )
+        return respond(Context(request, model, company.books, company, company.new_guid, self._iterators, macros))

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from simulator.faults.plan import FaultPlan
 from simulator.requests.events import OWN_QUESTIONS
+from simulator.runs.scheduler import Simulator, StopEvent, keep_running
 from simulator.web_connector.machines import Machine, Turns
-from simulator.web_connector.scheduler import Simulator, StopEvent, keep_running
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simulator.company import Company, Execution
-    from simulator.faults.script import Script
+    from simulator.runs.scenario import Scenario
     from simulator.web_connector.connector import SessionResult
     from simulator.web_connector.transport import Transport
 
@@ -35,7 +35,7 @@ class ScriptRun:
 
     def __init__(
         self,
-        script: Script,
+        script: Scenario,
         qwc_text: str,
         password: str,
         company: Company,
@@ -177,10 +177,10 @@ class ScriptRun:
         })  # fmt: skip
 
 
-def _numbered(tell: Callable[[Any, str], None], machine: Machine, script: Script) -> Callable[[Any, str], None]:
+def _numbered(tell: Callable[[Any, str], None], machine: Machine, script: Scenario) -> Callable[[Any, str], None]:
     return lambda what, text: tell(what, _numbered_text(text, machine, script))
 
 
-def _numbered_text(text: str, machine: Machine, script: Script) -> str:
+def _numbered_text(text: str, machine: Machine, script: Scenario) -> str:
     """Put the machine's number before a text if there are several machines."""
     return text if script.machines == 1 else f"[machine {machine.number}] {text}"

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from simulator.books.ledger import ZERO, Effects, Posting, StockMove
 from simulator.books.records import reference_id
-from simulator.books.rules import rules_for
-from simulator.books.rules.common import TransactionRules, check_account_type, decimal, special_account
-from simulator.books.rules.items import forget_computed, is_stock, item_of, note_computed, sales_facts
-from simulator.books.rules.sales import SalesRules, receivable, times
-from simulator.books.rules.settling import open_state
+from simulator.rules.common import TransactionRules, check_account_type, decimal, special_account
+from simulator.rules.items import forget_computed, is_stock, item_of, note_computed, sales_facts
+from simulator.rules.sales import SalesRules, receivable, times
+from simulator.rules.settling import open_state
 from simulator.schema.values import money
 
 if TYPE_CHECKING:
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from simulator.books.store import Books
 
 
-@rules_for("Charge")
 class ChargeRules(SalesRules):
     """Statement charges: invoices of one line."""
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simulator.basics.errors import RequestError
 from simulator.books.ledger import ZERO, Effects, Posting
 from simulator.books.records import reference_id
-from simulator.books.rules import rules_for
-from simulator.books.rules.common import OPEN_TYPES, TransactionRules, account_type, decimal
-from simulator.errors import RequestError
+from simulator.rules.common import OPEN_TYPES, TransactionRules, account_type, decimal
 
 if TYPE_CHECKING:
     from simulator.books.records import Draft, Record
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 _SIGNS = {"JournalDebitLine": 1, "JournalCreditLine": -1}
 
 
-@rules_for("JournalEntry")
 class JournalEntryRules(TransactionRules):
     """Journal entries: their debits equal their credits."""
 

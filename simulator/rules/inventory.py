@@ -5,18 +5,17 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from simulator.basics.errors import RequestError
 from simulator.books.ledger import NOTHING, ZERO, Effects, Posting, StockMove
 from simulator.books.records import reference_id
-from simulator.books.rules import rules_for
-from simulator.books.rules.common import TransactionRules, decimal, refused, rounded
-from simulator.books.rules.items import (
+from simulator.rules.common import TransactionRules, decimal, refused, rounded
+from simulator.rules.items import (
     asset_account,
     cost_of,
     is_stock,
     open_order_quantity,
     purchase_facts,
 )
-from simulator.errors import RequestError
 from simulator.schema.values import money, number_text
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from simulator.books.store import Books
 
 
-@rules_for("InventoryAdjustment")
 class InventoryAdjustmentRules(TransactionRules):
     """Adjustments of quantities and values."""
 
@@ -107,7 +105,6 @@ def can_build(books: Books, assembly: Record) -> Decimal:
     return max(min(counts, default=ZERO), ZERO)
 
 
-@rules_for("BuildAssembly")
 class BuildAssemblyRules(TransactionRules):
     """Builds turn components into assemblies."""
 
@@ -181,7 +178,6 @@ class BuildAssemblyRules(TransactionRules):
         }
 
 
-@rules_for("TransferInventory")
 class TransferInventoryRules(TransactionRules):
     """Transfers between sites do not change the company's total quantities."""
 
@@ -196,7 +192,6 @@ class TransferInventoryRules(TransactionRules):
                 line["QuantityTransferred"] = line.pop("QuantityToTransfer")
 
 
-@rules_for("VehicleMileage")
 class VehicleMileageRules(TransactionRules):
     """Trips."""
 
@@ -215,7 +210,6 @@ class VehicleMileageRules(TransactionRules):
         fields.setdefault("BillableStatus", "NotBillable")
 
 
-@rules_for("TimeTracking")
 class TimeTrackingRules(TransactionRules):
     """Hours of work."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from simulator.basics.errors import RequestError
 from simulator.books.ledger import SETTLES, ZERO, Effects, Link, Posting
 from simulator.books.records import reference_id
-from simulator.books.rules import rules_for
-from simulator.books.rules.common import (
+from simulator.rules.common import (
     TransactionRules,
     check_account_type,
     decimal,
@@ -15,8 +15,7 @@ from simulator.books.rules.common import (
     refused,
     special_account,
 )
-from simulator.books.rules.settling import CREDITS, PAY_TOO_MUCH, check_credits, open_entity, open_transactions
-from simulator.errors import RequestError
+from simulator.rules.settling import CREDITS, PAY_TOO_MUCH, check_credits, open_entity, open_transactions
 from simulator.schema.values import money
 
 if TYPE_CHECKING:
@@ -139,7 +138,6 @@ def _top(books: Books, entity: str) -> str:
     return record.id if record is not None else entity
 
 
-@rules_for("ReceivePayment")
 class ReceivePaymentRules(SettlingRules):
     """Payments of customers."""
 
@@ -262,7 +260,6 @@ class BillPaymentRules(SettlingRules):
         return {"AppliedToTxnRet": self.shown_applied(books, record)}
 
 
-@rules_for("BillPaymentCheck")
 class BillPaymentCheckRules(BillPaymentRules):
     """Bills paid by check."""
 
@@ -270,7 +267,6 @@ class BillPaymentCheckRules(BillPaymentRules):
     account_kind = "Bank"
 
 
-@rules_for("BillPaymentCreditCard")
 class BillPaymentCreditCardRules(BillPaymentRules):
     """Bills paid by credit card."""
 
@@ -278,7 +274,6 @@ class BillPaymentCreditCardRules(BillPaymentRules):
     account_kind = "CreditCard"
 
 
-@rules_for("ARRefundCreditCard")
 class RefundRules(TransactionRules):
     """Refunds of credits to a customer's credit card."""
 

@@ -6,10 +6,10 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, ClassVar
 
+from simulator.basics.errors import RequestError
 from simulator.books.ledger import ZERO, Effects, Link, Posting, StockMove
 from simulator.books.records import reference_id
-from simulator.books.rules import rules_for
-from simulator.books.rules.common import (
+from simulator.rules.common import (
     OPEN_TYPES,
     TransactionRules,
     account_type,
@@ -23,7 +23,7 @@ from simulator.books.rules.common import (
     rounded,
     special_account,
 )
-from simulator.books.rules.items import (
+from simulator.rules.items import (
     UNIT_PRICE,
     forget_computed,
     group_members,
@@ -33,10 +33,9 @@ from simulator.books.rules.items import (
     purchase_facts,
     unit_of,
 )
-from simulator.books.rules.orders import fulfilled, is_fulfilled, link_lines, order_links
-from simulator.books.rules.sales import shown_lines
-from simulator.books.rules.settling import CREDITS, settle_any
-from simulator.errors import RequestError
+from simulator.rules.orders import fulfilled, is_fulfilled, link_lines, order_links
+from simulator.rules.sales import shown_lines
+from simulator.rules.settling import CREDITS, settle_any
 from simulator.schema.values import money, number_text
 
 if TYPE_CHECKING:
@@ -218,7 +217,6 @@ class PurchaseRules(TransactionRules):
         return Effects(tuple(postings), (*order_links(record), *settled), tuple(moves))
 
 
-@rules_for("PurchaseOrder")
 class PurchaseOrderRules(PurchaseRules):
     """Purchase orders post nothing; receipts and bills fulfil them."""
 
@@ -273,7 +271,6 @@ class PurchaseOrderRules(PurchaseRules):
         }
 
 
-@rules_for("Bill")
 class BillRules(PurchaseRules):
     """Bills credit accounts payable; bill payments and credits settle them."""
 
@@ -299,14 +296,12 @@ class BillRules(PurchaseRules):
         }
 
 
-@rules_for("ItemReceipt")
 class ItemReceiptRules(PurchaseRules):
     """Items that arrived without a bill."""
 
     total = "TotalAmount"
 
 
-@rules_for("VendorCredit")
 class VendorCreditRules(PurchaseRules):
     """Credits of vendors reverse the postings of a bill."""
 
@@ -318,7 +313,6 @@ class VendorCreditRules(PurchaseRules):
         return {**super().derived(books, record), "OpenAmount": money(books.ledger.open_amount(record.id))}
 
 
-@rules_for("Check")
 class CheckRules(PurchaseRules):
     """Checks credit a bank account. They can refund a customer's credit."""
 
@@ -359,7 +353,6 @@ class CheckRules(PurchaseRules):
         return str(max(numbers, default=0) + 1)
 
 
-@rules_for("CreditCardCharge")
 class CreditCardChargeRules(PurchaseRules):
     """Charges to a credit card."""
 
@@ -368,7 +361,6 @@ class CreditCardChargeRules(PurchaseRules):
     account_types = ("CreditCard",)
 
 
-@rules_for("CreditCardCredit")
 class CreditCardCreditRules(CreditCardChargeRules):
     """Credits to a credit card."""
 

@@ -6,9 +6,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from simulator.books.records import reference_id
-from simulator.books.rules import rules_for
-from simulator.books.rules.items import sales_facts
-from simulator.books.rules.lists import ListRules
+from simulator.rules.items import sales_facts
+from simulator.rules.lists import ListRules
 from simulator.schema.values import money
 
 if TYPE_CHECKING:
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from simulator.books.store import Books
 
 
-@rules_for("PriceLevel")
 class PriceLevelRules(ListRules):
     """Price levels: one percentage for all items, or a price for each."""
 
@@ -30,7 +28,6 @@ class PriceLevelRules(ListRules):
             _adjust(books, row, "AdjustRelativeTo", "CustomPrice")
 
 
-@rules_for("BillingRate")
 class BillingRateRules(ListRules):
     """Billing rates: one rate for all services, or a rate for each."""
 
@@ -42,7 +39,6 @@ class BillingRateRules(ListRules):
             _adjust(books, row, "AdjustBillingRateRelativeTo", "CustomRate")
 
 
-@rules_for("WorkersCompCode")
 class WorkersCompCodeRules(ListRules):
     """Workers' compensation codes: rates with the dates from which they apply."""
 

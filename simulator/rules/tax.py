@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from simulator.books.ledger import ZERO, Posting
 from simulator.books.records import reference_id
-from simulator.books.rules.common import decimal, percent_of, special_account
+from simulator.rules.common import decimal, percent_of, special_account
 from simulator.schema.values import money
 
 if TYPE_CHECKING:

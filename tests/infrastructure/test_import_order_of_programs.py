@@ -1,0 +1,56 @@
+"""The folders of `simulator` and `local` have one order: a module imports only from its own and from lower folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.import_graph import ImportGraph
+
+ROOT = Path(__file__).resolve().parents[2]
+
+ORDERS = {
+    "simulator": (
+        "simulator.basics",
+        "simulator.schema",
+        "simulator.books",
+        "simulator.rules",
+        "simulator.requests",
+        "simulator.reports",
+        "simulator.company_files",
+        "simulator.company",
+        "simulator.web_connector",
+        "simulator.faults",
+        "simulator.runs",
+        "simulator.inspection",
+        "simulator",
+        "simulator.tests",
+    ),
+    "local": ("local.emulated_dynamodb", "local", "local.dynamodb_local"),
+}
+"""The folders of each product, lowest first. `simulator/README.md` explains those of the simulator."""
+GRAPHS = {product: ImportGraph.read(ROOT, [product]) for product in ORDERS}
+
+
+@pytest.mark.parametrize("product", ORDERS)
+def test_a_folder_imports_only_folders_below_it(product: str) -> None:
+    graph = GRAPHS[product]
+    height = {folder: number for number, folder in enumerate(ORDERS[product])}
+
+    upward = [
+        f"{module} imports {imported}"
+        for module, imported in sorted(graph.imports_between_folders())
+        if height[graph.folder_of[imported]] > height[graph.folder_of[module]]
+    ]
+    assert upward == []
+
+
+@pytest.mark.parametrize("product", ORDERS)
+def test_every_folder_has_a_place_in_the_order(product: str) -> None:
+    assert set(GRAPHS[product].folder_of.values()) == set(ORDERS[product])
+
+
+@pytest.mark.parametrize("product", ORDERS)
+def test_no_files_import_each_other_in_a_circle(product: str) -> None:
+    assert GRAPHS[product].circle_of_files() == []
