@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from samtranslator.translator.transform import transform
 
+from local.permissions import as_list
 from local.template import Template
 
 if TYPE_CHECKING:
@@ -123,10 +124,6 @@ class NoManagedPolicies:
 
     def load(self) -> dict[str, str]:
         return {}
-
-
-def as_list(value: str | list[str]) -> list[str]:
-    return [value] if isinstance(value, str) else value
 
 
 def policies() -> dict[str, dict[str, Any]]:

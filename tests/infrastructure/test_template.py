@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from samtranslator.translator.transform import transform
 
+from local.permissions import as_list
 from local.template import Template, TemplateError
 from tests.support.api_client import routes
 
@@ -31,10 +32,6 @@ def statements() -> list[tuple[str, dict[str, Any]]]:
         for policy in role.get("Policies", []):
             result += [(name, statement) for statement in policy["PolicyDocument"]["Statement"]]
     return result
-
-
-def as_list(value: str | list[str]) -> list[str]:
-    return [value] if isinstance(value, str) else value
 
 
 def test_sam_transforms_the_template(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element
 
+import pytest
 from hypothesis import strategies as st
 
+from domain.errors import InvalidRequest
 from domain.qbxml import Request
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    from domain.errors import Problem
 
 
 def request_xml(body: str, attributes: str = ' onError="stopOnError"') -> str:
@@ -86,3 +90,11 @@ def requests_with(texts: st.SearchStrategy[str]) -> st.SearchStrategy[Request]:
 
 
 requests = requests_with(texts)
+
+
+def only_problem(parse: Callable[..., object], *arguments: Any, **options: Any) -> Problem:
+    """Return the problem of a call that raises InvalidRequest with a single problem."""
+    with pytest.raises(InvalidRequest) as caught:
+        parse(*arguments, **options)
+    (problem,) = caught.value.problems
+    return problem

@@ -10,21 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.errors import InvalidRequest, Problem
+from domain.errors import InvalidRequest
 from domain.qbxml import parse_request_json, parse_request_xml
 from domain.qbxml.request.characters import is_storable, transliterated_text
-from tests.support.qbxml_samples import request_xml
+from tests.support.qbxml_samples import only_problem, request_xml
 
 
 def customer(name: str) -> str:
     return request_xml(f"<CustomerAddRq><CustomerAdd><Name>{name}</Name></CustomerAdd></CustomerAddRq>")
-
-
-def problem_of(text: str, *, validate: bool = True) -> Problem:
-    with pytest.raises(InvalidRequest) as caught:
-        parse_request_xml(text, validate=validate)
-    (problem,) = caught.value.problems
-    return problem
 
 
 @pytest.mark.parametrize("name", ["Zoë", "“Ünï” – €", "ŠšŽžŒœŸ", "½ ©"])
@@ -33,7 +26,7 @@ def test_characters_of_windows_1252_are_accepted(name: str) -> None:
 
 
 def test_other_characters_are_rejected_with_a_replacement_as_suggestion() -> None:
-    problem = problem_of(customer("Łódź"))
+    problem = only_problem(parse_request_xml, customer("Łódź"))
 
     assert problem.message == "QuickBooks cannot store Ł (U+0141), ź (U+017A)."
     assert problem.path == "CustomerAddRq/CustomerAdd/Name"
@@ -41,15 +34,15 @@ def test_other_characters_are_rejected_with_a_replacement_as_suggestion() -> Non
 
 
 def test_other_characters_are_rejected_without_validation_too() -> None:
-    assert problem_of(customer("Ł"), validate=False).path == "CustomerAddRq/CustomerAdd/Name"
+    assert only_problem(parse_request_xml, customer("Ł"), validate=False).path == "CustomerAddRq/CustomerAdd/Name"
 
 
 def test_the_suggestion_is_to_remove_a_character_without_a_replacement() -> None:
-    assert "?transliterate=true" in (problem_of(customer("\u2603")).suggestion or "")
+    assert "?transliterate=true" in (only_problem(parse_request_xml, customer("\u2603")).suggestion or "")
 
 
 def test_characters_in_attributes_are_checked_too() -> None:
-    assert problem_of(request_xml('<HostQueryRq requestID="Ł"/>')).path == "HostQueryRq/@requestID"
+    assert only_problem(parse_request_xml, request_xml('<HostQueryRq requestID="Ł"/>')).path == "HostQueryRq/@requestID"
 
 
 def test_json_problems_have_pointers() -> None:

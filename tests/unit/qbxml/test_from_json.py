@@ -14,16 +14,14 @@ from hypothesis import strategies as st
 
 from domain import qbxml
 from domain.errors import InvalidRequest, Problem
-from tests.support.qbxml_samples import parts_of, request_xml
+from tests.support.qbxml_samples import only_problem, parts_of, request_xml
 
 # These rules do not depend on the schema; the names in the requests are invented.
 parse_request_json = partial(qbxml.parse_request_json, validate=False)
 
 
 def problem_of(tree: object) -> Problem:
-    with pytest.raises(InvalidRequest) as caught:
-        parse_request_json(tree)
-    (problem,) = caught.value.problems
+    problem = only_problem(parse_request_json, tree)
     assert problem.field == "request_json"
     return problem
 

@@ -15,7 +15,7 @@ from domain.errors import InvalidRequest, Problem
 from domain.qbxml.request.from_xml import read_valid_xml_fast, read_xml_fast
 from domain.qbxml.request.problems import Source
 from domain.qbxml.request.xml_reader import read_xml
-from tests.support.qbxml_samples import content_of, request_xml, requests
+from tests.support.qbxml_samples import content_of, only_problem, request_xml, requests
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -27,9 +27,7 @@ parse_request_xml = partial(qbxml.parse_request_xml, validate=False)
 
 
 def problem_of(text: str) -> Problem:
-    with pytest.raises(InvalidRequest) as caught:
-        parse_request_xml(text)
-    (problem,) = caught.value.problems
+    problem = only_problem(parse_request_xml, text)
     assert problem.field == "request_xml"
     return problem
 
