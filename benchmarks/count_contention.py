@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
 
-from adapters.dynamodb.store import CONTENTION
+from adapters.dynamodb.transactions import CONTENTION
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,6 +7,7 @@ anything, and a lock runs operations one at a time, so each is atomic.
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import threading
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -31,6 +32,8 @@ MAX_BATCH_KEYS = 100
 MAX_BATCH_WRITES = 25
 MAX_TRANSACTION_ITEMS = 100
 MAX_TRANSACTION_BYTES = 4 * 1024 * 1024
+MAX_TOKENS = 10_000
+"""DynamoDB keeps the token of a transaction for ten minutes. The emulation keeps the latest ones."""
 
 
 class Database:
@@ -38,6 +41,7 @@ class Database:
 
     def __init__(self) -> None:
         self._tables: dict[str, Table] = {}
+        self._tokens: dict[str, bytes] = {}
         self._lock = threading.RLock()
         self._operations: dict[str, Callable[[Request], Response]] = {
             "BatchGetItem": self.batch_get_item,
@@ -209,7 +213,24 @@ class Database:
         return {"UnprocessedItems": {}}
 
     def transact_write_items(self, request: Request) -> Response:
-        """Carry out all writes if all conditions hold, else none."""
+        """Carry out all writes if all conditions hold, else none. A token that was used before changes nothing."""
+        token = request.get("ClientRequestToken")
+        digest = hashlib.blake2b(repr(request["TransactItems"]).encode(), digest_size=16).digest() if token else b""
+        if token in self._tokens:
+            if self._tokens[token] != digest:
+                raise DynamoDBError(
+                    "IdempotentParameterMismatchException",
+                    "The request uses the same client token as a previous, but non-identical request.",
+                )
+            return {}
+        self._transact(request)
+        if token:
+            self._tokens[token] = digest
+            if len(self._tokens) > MAX_TOKENS:
+                del self._tokens[next(iter(self._tokens))]
+        return {}
+
+    def _transact(self, request: Request) -> None:
         entries = [(kind, entry) for each in request["TransactItems"] for kind, entry in each.items()]
         if len(entries) > MAX_TRANSACTION_ITEMS:
             raise invalid("Member must have length less than or equal to 100")
@@ -237,7 +258,6 @@ class Database:
             )
         for write in writes:
             write.apply()
-        return {}
 
     def _write(self, kind: str, request: Request) -> Response:
         write = _Write.of(kind, self._table(request), request)

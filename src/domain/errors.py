@@ -129,6 +129,12 @@ class TooManyRequests(ServiceError, code="too_many_requests"):
     retry_after_seconds = 1
 
 
+class Unavailable(ServiceError, code="unavailable"):
+    """The database did not respond as expected in time. A change may have been made. Repeat the call."""
+
+    retry_after_seconds = 5
+
+
 class QuotaExceeded(ServiceError, code="quota_exceeded"):
     """The app has reached one of its limits, `details.limit`. Try again after `Retry-After` seconds."""
 

@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
-from adapters.dynamodb.store import CONTENTION
+from adapters.dynamodb.transactions import CONTENTION
 from domain.errors import TooManyRequests
 from domain.listing.lists import Lists
 from domain.listing.query import ListQuery

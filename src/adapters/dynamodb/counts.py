@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.database import Database, key_query
+from adapters.dynamodb.operations import Operation
 from domain.records.ownership import not_found
 from domain.records.request import State
 from domain.records.webhook import WebhookState
@@ -90,6 +91,23 @@ def count_updates(table: str, changes: Mapping[CountKey, int], row: int | None) 
         }
         for (connection_id, day), counts in days.items()
     ]
+
+
+def count_addition(table: str, changes: Mapping[CountKey, int], commit_id: str) -> Operation:
+    """Return the operation that adds `changes`, which are of one day, to the row of the day, once for a commit.
+
+    The row gets the commit's id, on condition that it does not have it yet. No overflow row is used, so a repetition
+    under another token finds the id.
+    """
+    (entry,) = count_updates(table, changes, None)
+    addition = entry["Update"]
+    addition["UpdateExpression"] = addition["UpdateExpression"].replace(
+        " ADD ", f", {keys.COMMIT_ID} = :{keys.COMMIT_ID} ADD ", 1
+    )
+    addition["ExpressionAttributeValues"][f":{keys.COMMIT_ID}"] = {"S": commit_id}
+    addition["ConditionExpression"] = f"attribute_not_exists({keys.COMMIT_ID}) OR {keys.COMMIT_ID} <> :{keys.COMMIT_ID}"
+    addition["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+    return Operation(entry)
 
 
 def deletions_of_empty_day(table: str, rows: Sequence[Item]) -> list[dict[str, Any]]:

@@ -77,6 +77,7 @@ class Database:
         max_step_texts: int = MAX_STEP_TEXTS,
         sleep: Callable[[float], None] = time.sleep,
         random: Callable[[], float] = system_random.random,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         """`client` is a botocore DynamoDB client.
 
@@ -89,6 +90,7 @@ class Database:
         self._max_step_texts = max_step_texts
         self._sleep = sleep
         self._random = random
+        self._monotonic = monotonic
 
     def _backoff(self, policy: Policy) -> Backoff:
         return Backoff(policy, self._sleep, self._random)

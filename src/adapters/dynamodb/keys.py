@@ -72,6 +72,8 @@ DELETED_AT = "deleted_at"
 EXPIRES_AT = "expires_at"
 """The time in Unix seconds after which DynamoDB removes the item (time to live)."""
 REVISION = "revision"
+COMMIT_ID = "commit_id"
+"""The id of the commit that stored the item (`transactions.py`)."""
 
 # QueuedRequests
 STATE = "state"

@@ -19,12 +19,25 @@ class Operation:
     """One entry of a transaction.
 
     The entry checks the condition of `change`, which is None if there is no condition. `decode` converts the stored
-    item to the `current` of a Conflict.
+    item to the `current` of a Conflict. `is_new` means that it stores a new entity with a random id.
     """
 
     entry: dict[str, Any]
     change: Change | None = None
     decode: Callable[[Item], object | None] = lambda _: None
+    is_new: bool = False
+
+    def entry_of(self, commit_id: str) -> dict[str, Any]:
+        """Return the entry. An item that is stored on a condition gets the id of the commit."""
+        put = self.entry.get("Put", {})
+        if "ConditionExpression" not in put:
+            return self.entry
+        return {"Put": put | {"Item": put["Item"] | {keys.COMMIT_ID: {"S": commit_id}}}}
+
+    @staticmethod
+    def is_own(item: Item, commit_id: str) -> bool:
+        """Whether a stored item is from this commit."""
+        return item.get(keys.COMMIT_ID) == {"S": commit_id}
 
 
 def put(table: str, item: Item) -> Operation:
@@ -43,6 +56,8 @@ def put_if(
     condition: str,
     change: Change,
     decode: Callable[[Item], object | None] = lambda _: None,
+    *,
+    is_new: bool = False,
     **values: int,
 ) -> Operation:
     """Store an item if a condition on the stored item holds. `values` are the values of the placeholders."""
@@ -54,7 +69,7 @@ def put_if(
     }
     if values:
         entry["ExpressionAttributeValues"] = {f":{name}": {"N": str(value)} for name, value in values.items()}
-    return Operation({"Put": entry}, change, decode)
+    return Operation({"Put": entry}, change, decode, is_new)
 
 
 def put_revision(
@@ -63,5 +78,5 @@ def put_revision(
     """Store an entity if the stored one has the revision `before`, or if `before` is None and none is stored."""
     if before is None:
         key = keys.SESSION_ID if keys.SESSION_ID in item else keys.ID
-        return put_if(table, item, f"attribute_not_exists({key})", change, decode)
+        return put_if(table, item, f"attribute_not_exists({key})", change, decode, is_new=True)
     return put_if(table, item, f"{keys.REVISION} = :before", change, decode, before=before)

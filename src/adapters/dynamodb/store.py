@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from botocore.exceptions import ClientError
-
 from adapters.dynamodb.connection_removal import ConnectionRemoval
-from adapters.dynamodb.counts import OVERFLOW_ROWS, Counts, count_updates
-from adapters.dynamodb.database import Policy
+from adapters.dynamodb.counts import OVERFLOW_ROWS, Counts, count_addition, count_updates
 from adapters.dynamodb.entities import Entities
 from adapters.dynamodb.listing import ListingIndexes
 from adapters.dynamodb.packing import Packing
 from adapters.dynamodb.request_changes import RequestChanges
 from adapters.dynamodb.requests import Requests
+from adapters.dynamodb.transactions import CONTENTION, Transaction, Transactions, new_commit_id
 from adapters.dynamodb.usages import Usages
-from domain.errors import Conflict
 from domain.storage.changes import (
     AddRequest,
     Change,
@@ -34,19 +31,6 @@ if TYPE_CHECKING:
     from adapters.dynamodb.operations import Operation
 
 
-CONTENTION = Policy(
-    retries=10,
-    first_seconds=0.02,
-    max_seconds=0.5,
-    message="Too many changes to this connection at the same time. Try again in a moment.",
-)
-"""A transaction takes about 10 ms."""
-
-_RETRYABLE = frozenset(
-    {"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded", "RequestLimitExceeded"}
-)
-
-
 class DynamoDBStore(
     Requests,
     Entities,
@@ -60,7 +44,7 @@ class DynamoDBStore(
     """Implements the ports of `domain.storage.ports` on DynamoDB."""
 
     def commit(self, *changes: Change) -> None:
-        """Store the chunks of large responses, then do all changes or none in one transaction."""
+        """Store the chunks of large responses, then do all changes or none in one transaction (`transactions.py`)."""
         operations_of: dict[type, Callable[[Any], list[Operation]]] = {
             Put: self._put_entity,
             AddRequest: self._add_request,
@@ -71,41 +55,23 @@ class DynamoDBStore(
             ClaimIdempotencyKey: self._claim_idempotency_key,
         }
         operations = [operation for change in changes for operation in operations_of[type(change)](change)]
-        self._transact(operations, count_changes(changes))
+        self._write(new_commit_id(), operations, count_changes(changes))
 
     def add_to_counts(self, changes: Mapping[CountKey, int]) -> None:
-        """Add to counts with one transaction for each day. If botocore sends a transaction twice, it adds only once."""
-        for day in sorted({key.day for key in changes}):
-            self._transact([], {key: change for key, change in changes.items() if key.day == day})
+        """Add to counts with one transaction for each day of a connection. Each adds once, whatever is repeated."""
+        for connection_id, day in sorted({(key.connection_id, key.day) for key in changes}):
+            of_day = {
+                key: change for key, change in changes.items() if (key.connection_id, key.day) == (connection_id, day)
+            }
+            commit_id = new_commit_id()
+            self._write(commit_id, [count_addition(self._tables.counts, of_day, commit_id)], {})
 
-    def _transact(self, operations: Sequence[Operation], counted: Mapping[CountKey, int]) -> None:
-        """Do all operations or none, and add `counted` to the counts. Raises Conflict and TooManyRequests."""
-        backoff = self._backoff(CONTENTION)
-        while True:
-            row = int(self._random() * OVERFLOW_ROWS) if backoff.failures else None
-            counts = count_updates(self._tables.counts, counted, row) if counted else []
-            try:
-                self._client.transact_write_items(
-                    TransactItems=[*(operation.entry for operation in operations), *counts]
-                )
-            except ClientError as error:
-                _raise_unless_retryable(error, operations)
-                backoff.wait()
-            else:
-                return
+    def _write(self, commit_id: str, operations: Sequence[Operation], counted: Mapping[CountKey, int]) -> None:
+        """Do all operations or none, and add `counted` to the counts, after a conflict to an overflow row."""
 
+        def additions(cancellations: int) -> list[dict[str, Any]]:
+            row = int(self._random() * OVERFLOW_ROWS) if cancellations else None
+            return count_updates(self._tables.counts, counted, row) if counted else []
 
-def _raise_unless_retryable(error: ClientError, operations: Sequence[Operation]) -> None:
-    """Raise Conflict if a condition did not hold, or the error itself if a retry cannot help."""
-    code = error.response["Error"]["Code"]
-    if code == "TransactionInProgressException":
-        return
-    if code != "TransactionCanceledException":
-        raise error
-    reasons = error.response.get("CancellationReasons", [])
-    for operation, reason in zip(operations, reasons, strict=False):
-        if reason.get("Code") == "ConditionalCheckFailed" and operation.change is not None:
-            item = reason.get("Item")
-            raise Conflict(operation.change, operation.decode(item) if item else None) from None
-    if not any(reason.get("Code") in _RETRYABLE for reason in reasons):
-        raise error
+        transactions = Transactions(self._client, lambda: self._backoff(CONTENTION), self._monotonic)
+        transactions.write(Transaction(commit_id, operations, additions))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from domain.errors import Conflict, TooManyRequests
+from domain.errors import Conflict, TooManyRequests, Unavailable
 from domain.records.session import SILENCE_SECONDS
 from domain.timestamps import timestamp
 from domain.web_connector.session.end import corrected, end_of_session
@@ -75,7 +75,7 @@ def _release(store: Database, session: Session, now: datetime) -> bool:
             store.commit(*end_of_session(session, connection, now, SILENT))
         except Conflict as conflict:
             store.commit(*end_of_session(corrected(session, conflict), connection, now, SILENT))
-    except (Conflict, TooManyRequests):
+    except (Conflict, TooManyRequests, Unavailable):
         # The session has just received a call, or its connection is being changed. The next sweep tries again.
         return False
     return True

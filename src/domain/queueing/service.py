@@ -93,15 +93,27 @@ class RequestService:
         is too large. Raises NotFound, UnsupportedByVersion, RequestTooLarge and IdempotencyKeyReused.
         """
         self._check_version(request, self.connection(app_id, connection_id))
+        # All attempts have the same id, so a call of the database that arrives late cannot store the request again.
+        request_id = self._new_id()
 
         def attempt(conflict: Conflict | None) -> Queued:
-            if conflict and isinstance(conflict.current, IdempotencyClaim) and idempotency:
-                return self._first_response(app_id, connection_id, idempotency, conflict.current)
-            if conflict:
-                self._cache.put(app_id, connection_id, conflict.current)
+            match conflict and (conflict.change, conflict.current):
+                case ClaimIdempotencyKey(), IdempotencyClaim() as claim if idempotency:
+                    return self._first_response(app_id, connection_id, idempotency, claim)
+                case AddRequest() as change, QueuedRequest() as record:
+                    return Queued(StoredRequest(record, change.request_xml))
+                case RequireConnection(), connection:
+                    self._cache.put(app_id, connection_id, connection)
             connection, now = self.connection(app_id, connection_id), self._clock()
             paging = Paging(may_begin=may_iterate and qbxml.iterated(request) is not None)
-            stored = self._new(connection, request, webhook or Webhook.to(connection.webhook_url), paging, now)
+            stored = self._new(
+                request_id,
+                connection,
+                request,
+                webhook=webhook or Webhook.to(connection.webhook_url),
+                paging=paging,
+                now=now,
+            )
             changes: list[Change] = [
                 RequireConnection(connection_id, app_id, connection.webhook_url),
                 AddRequest(stored.record, stored.request_xml, searchable_text(stored.record, request)),
@@ -133,9 +145,15 @@ class RequestService:
             qbxml.check_version(request, self._cache.read(connection.app_id, connection.id).qbxml_version)
 
     def _new(
-        self, connection: Connection, request: qbxml.Request, webhook: Webhook, paging: Paging, now: datetime
+        self,
+        request_id: str,
+        connection: Connection,
+        request: qbxml.Request,
+        *,
+        webhook: Webhook,
+        paging: Paging,
+        now: datetime,
     ) -> StoredRequest:
-        request_id = self._new_id()
         if not request.request_label:
             request = request.with_request_label(request_id)
         record = QueuedRequest(
@@ -187,7 +205,13 @@ class RequestService:
 
     def discard(self, app_id: str, request_id: str, connection_id: str | None = None) -> StoredRequest:
         """Take a request out of the queue. Raises InFlight, or InvalidState if it has ended."""
-        return self._change(app_id, request_id, connection_id, lambda record, now: record.moved(State.DISCARDED, now))
+        return self._change(
+            app_id,
+            request_id,
+            connection_id,
+            lambda record, now: record.moved(State.DISCARDED, now),
+            is_done=lambda _, record: record.state is State.DISCARDED,
+        )
 
     def redeliver(self, app_id: str, request_id: str, connection_id: str | None = None) -> StoredRequest:
         """Start a new round of webhook attempts for an ended request. Raises InvalidState."""
@@ -204,7 +228,13 @@ class RequestService:
                 now, state=WebhookState.PENDING, error=None, round=record.webhook.round + 1, attempts_in_round=0
             )
 
-        return self._change(app_id, request_id, connection_id, pending)
+        return self._change(
+            app_id,
+            request_id,
+            connection_id,
+            pending,
+            is_done=lambda before, record: record.webhook.round > before.webhook.round,
+        )
 
     def delete(self, app_id: str, request_id: str, connection_id: str | None = None, *, force: bool = False) -> None:
         """Delete an ended request, or with `force` also a waiting one. A second deletion does nothing.
@@ -231,9 +261,21 @@ class RequestService:
         request_id: str,
         connection_id: str | None,
         change: Callable[[QueuedRequest, datetime], QueuedRequest],
+        is_done: Callable[[QueuedRequest, QueuedRequest], bool],
     ) -> StoredRequest:
+        """Change a record and return it.
+
+        After a conflict, `is_done` tells from the former and the current record whether the change was made meanwhile:
+        by an equal call, or by this one, if the answer to its commit was lost.
+        """
+        before: QueuedRequest | None = None
+
         def attempt(_: Conflict | None) -> StoredRequest:
+            nonlocal before
             stored = self.get(app_id, request_id, connection_id)
+            if before and is_done(before, stored.record):
+                return stored
+            before = stored.record
             after = change(stored.record, self._clock())
             self._store.commit(ChangeRequest(stored.record, after))
             return StoredRequest(after, stored.request_xml, stored.response_xml)

@@ -96,7 +96,7 @@ class Store(Protocol):
         """Apply all `changes` or none, and keep the counts exact.
 
         Raises Conflict with the first change that has an unmet condition. Raises TooManyRequests if other commits
-        changed the same items during every retry.
+        changed the same items during every retry. Raises Unavailable if it is unknown whether the changes were made.
         """
 
 
@@ -231,7 +231,10 @@ class Database(Store, Connections, Listing, Packing, Protocol):
     # --- Usage of quotas (`domain.apps.quotas`)
 
     def add_usage(self, app_id: str, counter: str, number: int, expires_at: int | None = None) -> Usage:
-        """Add to a counter and return it. After `expires_at` (Unix seconds), the counter may be removed."""
+        """Add to a counter and return it. After `expires_at` (Unix seconds), the counter may be removed.
+
+        If the answer of the database is lost, the number may be added twice.
+        """
 
     def set_usage(self, app_id: str, counter: str, usage: Usage) -> None:
         """Replace a counter."""
@@ -242,4 +245,4 @@ class Database(Store, Connections, Listing, Packing, Protocol):
         """Count the entries of a connection's listing indexes, and return these counts."""
 
     def add_to_counts(self, changes: Mapping[CountKey, int]) -> None:
-        """Add `changes` to the counts. Raises TooManyRequests if other commits changed them during every retry."""
+        """Add `changes` to the counts. Raises TooManyRequests and Unavailable like `commit`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from domain.errors import TooManyRequests
+from domain.errors import TooManyRequests, Unavailable
 from domain.web_connector.protocol import soap
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session.lingering import NO_OP
@@ -83,7 +83,7 @@ class WebConnector:
         try:
             method = self._methods.get(call.method)
             reply = method(call) if method else Reply(CONSTANT_RESULTS[call.method])
-        except TooManyRequests as problem:
+        except (TooManyRequests, Unavailable) as problem:
             return _fault(HTTP_BUSY, problem.message, call.version, ours=True, method=call.method)
         return SoapResponse(
             HTTP_OK, call.version.content_type, soap.write_reply(call, reply.result), _log_fields(call, reply)

@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from domain.webhooks.ports import RetryQueue, WebhookSender
 
 CONNECT_SECONDS = 2
-READ_SECONDS = 5
-"""DynamoDB and SQS respond in milliseconds. A slower call is abandoned and tried again, up to 3 times in all."""
+READ_SECONDS = 3
+"""DynamoDB and SQS respond in milliseconds. A slower call is abandoned and tried again, up to 3 times in all. With the
+pauses of botocore, up to 1 and 2 seconds, that takes at most 12 seconds."""
 
 MAX_CONNECTIONS = 50
 """Webhook attempts and the parts of a search run in parallel, each on its own connection."""

@@ -20,6 +20,7 @@ from domain.errors import (
     ServiceError,
     TooManyRequests,
     Unauthorized,
+    Unavailable,
     UnsupportedMediaType,
 )
 from domain.records.app import Scope
@@ -150,7 +151,7 @@ class Endpoint:
         return respond
 
     def _errors(self, path: str) -> Iterator[type[ServiceError]]:
-        yield from (InvalidRequest, Unauthorized, TooManyRequests)
+        yield from (InvalidRequest, Unauthorized, TooManyRequests, Unavailable)
         if self._changes:
             yield Forbidden
         if "{" in path:

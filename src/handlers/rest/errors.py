@@ -35,6 +35,7 @@ STATUSES: Mapping[type[ServiceError], int] = {
     errors.TooManyRequests: 429,
     errors.QuotaExceeded: 429,
     InternalError: 500,
+    errors.Unavailable: 503,
 }
 """The HTTP status of every error."""
 

@@ -1,0 +1,203 @@
+"""Transactions: how one is repeated, and how a repetition recognises its own earlier success.
+
+The answer to a transaction can be lost: the call times out, the connection breaks, or DynamoDB returns a status of
+5xx. The transaction may then have been done, may still be in progress, or may even arrive later. It is repeated with
+the same `ClientRequestToken` and the same entries. DynamoDB keeps tokens for ten minutes, so it does the transaction
+once. botocore repeats a call in the same way before it reports a failure. Only a cancelled transaction gets a new
+token.
+
+After that, the transaction can still meet an item that it wrote itself, because the lost call arrived after all. Every
+item that is stored on a condition therefore has the commit's id. No other commit has this id. An item with it proves
+that the transaction was done (decision 0037).
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError, ConnectionError, HTTPClientError  # noqa: A004 - botocore's name
+from botocore.parsers import ResponseParserError
+
+from adapters.dynamodb.database import Policy
+from domain.errors import Conflict, TooManyRequests, Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from adapters.dynamodb.database import Backoff
+    from adapters.dynamodb.keys import Item
+    from adapters.dynamodb.operations import Operation
+
+CONTENTION = Policy(
+    retries=10,
+    first_seconds=0.02,
+    max_seconds=0.5,
+    message="Too many changes to this connection at the same time. Try again in a moment.",
+)
+"""A transaction takes about 10 ms."""
+
+MAX_REPEATING_SECONDS = 10.0
+"""No call begins this long after the first one. A call can take 12 seconds (`handlers/common/bootstrap.py`), and the
+functions of the API may take 25."""
+
+NOT_CONFIRMED = (
+    "The database did not confirm the change in time. It may have been made. Repeat the call. Repeat a create with the "
+    "same Idempotency-Key."
+)
+
+LOST_ANSWERS = (ConnectionError, HTTPClientError, ResponseParserError)
+"""Errors of botocore after which it is not known whether DynamoDB received and did a call."""
+
+_UNKNOWN_CODES = frozenset(
+    {
+        "TransactionInProgressException",
+        "InternalServerError",
+        "InternalFailure",
+        "ServiceUnavailable",
+        "RequestTimeout",
+        "RequestTimeoutException",
+    }
+)
+_REFUSED_CODES = frozenset({"ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded"})
+_RETRYABLE_REASONS = frozenset(
+    {"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded", "RequestLimitExceeded"}
+)
+_SERVER_ERRORS = 500
+
+
+class Outcome(Enum):
+    """How a call of `TransactWriteItems` ended. An error of another kind is the fault of the caller."""
+
+    UNKNOWN = auto()
+    """It was done, is in progress, may still arrive or was lost."""
+    REFUSED = auto()
+    """It was throttled before it began."""
+    CANCELLED = auto()
+    """It was not done. `CancellationReasons` has a reason for each entry."""
+
+
+def new_commit_id() -> str:
+    """Return the id of a commit: 12 characters, 72 random bits."""
+    return secrets.token_urlsafe(9)
+
+
+def outcome_of(error: Exception) -> Outcome:
+    """Return how a call ended that raised `error`. Raises the error if a repetition cannot help."""
+    if not isinstance(error, ClientError):
+        return Outcome.UNKNOWN
+    code = error.response["Error"]["Code"]
+    if code == "TransactionCanceledException":
+        return Outcome.CANCELLED
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    if code in _UNKNOWN_CODES or status >= _SERVER_ERRORS:
+        return Outcome.UNKNOWN
+    if code in _REFUSED_CODES:
+        return Outcome.REFUSED
+    raise error
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """One commit.
+
+    `further_entries` returns entries without a condition, for the number of times that the transaction was cancelled.
+    They are the same for each repetition with the same token.
+    """
+
+    commit_id: str
+    operations: Sequence[Operation]
+    further_entries: Callable[[int], list[dict[str, Any]]] = lambda _cancellations: []
+
+
+@dataclass(frozen=True, slots=True)
+class Transactions:
+    """Carries out transactions with a client of botocore. `monotonic` returns seconds of a clock that never jumps."""
+
+    client: Any
+    backoff: Callable[[], Backoff]
+    monotonic: Callable[[], float]
+
+    def write(self, transaction: Transaction) -> None:
+        """Do all operations or none.
+
+        Raises Conflict if a condition does not hold, TooManyRequests if other transactions got in the way on every try,
+        and Unavailable if it is unknown whether the transaction was done.
+        """
+        backoff, start = self.backoff(), self.monotonic()
+        cancellations, may_have_arrived = 0, False
+        entries = _entries(transaction, cancellations)
+        while True:
+            try:
+                self.client.transact_write_items(
+                    TransactItems=entries, ClientRequestToken=f"{transaction.commit_id}.{cancellations}"
+                )
+            except (ClientError, *LOST_ANSWERS) as error:
+                outcome = outcome_of(error)
+                may_have_arrived |= outcome is Outcome.UNKNOWN or _was_repeated_by_botocore(error)
+                if outcome is Outcome.CANCELLED:
+                    if _was_done_before(error, transaction, may_have_arrived=may_have_arrived):
+                        return
+                    _raise_unless_retryable(error, transaction.operations)
+                    cancellations += 1
+                    entries = _entries(transaction, cancellations)
+                try:
+                    self._pause(backoff, start)
+                except TooManyRequests:
+                    if may_have_arrived:
+                        raise Unavailable(NOT_CONFIRMED) from error
+                    raise
+            else:
+                return
+
+    def _pause(self, backoff: Backoff, start: float) -> None:
+        """Wait before the next call. Raises TooManyRequests if none is left."""
+        backoff.wait()
+        if self.monotonic() - start > MAX_REPEATING_SECONDS:
+            raise TooManyRequests(CONTENTION.message)
+
+
+def _entries(transaction: Transaction, cancellations: int) -> list[dict[str, Any]]:
+    own = [operation.entry_of(transaction.commit_id) for operation in transaction.operations]
+    return [*own, *transaction.further_entries(cancellations)]
+
+
+def _was_repeated_by_botocore(error: Exception) -> bool:
+    """Whether botocore made several calls. The answer to one of them may have been lost."""
+    response = getattr(error, "response", None) or {}
+    return bool(response.get("ResponseMetadata", {}).get("RetryAttempts"))
+
+
+def _was_done_before(error: Exception, transaction: Transaction, *, may_have_arrived: bool) -> bool:
+    """Whether a cancelled transaction failed because it was done before.
+
+    An item that was stored may have been changed since, and then has the id of another commit. Ids of new entities are
+    random, so a new entity that exists after a lost answer was stored by the lost call.
+    """
+    return any(
+        operation.is_own(item, transaction.commit_id) or (operation.is_new and may_have_arrived)
+        for operation, item in _failed(error, transaction.operations)
+        if item is not None
+    )
+
+
+def _failed(error: Any, operations: Sequence[Operation]) -> list[tuple[Operation, Item | None]]:
+    """Return the operations with an unmet condition, each with the stored item."""
+    reasons = error.response.get("CancellationReasons", [])
+    return [
+        (operation, reason.get("Item") or None)
+        for operation, reason in zip(operations, reasons, strict=False)
+        if reason.get("Code") == "ConditionalCheckFailed"
+    ]
+
+
+def _raise_unless_retryable(error: Any, operations: Sequence[Operation]) -> None:
+    """Raise Conflict if a condition did not hold, or the error itself if a repetition cannot help."""
+    for operation, item in _failed(error, operations):
+        if operation.change is not None:
+            raise Conflict(operation.change, operation.decode(item) if item else None) from None
+    reasons = error.response.get("CancellationReasons", [])
+    if not any(reason.get("Code") in _RETRYABLE_REASONS for reason in reasons):
+        raise error

@@ -1,0 +1,160 @@
+"""A client of DynamoDB that loses answers, delivers calls late and reads batches in the middle of a transaction.
+
+Each fault can happen in AWS. A call is done after its caller gave up, `TransactWriteItems` is still in progress when
+botocore stops repeating it, a repeated call arrives twice, and `BatchGetItem` reads each item at its own moment.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError, ReadTimeoutError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+ANSWER_LOST = "answer lost"
+"""The call is done, and its answer is lost."""
+IN_PROGRESS = "in progress"
+"""The transaction is done, and botocore's repetitions end before DynamoDB knows it."""
+SERVER_ERROR = "server error"
+"""The call is not done."""
+LATE = "late"
+"""The call times out. It is done just before the next transaction."""
+LATER = "later"
+"""The call times out. The next transaction is cancelled because of a conflict, and then this call is done."""
+REPEATED = "repeated"
+"""The call is done, and once more just before the next write."""
+CONFLICT = "conflict"
+"""The transaction is cancelled because of another one."""
+
+TRANSACTION_FAULTS = (ANSWER_LOST, IN_PROGRESS, SERVER_ERROR, LATE, LATER, REPEATED, CONFLICT)
+WRITE_FAULTS = (ANSWER_LOST, LATE, REPEATED)
+
+TORN = "torn"
+"""A batch returns bodies as they were before the latest transaction."""
+MAX_TORN_READS = 2
+"""How many batches in a row show a body as it was. A transaction changes its items within milliseconds."""
+
+Fault = str
+
+
+def client_error(code: str, status: int = 400, **members: Any) -> ClientError:
+    """Return an error of DynamoDB."""
+    response: Any = {"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}, **members}
+    return ClientError(response, "TransactWriteItems")
+
+
+def timeout() -> ReadTimeoutError:
+    """Return the error of a call without an answer."""
+    return ReadTimeoutError(endpoint_url="https://dynamodb.us-east-1.amazonaws.com")
+
+
+@dataclass
+class UnreliableDynamoDB:
+    """Passes calls on to `client`. `fault` returns the fault of a call by its operation, or None."""
+
+    client: Any
+    fault: Callable[[str], Fault | None] = lambda _operation: None
+    happened: list[Fault] = field(default_factory=list)
+    late: deque[Callable[[], Any]] = field(default_factory=deque)
+    _former: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _torn_reads: dict[str, int] = field(default_factory=dict)
+    _cancels_next: bool = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.client, name)
+
+    def transact_write_items(self, **request: Any) -> Any:
+        """Do a transaction, or fail."""
+        if self._cancels_next:
+            self._cancels_next = False
+            try:
+                raise self._conflict(request)
+            finally:
+                self.deliver_late_calls()
+        self.deliver_late_calls()
+        self._keep_former(request["TransactItems"])
+        return self._write("transact_write_items", request)
+
+    def put_item(self, **request: Any) -> Any:
+        """Store an item, or fail."""
+        return self._write("put_item", request)
+
+    def batch_get_item(self, **request: Any) -> Any:
+        """Read a batch, possibly with bodies as they were before the latest transaction."""
+        response = self.client.batch_get_item(**request)
+        if self._next_fault("batch_get_item") != TORN:
+            return response
+        for table, wanted in request["RequestItems"].items():
+            for key in wanted["Keys"]:
+                self._tear(response["Responses"].setdefault(table, []), table, key)
+        return response
+
+    def deliver_late_calls(self) -> None:
+        """Do the calls that are still on their way."""
+        while self.late:
+            with suppress(ClientError):
+                self.late.popleft()()
+
+    def _write(self, operation: str, request: dict[str, Any]) -> Any:
+        call = partial(getattr(self.client, operation), **request)
+        match self._next_fault(operation):
+            case "answer lost":
+                call()
+                raise timeout()
+            case "in progress":
+                call()
+                raise client_error("TransactionInProgressException")
+            case "server error":
+                raise client_error("InternalServerError", 500)
+            case "late":
+                self.late.append(call)
+                raise timeout()
+            case "later":
+                self.late.append(call)
+                self._cancels_next = True
+                raise timeout()
+            case "repeated":
+                self.late.append(call)
+                return call()
+            case "conflict":
+                raise self._conflict(request)
+        return call()
+
+    def _conflict(self, request: dict[str, Any]) -> ClientError:
+        reasons = [{"Code": "None"} for _ in request["TransactItems"]]
+        reasons[-1] = {"Code": "TransactionConflict"}
+        return client_error("TransactionCanceledException", CancellationReasons=reasons)
+
+    def _next_fault(self, operation: str) -> Fault | None:
+        fault = self.fault(operation)
+        if fault:
+            self.happened.append(fault)
+        return fault
+
+    def _keep_former(self, entries: Iterable[dict[str, Any]]) -> None:
+        """Remember the bodies as they are before a transaction."""
+        for entry in entries:
+            for write in entry.values():
+                table = write["TableName"]
+                key = write.get("Key") or {
+                    name: value for name, value in write["Item"].items() if name in {"request_id", "part"}
+                }
+                if set(key) == {"request_id", "part"}:
+                    place = f"{table} {key}"
+                    self._former[place] = self.client.get_item(TableName=table, Key=key).get("Item")
+                    self._torn_reads[place] = MAX_TORN_READS
+
+    def _tear(self, items: list[dict[str, Any]], table: str, key: dict[str, Any]) -> None:
+        place = f"{table} {key}"
+        if not self._torn_reads.get(place):
+            return
+        self._torn_reads[place] -= 1
+        items[:] = [item for item in items if any(item.get(name) != value for name, value in key.items())]
+        if former := self._former[place]:
+            items.append(former)
