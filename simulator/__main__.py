@@ -62,7 +62,7 @@ def main(
     transport: Transport | None = None,
     sleep: Callable[[float], object] = time.sleep,
 ) -> int:
-    """Run the command line; returns the exit code. `transport` takes the place of HTTP in tests, `sleep` of waits."""
+    """Run the command line and return the exit code. `transport` takes the place of HTTP in tests, `sleep` of waits."""
     options = _parser().parse_args(arguments)
     terminal = Terminal.of(os.environ, sys.stdout, options.form)
     try:
@@ -157,7 +157,7 @@ def _run_until_stopped(run: ScriptRun, every: float | None, terminal: Terminal) 
 
 
 def _run_sessions(run: ScriptRun, sessions: int, every: float | None) -> bool:
-    """Run so many sessions on each machine; return whether one of the last ones failed."""
+    """Run this number of sessions on each machine. Return whether one of the last ones failed."""
     results: list[SessionResult] = []
     for number in range(sessions):
         if number:
@@ -255,7 +255,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _seconds(text: str) -> float:
     seconds = float(text)
-    if not 0 < seconds < 1e9:  # noqa: PLR2004 - thirty years; refuses inf and nan
+    if not 0 < seconds < 1e9:  # noqa: PLR2004 - thirty years, which also refuses inf and nan
         raise argparse.ArgumentTypeError(f"must be more than 0: {text}")
     return seconds
 

@@ -44,7 +44,7 @@ HRESULTS = {
     "0x800706BA": "The RPC server is unavailable.",
     "0x800706BE": "The remote procedure call failed.",
 }
-"""The HRESULTs that the simulated QuickBooks names, with their texts; keys as QuickBooks writes them."""
+"""The HRESULTs that the simulated QuickBooks names, with their texts. The keys are spelled as in QuickBooks."""
 
 PARSE_ERROR = "0x80040400"
 OTHER_FILE_OPEN = "0x8004040A"
@@ -56,7 +56,7 @@ class SimulatorError(Exception):
 
 
 class QbwcError(SimulatorError):
-    """A Web Connector error with its number; `str()` gives "QBWC<code>: <message>"."""
+    """A Web Connector error with its number. `str()` gives "QBWC<code>: <message>"."""
 
     def __init__(self, code: int, message: str) -> None:
         self.code = code

@@ -22,7 +22,7 @@ _TEXTS = {"STR255TYPE": Simple("STRTYPE", length=255), "STR1024TYPE": Simple("ST
 
 
 def definition_of(books: Books, owner: str, name: str) -> Fields | None:
-    """Return a definition; upper and lower case are equal."""
+    """Return a definition. Upper and lower case are equal."""
     key = owner.lower(), name.strip().lower()
     return next(
         (each for each in books.custom_fields if (each["OwnerID"].lower(), each["DataExtName"].lower()) == key), None

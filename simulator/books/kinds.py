@@ -165,7 +165,7 @@ _REFERENCES: dict[str, tuple[str, ...]] = {
 
 
 def referred_kinds(field: str, owner: str) -> tuple[str, ...]:
-    """Return the kinds that a reference field can point to; `owner` is the kind of the record, for `ParentRef`."""
+    """Return the kinds that a reference field can point to. `owner` is the kind of the record, for `ParentRef`."""
     if field == "ParentRef":
         return ITEMS if KINDS[owner].namespace == "Item" else (owner,)
     if field in _REFERENCES:

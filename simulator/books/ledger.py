@@ -19,7 +19,7 @@ ZERO = Decimal()
 
 @dataclass(frozen=True, slots=True)
 class Posting:
-    """One line of the ledger. `amount` is positive for a debit, negative for a credit; ids are '' where none applies.
+    """One line of the ledger. `amount` is positive for a debit, negative for a credit. An id that does not apply is ''.
 
     The postings of a transaction add up to zero. `is_open` marks postings to accounts receivable and payable: they stay
     open until links settle them.

@@ -16,7 +16,7 @@ Fields: TypeAlias = dict[str, Any]
 """The content of a record in the form of JSON, in any order.
 
 * text as QuickBooks writes it: `"Memo": "Call first"`, `"Amount": "12.50"`, `"IsActive": "true"`
-* a reference as its id alone: `"CustomerRef": {"ListID": "80000001-1"}`; the name is looked up when it is shown
+* a reference as its id alone: `"CustomerRef": {"ListID": "80000001-1"}`. The name is looked up when it is shown.
 * an aggregate as a dict, and repeated elements as a list
 * lines that alternate with groups of lines, under both names:
   `"InvoiceLineRet|InvoiceLineGroupRet": [["InvoiceLineRet", {…}], …]`
@@ -24,12 +24,12 @@ Fields: TypeAlias = dict[str, Any]
 
 
 VOID = "IsVoided"
-"""The field that marks a void transaction; responses do not have it."""
+"""The field that marks a void transaction. Responses do not have it."""
 
 
 @dataclass(slots=True)
 class Record:
-    """One list object or transaction. Times are in Unix seconds; `number` is the TxnNumber, 0 for list objects."""
+    """One list object or transaction. Times are in Unix seconds. `number` is the TxnNumber, and 0 for list objects."""
 
     kind: Kind
     id: str
@@ -42,7 +42,7 @@ class Record:
 
     @property
     def is_active(self) -> bool:
-        """Return whether it is active; kinds without the field always are."""
+        """Return whether it is active. A record of a kind without this field is always active."""
         return self.fields.get("IsActive") != "false"
 
     @property
@@ -80,7 +80,7 @@ class Draft:
     """The fields of an Add or Mod, for the rules to check and complete.
 
     `extra` holds the values that are not stored under their own name, by their name in the request (`OpenBalance`).
-    `fields_set` are the names in `fields` that the request set; `before` is the record that a Mod changes.
+    `fields_set` are the names in `fields` that the request set. `before` is the record that a Mod changes.
     """
 
     kind: Kind

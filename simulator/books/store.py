@@ -136,7 +136,7 @@ class Books:
         return record if record is not None and (not kinds or record.kind.name in kinds) else None
 
     def named(self, full_name: str, kinds: tuple[str, ...]) -> Record | None:
-        """Find a list object of one of these kinds by its full name; upper and lower case are equal."""
+        """Find a list object of one of these kinds by its full name. Upper and lower case are equal."""
         for namespace in dict.fromkeys(KINDS[kind].namespace for kind in kinds):
             record = self._names.get((namespace, full_name.lower()))
             if record is not None and record.kind.name in kinds:
@@ -144,7 +144,7 @@ class Books:
         return None
 
     def numbered(self, number: str, kinds: tuple[str, ...]) -> list[Record]:
-        """Find the transactions of these kinds with a RefNumber, ignoring case; oldest first."""
+        """Find the transactions of these kinds with a RefNumber, ignoring case, oldest first."""
         ids = (each for kind in kinds for each in self._numbers[kind].get(number.lower(), ()))
         return sorted((self.transactions[each] for each in ids), key=_order)
 
@@ -188,7 +188,7 @@ class Books:
             self._undo = None
 
     def add(self, kind: Kind, fields: Fields, *, at: int | None = None) -> Record:
-        """Store a new record and enter its effects. `at` is its time in Unix seconds; the default is now."""
+        """Store a new record and enter its effects. `at` is its time in Unix seconds, by default now."""
         now = self.clock.seconds() if at is None else at
         if kind.is_list:
             record = Record(kind, self.new_list_id(now), fields, now, now, now)
@@ -207,7 +207,7 @@ class Books:
         (self.lists if record.kind.is_list else self.transactions)[record.id] = record
 
     def change(self, record: Record, fields: Fields) -> None:
-        """Replace the fields of a record; its EditSequence becomes a new one."""
+        """Replace the fields of a record, and give it a new EditSequence."""
         former, times = record.fields, (record.modified, record.edit_sequence)
         self._replace(record, fields)
         self.touch(record)
@@ -332,5 +332,5 @@ def references(value: object) -> Iterator[str]:
 
 
 def _order(record: Record) -> tuple[str, int, str]:
-    """Sort key: lists by name, a child between its parent and the parent's next sibling; transactions by number."""
+    """Sort key: lists by name, with children between their parent and its next sibling, and transactions by number."""
     return record.full_name.lower().replace(":", "\x00"), record.number, record.id

@@ -1,8 +1,8 @@
 """A QuickBooks company file, and the request processor that answers QBXML for it.
 
-`Company.generated(seed=…)` makes one in memory; `Company.load(path)` and `company.save(path)` keep it in a JSON file.
+`Company.generated(seed=…)` makes one in memory. `Company.load(path)` and `company.save(path)` keep it in a JSON file.
 `begin_session` opens it for an application, as the Web Connector does. `process_request` answers QBXML in QuickBooks'
-form or raises `HresultError`. `open_error` makes opening fail; `executed` lists the executed requests in order.
+form or raises `HresultError`. `open_error` makes opening fail. `executed` lists the executed requests in order.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _PROLOGUE = re.compile(r"<\?xml [^>]*\?>\s*<\?qbxml version=[\"']([^\"']*)[\"']\
 class Execution:
     """One request that QuickBooks executed: neither skipped nor answered from a stored message set.
 
-    `fingerprint` is equal for writes with the same content and requestID; queries have none.
+    `fingerprint` is equal for writes with the same content and requestID. It is '' for queries.
     """
 
     application: str
@@ -95,9 +95,9 @@ class Company:
     """A company file. `open_error` is None, or the HRESULT ("0x80040414") with which opening it fails.
 
     `private_fields` maps an OwnerID to the fields that its application stored in the company: FileID and AppLock.
-    `details` are fields of CompanyRet and sections of PreferencesRet that differ from the defaults; "" omits one.
-    `on_request` is called after each request that is executed, while the company is locked. One lock makes the company
-    safe to use from several sessions in several threads.
+    `details` are fields of CompanyRet and sections of PreferencesRet that differ from the defaults. The value ""
+    omits one. `on_request` is called after each request that is executed, while the company is locked. One lock makes
+    the company safe to use from several sessions in several threads.
     """
 
     books: Books
@@ -132,9 +132,9 @@ class Company:
     ) -> Company:
         """Make a small wholesale company from a seed, with its transactions of 2025.
 
-        `customers` counts jobs too. There are as many sales orders as customers unless `sales_orders` says otherwise;
-        all other transactions are in proportion. `now` gives Unix seconds. `time_zone` is an offset ("-05:00") or an
-        IANA name; with `standard_offset_in_summer` times are written as older products do it (see `MachineClock`).
+        `customers` counts jobs too. There are as many sales orders as customers unless `sales_orders` says otherwise,
+        and all other transactions are in proportion. `now` gives Unix seconds. `time_zone` is an offset ("-05:00") or
+        an IANA name. With `standard_offset_in_summer`, times are written as in older products (see `MachineClock`).
         """
         clock = MachineClock(now, zone_named(time_zone), standard_offset_in_summer)
         orders = customers if sales_orders is None else sales_orders
@@ -162,7 +162,7 @@ class Company:
 
     @classmethod
     def opened(cls, source: str, *, seed: int = 1, customers: int = 300, product: Product = US_PRODUCT) -> Company:
-        """Open a company: `wholesale`, `empty`, `large`, or a JSON file; a file that does not exist yet is new.
+        """Open a company: `wholesale`, `empty`, `large`, or a JSON file. A file that does not exist is a new company.
 
         `seed`, `customers` and `product` are those of a new company. Raises `ValueError` for a file that is not a
         company, and for one whose country or qbXML version is not that of `product`.
@@ -298,7 +298,7 @@ class CompanySession:
         self._ended = False
 
     def end(self) -> None:
-        """End the session; it cannot be used again."""
+        """End the session. It cannot be used again."""
         self._ended = True
         self._iterators.clear()
 
@@ -309,7 +309,7 @@ class CompanySession:
     def process_request(self, text: str, *, refusal: RequestError | None = None, keeping: Keeping = KEPT_WELL) -> str:
         """Answer a QBXML document.
 
-        Faults use the other parameters: with `refusal`, every request gets this status and is not executed; `keeping`
+        Faults use the other parameters: with `refusal`, every request gets this status and is not executed. `keeping`
         says how the response to the message set is stored.
         Raises `HresultError`: 0x80040400 for text that cannot be parsed, 0x80040423 for a qbXML version that this
         QuickBooks does not support, 0x8004040D after the end of the session.

@@ -2,13 +2,13 @@
 
 | newMessageSetID | oldMessageSetID | what happens |
 |---|---|---|
-| x, unknown | - | executed, response stored under x |
-| x, stored | - | the stored response again, nothing executed; other content: 9001 |
-| x | x | status check: the stored response, or 9002; never executes; it may be empty, other content: 9001 |
-| - | x | x is cleared, what the message set holds executed; nothing stored: 600, nothing executed |
-| - | CLR-ALL-MSG-SETS | all stored responses of the application are cleared, if there are any |
-| y | x | x is cleared if it is stored, then as y alone |
-| - | - | executed, nothing stored, no attributes in the response |
+| x, unknown | - | The message set is executed, and its response is stored under x. |
+| x, stored | - | The stored response is returned and nothing is executed. Other content: 9001. |
+| x | x | A status check, which executes nothing: the stored response, or 9002. Content that differs: 9001. |
+| - | x | x is cleared, and the message set is executed. If x is not stored: 600, and nothing is executed. |
+| - | CLR-ALL-MSG-SETS | All stored responses of the application are cleared. |
+| y | x | x is cleared if it is stored. Then as y alone. |
+| - | - | The message set is executed and its response is not stored. The response has no attributes. |
 
 A response is stored whatever its status: an Add that was refused is refused again from the store, not tried again.
 A message set that cannot be parsed is not stored. More than 24 characters: 9004, nothing executed.
@@ -68,8 +68,8 @@ class MessageSets:
     ) -> tuple[str | None, int, list[str]]:
         """Return (newMessageSetID to answer, messageSetStatusCode, lines inside QBXMLMsgsRs).
 
-        The id is None without error recovery. `execute` runs the requests; it is called at most once, and never for
-        status checks, clearing and repeated message sets.
+        The id is None without error recovery. `execute` runs the requests. It is called at most once, and
+        never for status checks, clearing and repeated message sets.
         """
         new, old = message_set.get("newMessageSetID", ""), message_set.get("oldMessageSetID", "")
         mine = self.stored.setdefault(application, {})
@@ -93,7 +93,7 @@ class MessageSets:
 
     @staticmethod
     def _clear(mine: dict[str, tuple[str, list[str] | None]], old: str) -> bool:
-        """Delete the response that `old` names; return whether there was one."""
+        """Delete the response that `old` names. Return whether there was one."""
         if old == CLEAR_ALL:
             mine.clear()
             return True

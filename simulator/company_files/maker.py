@@ -68,7 +68,7 @@ class Maker:
         self.now += MINUTE
 
     def add_named(self, kind: str, full_names: Iterable[str], **fields: object) -> None:
-        """Add list objects that need nothing but a name; `Hardware:Hinges` is below `Hardware`."""
+        """Add list objects that need nothing but a name. `Hardware:Hinges` is below `Hardware`."""
         for full_name in full_names:
             self.add(kind, {**self.named(kind, full_name), **fields})
 

@@ -82,7 +82,7 @@ class Lists:
 
 
 class Wholesale:
-    """Adds the lists of the company for a number of customers, jobs included; vendors and items follow from it."""
+    """Adds the lists of the company for a number of customers, jobs included. Vendors and items are in proportion."""
 
     def __init__(self, maker: Maker, place: Place, random: Random) -> None:
         self._maker = maker

@@ -41,8 +41,8 @@ class Tax:
 class Place:
     """The facts that depend on the country: addresses and sales taxes.
 
-    `cities` are (city, state or province, postal code). All of `taxes` apply to a taxable sale; more than one form the
-    group `tax_group`. `exempt_share` is the share of customers who pay no sales tax because they resell the goods.
+    `cities` are (city, state or province, postal code). All of `taxes` apply to a taxable sale. Two or more form
+    the group `tax_group`. `exempt_share` is the share of customers who pay no sales tax because they resell the goods.
     """
 
     country: str
@@ -55,7 +55,7 @@ class Place:
     exempt_share: float
 
     def address(self, name: str, street: str, city: tuple[str, str, str]) -> Fields:
-        """Return an address; a field that is empty is left out."""
+        """Return an address without its empty fields."""
         town, state, postal_code = city
         fields = {"Addr1": name, "Addr2": street, "City": town, "State": state, "PostalCode": postal_code}
         return {key: value for key, value in fields.items() if value}

@@ -148,7 +148,7 @@ class FaultyCompany:
 
 
 class FaultySession:
-    """A session in which faults happen to requests; `has_odd_facts` spoils the Web Connector's own queries."""
+    """A session in which faults happen to requests. `has_odd_facts` spoils the Web Connector's own queries."""
 
     def __init__(
         self, company: Company, session: CompanySession, application: str, plan: FaultPlan, machine: int

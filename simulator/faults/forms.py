@@ -28,7 +28,7 @@ _WITHOUT_TICKET = {"serverVersion", "clientVersion", "authenticate"}
 PLACES = ("process", "session", *METHODS)
 
 KINDS = ("reads", "writes", "pages", "checks", "clears")
-"""The values of `request` besides the names of requests; see `simulator.faults.company.kinds_of`."""
+"""The values of `request` besides the names of requests, as `simulator.faults.company.kinds_of` returns them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ EVENT_KEYS = ("on", "nth", "call", "request", "machine")
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """The `nth` time that something happens `on` a place, from 1; every time if None.
+    """The `nth` time that something happens `on` a place, counted from 1. None means every time.
 
     `request` limits it to ProcessRequests of that name or kind, `machine` to the events of that machine.
     """
@@ -142,10 +142,10 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault at a place. `call` counts from 1; None means every time.
+    """A fault at a place. `call` counts from 1. None means every time.
 
-    It happens `times` times, or until the event `until`. The other fields belong to its action; `parse` and `of` check
-    them and fill in the defaults.
+    It happens `times` times, or until the event `until`. The other fields belong to its action. `parse` and `of`
+    check them and fill in the defaults.
     """
 
     method: str
@@ -308,7 +308,7 @@ def _count(text: str) -> int | str:
 
 
 def _typed(key: str, text: str) -> Any:
-    """Read a value of the command line; `Fault.of` checks it."""
+    """Read a value of the command line. `Fault.of` checks it."""
     if key in {"seconds", "megabytes", "code", "times", "machine"} and re.fullmatch(r"\d+(\.\d+)?", text):
         return float(text) if "." in text else int(text)
     return {"true": True, "false": False}.get(text, text) if key == "after_execution" else text

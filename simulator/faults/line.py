@@ -2,7 +2,7 @@
 
 A fault is written `METHOD:CALL:ACTION[:VALUE][:KEY=VALUE…]`, for example `receiveResponseXML:2:lose-response`. CALL
 counts the calls of that method over the life of the transport from 1, or is `*` for every call.
-`simulator.faults.forms` lists all actions; `simulator.faults.company` handles those at `process` and `session`.
+`simulator.faults.forms` lists all actions. `simulator.faults.company` handles those at `process` and `session`.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ class FaultPlan:
         _do(action)
 
     def is_over(self, fault: Fault) -> bool:
-        """Return whether the `until` of a fault has happened; without one it has not."""
+        """Return whether the `until` of a fault has happened. A fault without `until` is never over."""
         with self._lock:
             end = self._ends[self.faults.index(fault)]
             return end is not None and end.reached
@@ -118,6 +118,6 @@ def _is_due(fault: Fault, begin: _Count, end: _Count | None) -> bool:
 
 
 def _do(action: Callable[[], object]) -> None:
-    """Run a late action; its failure is ignored, because nobody waits for it."""
+    """Run a late action. Its failure is ignored, because no caller waits for it."""
     with suppress(SimulatorError):
         action()

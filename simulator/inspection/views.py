@@ -91,7 +91,7 @@ def name_of(books: Books, list_id: str) -> str:
 
 
 def as_json(books: Books, model: Aggregate, fields: Fields) -> Json:
-    """Return fields in the order of the schema. References have their name; fields of no response are left out."""
+    """Return fields in the order of the schema. References have their name. Fields without an element are left out."""
     mixed: dict[str, list[Any]] = {}
     for names in model.mixed:
         for name, value in fields.get(mixed_key(names), ()):

@@ -1,6 +1,6 @@
 """The report requests: each report type is a function of the selected part of the books.
 
-A type that the books cannot answer gets status 3250; no report is made up.
+A type that the books cannot answer gets status 3250.
 """
 
 from __future__ import annotations

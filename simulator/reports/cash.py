@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from simulator.books.ledger import Posting
 
 _SETTLED_KINDS = {"Bill", "Charge", "CreditMemo", "Invoice", "ItemReceipt", "VendorCredit"}
-"""The kinds of transactions that others settle; payments, checks and journal entries count on their own day."""
+"""The kinds of transactions that others settle. Payments, checks and journal entries count on their own day."""
 
 
 def cash_postings(books: Books, record: Record, income_accounts: set[str]) -> Iterator[tuple[str, Posting]]:
-    """Yield the postings of a transaction with the days on which they count; `income_accounts` wait for payments."""
+    """Yield the postings of a transaction and the days on which they count: `income_accounts` when paid."""
     postings, day = books.ledger.postings(record.id), str(record.fields.get("TxnDate", ""))
     due = abs(books.ledger.due(record.id))
     if record.kind.name not in _SETTLED_KINDS or not due:

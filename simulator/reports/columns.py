@@ -21,7 +21,7 @@ MAX_COLUMNS = 1000
 
 
 def date_columns(unit: str, period: Period, first_day: str) -> list[tuple[str, str, str]]:
-    """Return title, first and last day of each column; `first_day` bounds a period that begins with all time."""
+    """Return title, first and last day of each column. `first_day` is the start of a period without a start."""
     start, end = date.fromisoformat(max(period.first, first_day)), date.fromisoformat(period.last)
     columns = []
     while start <= end:

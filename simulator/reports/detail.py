@@ -287,7 +287,7 @@ def _sum_cells(kinds: tuple[str, ...], sums: list[Decimal], balance: Decimal | N
 def posting_entries(
     selection: Selection, keep: Callable[[Record, Posting], bool], sign: int = 1, period: Period | None = None
 ) -> list[Entry]:
-    """Return an entry for each posting that passes `keep`; `sign` is -1 where credits count as positive."""
+    """Return an entry for each posting that passes `keep`. `sign` is -1 if credits count as positive."""
     return [
         Entry(
             record,
@@ -505,7 +505,7 @@ def stock_movements(selection: Selection) -> Table:
 
 
 def missing_checks(selection: Selection) -> Table:
-    """Return the checks in the order of their numbers; a gap in the numbers gets a row of text."""
+    """Return the checks in the order of their numbers. A gap in the numbers gets a row of text."""
     checks = [record for record in selection.records() if record.kind.name in {"Check", "BillPaymentCheck"}]
     numbered = sorted(
         (each for each in checks if each.fields.get("RefNumber", "").isdigit()),

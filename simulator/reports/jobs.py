@@ -155,7 +155,7 @@ def _name_and_description(item: Record) -> str:
 
 
 def hours(selection: Selection, title: str, by: tuple[str, ...]) -> Table:
-    """Return the hours of work by the references in `by`; with two, the second is below the first."""
+    """Return the hours of work by the references in `by`. The second of two is below the first."""
     column = Column("Duration", "Duration", "TIMEINTERVALTYPE")
     table = Table(title, selection.period.title(), [LABEL, column], "None")
     groups: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))

@@ -138,7 +138,7 @@ class Selection:
         return Period(first.isoformat(), self.period.last)
 
     def records(self, period: Period | None = None) -> Iterator[Record]:
-        """Yield the transactions of a period that pass the filters on transactions; oldest first."""
+        """Yield the transactions of a period that pass the filters on transactions, oldest first."""
         period = period or self.period
         rows = [
             record
@@ -153,7 +153,7 @@ class Selection:
         self._is_cash = True
 
     def postings(self, period: Period | None = None) -> Iterator[tuple[Record, Posting]]:
-        """Yield the postings of a period that pass all filters, on the basis of the report; oldest first.
+        """Yield the postings of a period that pass all filters, on the basis of the report, oldest first.
 
         On a cash basis a record is a copy with the day on which the posting counts as its TxnDate.
         """
@@ -163,7 +163,7 @@ class Selection:
         return self._filtered(self._cash_postings(period or self.period))
 
     def accrual_postings(self, period: Period | None = None) -> Iterator[tuple[Record, Posting]]:
-        """Yield the postings of a period that pass all filters, on an accrual basis; oldest first."""
+        """Yield the postings of a period that pass all filters, on an accrual basis, oldest first."""
         postings_of = self.books.ledger.postings
         return self._filtered(
             (record, posting) for record in self.records(period) for posting in postings_of(record.id)

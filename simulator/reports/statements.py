@@ -1,4 +1,4 @@
-"""Statements of accounts: profit and loss, balance sheet, trial balance; and the custom summary."""
+"""Statements of accounts: profit and loss, balance sheet, trial balance and custom summary."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ _RETAINED = "retained"
 
 
 def _balances(selection: Selection, *, by: str = "", period: Period | None = None) -> Division:
-    """Return the balances of all accounts; income and expense become earnings of this year and of former ones."""
+    """Return the balances of all accounts. Income and expense become the earnings of this year and of former years."""
     types = account_types(selection.books)
     last = (period or selection.period).last
     year = Period(selection.fiscal_year().first if period is None else _year_before(selection), last)

@@ -113,7 +113,7 @@ def _by_date(
 
 
 def _name_order(selection: Selection, key: str) -> tuple[bool, str]:
-    """Sort by name; the row without an object comes last."""
+    """Sort by name. The row without an object comes last."""
     return not key, selection.books.lists[key].full_name.lower() if key else ""
 
 

@@ -42,7 +42,7 @@ def quantity_column(title: str, kind: str = "Quantity") -> Column:
 
 @dataclass(slots=True)
 class Table:
-    """A report. Cells are numbers, text, or None for an empty one; the first column is the label of the row."""
+    """A report. Cells are numbers, text, or None for an empty one. The first column is the label of the row."""
 
     title: str
     subtitle: str
@@ -55,7 +55,7 @@ class Table:
         self.rows.append(["TextRow", {"@rowNumber": str(len(self.rows) + 1), "@value": label}])
 
     def data(self, cells: list[Cell], row_type: str = "", value: str = "") -> None:
-        """Add a row of data; `row_type` and `value` name the object that it is about: `account`, its full name."""
+        """Add a row of data. `row_type` and `value` name its object: `account` and the full name."""
         self._add("DataRow", cells, row_type, value)
 
     def subtotal(self, cells: list[Cell], row_type: str = "", value: str = "") -> None:

@@ -23,7 +23,7 @@ def write_items(
     label: Callable[[Record], str],
     summed: Collection[int],
 ) -> list[Cell]:
-    """Write a row for each item; an item with items below it gets a heading and a subtotal.
+    """Write a row for each item. An item with items below it gets a heading and a subtotal.
 
     `cells` returns the row of an item without its label, None for an item without a row. `summed` are the indexes of
     the cells that subtotals add up. Returns the sums of all rows.
@@ -63,6 +63,6 @@ def _summed(cells: list[Cell] | None, summed: Collection[int]) -> list[Cell]:
 
 
 def add_cells(cells: list[Cell], others: list[Cell]) -> list[Cell]:
-    """Add the numbers of two rows; a cell without a number counts as nothing."""
+    """Add the numbers of two rows. A cell without a number counts as zero."""
     pairs = zip(cells, others, strict=True)
     return [one + other if isinstance(one, Decimal) and isinstance(other, Decimal) else one for one, other in pairs]

@@ -1,1 +1,1 @@
-"""The handlers of requests, one for each family of requests; `dispatch` lists them."""
+"""The handlers of requests, one for each family of requests. `simulator.company.dispatch` lists them."""

@@ -55,7 +55,7 @@ def form_1099(context: Context) -> Response:
 
 
 def change_form_1099(context: Context) -> Response:
-    """Answer Form1099CategoryAccountMappingModRq. An account belongs to one box; ForceMapping moves it."""
+    """Answer Form1099CategoryAccountMappingModRq. An account belongs to one box. ForceMapping moves it."""
     content, books = context.node[0], context.books
     mapping = books.preferences.setdefault(FORM_1099, {"IsFiling1099Misc": "false", "Boxes": {}})
     for box in content.findall("CategoryAccountMappingMod"):

@@ -34,7 +34,7 @@ _REASONS = {
     3250: "not available",
     3260: "no permission",
 }
-"""A few words for the statuses that are common; the others are shown with QuickBooks' own message."""
+"""A few words for common statuses. Others are shown with QuickBooks' own message."""
 
 OWN_QUESTIONS = {("HostQueryRq", "0"), ("CompanyQueryRq", "1"), ("PreferencesQueryRq", "2")}
 """Name and requestID of the queries that the Web Connector itself makes when it opens a company."""
@@ -47,7 +47,7 @@ class RequestEvent:
     """One request that was answered.
 
     `request_id` is its requestID. `label` is the number or name of its record (`INV-1042`), or '' if it has none.
-    `status` and `message` are those of the response; `summary` says the result in a few words: "OK", "12 records",
+    `status` and `message` are those of the response. `summary` is the result in a few words: "OK", "12 records",
     "invalid reference".
     """
 

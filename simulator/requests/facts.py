@@ -30,7 +30,7 @@ _LISTS = (
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """The QuickBooks that is simulated; `highest_version` is the newest qbXML that it reads."""
+    """The QuickBooks that is simulated. `highest_version` is the newest qbXML that it reads."""
 
     name: str = "QuickBooks Enterprise Solutions 2023"
     major_version: str = "33"
@@ -87,7 +87,7 @@ class CompanyFacts(Protocol):
 
 
 def host(product: Product, *, list_sizes: bool, file_mode: str = "SingleUser") -> Fields:
-    """Return HostRet; `list_sizes` adds the capacity of each list (IncludeListMetaData)."""
+    """Return HostRet. `list_sizes` adds the capacity of each list (IncludeListMetaData)."""
     fields: Fields = {
         "ProductName": product.name,
         "MajorVersion": product.major_version,

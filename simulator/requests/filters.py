@@ -66,7 +66,7 @@ ACCOUNT_TYPES: dict[str, tuple[str, ...]] = {
     "OrdinaryIncomeAndCOGS": ("Income", "CostOfGoodsSold"),
     "OrdinaryIncomeAndExpense": ("Income", "CostOfGoodsSold", "Expense"),
 }
-"""The AccountTypeFilter values that mean several types of accounts; any other value is the name of a type."""
+"""The AccountTypeFilter values that mean several types of accounts. Any other value is the name of a type."""
 ACCOUNT_TYPES |= {
     "BalanceSheet": (*ACCOUNT_TYPES["Asset"], *ACCOUNT_TYPES["Liability"], "Equity"),
     "LiabilityAndEquity": (*ACCOUNT_TYPES["Liability"], "Equity"),
@@ -252,7 +252,7 @@ def _name_range(_context: Context, node: Node) -> list[Test]:
 
 
 def _ref_number_range(_context: Context, node: Node) -> list[Test]:
-    """Compare as numbers when both ends are digits, else as text; an end that is left out is open."""
+    """Compare as numbers when both ends are digits, else as text. An end that is left out is open."""
     first, last = node.findtext("FromRefNumber", ""), node.findtext("ToRefNumber", "")
     if all(re.fullmatch(r"\d+", end) and int(end) <= _LARGEST_NUMBER for end in (first, last)):
 
@@ -291,7 +291,7 @@ def _currency(_context: Context, _node: Node) -> list[Test]:
 
 
 def ids_of(books: Books, node: Node, kinds: tuple[str, ...]) -> set[str]:
-    """Return the ids that a filter by reference names; …WithChildren includes the objects below."""
+    """Return the ids that a filter by reference names. …WithChildren includes the objects below."""
     ids: set[str] = set()
     for child in node:
         text = child.text or ""

@@ -56,7 +56,7 @@ def rows_response(
 ) -> Response:
     """Answer a query with its result: all of it, its first MaxReturned rows, the first page of an iterator or a count.
 
-    `row` turns an item into the name and the fields of an element; it is called only for the rows that are returned.
+    `row` turns an item into the name and the fields of an element. It is called only for the rows that are returned.
     `missing` lists the names in the request that QuickBooks does not have.
     """
     request = context.node

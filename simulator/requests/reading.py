@@ -54,7 +54,7 @@ class Reader:
         """Return the record that `node` describes: a new one, or `before` with the changes of a Mod.
 
         In a Mod, an element that is left out keeps its value, and an empty one clears its field. A line with a
-        TxnLineID changes that line; -1 adds one. If a Mod names any lines, the others are removed. Raises
+        TxnLineID changes that line, and -1 adds one. If a Mod names any lines, the others are removed. Raises
         `RequestError`.
         """
         self._is_mod = before is not None
@@ -207,7 +207,7 @@ def stored_name(tag: str, target: Aggregate) -> str | None:
 
 
 def _row_key(kind: Any) -> str | None:
-    """Return the field that identifies a row of a repeated element; None when a Mod replaces all rows."""
+    """Return the field that identifies a row of a repeated element, or None if a Mod replaces all rows."""
     if not isinstance(kind, Aggregate) or kind.is_reference:
         return None
     return next((key for key in _ROW_KEYS if key in kind), None)

@@ -41,7 +41,7 @@ class Renderer:
         self._edition = edition
 
     def render(self, element: Element, value: Any, lines: list[str]) -> None:
-        """Append an element to `lines`; empty ones are left out, unless the schema requires them.
+        """Append an element to `lines`, unless it is empty and the schema does not require it.
 
         A value is text, a dict of children (`@name` for an attribute) or a list of either for what repeats.
         """
@@ -127,7 +127,7 @@ def _quoted(value: str) -> str:
 
 
 def escape(text: str) -> str:
-    """Escape `&`, `<` and `>`; other characters stand for themselves in responses."""
+    """Escape `&`, `<` and `>`. Responses contain all other characters as they are."""
     if "&" in text or "<" in text or ">" in text:
         return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return text

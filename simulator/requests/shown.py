@@ -51,7 +51,7 @@ def address_block(address: Fields) -> Fields:
 
 
 def shown_fields(kind: Kind, fields: Fields, request: Node, *, with_lines: bool | None = None) -> Fields:
-    """Return the fields that `request` includes; `with_lines` overrides IncludeLineItems."""
+    """Return the fields that `request` includes. `with_lines` overrides IncludeLineItems."""
     lines = is_true(request.findtext("IncludeLineItems")) if with_lines is None else with_lines
     links = is_true(request.findtext("IncludeLinkedTxns"))
     owners = {child.text for child in request.findall("OwnerID")}
@@ -88,5 +88,5 @@ def _visible_lines(value: object, owners: set[str | None]) -> object:
 
 
 def _visible(custom_fields: list[Fields], owners: set[str | None]) -> list[Fields]:
-    """Return the custom fields of the owners that a request names; an empty list is written as nothing."""
+    """Return the custom fields of the owners that a request names. An empty list is not written."""
     return [each for each in custom_fields if each["OwnerID"] in owners]

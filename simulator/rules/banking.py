@@ -28,7 +28,7 @@ DEPOSITABLE = ("ReceivePayment", "SalesReceipt")
 """The transactions that a deposit can contain."""
 
 MAX_CHECK_NUMBER = 11
-"""The length of a check number on a deposit; the number of a payment can be longer."""
+"""The length of a check number on a deposit. The number of a payment can be longer."""
 
 
 def waiting_amount(books: Books, record: Record, *, own: str = "") -> Decimal:

@@ -66,7 +66,7 @@ def percent_of(amount: Decimal, percent: Decimal) -> Decimal:
 
 
 def special_account(books: Books, special: str) -> Fields:
-    """Return a reference to a special account; QuickBooks makes one that the company file does not have."""
+    """Return a reference to a special account. If the company file does not have it, QuickBooks makes it."""
     if special == "OpeningBalanceEquity":
         return opening_equity(books)
     name, account_type = _SPECIAL_ACCOUNTS[special]

@@ -1,4 +1,4 @@
-"""Stock: adjustments, assemblies that are built, transfers between sites; and time and mileage, which post nothing."""
+"""Stock: adjustments, assemblies that are built, transfers between sites, and time and mileage, which post nothing."""
 
 from __future__ import annotations
 

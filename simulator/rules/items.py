@@ -1,4 +1,4 @@
-"""Prices, costs, accounts, units and stock of items for transactions; and the rules of stock items."""
+"""Prices, costs, accounts, units and stock of items for transactions, and the rules of stock items."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def price_with_level(books: Books, item: Record, price: Decimal, level_id: str) 
 
 
 def average_cost(books: Books, item: Record) -> Decimal:
-    """Return the average cost of one base unit; the purchase cost while there is no stock."""
+    """Return the average cost of one base unit, or the purchase cost while there is no stock."""
     on_hand, value = books.ledger.on_hand.get(item.id, ZERO), books.ledger.stock_value.get(item.id, ZERO)
     if on_hand > 0 and value > 0:
         return (value / on_hand).quantize(UNIT_PRICE)

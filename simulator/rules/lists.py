@@ -206,7 +206,7 @@ def add_transaction(books: Books, kind_name: str, fields: Fields, at: int) -> Re
 
 
 def opening_equity(books: Books) -> Fields:
-    """Return a reference to the account for opening balances; QuickBooks makes it when there is none."""
+    """Return a reference to the account for opening balances. If there is none, QuickBooks makes it."""
     name = "Opening Balance Equity"
     account = books.named(name, ("Account",))
     if account is None:
@@ -259,7 +259,7 @@ _CASH_FLOWS = {
     "OtherCurrentAsset": "Operating",
     "OtherCurrentLiability": "Operating",
 }
-"""The part of the cash flow statement by account type; income and expenses are in none."""
+"""The part of the cash flow statement by account type. Income and expenses are in none."""
 
 
 class AccountRules(ListRules):

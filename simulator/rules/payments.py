@@ -1,4 +1,4 @@
-"""Payments of customers and to vendors, the transactions that they settle, discounts and credits; and refunds."""
+"""Payments from customers and to vendors, the transactions that they settle, discounts, credits and refunds."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ class ReceivePaymentRules(SettlingRules):
         return applied
 
     def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002 - all that posts stands in the record
-        """Debit undeposited funds, credit receivables; settle the invoices it is applied to."""
+        """Debit undeposited funds, credit receivables, and settle the invoices that the payment names."""
         fields = record.fields
         total = decimal(fields, "TotalAmount")
         customer, account = reference_id(fields, "CustomerRef"), reference_id(fields, "ARAccountRef")
@@ -248,7 +248,7 @@ class BillPaymentRules(SettlingRules):
         return "" if "IsToBePrinted" in draft.kind.fields else super().next_ref_number(books, draft)
 
     def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002
-        """Credit the account that pays, debit payables; settle the bills."""
+        """Credit the account that pays, debit payables, and settle the bills."""
         fields = record.fields
         total, vendor = decimal(fields, "Amount"), reference_id(fields, "PayeeEntityRef")
         payable = reference_id(fields, "APAccountRef")
@@ -295,7 +295,7 @@ class RefundRules(TransactionRules):
         fields.setdefault("RefundFromAccountRef", special_account(books, "UndepositedFunds"))
 
     def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002
-        """Credit the account that pays, debit receivables; use up the credits."""
+        """Credit the account that pays, debit receivables, and use up the credits."""
         fields = record.fields
         total, customer = decimal(fields, "TotalAmount"), reference_id(fields, "CustomerRef")
         postings = (

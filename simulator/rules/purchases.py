@@ -181,7 +181,7 @@ class PurchaseRules(TransactionRules):
         return rounded(price * decimal(line, "Quantity")) if "Quantity" in line else rounded(price)
 
     def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002 - all that posts stands in the record
-        """Credit payables or the account that pays, debit each line; put the items in stock."""
+        """Credit payables or the account that pays, debit each line, and put the items in stock."""
         fields = record.fields
         entity, total = reference_id(fields, self.entity), decimal(fields, self.total)
         is_open = self.account == "APAccountRef"
@@ -218,7 +218,7 @@ class PurchaseRules(TransactionRules):
 
 
 class PurchaseOrderRules(PurchaseRules):
-    """Purchase orders post nothing; receipts and bills fulfil them."""
+    """Purchase orders post nothing. Receipts and bills fulfil them."""
 
     total = "TotalAmount"
     account = ""
@@ -272,12 +272,12 @@ class PurchaseOrderRules(PurchaseRules):
 
 
 class BillRules(PurchaseRules):
-    """Bills credit accounts payable; bill payments and credits settle them."""
+    """Bills credit accounts payable. Bill payments and credits settle them."""
 
     total = "AmountDue"
 
     def complete_due_date(self, books: Books, draft: Draft) -> None:
-        """Compute the due date from the terms; without any, a bill is due after ten days."""
+        """Compute the due date from the terms. A bill without terms is due after ten days."""
         fields = draft.fields
         if "DueDate" not in fields and not draft.reference("TermsRef"):
             fields["DueDate"] = (

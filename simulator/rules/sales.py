@@ -304,7 +304,7 @@ class SalesRules(TransactionRules):
 
 
 def times(line: Fields, rate: Decimal) -> Decimal:
-    """Return quantity times rate, in cents; the quantity is 1 unless the line has one."""
+    """Return quantity times rate, in cents. A line without a quantity has the quantity 1."""
     return rounded(rate * decimal(line, "Quantity")) if "Quantity" in line else rounded(rate)
 
 
@@ -313,7 +313,7 @@ class EstimateRules(SalesRules):
 
 
 class SalesOrderRules(SalesRules):
-    """Sales orders post nothing; invoices fulfil them."""
+    """Sales orders post nothing. Invoices fulfil them."""
 
     def derived(self, books: Books, record: Record) -> Fields:
         """Return the invoiced quantity of each line, and whether the order is fully invoiced."""
@@ -345,7 +345,7 @@ def shown_lines(lines: list[Any], change: Callable[[Fields], Fields]) -> list[An
 
 
 class InvoiceRules(SalesRules):
-    """Invoices debit accounts receivable; payments and credits settle them."""
+    """Invoices debit accounts receivable. Payments and credits settle them."""
 
     sign = 1
 
@@ -359,7 +359,7 @@ class InvoiceRules(SalesRules):
         draft.fields.setdefault("ARAccountRef", special_account(books, "AccountsReceivable"))
 
     def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002 - all that posts stands in the record
-        """Debit receivables with the total, credit income with each line; move the stock."""
+        """Debit receivables with the total, credit income with each line, and move the stock."""
         if record.fields.get("IsPending") == "true":
             return NOTHING
         settled = tuple(
@@ -408,7 +408,7 @@ class SalesReceiptRules(SalesRules):
         draft.fields.setdefault("DepositToAccountRef", special_account(books, "UndepositedFunds"))
 
     def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002
-        """Debit the account for deposits with the total, credit income with each line; move the stock."""
+        """Debit the account for deposits with the total, credit income with each line, and move the stock."""
         fields = record.fields
         if fields.get("IsPending") == "true":
             return NOTHING
@@ -429,7 +429,7 @@ class CreditMemoRules(SalesRules):
         draft.fields.setdefault("ARAccountRef", special_account(books, "AccountsReceivable"))
 
     def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002
-        """Credit receivables with the total, debit income with each line; put the stock back."""
+        """Credit receivables with the total, debit income with each line, and put the stock back."""
         if record.fields.get("IsPending") == "true":
             return NOTHING
         return Effects((receivable(record, -1), *self.income(record)), (), self.stock(record))

@@ -40,7 +40,7 @@ def tax_rate(books: Books, item_id: str) -> Decimal:
 
 
 def default_tax_item(books: Books, customer: Fields) -> Fields:
-    """Return a reference to the tax item of a customer, else the company's; empty without one."""
+    """Return a reference to the tax item of a customer, else the company's, or an empty one if there is none."""
     return customer.get("ItemSalesTaxRef") or books.preferences.get("DefaultItemSalesTaxRef") or {}
 
 

@@ -23,10 +23,10 @@ _EXPECTATIONS = ("executed", "repeated_writes", "executed_in_wrong_file", "fault
 class Expectations:
     """The state that a run must end with.
 
-    `executed`: how many times QuickBooks executed each request without an error; requests without an entry do not
-    matter. `repeated_writes`: how many writes were executed again after they had succeeded. `executed_in_wrong_file`:
-    how many requests of the service the company of the fault wrong-file executed. `faults_happened`: "all", or the
-    names of the steps that must have happened.
+    `executed`: how many times QuickBooks executed each request without an error. Requests without an entry do
+    not matter. `repeated_writes`: how many writes were executed again after they had succeeded.
+    `executed_in_wrong_file`: how many requests of the service the company of the fault wrong-file executed.
+    `faults_happened`: "all", or the names of the steps that must have happened.
     """
 
     executed: Mapping[str, int] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class Expectations:
 
     @classmethod
     def of(cls, document: Any, names: Iterable[str] | None = None) -> Expectations:
-        """Check the value of `expect` and return it; `names` are the names of the steps. Raises `ValueError`."""
+        """Check the value of `expect` and return it. `names` are the names of the steps. Raises `ValueError`."""
         if not isinstance(document, dict):
             raise ValueError(f'expect is an object like {{"executed": {{"CustomerAddRq": 1}}}}, not {document!r}')  # noqa: TRY004 - every mistake in a script is one kind of error
         refuse_unknown("expect", document, _EXPECTATIONS)
@@ -66,7 +66,7 @@ class Expectations:
         )
 
     def problems(self, company: Company, elsewhere: Sequence[Execution], plan: FaultPlan) -> list[str]:
-        """Return a sentence for each expectation that failed; `elsewhere` are the executions in another company."""
+        """Return a sentence for each expectation that failed. `elsewhere` are the executions in another company."""
         failures = []
         counts = Counter(execution.name for execution in company.executed if execution.succeeded)
         for name, count in self.executed.items():

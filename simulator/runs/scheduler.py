@@ -29,18 +29,18 @@ class StopEvent(Protocol):
         ...
 
     def wait(self, timeout: float) -> bool:
-        """Wait for a number of seconds or until it is set; return whether it is set."""
+        """Wait for a number of seconds or until it is set. Return whether it is set."""
         ...
 
 
 class Simulator:
     """One application: its `.qwc` text, the password that the user typed, the company in QuickBooks.
 
-    `sleep` waits within a session of `run_once`; `run` waits on the stop event instead, so stopping takes effect at
+    `sleep` waits within a session of `run_once`. `run` waits on the stop event instead, so stopping takes effect at
     once. `on_progress(percent, text)` is the Status column, `on_call(method, text)` the log,
     `on_session(result)` is called after every session that `run` starts. `interactive(url)` asks the user to open a
     web page, `on_warning(text)` to continue after a warning of clientVersion.
-    `faults` happen on the line and in QuickBooks; simulators of several machines share one plan.
+    `faults` happen on the line and in QuickBooks. Simulators of several machines share one plan.
     Raises `QbwcError` for a `.qwc` that the Web Connector would refuse.
     """
 
@@ -81,7 +81,7 @@ class Simulator:
         self._added = False
 
     def run_once(self) -> SessionResult:
-        """Run one session, as "Update Selected" does; the first call adds the application."""
+        """Run one session, as "Update Selected" does. The first call adds the application."""
         if not self._added:
             try:
                 self.connector.add_application()
@@ -94,7 +94,7 @@ class Simulator:
     def run(self, stop_event: StopEvent, every_seconds: float | None = None, *, auto_run: bool = True) -> None:
         """Run sessions until `stop_event` is set.
 
-        `every_seconds` is the pause between sessions; None means the Scheduler of the `.qwc` (`ValueError` without
+        `every_seconds` is the pause between sessions. None means the Scheduler of the `.qwc` (`ValueError` without
         one). With Auto-Run, authenticate can set a longer one or postpone the next session. Without it the user
         starts every session.
         """

@@ -76,7 +76,7 @@ class Script(Scenario):
         return cls(faults, Expectations.of(document.get("expect", {}), names), machines, sessions, about)
 
     def start(self, qwc_text: str, password: str, company: Company, **options: Any) -> ScriptRun:
-        """Return a run of this script; `options` are those of `ScriptRun`.
+        """Return a run of this script. `options` are those of `ScriptRun`.
 
         Raises `QbwcError` for a `.qwc` that the Web Connector would refuse.
         """
@@ -84,7 +84,7 @@ class Script(Scenario):
 
 
 def _faults(steps: list[Any]) -> tuple[Fault, ...]:
-    """Read the steps; an `until` that is a name means the event of the step with that name."""
+    """Read the steps. An `until` that is a name means the event of the step with that name."""
     steps_with_names = [step for step in steps if isinstance(step, dict) and isinstance(step.get("name"), str)]
     twice = [name for name, number in Counter(step["name"] for step in steps_with_names).items() if number > 1]
     if twice:

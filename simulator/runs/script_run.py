@@ -27,9 +27,9 @@ _IDLE_CALLS = {"serverVersion", "clientVersion", "authenticate", "closeConnectio
 
 
 class ScriptRun:
-    """The simulators of a script, one for each machine. Their sessions run at the same time; their calls take turns.
+    """The simulators of a script, one for each machine. Their sessions run at the same time. Their calls take turns.
 
-    The options are those of `Simulator`; `on_session` is called after every session. With several machines the texts of
+    The options are those of `Simulator`. `on_session` is called after every session. With several machines the texts of
     progress, log and status begin with the number of the machine. Use `simulators` to run them in another order.
     """
 
@@ -76,7 +76,7 @@ class ScriptRun:
         ]
 
     def run_once(self) -> list[SessionResult]:
-        """Run a session on each machine; return their results by machine."""
+        """Run a session on each machine. Return the results in the order of the machines."""
         results: dict[int, SessionResult] = {}
         if len(self.simulators) == 1:
             results[1] = self.simulators[0].run_once()

@@ -22,7 +22,7 @@ _REFERENCE = ("ListID", "FullName")
 class Simple:
     """The type of text: a base type of QBXML (`AMTTYPE`) with its restrictions.
 
-    `values` maps the values of an enumeration to the version that introduced them; it is empty for other types.
+    `values` maps the values of an enumeration to the version that introduced them. It is empty for other types.
     """
 
     base: str
@@ -164,7 +164,7 @@ class Element:
 
     @property
     def values(self) -> dict[str, Version]:
-        """The values of an enumeration and the versions that introduced them; empty for other types."""
+        """The values of an enumeration and the versions that introduced them. It is empty for other types."""
         return self.type.values if isinstance(self.type, Simple) else {}
 
     @property
@@ -205,7 +205,7 @@ def version(text: str) -> Version:
 
 
 class _Reader:
-    """Turns the compact form into objects; a type that several elements share becomes one object."""
+    """Turns the compact form into objects. A type that several elements share becomes one object."""
 
     def __init__(self, types: list[Any]) -> None:
         self._types = types

@@ -83,7 +83,7 @@ def _check_integer(name: str, text: str, kind: Simple) -> None:
 
 
 def canonical(text: str, kind: Simple, zone: tzinfo) -> str:
-    """Return a checked value as QuickBooks stores and writes it; '' stays ''."""
+    """Return a checked value as QuickBooks stores and writes it. '' stays ''."""
     base = kind.base
     if base == "STRTYPE":
         return stored_text(text)
@@ -112,12 +112,12 @@ def number_text(number: Decimal, decimals: int) -> str:
 
 
 def money(amount: Decimal) -> str:
-    """Write an amount with two decimals; never "-0.00"."""
+    """Write an amount with two decimals. Zero has no sign."""
     return f"{amount or Decimal():.2f}"
 
 
 def moment(name: str, text: str, zone: tzinfo) -> datetime | None:
-    """Read a DATETIMETYPE; local time of `zone` when it has no offset. Empty is None.
+    """Read a DATETIMETYPE. Without an offset it is local time in `zone`. Empty text is None.
 
     A `ToModifiedDate` without a time is 23:59:59 of its day. Raises `RequestError` 3020.
     """
@@ -146,7 +146,7 @@ def moment(name: str, text: str, zone: tzinfo) -> datetime | None:
 
 
 def day(name: str, text: str) -> date | None:
-    """Read a DATETYPE; empty is None. Raises `RequestError` 3020."""
+    """Read a DATETYPE. Empty text is None. Raises `RequestError` 3020."""
     if not text:
         return None
     matched = _DAY.fullmatch(text)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 REFERENCES_BY_ID = "8"
-"""ListIDs begin with this digit; everything else in a reference is a full name."""
+"""ListIDs begin with this digit. Everything else in a reference is a full name."""
 
 Content = dict[str, Any]
 

@@ -32,7 +32,7 @@ _TEXTS = {
 
 
 def random_request(model: Element, books: Books, random: Random) -> str:
-    """Return the text of a request of this type; most of its references exist in the books."""
+    """Return the text of a request of this type. Most of its references exist in the books."""
     node = defusedxml.ElementTree.fromstring(_element(model, random))
     make_plausible(node, books, random)
     return str(defusedxml.ElementTree.tostring(node, encoding="us-ascii").decode())

@@ -68,7 +68,7 @@ def shape(element: Element) -> str:
 
 
 def records(response: Element) -> Iterator[str]:
-    """Yield the shape of each record of a response; a report yields its head and each of its rows."""
+    """Yield the shape of each record of a response. For a report, yield its head and each of its rows."""
     if response.tag in {"ListDelRs", "TxnDelRs"}:
         if len(response):
             yield shape(response)

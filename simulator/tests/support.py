@@ -45,7 +45,7 @@ QWC = f"""<?xml version="1.0"?>
 
 
 def qwc(**changes: str | None) -> str:
-    """Return the sample `.qwc` with elements replaced; None removes one."""
+    """Return the sample `.qwc` with elements replaced. None removes one."""
     text = QWC
     for name, value in changes.items():
         element = "" if value is None else f"<{name}>{escape(value)}</{name}>"
@@ -74,7 +74,7 @@ def _books(time_zone: str, product: Product, **sizes: Any) -> bytes:
 
 
 def document(body: str, *, version: str = "13.0", on_error: str = "continueOnError", sets: str = "") -> str:
-    """Write a QBXML document around request elements; `sets` holds more attributes of QBXMLMsgsRq."""
+    """Write a QBXML document around request elements. `sets` holds more attributes of QBXMLMsgsRq."""
     return (
         f'<?xml version="1.0" encoding="utf-8"?>\n<?qbxml version="{version}"?>\n'
         f'<QBXML>\n<QBXMLMsgsRq onError="{on_error}"{sets}>\n{body}\n</QBXMLMsgsRq>\n</QBXML>'
@@ -82,13 +82,13 @@ def document(body: str, *, version: str = "13.0", on_error: str = "continueOnErr
 
 
 def ask(company: Any, body: str, **options: str) -> Any:
-    """Ask a company or session; returns the parsed QBXMLMsgsRs element."""
+    """Ask a company or session. Return the parsed QBXMLMsgsRs element."""
     text = company.process_request(document(body, **options))
     return defusedxml.ElementTree.fromstring(text.encode())[0]
 
 
 def customers(company: Any, filters: str = "", attributes: str = "") -> Any:
-    """Query customers; returns the parsed response."""
+    """Query customers. Return the parsed response."""
     return ask(company, f'<CustomerQueryRq requestID="1"{attributes}>{filters}</CustomerQueryRq>')[0]
 
 
@@ -106,7 +106,7 @@ ADD = '<CustomerAddRq requestID="9"><CustomerAdd><Name>Once</Name></CustomerAdd>
 
 
 def recovery(company: Any, body: str = "", **ids: str) -> Any:
-    """Ask with the IDs of message sets: `new` and `old`; returns the parsed QBXMLMsgsRs element."""
+    """Ask with the IDs of message sets: `new` and `old`. Return the parsed QBXMLMsgsRs element."""
     attribute_names = {"new": "newMessageSetID", "old": "oldMessageSetID"}
     attributes = "".join(f' {attribute_names[key]}="{value}"' for key, value in ids.items())
     return ask(company, body, on_error="stopOnError", sets=attributes)

@@ -1,4 +1,4 @@
-"""Postings of purchases, banking and journals; and the books as a whole after any sequence of requests."""
+"""Postings of purchases, banking and journals, and the books as a whole after any sequence of requests."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ EVERYTHING = "CLR-ALL-MSG-SETS"
 
 
 def say(company: Any, new: str | None, old: str | None, body: str) -> str:
-    """Send a message set; return its status and the statuses of its responses: `0: 0`, `9002:`."""
+    """Send a message set. Return its status and the statuses of its responses: `0: 0`, `9002:`."""
     ids = "".join(f' {name}MessageSetID="{value}"' for name, value in (("new", new), ("old", old)) if value is not None)
     response = ask(company, body, on_error="stopOnError", sets=ids)
     assert (response.get("newMessageSetID") is None) == (not ids)

@@ -31,7 +31,7 @@ def keeper() -> Bookkeeper:
 
 
 def name_of(kind: str, name: str) -> Content:
-    """Return the fields of an Add request that name an entity; an employee's name is built from two."""
+    """Return the fields of an Add request that name an entity. The name of an employee consists of two of them."""
     return (
         {"FirstName": name.split(maxsplit=1)[0], "LastName": name.split()[1]} if kind == "Employee" else {"Name": name}
     )

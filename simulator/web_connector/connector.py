@@ -1,8 +1,8 @@
 """The Web Connector: runs sessions with a service in the order of the protocol.
 
 serverVersion → clientVersion → authenticate → (QuickBooks opens) → sendRequestXML ⇄ receiveResponseXML →
-closeConnection; getLastError, connectionError and the interactive calls when responses require them. A call that fails
-ends the session with the number of its method, as in the real Web Connector: nothing is repeated.
+closeConnection. It calls getLastError, connectionError and the interactive methods if responses require them. A call
+that fails ends the session with the number of its method, as in the real Web Connector. Nothing is repeated.
 
 Intuit's guide leaves some cases open. This connector calls closeConnection after a postponed update, after `done` from
 connectionError and after QBWC1014. After the user stops a session it makes no further call.
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 CLIENT_VERSION = "2.3.0.215"
 NO_OP_WAIT_SECONDS = 5
-"""How long the Web Connector waits after NoOp; it is not configurable."""
+"""How long the Web Connector waits after NoOp. It cannot be changed."""
 MAX_OPEN_ATTEMPTS = 20
-"""The real Web Connector retries until connectionError returns `done`; a test must end."""
+"""The real Web Connector retries until connectionError returns `done`. This one gives up, because a test must end."""
 
 _HCP_REQUEST = (
     '<?xml version="1.0" encoding="utf-8"?>\n<?qbxml version="{version}"?>\n'
@@ -50,7 +50,7 @@ FAILED_CALL = {
     "closeConnection": 1044,
     "connectionError": 1045,
 }
-"""The error number of each method; the interactive methods have none."""
+"""The error number of each method. The interactive methods have none."""
 _FAILED = 1006
 _BAD_CLIENT_VERSION_ANSWER = 1046
 _REFUSED_CLIENT_VERSION = 1037
@@ -68,7 +68,7 @@ class SessionResult:
     """The result of a session.
 
     `status` is the text of the Status column. `error` is None, the QBWC number, or the negative number that the service
-    returned from receiveResponseXML; a text of getLastError without a number is a status only.
+    returned from receiveResponseXML. A text of getLastError without a number is only a status.
 
     `requests` counts the requests that QuickBooks got. `postpone_seconds` and `min_interval_seconds` are the values of
     authenticate for the scheduler (None: none, or Auto-Run is off).
@@ -85,10 +85,10 @@ class SessionResult:
 class WebConnector:
     """One application in the Web Connector.
 
-    `sleep` waits for seconds; `stopped` tells whether the user pressed Stop. `on_progress(percent, text)` is the Status
-    column, `on_call(method, text)` the log. `interactive(url)` asks the user to open a web page, `on_warning(text)` to
-    continue after a warning of clientVersion. `auto_run` is the Auto-Run box: without it the scheduler's values do not
-    count.
+    `sleep` waits for seconds. `stopped` returns whether the user pressed Stop. `on_progress(percent, text)` is the
+    Status column, `on_call(method, text)` the log. `interactive(url)` asks the user to open a web page,
+    `on_warning(text)` to continue after a warning of clientVersion. `auto_run` is the Auto-Run box. Without it the
+    scheduler's values do not count.
     """
 
     def __init__(
@@ -145,11 +145,11 @@ class WebConnector:
                     _OTHER_FILE_ID,
                     "Unique OwnerID/FileID pair value required: the company has another FileID of this OwnerID.",
                 )
-            # The real value ends with .NET ticks; any number that tells two locks apart does.
+            # The real value ends with .NET ticks. Any number that tells two locks apart does.
             fields.setdefault("AppLock", f"LOCKED:{self._machine}:{self.company.clock.seconds() * 10_000_000}")
 
     def run_session(self) -> SessionResult:
-        """Run one session from the certificate check to its end; failures are in the result, never raised."""
+        """Run one session from the certificate check to its end. Failures are in the result, and none is raised."""
         session = _Session(self)
         try:
             self._check_certificate()
@@ -279,7 +279,7 @@ class _Session:
         return self._close(text, code, min_interval=min_interval)
 
     def _greet(self) -> SessionResult | None:
-        """Exchange versions; return the result when the service refuses this Web Connector."""
+        """Exchange versions. Return a result if the service refuses this Web Connector."""
         connector = self._connector
         for method, parts in (("serverVersion", {}), ("clientVersion", {"strVersion": connector.client_version})):
             reply = connector.call(method, **parts)
@@ -288,7 +288,7 @@ class _Session:
             except SoapError as error:
                 if not error.fault:
                     raise call_failed(method, error) from error
-                text = ""  # both methods are optional; a service without them returns a fault
+                text = ""  # both methods are optional: a service without them returns a fault
             connector.log(method, f"← {text!r}")
         if text == "":
             return None
@@ -307,7 +307,7 @@ class _Session:
         raise QbwcError(_BAD_CLIENT_VERSION_ANSWER, f"clientVersion answered with a syntax that is not known: {text!r}")
 
     def _authenticate(self) -> tuple[str, int, int | None]:
-        """Log in; return the status, the seconds to postpone (0: none) and the scheduler's minimum interval."""
+        """Log in. Return the status, the seconds to postpone (0: none) and the scheduler's minimum interval."""
         connector = self._connector
         reply = connector.call(
             "authenticate", strUserName=connector.qwc.user_name, strPassword=connector.password
@@ -348,7 +348,7 @@ class _Session:
         return f"QBWC{_QUICKBOOKS_NOT_OPEN}: gave up after {MAX_OPEN_ATTEMPTS} attempts"
 
     def _exchange(self, facts: str) -> tuple[str, int | None]:
-        """Exchange requests and responses until the service has no more; return status text and error number."""
+        """Exchange requests and responses until the service has no more. Return status text and error number."""
         connector = self._connector
         while True:
             if connector.stopped():  # never between a request and its response, so every execution is reported
@@ -397,7 +397,7 @@ class _Session:
         return progress
 
     def _ask_why(self) -> tuple[str, int | None] | None:
-        """Call getLastError after an empty request; return None to continue, else status text and error number."""
+        """Call getLastError after an empty request. Return None to continue, else status text and error number."""
         connector = self._connector
         reason = connector.call_for_string("getLastError", ticket=self._ticket)
         if reason == "NoOp":
@@ -426,7 +426,7 @@ class _Session:
     def _close(
         self, text: str, error: int | None = None, *, postpone: int | None = None, min_interval: int | None = None
     ) -> SessionResult:
-        """End the session with closeConnection; a failure of that call is only logged."""
+        """End the session with closeConnection. A failure of that call is only logged."""
         self.end()
         try:
             self._connector.call_for_string("closeConnection", ticket=self._ticket)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Machine:
-    """One machine. The key `machine` of a fault names its `number`; `calls`, if present, records a session's calls.
+    """One machine. The key `machine` of a fault names its `number`. `calls`, if present, records a session's calls.
 
     Without `turns` it waits for no other machine.
     """
@@ -49,7 +49,7 @@ class Turns:
         self._turn = 0
 
     def begin(self, machines: Iterable[int]) -> None:
-        """Begin the sessions of these machines; the first one has the first turn."""
+        """Begin the sessions of these machines. The first one has the first turn."""
         with self._changed:
             self._awake = sorted(machines)
             self._turn = self._awake[0]

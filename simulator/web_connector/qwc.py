@@ -53,8 +53,9 @@ class QwcFile:
 def read_qwc(text: str) -> QwcFile:
     """Read and check a `.qwc` file's text.
 
-    Raises `QbwcError` with the number that the Web Connector shows: 1039 not XML, an element missing or no GUID;
-    1000, 1001, 1002, 1010 for the URLs; 1034 AuthFlags; 1065 QBType; 1080 IsReadOnly.
+    Raises `QbwcError` with the number that the Web Connector shows: 1039 for text that is not XML, for
+    a missing element and for a wrong GUID, 1000, 1001, 1002 and 1010 for the URLs, 1034 for AuthFlags, 1065 for QBType,
+    1080 for IsReadOnly.
     """
     try:
         root = defusedxml.ElementTree.fromstring(text.encode(), forbid_dtd=True)

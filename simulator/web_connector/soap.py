@@ -31,7 +31,7 @@ _OK = 200
 
 
 class SoapError(Exception):
-    """The response does not have the declared type; `fault` tells whether it is a SOAP fault."""
+    """The response does not have the declared type. `fault` tells whether it is a SOAP fault."""
 
     def __init__(self, message: str, *, fault: bool = False) -> None:
         self.fault = fault
@@ -39,7 +39,7 @@ class SoapError(Exception):
 
 
 def call_headers(method: str) -> dict[str, str]:
-    """Return the HTTP headers of a call; the action is in double quotes, as .NET writes it."""
+    """Return the HTTP headers of a call. The action is in double quotes, as .NET writes it."""
     return {
         "User-Agent": USER_AGENT,
         "Content-Type": "text/xml; charset=utf-8",
@@ -48,7 +48,7 @@ def call_headers(method: str) -> dict[str, str]:
 
 
 def envelope(method: str, parts: Mapping[str, str | int | None]) -> bytes:
-    """Write a call in one line. An empty string becomes `<name />`; None (null) is left out, as .NET does."""
+    """Write a call in one line. An empty string becomes `<name />`, and None (null) is left out, as in .NET."""
     children = []
     for name, value in parts.items():
         if value is None:
@@ -62,7 +62,7 @@ def envelope(method: str, parts: Mapping[str, str | int | None]) -> bytes:
 
 
 def read_string(method: str, status: int, body: bytes) -> str:
-    """Return a string result; a missing or nil one is ''. Raises `SoapError`."""
+    """Return a string result. A missing or nil one is ''. Raises `SoapError`."""
     result = _result(method, status, body)
     return "" if result is None else _text(result)
 
@@ -112,5 +112,5 @@ def _text(element: Element) -> str:
 
 
 def _escape(text: str) -> str:
-    """Escape what .NET's writer escapes in text; quotes are left alone, CR becomes a reference."""
+    """Escape what .NET's writer escapes in text. Quotes stay as they are, and CR becomes a reference."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\r", "&#xD;")

@@ -1,6 +1,6 @@
 """How the Web Connector reaches the service: a Protocol of two methods, and its implementation over HTTP.
 
-Tests pass a scripted server instead; `simulator.faults` wraps a transport to lose and repeat calls.
+Tests pass a scripted server instead. `simulator.faults` wraps a transport to lose and repeat calls.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ class Transport(Protocol):
     """The part of HTTP that the Web Connector uses. It does not follow redirects."""
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
-        """Send a SOAP call; return status code and body. Raises `TransportError` if no response arrives."""
+        """Send a SOAP call. Return status code and body. Raises `TransportError` if no response arrives."""
         ...
 
     def get(self, url: str) -> int:
-        """Fetch a page as the certificate check does; return its status code. Raises `TransportError`."""
+        """Fetch a page as the certificate check does. Return its status code. Raises `TransportError`."""
         ...
 
 
@@ -39,7 +39,7 @@ class HttpTransport:
         )
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
-        """Send a SOAP call; a 200 that is not `text/xml` is refused, as in .NET's client."""
+        """Send a SOAP call. Refuse a 200 that is not `text/xml`, as .NET's client does."""
         try:
             response = self._pool.request("POST", url, headers=dict(headers), body=body, redirect=False)
         except urllib3.exceptions.HTTPError as error:
@@ -50,7 +50,7 @@ class HttpTransport:
         return response.status, response.data
 
     def get(self, url: str) -> int:
-        """Fetch a page; redirects are not followed."""
+        """Fetch a page without following redirects."""
         try:
             return self._pool.request("GET", url, redirect=False).status
         except urllib3.exceptions.HTTPError as error:
