@@ -178,6 +178,11 @@ bench: .venv/.installed ## Measure imports, calls to the local stack with 10,000
 openapi: .venv/.installed ## Write docs/openapi.json from the handlers
 	PYTHONPATH=src $(BIN)/python -m tools.openapi
 
+.PHONY: generate
+generate: openapi ## Write every file that is made from the code: docs/openapi.json, local/sam-env.json, events of the convenience queries
+	PYTHONPATH=src $(BIN)/python -m tools.query_events
+	$(BIN)/python -m local.sam_environment --write
+
 .PHONY: lint-openapi
 lint-openapi: ## Lint docs/openapi.json with Redocly and Spectral, which need Node
 	npx --yes @redocly/cli lint docs/openapi.json

@@ -1,12 +1,12 @@
 """The environment file for `sam local`: the variables of each function, with the values for one machine.
 
-`python -m local.sam_environment > local/sam-env.json` writes the file that is committed. `sam local` sets only
-variables that the template declares.
+`make generate` writes the file that is committed. `sam local` sets only variables that the template declares.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 
 from local.programs import ROOT
 from local.template import Template
@@ -27,5 +27,14 @@ def sam_environment() -> dict[str, dict[str, str]]:
     return {function.logical_id: {**function.environment, **endpoints} for function in template.functions()}
 
 
+def main(arguments: list[str]) -> None:
+    """Print the environment, or write it to its file with `--write`."""
+    text = json.dumps(sam_environment(), indent=2)
+    if arguments == ["--write"]:
+        FILE.write_text(f"{text}\n", encoding="utf-8")
+    else:
+        print(text)
+
+
 if __name__ == "__main__":
-    print(json.dumps(sam_environment(), indent=2))
+    main(sys.argv[1:])

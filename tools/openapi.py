@@ -121,6 +121,10 @@ def document() -> dict[str, Any]:
     return _with_examples(_with_plain_names(whole))
 
 
+class MissingExample(Exception):
+    """A body has no example. The message says where to add it."""
+
+
 def _events(event: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of each event. An event can have members that its schema does not name."""
     schemas = {}
@@ -165,6 +169,8 @@ def _with_examples(whole: dict[str, Any]) -> dict[str, Any]:
         for body in (operation.get("requestBody", {}), *operation["responses"].values()):
             if content := body.get("content", {}).get(JSON):
                 schema = content["schema"]["$ref"].rpartition("/")[2]
+                if schema not in EXAMPLES:
+                    raise MissingExample(f"Add an example of {schema} to EXAMPLES in tools/openapi_examples.py.")
                 content["examples"] = {
                     name: {"$ref": f"#/components/examples/{schema}.{name}"} for name in EXAMPLES[schema]
                 }

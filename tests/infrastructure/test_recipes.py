@@ -15,6 +15,7 @@ import pytest
 from domain.queries import QUERIES
 from handlers.rest.errors import STATUSES
 from handlers.views.requests import QueuedRequestView
+from tools.query_events import text_of
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTRACT = ROOT / "docs" / "reference" / "service-contract.md"
@@ -53,4 +54,11 @@ def test_every_convenience_query_and_its_parameters_are_in_the_contract() -> Non
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
 def test_every_convenience_query_has_its_files(query: object) -> None:
     for file in (f"src/handlers/query_{query.name}.py", f"events/query_{query.name}.json"):  # type: ignore[attr-defined]
-        assert (ROOT / file).exists(), f"add {file}"
+        assert (ROOT / file).exists(), f"add {file}; make generate writes events"
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_the_event_of_a_convenience_query_is_generated(name: str) -> None:
+    file = ROOT / "events" / f"query_{name}.json"
+
+    assert file.read_text(encoding="utf-8") == text_of(name), "run make generate"

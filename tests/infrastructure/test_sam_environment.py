@@ -12,7 +12,7 @@ from local.template import Template
 def test_the_file_has_each_function_with_each_of_its_variables_and_nothing_else() -> None:
     committed = json.loads(FILE.read_text(encoding="utf-8"))
 
-    assert committed == sam_environment(), "run: .venv/bin/python -m local.sam_environment > local/sam-env.json"
+    assert committed == sam_environment(), "run make generate"
 
 
 def test_the_template_declares_every_variable_of_the_file() -> None:

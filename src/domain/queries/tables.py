@@ -50,8 +50,10 @@ _LIST_PARAMETERS = (
 _TRANSACTION_PARAMETERS = (
     *_date_range("modified_date", MOMENT, "ModifiedDateRangeFilter/{}ModifiedDate", "Changed"),
     *_date_range("transaction_date", DAY, "TxnDateRangeFilter/{}TxnDate", "Dated", when="on or {} this day"),
-    Parameter("customer_list_id", LIST_ID, "EntityFilter/ListID", "Transactions of the customer with this ListID."),
     Parameter("include_line_items", BOOLEAN, "IncludeLineItems", "Also return the line items.", default="false"),
+)
+_CUSTOMER = Parameter(
+    "customer_list_id", LIST_ID, "EntityFilter/ListID", "Transactions of the customer with this ListID."
 )
 _STATUS = Parameter("status", TEXT, "PaidStatus", "Paid, unpaid or all.", choices=("All", "PaidOnly", "NotPaidOnly"))
 
@@ -61,8 +63,15 @@ QUERIES: Mapping[str, Query] = {
         Query("customers", "CustomerQueryRq", _LIST_PARAMETERS, "CustomerRet"),
         Query("vendors", "VendorQueryRq", _LIST_PARAMETERS, "VendorRet"),
         Query("items", "ItemQueryRq", _LIST_PARAMETERS),
-        Query("sales_orders", "SalesOrderQueryRq", (*_TRANSACTION_PARAMETERS, _max_returned("100")), "SalesOrderRet"),
-        Query("invoices", "InvoiceQueryRq", (*_TRANSACTION_PARAMETERS, _STATUS, _max_returned()), "InvoiceRet"),
+        Query(
+            "sales_orders",
+            "SalesOrderQueryRq",
+            (*_TRANSACTION_PARAMETERS, _CUSTOMER, _max_returned("100")),
+            "SalesOrderRet",
+        ),
+        Query(
+            "invoices", "InvoiceQueryRq", (*_TRANSACTION_PARAMETERS, _CUSTOMER, _STATUS, _max_returned()), "InvoiceRet"
+        ),
     )
 }
 """Every query by its name in the URL."""
