@@ -17,12 +17,12 @@ import ssl
 import threading
 import time
 from concurrent.futures import Future
-from http.client import HTTPConnection, HTTPException, HTTPResponse
+from http.client import SWITCHING_PROTOCOLS, HTTPConnection, HTTPException, HTTPResponse, parse_headers
 from typing import TYPE_CHECKING, TypeAlias
 
 from domain.errors import InvalidRequest
 from domain.webhooks.addresses import check_url, is_allowed
-from domain.webhooks.defaults import MAX_RESPONSE_BYTES
+from domain.webhooks.defaults import MAX_INTERIM_RESPONSES, MAX_RESPONSE_BYTES
 from domain.webhooks.ports import DeliveryFailed, HttpResponse
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from domain.webhooks.addresses import Receiver, UrlRules
 
     Resolve: TypeAlias = Callable[[str, int], Sequence[str]]
+
+_FIRST_FINAL_STATUS = 200
+"""RFC 9110 §15.2: any number of 1xx responses may precede the final one. 101 ends HTTP on the connection."""
 
 
 def system_addresses(host: str, port: int) -> Sequence[str]:
@@ -155,10 +158,38 @@ def _connect(addresses: Sequence[str], port: int, deadline: _Deadline) -> socket
     raise failure
 
 
+class _TooManyInterimResponses(HTTPException):
+    """The receiver sent more than MAX_INTERIM_RESPONSES."""
+
+
+class _Response(HTTPResponse):
+    """A response whose parts are all bounded.
+
+    `http.client` bounds lines and headers, but it reads any number of interim responses and trailers, as fast as the
+    receiver sends them. It also takes an interim response other than 100 for the final one.
+    """
+
+    def _read_status(self) -> tuple[str, int, str]:
+        """Return version, status and reason of the final response. Skips interim ones."""
+        for _ in range(MAX_INTERIM_RESPONSES + 1):
+            line: tuple[str, int, str] = super()._read_status()  # type: ignore[misc]  # not in the type stubs
+            if line[1] >= _FIRST_FINAL_STATUS or line[1] == SWITCHING_PROTOCOLS:
+                return line
+            parse_headers(self.fp)
+        raise _TooManyInterimResponses
+
+    def _read_and_discard_trailer(self) -> None:
+        """Leave the trailers unread, because the connection is closed after the response."""
+
+
+class _Connection(HTTPConnection):
+    response_class = _Response
+
+
 def _exchange(
     connected: socket.socket, receiver: Receiver, headers: Mapping[str, str], body: bytes, deadline: _Deadline
 ) -> HttpResponse:
-    connection = HTTPConnection(receiver.host, receiver.port)
+    connection = _Connection(receiver.host, receiver.port)
     connection.sock = connected
     headers = {"Host": receiver.host_header, "Connection": "close", **headers}
     with contextlib.closing(connection):
@@ -195,5 +226,6 @@ _DESCRIPTIONS: tuple[tuple[type[Exception], str], ...] = (
     (socket.gaierror, "The name {host} could not be resolved: {failure.strerror}."),
     (ConnectionRefusedError, "{host} refused the connection on port {port}."),
     (ConnectionResetError, "{host} closed the connection without a response."),
+    (_TooManyInterimResponses, f"{{host}} sent more than {MAX_INTERIM_RESPONSES} interim responses (HTTP 1xx)."),
     (HTTPException, "The response of {host} is not HTTP ({failure.__class__.__name__})."),
 )

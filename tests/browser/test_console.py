@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
@@ -258,6 +259,35 @@ def test_every_example_of_the_reference_is_accepted_by_the_service(console: Cons
 
 
 # --- Trouble -----------------------------------------------------------------------------------------------------
+
+
+def test_control_characters_of_a_webhook_response_are_visible_and_change_no_order(console: Console) -> None:
+    """Every character that Unicode calls a control or format character, or that is invisible or changes directions."""
+    characters = [
+        chr(point)
+        for point in (*range(0xD800), *range(0xE000, 0x110000))
+        if unicodedata.category(chr(point)) in {"Cc", "Cf", "Zl", "Zp"}
+        or unicodedata.bidirectional(chr(point))
+        in {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI", "BN"}
+    ]
+    shown = "".join("" if one in "\t\n\r" else f"U+{ord(one):04X}" for one in characters)
+    record = query(console.service.connection(), webhook_url="https://hooks.example.com/")
+    responses = ["paid: \u202e001 DSU\u202c of \u0645\u0631\u062d\u0628\u0627", *characters]
+
+    def with_attempts(route: Route) -> None:
+        response = json.loads(route.fetch().text())
+        attempts = [{"attempted_at": "2026-03-14T12:00:00.000000Z", "response": text} for text in responses]
+        response["data"].update(state="error", webhook_state="failed", webhook_attempts=attempts)
+        route.fulfill(json=response)
+
+    console.page.route(f"**/api/v1/queued_requests/{record}", with_attempts)
+    console.sign_in(f"/app/queued_requests/{record}")
+
+    texts = console.page.locator(".timeline p bdi")
+    expect(texts.first).to_have_text("paid: U+202E001 DSUU+202C of \u0645\u0631\u062d\u0628\u0627")
+    assert len(characters) > 200
+    assert "".join(texts.all_text_contents()[1:]).replace("\t", "").replace("\n", "").replace("\r", "") == shown
+    assert texts.first.evaluate("element => getComputedStyle(element).unicodeBidi") == "isolate"
 
 
 def test_hostile_content_is_shown_and_never_runs(console: Console) -> None:

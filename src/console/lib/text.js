@@ -96,3 +96,17 @@ export function health(connection) {
   if (reason?.code === "outside_sync_window") return { name: "Outside sync window", tone: "grey" };
   return { name: "Connected", tone: "green" };
 }
+
+/** Characters that are invisible or change the order of others. Line breaks and tabs are white space. */
+const CONTROLS = /(?![\t\n\r])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
+
+/** Splits a text into runs and control characters: `[{ text }, { control: "U+202E" }]`. */
+export function withoutControls(text) {
+  const parts = [];
+  for (const character of text) {
+    if (CONTROLS.test(character)) parts.push({ control: `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}` });
+    else if (parts.at(-1)?.text !== undefined) parts.at(-1).text += character;
+    else parts.push({ text: character });
+  }
+  return parts;
+}

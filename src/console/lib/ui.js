@@ -1,7 +1,7 @@
 // Components that every view uses.
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { ApiError } from "./api.js";
-import { ago, fullTime, plural, STATES, WEBHOOK_STATES } from "./text.js";
+import { ago, fullTime, plural, STATES, WEBHOOK_STATES, withoutControls } from "./text.js";
 
 const PATHS = {
   plug: "M9 2v5M15 2v5M6 7h12v4a6 6 0 0 1-12 0zM12 17v5",
@@ -68,6 +68,10 @@ export function Note({ tone = "", icon, title, children, role }) {
   return html`<div class="note ${tone}" role=${role}><${Icon} name=${picture} />
     <div class="text">${title && html`<p class="strong">${title}</p>`}${children}</div></div>`;
 }
+
+/** A text of another program. Its direction does not reach the text around it, and control characters are visible. */
+export const Foreign = ({ text }) => html`<bdi>${withoutControls(text).map((part) =>
+  part.control ? html`<span class="control" title="Control character ${part.control}">${part.control}</span>` : part.text)}</bdi>`;
 
 /** An error with its explanation, and a retry where it can help. */
 export function Problem({ error, retry, what = "This could not be loaded." }) {

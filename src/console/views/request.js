@@ -5,7 +5,7 @@ import { DocumentView } from "../lib/document_view.js";
 import { ResultTable, resultsOf } from "../lib/result_table.js";
 import { navigate, url } from "../lib/router.js";
 import { ENDED, fullTime, hintOf, plural, requestTitle, UNFINISHED, withLocalTimes } from "../lib/text.js";
-import { ActionButton, Ago, CopyIcon, Empty, Note, Problem, Skeleton, SkeletonCard, StateBadge, toast, useTitle, WebhookBadge } from "../lib/ui.js";
+import { ActionButton, Ago, CopyIcon, Empty, Foreign, Note, Problem, Skeleton, SkeletonCard, StateBadge, toast, useTitle, WebhookBadge } from "../lib/ui.js";
 
 const UNFINISHED_MILLISECONDS = 2000;
 const WEBHOOK_MILLISECONDS = 5000;
@@ -63,7 +63,7 @@ function Outcome({ record }) {
   const { error, waiting_reason: reason } = record;
   if (error) {
     const status = error.details?.status_code ?? error.details?.hresult;
-    return html`<${Note} tone="red" title=${error.message}>
+    return html`<${Note} tone="red" title=${html`<${Foreign} text=${error.message} />`}>
       ${error.details?.hint && html`<p>${error.details.hint}</p>`}
       <p class="small muted"><code>${error.code}</code>${status !== undefined && html` · <span>${error.details.hresult ? "HRESULT" : "Status"} <code>${status}</code></span>`}
         ${error.details?.retryable === true && " · The same request may succeed later."}</p><//>`;
@@ -96,7 +96,7 @@ function Timeline({ record }) {
   return html`<ol class="timeline">${steps.map((step) => html`<li class="${step.tone} ${step.now ? "now" : ""}">
     <div class="row between oneline"><span class="strong">${step.name}</span>
       <span class="when nowrap">${step.at ? html`<time datetime=${step.at} title=${fullTime(step.at)}>${fullTime(step.at)}</time>` : ""}</span></div>
-    ${step.text && html`<p class="muted small break mono">${step.text.length > 400 ? `${step.text.slice(0, 400)}…` : step.text}</p>`}</li>`)}</ol>`;
+    ${step.text && html`<p class="muted small break mono"><${Foreign} text=${step.text.length > 400 ? `${step.text.slice(0, 400)}…` : step.text} /></p>`}</li>`)}</ol>`;
 }
 
 function Details({ record, label }) {
@@ -107,7 +107,7 @@ function Details({ record, label }) {
     <dt>Last change</dt><dd>${fullTime(record.updated_at)}</dd>
     <dt>Webhook</dt><dd><div class="stack tight"><span><${WebhookBadge} state=${record.webhook_state} /></span>
       ${record.webhook_url && html`<code class="break">${record.webhook_url}</code>`}
-      ${record.webhook_error && html`<span class="small break">${record.webhook_error}</span>`}
+      ${record.webhook_error && html`<span class="small break"><${Foreign} text=${record.webhook_error} /></span>`}
       ${record.webhook_attempts.length > 0 && html`<span class="muted small">${plural(record.webhook_attempts.length, "attempt")}</span>`}</div></dd>
   </dl>`;
 }

@@ -9,6 +9,7 @@ rules are in docs/reference/service-contract.md, Webhook addresses.
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from urllib.parse import urlsplit
@@ -57,6 +58,14 @@ _PUBLIC_IPV6 = ip_network("2000::/3")
 _AUTHORITY = re.compile(r"\[[^\[\]]*\](:[0-9]*)?|[^\[\]:]+(:[0-9]*)?")
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_A_LABEL_PREFIX = "xn--"
+_KEPT_CATEGORIES = frozenset({"Ll", "Lo", "Lm", "Mn", "Mc", "Nd"})
+"""The categories of characters that IDNA 2008 allows (RFC 5892 §2.1), without capital letters. IDNA 2003 also allows
+symbols, such as emoji, and removes invisible characters."""
+_REFUSED_BY_IDNA_2008 = re.compile("[\u0640\u302e\u302f\u3031-\u3035\u303b\u1100-\u11ff\u17b4\u17b5\u3164]")
+"""Characters of these categories that IDNA 2008 refuses by name (RFC 5892 §2.6), and those that are invisible or parts
+of Hangul syllables."""
+_MAX_LABEL_LENGTH = 63
 _MAX_NAME_LENGTH = 253
 """The maximum number of characters of a host name (RFC 1035 §3.1: 255 octets on the wire)."""
 
@@ -139,11 +148,14 @@ def parse_url(url: str) -> Receiver:
         raise _invalid("must have a valid host")
     if not (parts.path + parts.query).isascii():
         raise _invalid("must be percent-encoded; only the host may have characters outside ASCII")
-    host = _ascii_host(parts.hostname or "")
-    if not parts.netloc.startswith("["):
+    if parts.netloc.startswith("["):
+        host = parts.hostname or ""
+        if not isinstance(_ip_address(host), IPv6Address):
+            raise _invalid(f"must have a valid host; {host} is not an IPv6 address")
+    else:
+        # Not `hostname`, which turns some letters outside ASCII into ASCII letters.
+        host = _ascii_host(parts.netloc.partition(":")[0])
         _check_name(host)
-    elif not isinstance(_ip_address(host), IPv6Address):
-        raise _invalid(f"must have a valid host; {host} is not an IPv6 address")
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return Receiver(parts.scheme, host, _DEFAULT_PORTS[parts.scheme] if port is None else port, target)
 
@@ -161,13 +173,52 @@ def is_allowed(address: str | IPv4Address | IPv6Address, *, allow_loopback: bool
 
 
 def _ascii_host(host: str) -> str:
-    if not host.isascii():
-        try:
-            # IDNA also folds full-width digits and dots, so an address written in them is recognised.
-            host = host.encode("idna").decode("ascii").lower()
-        except UnicodeError:
-            raise _invalid(f"must have a valid host; {host} is not an international name") from None
-    return host.removesuffix(".")
+    return ".".join(_ascii_label(label) for label in host.removesuffix(".").split("."))
+
+
+def _ascii_label(label: str) -> str:
+    """Return a label in the form of DNS.
+
+    Programs convert international labels by IDNA 2003 or by IDNA 2008 (RFC 5891). They read some labels as different
+    domains, which can belong to different owners: faß.de is fass.de or xn--fa-hia.de. Therefore a label may only have
+    characters that both standards keep as they are, apart from capital letters. The conversion is then the same.
+    """
+    if label.isascii():
+        return label.lower()
+    if len(label) > _MAX_LABEL_LENGTH:  # the conversion of a long label takes quadratic time
+        raise _invalid(f"must have a valid host; {label} is not a label of a host name")
+    lower = label.lower()
+    keeps_all = (
+        all(character.isascii() or _is_kept(character) for character in lower)
+        # Compatibility characters are mapped to others. Unicode folds ß and the final sigma, which 2008 keeps.
+        and unicodedata.normalize("NFKC", label) == label
+        and unicodedata.normalize("NFKC", lower.casefold()) == lower
+        and not unicodedata.category(lower[0]).startswith("M")
+    )
+    a_label = f"{_A_LABEL_PREFIX}{lower.encode('punycode').decode()}"
+    if not keeps_all or _idna_2003(lower) != a_label:
+        raise _invalid(
+            f"has a host that programs read differently: the label {label!r} is not the same in IDNA 2003 and "
+            f"IDNA 2008. Write it as the A-label that your registrar shows ({_A_LABEL_PREFIX}…)"
+        )
+    return a_label
+
+
+def _is_kept(character: str) -> bool:
+    return (
+        unicodedata.category(character) in _KEPT_CATEGORIES
+        # IDNA 2003 has no rules for later characters. Programs keep some of them and remove others.
+        and unicodedata.ucd_3_2_0.category(character) != "Cn"
+        and not _REFUSED_BY_IDNA_2008.match(character)
+    )
+
+
+def _idna_2003(label: str) -> str | None:
+    """Return the label that Python's codec converts, or None if it refuses the label."""
+    try:
+        return label.encode("idna").decode()
+    except UnicodeError:
+        return None
 
 
 def _check_name(host: str) -> None:

@@ -53,6 +53,10 @@ MAX_BODY_BYTES = 1024 * 1024
 MAX_RESPONSE_BYTES = 4096
 """The number of bytes of the receiver's response that are read, and stored for the latest attempt."""
 
+MAX_INTERIM_RESPONSES = 5
+"""An attempt ends after this many interim responses (HTTP 1xx). A receiver needs one or two, and each takes processor
+time."""
+
 MAX_OLDER_RESPONSE_BYTES = 512
 """The number of bytes stored for each earlier response. Every change writes the whole record, and DynamoDB charges by
 its size."""

@@ -14,6 +14,7 @@ import pytest
 
 from adapters.webhook_http import WebhookHttp
 from domain.webhooks.addresses import UrlRules
+from domain.webhooks.defaults import MAX_INTERIM_RESPONSES
 from domain.webhooks.ports import DeliveryFailed, HttpResponse
 from tests.support.webhook_servers import RESPONSE, Exchange, Receiver
 
@@ -128,6 +129,19 @@ def test_the_response_text_that_arrives_is_read_in_every_framing(text: bytes, ex
         assert post(receiver).body == expected
 
 
+@pytest.mark.parametrize("status", [100, 102, 103, 199])
+@pytest.mark.parametrize("number", [1, 2, MAX_INTERIM_RESPONSES])
+def test_interim_responses_precede_the_final_one(status: int, number: int) -> None:
+    text = f"HTTP/1.1 {status} Wait\r\nLink: </a>\r\n\r\n".encode() * number
+    with Receiver(responding(text + RESPONSE)) as receiver:
+        assert post(receiver) == HttpResponse(200, "ok")
+
+
+def test_switching_protocols_is_a_final_response() -> None:
+    with Receiver(responding(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n" + RESPONSE)) as receiver:
+        assert post(receiver).status == 101
+
+
 def test_4_kib_of_a_huge_response_are_read() -> None:
     def script(exchange: Exchange) -> None:
         exchange.read_request()
@@ -191,6 +205,40 @@ def test_a_receiver_that_trickles_its_headers_is_cut_off_at_the_limit(beginning:
         failure = failure_of(receiver)
 
     assert "did not respond within" in str(failure)
+
+
+@pytest.mark.parametrize("status", [100, 102, 103, 199])
+@pytest.mark.parametrize("headers", [b"", b"X: 1\r\n" * 90])
+def test_a_receiver_that_sends_interim_responses_without_end_is_stopped_after_five(status: int, headers: bytes) -> None:
+    """Each takes processor time, so the time limit is not enough."""
+
+    def script(exchange: Exchange) -> None:
+        exchange.read_request()
+        while True:
+            exchange.send(f"HTTP/1.1 {status} Wait\r\n".encode() + headers + b"\r\n")
+
+    with Receiver(script) as receiver:
+        failure = failure_of(receiver, limit=30)
+
+    assert str(failure) == "127.0.0.1 sent more than 5 interim responses (HTTP 1xx)."
+    assert not failure.permanent
+    assert not failure.timed_out
+
+
+def test_trailers_are_not_read() -> None:
+    """They would be read as fast as the receiver sends them, until the time limit."""
+
+    def script(exchange: Exchange) -> None:
+        exchange.read_request()
+        exchange.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n")
+        exchange.hang()
+
+    with Receiver(script) as receiver:
+        start = time.monotonic()
+        response = post(receiver, limit=30)
+
+    assert response == HttpResponse(200, "ok")
+    assert time.monotonic() - start < SLACK
 
 
 def test_a_slow_response_keeps_the_text_that_arrived_in_time() -> None:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+from typing import TYPE_CHECKING
 
+import idna
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import InvalidRequest
 from domain.webhooks.addresses import UrlRules, check_url, is_allowed, parse_url
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 DEPLOYED = UrlRules()
 LOCAL = UrlRules(allow_loopback=True)
@@ -87,7 +92,7 @@ def test_a_public_https_url_is_allowed(url: str) -> None:
         ("https://" + "a" * 64 + ".example/", "host"),
         ("https://" + "a." * 127 + "example/", "host"),
         ("https://" + "ü" * 64 + ".example/", "host"),
-        ("https://a\u200e\u0627.example/", "host"),
+        ("https://a\u200e\u0627.example/", "A-label"),
         ("https://[example.com]/", "URL"),
         ("https://[v1.fe]/", "host"),
         ("https://[::1]x/", "host"),
@@ -126,8 +131,21 @@ def test_a_public_https_url_is_allowed(url: str) -> None:
         ("https://8.8.8.8.8/", "decimal"),
         ("https://256.256.256.256/", "decimal"),
         ("https://08.8.8.8/", "decimal"),
-        ("https://\uff11\uff12\uff17.0.0.1/", "public"),
-        ("https://127\u30020\u30020\u30021/", "public"),
+        ("https://\uff11\uff12\uff17.0.0.1/", "A-label"),
+        ("https://127\u30020\u30020\u30021/", "A-label"),
+        # labels that IDNA 2003 and IDNA 2008 read differently
+        ("https://fa\u00df.de/", "A-label"),
+        ("https://FA\u1e9e.de/", "A-label"),
+        ("https://\u03bf\u03b4\u03bf\u03c2.example/", "A-label"),
+        ("https://a\u0915\u094d\u200d\u0937.example/", "A-label"),
+        ("https://a\u0646\u0627\u200c.example/", "A-label"),
+        ("https://b\u00fccher\u3002example/", "A-label"),
+        ("https://\ufb01nance.example/", "A-label"),
+        ("https://\u212aeys.example/", "A-label"),
+        ("https://i\u2764.example/", "A-label"),
+        ("https://a\U000e0101.example/", "A-label"),
+        ("https://so\u00adft.example/", "A-label"),
+        ("https://u\u0308ber.example/", "A-label"),
     ],
 )
 def test_a_url_that_can_never_work_is_rejected(url: str, reason: str) -> None:
@@ -183,6 +201,62 @@ def test_any_text_is_allowed_or_rejected_with_a_reason(text: str) -> None:
     for url in (text, f"https://{text}", f"https://example.com:{text}"):
         with contextlib.suppress(InvalidRequest):
             check_url(url, DEPLOYED)
+
+
+def other_readings(host: str) -> set[str]:
+    """Return the ASCII forms of a host by IDNA 2008, with the mappings of UTS 46 and without them, and by IDNA 2003."""
+    conversions: tuple[Callable[[], bytes], ...] = (
+        lambda: idna.encode(host.lower()),
+        lambda: idna.encode(host, uts46=True),
+        lambda: host.encode("idna").lower(),
+    )
+    forms = set()
+    for convert in conversions:
+        with contextlib.suppress(UnicodeError):  # a program that refuses the host calls nobody
+            forms.add(convert().decode())
+    return forms
+
+
+def assert_everybody_reads_alike(host: str) -> None:
+    try:
+        accepted = parse_url(f"https://{host}/").host
+    except InvalidRequest:
+        return
+    assert other_readings(host) <= {accepted}, host
+
+
+def test_no_character_makes_an_accepted_host_another_domain_for_other_programs() -> None:
+    """Han and Hangul syllables, which no standard maps, are left out to save time."""
+    for first, last in ((0x80, 0x3400), (0xA000, 0xAC00), (0xF900, 0x20000), (0xE0000, 0xE0200)):
+        for character in map(chr, range(first, last)):
+            assert_everybody_reads_alike(f"a{character}b.example")
+
+
+@given(
+    st.lists(
+        st.text(
+            st.one_of(
+                st.sampled_from(
+                    "aZ09-ßẞςΣ\u03c3İ\u0131\u017f\u212a\u200c\u200d\u00ad\u0640\u30fbüÜé\u0301\ufb01\ufe0fאب\u06f1"
+                ),
+                st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="/?#@:[]\\"),
+            ),
+            min_size=1,
+            max_size=8,
+        ),
+        min_size=1,
+        max_size=3,
+    )
+)
+def test_no_accepted_host_is_another_domain_for_other_programs(labels: list[str]) -> None:
+    assert_everybody_reads_alike(".".join([*labels, "example"]))
+
+
+def test_a_refused_international_host_is_named_with_the_form_to_write_instead() -> None:
+    with pytest.raises(
+        InvalidRequest, match=r"the label 'faß' is not the same in IDNA 2003 and IDNA 2008\. Write it as"
+    ):
+        parse_url("https://faß.de/")
 
 
 @pytest.mark.parametrize(
@@ -281,6 +355,8 @@ def test_loopback_may_be_dialled_only_where_it_is_allowed(address: str) -> None:
         ("https://example.com:443/a;b?c#d", "example.com", "/a;b?c"),
         ("http://example.com:443/a", "example.com:443", "/a"),
         ("https://bücher.example./", "xn--bcher-kva.example", "/"),
+        ("https://BÜCHER.Example/", "xn--bcher-kva.example", "/"),
+        ("https://xn--fa-hia.de/", "xn--fa-hia.de", "/"),
         ("http://[2606:4700::1111]:8080/", "[2606:4700::1111]:8080", "/"),
     ],
 )
