@@ -179,8 +179,9 @@ openapi: .venv/.installed ## Write docs/openapi.json from the handlers
 	PYTHONPATH=src $(BIN)/python -m tools.openapi
 
 .PHONY: generate
-generate: openapi ## Write every file that is made from the code: docs/openapi.json, local/sam-env.json, events of the convenience queries
+generate: openapi ## Write every file that is made from the code: docs/openapi.json, docs/permissions.md, local/sam-env.json, events of the convenience queries
 	PYTHONPATH=src $(BIN)/python -m tools.query_events
+	$(BIN)/python -m tools.permissions_page
 	$(BIN)/python -m local.sam_environment --write
 
 .PHONY: lint-openapi

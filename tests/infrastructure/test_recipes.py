@@ -15,6 +15,7 @@ import pytest
 from domain.queries import QUERIES
 from handlers.rest.errors import STATUSES
 from handlers.views.requests import QueuedRequestView
+from tools.permissions_page import PAGE, page
 from tools.query_events import text_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,3 +63,7 @@ def test_the_event_of_a_convenience_query_is_generated(name: str) -> None:
     file = ROOT / "events" / f"query_{name}.json"
 
     assert file.read_text(encoding="utf-8") == text_of(name), "run make generate"
+
+
+def test_the_page_of_permissions_is_generated() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(), "run make generate"
