@@ -139,7 +139,7 @@ class FakeStore:
                 self.bodies[record.id] = _Bodies(record.connection_id, change.request_xml, change.search_text)
             case ChangeRequest(after=after):
                 bodies = self.bodies[after.id]
-                if change.response_xml is not None:
+                if change.response_xml:
                     bodies = replace(bodies, response_xml=change.response_xml)
                     after = replace(after, response_size=len(change.response_xml.encode()))
                 if change.search_text is not None:

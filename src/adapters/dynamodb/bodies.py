@@ -12,6 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from adapters.dynamodb import keys
+from adapters.dynamodb.torn_reads import PartMissing
 from domain.records.request import ListedRequest, StoredRequest
 
 if TYPE_CHECKING:
@@ -107,16 +108,19 @@ class Bodies:
 
     @property
     def packed_request(self) -> bytes:
-        """The compressed request. Raises KeyError if one of its chunks was not read."""
+        """The compressed request. Raises PartMissing if one of its chunks was not read."""
         return self._packed(keys.REQUEST, self._request_chunks)
 
+    def is_older_than(self, record: QueuedRequest) -> bool:
+        """Whether the record has a response in the body item, but the body was read before that was stored there."""
+        return bool(record.response_size and not record.response_chunks and keys.RESPONSE not in self._items[keys.BODY])
+
     def packed_response(self, record: QueuedRequest) -> bytes | None:
-        """Return the compressed response, or None if there is none. Raises KeyError if a chunk was not read."""
-        has_response = record.response_chunks or keys.RESPONSE in self._items[keys.BODY]
-        return self._packed(keys.RESPONSE, record.response_chunks) if has_response else None
+        """Return the compressed response, or None if the record has none. Raises PartMissing if a part was not read."""
+        return self._packed(keys.RESPONSE, record.response_chunks) if record.response_size else None
 
     def stored_request(self, record: QueuedRequest, *, with_response: bool = True) -> StoredRequest:
-        """Return the record with its bodies. Their chunks must have been read."""
+        """Return the record with its bodies. Raises PartMissing if a part was not read."""
         response = self.packed_response(record) if with_response else None
         return StoredRequest(record, unpack(self.packed_request), None if response is None else unpack(response))
 
@@ -126,9 +130,12 @@ class Bodies:
         return int(body[keys.REQUEST_CHUNKS]["N"]) if keys.REQUEST_CHUNKS in body else 0
 
     def _packed(self, body: str, parts: int) -> bytes:
-        if parts:
-            return b"".join(bytes(self._items[f"{body}#{number}"][keys.DATA]["B"]) for number in range(parts))
-        return bytes(self._items[keys.BODY][body]["B"])
+        try:
+            if parts:
+                return b"".join(bytes(self._items[f"{body}#{number}"][keys.DATA]["B"]) for number in range(parts))
+            return bytes(self._items[keys.BODY][body]["B"])
+        except KeyError as missing:
+            raise PartMissing(missing) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +165,9 @@ class StoredBatch:
             for record in records
         )
         responses = (
-            bodies[record.id].packed_response(record) if record.response_size <= max_response_bytes else None
+            None
+            if record.response_size > max_response_bytes or bodies[record.id].is_older_than(record)
+            else bodies[record.id].packed_response(record)
             for record in records
         )
         texts = list(unpack_within(chain(requests, responses), max_total_bytes))

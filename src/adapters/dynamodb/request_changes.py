@@ -45,7 +45,7 @@ class RequestChanges(Database):
     def _change_request(self, change: ChangeRequest) -> list[Operation]:
         after = change.after
         body: Item = {}
-        if change.response_xml is not None:
+        if change.response_xml:  # an empty one is none
             size, packed = len(change.response_xml.encode()), pack(change.response_xml)
             chunks = chunk_items(after.id, keys.RESPONSE, packed) if size > MAX_INLINE_RESPONSE_BYTES else []
             after = replace(after, response_size=size, response_chunks=len(chunks))

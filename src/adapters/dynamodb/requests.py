@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,8 @@ from adapters.dynamodb.bodies import Bodies, StoredBatch, unpack
 from adapters.dynamodb.codec import Codec
 from adapters.dynamodb.database import Database, key_query
 from adapters.dynamodb.entities import APPS, CONNECTIONS
-from domain.errors import NotFound
+from adapters.dynamodb.torn_reads import TORN_READ, PartMissing, consistently
+from domain.errors import NotFound, TooManyRequests, Unavailable
 from domain.maintenance.retention import SECONDS_A_DAY
 from domain.records.request import QUEUED, QueuedRequest, Tombstone
 from domain.storage.ports import Delivery, RequestDetail
@@ -76,6 +78,15 @@ class Requests(Database):
         The second round reads the connection if `connection_id` is None, the chunks of large bodies, and the number of
         requests ahead.
         """
+
+        def read() -> RequestDetail | Tombstone | None:
+            return self._read_detail(request_id, connection_id, max_ahead)
+
+        return consistently(read, self._backoff(TORN_READ))
+
+    def _read_detail(
+        self, request_id: str, connection_id: str | None, max_ahead: int
+    ) -> RequestDetail | Tombstone | None:
         tables = self._tables
         first = self._batch_get(
             {
@@ -103,7 +114,7 @@ class Requests(Database):
         if isinstance(request, Tombstone):
             return request
         if bodies is None:
-            return None  # it was deleted during the read: a batch is not a snapshot
+            raise PartMissing(request_id)
         return RequestDetail((bodies | second[tables.payloads]).stored_request(request), connections[0], ahead)
 
     def _second_round(
@@ -125,23 +136,36 @@ class Requests(Database):
         return int(self._client.query(**query, Select="COUNT", Limit=max_ahead)["Count"])
 
     def request_batch(self, request_ids: Sequence[str]) -> RequestBatch:
-        """Read the existing records with their compressed bodies. Each needs two keys, so one read returns 50."""
-        tables = self._tables
-        items = self._batch_get(
-            {
-                tables.queued_requests: [keys.id_key(request_id) for request_id in request_ids],
-                tables.payloads: [keys.payload_key(request_id) for request_id in request_ids],
-            }
-        )
-        bodies = {
-            item[keys.REQUEST_ID]["S"]: stored for item in items[tables.payloads] if (stored := Bodies.of([item]))
-        }
-        records = [
-            record
-            for record in map(request_from_item, items[tables.queued_requests])
-            if isinstance(record, QueuedRequest) and record.id in bodies
-        ]
-        return StoredBatch(records, bodies, self._payloads)
+        """Read the existing records with their compressed bodies. Each needs two keys, so one read returns 50.
+
+        A torn read is repeated. If a record still has no body then, it is left out. If a response is still missing, it
+        is not in the list.
+        """
+        tables, backoff = self._tables, self._backoff(TORN_READ)
+        records: dict[str, QueuedRequest] = {}
+        bodies: dict[str, Bodies] = {}
+        to_read = list(request_ids)
+        with suppress(TooManyRequests):
+            while to_read:
+                items = self._batch_get(
+                    {
+                        tables.queued_requests: [keys.id_key(request_id) for request_id in to_read],
+                        tables.payloads: [keys.payload_key(request_id) for request_id in to_read],
+                    }
+                )
+                for request_id in to_read:
+                    records.pop(request_id, None)
+                    bodies.pop(request_id, None)
+                for record in map(request_from_item, items[tables.queued_requests]):
+                    if isinstance(record, QueuedRequest):
+                        records[record.id] = record
+                for item in items[tables.payloads]:
+                    if body := Bodies.of([item]):
+                        bodies[item[keys.REQUEST_ID]["S"]] = body
+                to_read = [one for one in to_read if one in records and _is_torn(records[one], bodies.get(one))]
+                if to_read:
+                    backoff.wait()
+        return StoredBatch([record for one, record in records.items() if one in bodies], bodies, self._payloads)
 
     def _complete(self, bodies: Bodies, request_id: str, response_chunks: int = 0) -> Bodies:
         """Return the bodies with the chunks of the request and the response that are still missing."""
@@ -152,11 +176,18 @@ class Requests(Database):
 
     def request_xml(self, request_id: str) -> str:
         """Return the request XML with one read, or two reads if it is in chunks. Raises NotFound."""
-        item = self._get(self._tables.payloads, keys.payload_key(request_id))
-        bodies = Bodies.of([item] if item else [])
-        if bodies is None:
-            raise NotFound("The request does not exist.")
-        return unpack(self._complete(bodies, request_id).packed_request)
+
+        def read() -> str:
+            item = self._get(self._tables.payloads, keys.payload_key(request_id))
+            bodies = Bodies.of([item] if item else [])
+            if bodies is None:
+                raise PartMissing(request_id)
+            return unpack(self._complete(bodies, request_id).packed_request)
+
+        try:
+            return consistently(read, self._backoff(TORN_READ))
+        except Unavailable:
+            raise NotFound("The request does not exist.") from None
 
     def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
         """Return the next requests to send, with one consistent query of a table that holds whole records."""
@@ -167,6 +198,15 @@ class Requests(Database):
         self, request_id: str, app_id: str, *, response_chunks: int, max_response_bytes: int
     ) -> Delivery | Tombstone | None:
         """Return the data for one webhook attempt, with one read of three tables."""
+
+        def read() -> Delivery | Tombstone | None:
+            return self._read_delivery(request_id, app_id, response_chunks, max_response_bytes)
+
+        return consistently(read, self._backoff(TORN_READ))
+
+    def _read_delivery(
+        self, request_id: str, app_id: str, response_chunks: int, max_response_bytes: int
+    ) -> Delivery | Tombstone | None:
         tables = self._tables
         items = self._batch_get(
             {
@@ -183,8 +223,13 @@ class Requests(Database):
             return record
         bodies = Bodies.of(items[tables.payloads])
         if bodies is None:
-            return None  # it was removed during the read
+            raise PartMissing(request_id)
         secrets = APPS.entity(items[tables.apps][0]).webhook_secrets if items[tables.apps] else ()
         with_response = record.response_size <= max_response_bytes
         bodies = self._complete(bodies, record.id, record.response_chunks if with_response else 0)
         return Delivery(bodies.stored_request(record, with_response=with_response), secrets)
+
+
+def _is_torn(record: QueuedRequest, bodies: Bodies | None) -> bool:
+    """Whether the body was read at another moment than the record, so that it is missing or lacks the response."""
+    return bodies is None or bodies.is_older_than(record)

@@ -109,7 +109,8 @@ class QueuedRequest:
     `revision` grows by one with every change. A change names the revision on which it is based. `request_label` is the
     `requestID` that QuickBooks returns. `sessions` counts the sessions that sent the request, `lost_responses` those
     that ended without a response to a read, and `last_session_id` is the session that claimed it last. `response_size`
-    is in bytes of UTF-8. `response_chunks` counts the chunks of a response that is too large for the body item.
+    is in bytes of UTF-8; 0 means that there is no response. `response_chunks` counts the chunks of a response that is
+    too large for the body item.
     """
 
     id: str

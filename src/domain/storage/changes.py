@@ -30,7 +30,7 @@ class AddRequest:
 
 @dataclass(frozen=True, slots=True)
 class ChangeRequest:
-    """Change a record. `response_xml` stores a response, and `search_text` replaces the search text.
+    """Change a record. `response_xml` stores a response unless it is empty, and `search_text` replaces the search text.
 
     The store sets `response_size` and `response_chunks` of the record, which describe the stored response.
     """

@@ -185,7 +185,7 @@ class Database(Store, Connections, Listing, Packing, Protocol):
         """Return a record with its bodies and its connection in at most two round trips.
 
         Also returns None if its connection was deleted or is not `connection_id`. The requests ahead of a queued one
-        are counted up to `max_ahead`.
+        are counted up to `max_ahead`. Raises Unavailable if the record and its bodies do not match in several reads.
         """
 
     def request_batch(self, request_ids: Sequence[str]) -> RequestBatch:
@@ -206,6 +206,7 @@ class Database(Store, Connections, Listing, Packing, Protocol):
         """Return the current record, its bodies and the app's active webhook secrets, in one round trip.
 
         `response_chunks` is the expected number of response chunks. If the record has more, they are read too.
+        Raises Unavailable like `request_detail`.
         """
 
     # --- Sessions, apps and their API keys

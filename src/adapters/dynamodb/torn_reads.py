@@ -1,0 +1,43 @@
+"""Reads of several items while a transaction or a removal changes them.
+
+DynamoDB reads each item of a batch at its own moment, also if each read is consistent. A batch can therefore return a
+body as it was before a transaction and the record as it is after it. The record tells which parts must exist, so such a
+read is recognised, and repeated. A transaction changes its items within milliseconds.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from adapters.dynamodb.database import Policy
+from domain.errors import TooManyRequests, Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from adapters.dynamodb.database import Backoff
+
+T = TypeVar("T")
+
+TORN_READ = Policy(
+    retries=4,
+    first_seconds=0.02,
+    max_seconds=0.5,
+    message="The request is being changed. Try again in a moment.",
+)
+
+
+class PartMissing(Exception):
+    """A part of a request was not there when it was read, because it is being stored or removed."""
+
+
+def consistently(read: Callable[[], T], backoff: Backoff) -> T:
+    """Return what `read` returns. Repeats it while it raises PartMissing, at last Unavailable."""
+    while True:
+        try:
+            return read()
+        except PartMissing as missing:
+            try:
+                backoff.wait()
+            except TooManyRequests as error:
+                raise Unavailable(error.message) from missing
