@@ -1,16 +1,16 @@
 """API Gateway's authorizer: identifies the app by its API key."""
 
 import base64
+import logging
 from dataclasses import asdict
 from typing import Any
-
-from aws_lambda_powertools import Logger
 
 from domain.errors import Unauthorized
 from domain.records.app import api_key_hash
 from handlers.common.bootstrap import services
+from handlers.common.logs import ServiceLogger
 
-logger = Logger()
+logger = ServiceLogger()
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
 
 def _refused(reason: str, **facts: str) -> Unauthorized:
     """Log why a credential is refused, without the credential, and return the error."""
-    logger.warning("api_key.refused", extra={"reason": reason, **facts})
+    logger.always(logging.WARNING, "api_key.refused", reason=reason, **facts)
     # API Gateway responds with 401 to exactly this message, and with 500 to any other.
     return Unauthorized("Unauthorized")
 

@@ -2,13 +2,12 @@
 
 from typing import Any
 
-from aws_lambda_powertools import Logger
-
 from adapters.dynamodb.requests import RECORDS
 from domain.maintenance.retention import forget_record
 from handlers.common.bootstrap import services
+from handlers.common.logs import ServiceLogger
 
-logger = Logger()
+logger = ServiceLogger()
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:

@@ -11,19 +11,18 @@ from dataclasses import asdict
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-from aws_lambda_powertools import Logger
-
 from domain.errors import InvalidRequest, ServiceError
 from domain.maintenance.recount import count_differences, mend_counts
 from domain.records.app import Limits, Scope
 from handlers.common.bootstrap import services
+from handlers.common.logs import ServiceLogger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from domain.records.app import ApiKey, App
 
-logger = Logger()
+logger = ServiceLogger()
 
 MAX_LIMIT = 10_000_000
 

@@ -3,12 +3,11 @@
 from datetime import timedelta
 from typing import Any
 
-from aws_lambda_powertools import Logger
-
 from domain.maintenance.search_packing import pack_days
 from handlers.common.bootstrap import services
+from handlers.common.logs import ServiceLogger
 
-logger = Logger()
+logger = ServiceLogger()
 
 RESERVE = timedelta(seconds=60)
 """Time reserved for the last step, which makes up to 1,000 writes, eight at a time."""

@@ -4,12 +4,11 @@ from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
-from aws_lambda_powertools import Logger
-
 from domain.maintenance.sweep import sweep
 from handlers.common.bootstrap import services
+from handlers.common.logs import ServiceLogger
 
-logger = Logger()
+logger = ServiceLogger()
 
 RESERVE = timedelta(seconds=20)
 """Time reserved for the last step."""

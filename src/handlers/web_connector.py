@@ -2,15 +2,16 @@
 
 import base64
 import binascii
+import logging
 from typing import Any
 
-from aws_lambda_powertools import Logger
-
 from domain.web_connector.protocol import qwc, wsdl
+from domain.web_connector.session.login import INVALID_USER
 from handlers.common.bootstrap import services
 from handlers.common.http import public_url, response
+from handlers.common.logs import ServiceLogger
 
-logger = Logger()
+logger = ServiceLogger()
 
 GREETING = (
     "This is the Web Connector endpoint of qbxml-queue. Open a .qwc file with the QuickBooks Web Connector to use it."
@@ -21,7 +22,11 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     """Respond to a SOAP call, to GET (the Web Connector checks the certificate and needs a 200) and to `GET ?wsdl`."""
     if event["httpMethod"] == "POST":
         reply = services().web_connector.reply(_body(event))
-        logger.info("web_connector.called", extra={"status": reply.status, **reply.log})
+        facts = {"status": reply.status, **reply.log}
+        if facts.get("login") == INVALID_USER:
+            logger.always(logging.INFO, "web_connector.called", **facts)
+        else:
+            logger.info("web_connector.called", extra=facts)
         return response(reply.status, reply.content_type, reply.body)
     if any(name.lower() == "wsdl" for name in event.get("queryStringParameters") or {}):
         return response(200, "text/xml; charset=utf-8", wsdl.render(public_url(event) + qwc.SERVICE_PATH))

@@ -6,17 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from aws_lambda_powertools import Logger
-
 from domain.webhooks.defaults import MAX_PARALLEL_ATTEMPTS
 from domain.webhooks.delivery import Attempted, Deferred, GaveUp, RetryAt, Succeeded
+from handlers.common.logs import ServiceLogger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from domain.records.request import QueuedRequest
 
-logger = Logger()
+logger = ServiceLogger()
 
 
 def attempt_all(

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
-from aws_lambda_powertools import Logger
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
 from aws_lambda_powertools.event_handler.openapi import params
 from pydantic import BaseModel, ConfigDict
@@ -24,6 +23,7 @@ from domain.errors import (
     UnsupportedMediaType,
 )
 from domain.records.app import Scope
+from handlers.common.logs import ServiceLogger
 from handlers.rest import request_checks
 from handlers.rest.errors import InternalError, error_response, expected
 from handlers.rest.responses import CONTENT_TYPE, for_read_only_key, render
@@ -41,7 +41,7 @@ _PATH_PARAMETERS = {
     "request_id": params.Path(description="The request's id.", json_schema_extra={"format": "uuid"}),
 }
 
-logger = Logger(serialize_stacktrace=False)  # the log line already contains the stack trace as text
+logger = ServiceLogger()
 
 
 class Body(BaseModel):
