@@ -16,6 +16,9 @@ NODE_GENERATORS := openapi-typescript@7.13.0 openapi-fetch@0.17.0 typescript@5.9
 LOCK := pip-compile --quiet --strip-extras --allow-unsafe --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
+# The stack in AWS that a command works on.
+DEPLOYMENT = $(if $(STACK),--stack $(STACK)) $(if $(REGION),--region $(REGION)) $(if $(PROFILE),--profile $(PROFILE))
+
 # $(call install,folder,requirements,what): a virtual environment with exactly these packages, and its stamp.
 # pip gets --no-deps because the file lists every package.
 define install
@@ -81,11 +84,11 @@ dynamodb: .venv/.run $(TOOLS)/dynamodb-local/.installed ## Run a database that k
 
 .PHONY: command
 command: .venv/.run ## Run an operator command: make command DO="create-app Shop" (STACK=qbxml-queue for a deployed stack)
-	@exec $(BIN)/python -m local.command $(if $(STACK),--stack $(STACK)) $(if $(REGION),--region $(REGION)) $(if $(PROFILE),--profile $(PROFILE)) $(or $(DO),--help)
+	@exec $(BIN)/python -m local.command $(DEPLOYMENT) $(or $(DO),--help)
 
 .PHONY: restore
 restore: .venv/.run ## Put tables that point-in-time recovery restored into use (STACK=qbxml-queue; docs/operations.md, Restore)
-	@PYTHONPATH=src exec $(BIN)/python -m local.restore $(if $(STACK),--stack $(STACK)) $(if $(REGION),--region $(REGION)) $(if $(PROFILE),--profile $(PROFILE))
+	@PYTHONPATH=src exec $(BIN)/python -m local.restore $(DEPLOYMENT)
 
 .PHONY: test
 test: .venv/.installed ## Run all tests that need nothing but Python
@@ -133,30 +136,32 @@ build: .venv/.run ## Build for AWS, from any machine (RUNTIME=python3.13, ARCHIT
 	@$(BIN)/python -m local.build $(if $(RUNTIME),--runtime $(RUNTIME)) $(if $(ARCHITECTURE),--architecture $(ARCHITECTURE))
 
 .PHONY: deploy
-deploy: deploy-check build $(TOOLS)/sam/.installed ## Build and deploy to AWS (STACK=qbxml-queue, REGION=…, PROFILE=…, PARAMS="Name=value …", YES=on)
-	@$(BIN)/python -m local.deploy $(TOOLS)/sam $(if $(YES),--yes) $(if $(STACK),--stack $(STACK)) $(if $(REGION),--region $(REGION)) $(if $(PROFILE),--profile $(PROFILE)) $(PARAMS)
+deploy: deploy-check build $(TOOLS)/sam/.installed ## Build and deploy to AWS (STACK=qbxml-queue, REGION=…, PROFILE=…, PARAMS="Name=value …", TAGS="team=books …", REMOVE=…, YES=on)
+	@$(BIN)/python -m local.deploy $(TOOLS)/sam $(if $(YES),--yes) $(DEPLOYMENT) $(if $(REMOVE),--remove "$(REMOVE)") $(if $(TAGS),--tags "$(TAGS)") $(PARAMS)
 
 .PHONY: deploy-check
-deploy-check: .venv/.run
-	@$(BIN)/python -m local.deploy $(TOOLS)/sam --check $(if $(REGION),--region $(REGION)) $(if $(PROFILE),--profile $(PROFILE))
+deploy-check: .venv/.run ## Say what stands in the way of make deploy, with the same variables
+	@$(BIN)/python -m local.deploy $(TOOLS)/sam --check $(DEPLOYMENT) $(PARAMS)
 
 .PHONY: sam
 sam: $(TOOLS)/sam/.installed ## Run the project's own SAM CLI: make sam DO="logs --stack-name qbxml-queue"
 	@exec $(TOOLS)/sam/bin/sam $(or $(DO),--help)
 
 .PHONY: deploy-local
-deploy-local: .venv/.installed $(TOOLS)/sam/.installed $(TOOLS)/emulator/.installed ## Build and deploy into an AWS emulator on this machine, and run the end-to-end tests on it
-	$(BIN)/python -m local.deploy_local $(TOOLS) $(BIN)/python -m pytest -q tests/e2e
+deploy-local: .venv/.installed $(TOOLS)/sam/.installed $(TOOLS)/emulator/.installed ## Build and deploy into an AWS emulator on this machine, and run its tests and the end-to-end tests on it
+	$(BIN)/python -m local.deploy_local $(TOOLS) $(BIN)/python -m pytest -q tests/deployment tests/e2e
 
 .PHONY: test-runtime
 test-runtime: .venv/.installed $(TOOLS)/sam/.installed $(TOOLS)/emulator/.installed $(TOOLS)/runtime/.installed ## Build, and run every function under Lambda's own runtime; shows cold starts
 	$(BIN)/python -m local.runtime $(TOOLS) $(BIN)/python -m pytest -q tests/runtime
 
 .PHONY: lint
-lint: .venv/.installed ## Check style and the template
+lint: .venv/.installed ## Check style and the template, before and after SAM's transformation
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/cfn-lint template.yaml examples/deployer.yaml
+	@mkdir -p .local && $(BIN)/python -m tools.transformed_template .local/transformed-template.json
+	$(BIN)/cfn-lint .local/transformed-template.json
 
 .PHONY: types
 types: .venv/.installed ## Check types

@@ -1,24 +1,30 @@
 """Deploy the built artifact to AWS and say what to do next.
 
-Usage: `make deploy [STACK=qbxml-queue] [REGION=eu-central-1] [PROFILE=name] [PARAMS="LogLevel=DEBUG …"] [YES=on]`.
-`make build` comes first and is part of it. Credentials are those of the AWS CLI: a profile, environment variables
-or single sign-on.
+Usage: `make deploy [STACK=qbxml-queue] [REGION=eu-central-1] [PROFILE=name] [PARAMS="LogLevel=DEBUG …"]
+[TAGS="team=books …"] [REMOVE="SessionsTable …"] [YES=on]`. `make deploy-check` and `make build` come first. Credentials
+are those of the AWS CLI: a profile, environment variables or single sign-on.
+
+SAM uploads the artifact and creates a change set. This program reads the change set, refuses it if it gives up a table,
+asks, and executes it (docs/decisions/0050-deployments-that-are-read-first.md).
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shlex
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from botocore.exceptions import BotoCoreError, ClientError, ProfileNotFound
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError, ProfileNotFound, WaiterError
 from botocore.session import Session
 
-from local import build
+from local import build, change_sets, deploy_check
 from local.programs import ROOT
 
 if TYPE_CHECKING:
@@ -27,15 +33,19 @@ if TYPE_CHECKING:
 STACK_NAME = "qbxml-queue"
 
 BEFORE = """\
-Deploying {stack} to {account} in {region}.
+Deploying {stack} to account {account} in {region}.
 
-1. SAM uploads the artifact to a bucket that it keeps for deployments.
-2. It shows what will change and asks "Deploy this changeset? [y/N]". Nothing changes before you answer y.
+1. SAM uploads the artifact to a bucket that it keeps for deployments, and creates a change set.
+2. You see what will change. Nothing changes before you answer y.
 3. CloudFormation creates or updates the stack: three to five minutes the first time.
 
 Parameters keep the values of the last deployment. To change some: make deploy PARAMS="LogLevel=DEBUG RetentionDays=90"
 A domain name of your own takes three: DomainName, CertificateArn and HostedZoneId (docs/operations.md).
 """
+
+REFUSED = """\
+Nothing was changed. If you want to give up {what}, name {it}: make deploy REMOVE="{names}"
+docs/operations.md, Upgrading and rolling back, says what to do before."""
 
 AFTER = """
 {stack} is deployed. The API is at {base_url}
@@ -64,24 +74,22 @@ class DeployError(Exception):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Deploy and say what to do next; return the exit status."""
-    options = _parser().parse_args(arguments)
+    options = _parser().parse_intermixed_args(arguments)
     try:
         account, region = _account(options.profile, options.region)
+        given = _pairs(options.parameters)
         if options.check:
-            return 0
+            return check(options, account, region, given)
         print(BEFORE.format(stack=options.stack, account=account, region=region), flush=True)
-        built_for = build.target_of(build.FOLDER)
-        where = ["--region", region, *(["--profile", options.profile] if options.profile else [])]
-        command = sam_deploy(options.sam, build.FOLDER, options.stack, [*built_for.parameters, *options.parameters])
-        if options.yes:
-            command.append("--no-confirm-changeset")
-        status = subprocess.run([*command, *where], cwd=ROOT, check=False).returncode  # noqa: S603 - our own arguments
-        if status:
-            print(f"make deploy: SAM ended with status {status}. Its message above says why.", file=sys.stderr)
-            return status
-        stack_outputs = outputs(client("cloudformation", region, options.profile), options.stack)
-    except (DeployError, build.BuildError) as error:
+        is_deployed = deploy(options, region, given)
+        stack_outputs = outputs(client("cloudformation", region, options.profile), options.stack) if is_deployed else {}
+    except (DeployError, build.BuildError, change_sets.ChangeSetError) as error:
         print(f"make deploy: {error}", file=sys.stderr)
+        return 1
+    except (BotoCoreError, ClientError) as error:
+        print(f"make deploy: AWS refuses a call: {error}", file=sys.stderr)
+        return 1
+    if not is_deployed:
         return 1
     options_to_repeat = f" REGION={region}" + (f" PROFILE={shlex.quote(options.profile)}" if options.profile else "")
     print(AFTER.format(stack=options.stack, base_url=stack_outputs["ApiUrl"], where=options_to_repeat))
@@ -90,12 +98,98 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def sam_deploy(sam: Path, artifact: Path, stack: str, parameters: Sequence[str]) -> list[str]:
-    """Return the SAM command that deploys a built artifact."""
-    return [
-        *(str(sam / "bin" / "sam"), "deploy", "--template-file", str(artifact / build.TEMPLATE), "--stack-name", stack),
-        *("--resolve-s3", "--capabilities", "CAPABILITY_IAM", "--parameter-overrides", *parameters),
-    ]
+def check(options: argparse.Namespace, account: str, region: str, given: Mapping[str, str]) -> int:
+    """Print what stands in the way of the deployment; return 1 if it would fail."""
+    print(f"Checking account {account} in {region} …", flush=True)
+    failures = 0
+    planned = deploy_check.deployment(
+        lambda service: client(service, region, options.profile),
+        options.stack,
+        given,
+        region=region,
+        account=account,
+        profile=options.profile,
+    )
+    for finding in deploy_check.findings(planned):
+        failures += finding.level == "ERROR"
+        print(finding, flush=True)
+    return 1 if failures else 0
+
+
+def deploy(options: argparse.Namespace, region: str, given: Mapping[str, str]) -> bool:
+    """Deploy the stack, and protect it when it has been created. Return False if the operator declines.
+
+    Raises DeployError or ChangeSetError.
+    """
+    cloudformation = client("cloudformation", region, options.profile)
+    former = deploy_check.stack_description(cloudformation, options.stack)
+    is_new = former.get("StackStatus", change_sets.CREATING) == change_sets.CREATING
+    target = build.target_of(options.artifact).parameters
+    parameters = {**_pairs(target), **_derived(client("apigateway", region, options.profile), former, given), **given}
+    if is_new:
+        # A failed creation could not remove a protected table. It is protected afterwards.
+        first = {**parameters, "ProtectTables": "false"}
+    else:
+        first = parameters = {"ProtectTables": "true", **parameters}
+    tags = _pairs(options.tags.split()) or {tag["Key"]: tag["Value"] for tag in former.get("Tags", [])}
+    command = sam_deploy(
+        options.sam, options.artifact, options.stack, first, tags=tags, region=region, profile=options.profile
+    )
+    change_set = _create_change_set(command)
+    if change_set is not None and not _execute(cloudformation, options, change_set):
+        return False
+    if parameters.get("ProtectTables", "true") == "true":
+        protect(cloudformation, options.stack)
+    return True
+
+
+def sam_deploy(
+    sam: Path,
+    artifact: Path,
+    stack: str,
+    parameters: Mapping[str, str],
+    *,
+    tags: Mapping[str, str],
+    region: str,
+    profile: str | None = None,
+) -> list[str]:
+    """Return the SAM command that uploads a built artifact and creates a change set.
+
+    It names every option, because SAM looks for `samconfig.toml` beside the built template and ignores ours.
+    """
+    command = [str(sam / "bin" / "sam"), "deploy", "--template-file", str(artifact / build.TEMPLATE)]
+    command += ["--stack-name", stack, "--region", region, *(["--profile", profile] if profile else [])]
+    command += ["--resolve-s3", "--s3-prefix", stack, "--capabilities", "CAPABILITY_IAM"]
+    command += ["--no-execute-changeset", "--no-confirm-changeset", "--no-fail-on-empty-changeset"]
+    command += ["--no-disable-rollback", "--no-progressbar", "--output", "json"]
+    command += ["--parameter-overrides", *_assignments(parameters)]
+    # Without tags SAM removes those that the stack has.
+    return command + (["--tags", *_assignments(tags)] if tags else [])
+
+
+def protect(cloudformation: Any, stack: str) -> None:
+    """Protect the stack and its tables with data from being deleted, unless they are protected."""
+    description = deploy_check.stack_description(cloudformation, stack)
+    if not description.get("EnableTerminationProtection"):
+        cloudformation.update_termination_protection(StackName=stack, EnableTerminationProtection=True)
+    values = {one["ParameterKey"]: one["ParameterValue"] for one in description["Parameters"]}
+    if values["ProtectTables"] == "true":
+        return
+    print("\nProtecting the tables from being deleted …", flush=True)
+    kept = [{"ParameterKey": name, "UsePreviousValue": True} for name in values if name != "ProtectTables"]
+    change_set = cloudformation.create_change_set(
+        StackName=stack,
+        ChangeSetName=f"protect-tables-{int(time.time())}",
+        UsePreviousTemplate=True,
+        Parameters=[*kept, {"ParameterKey": "ProtectTables", "ParameterValue": "true"}],
+        Capabilities=["CAPABILITY_IAM"],
+    )["Id"]
+    try:
+        waiter = cloudformation.get_waiter("change_set_create_complete")
+        waiter.wait(ChangeSetName=change_set, WaiterConfig={"Delay": change_sets.POLL_SECONDS})
+        change_sets.execute(cloudformation, change_set, lambda _: None)
+    except (WaiterError, change_sets.ChangeSetError) as error:
+        raise DeployError(f"the stack is deployed, but its tables are not protected. Run it again. {error}") from error
 
 
 def outputs(cloudformation: Any, stack: str) -> Mapping[str, str]:
@@ -109,7 +203,89 @@ def outputs(cloudformation: Any, stack: str) -> Mapping[str, str]:
 
 def client(service: str, region: str | None, profile: str | None) -> Any:
     """Return a client of an AWS service, with the credentials of the AWS CLI."""
-    return Session(profile=profile).create_client(service, region_name=region)
+    config = Config(connect_timeout=5, read_timeout=30, retries={"mode": "standard"})
+    return Session(profile=profile).create_client(service, region_name=region, config=config)
+
+
+def _derived(apigateway: Any, former: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, str]:
+    """Return `SetLogRole=true` for an account in which API Gateway has no role to write the access log."""
+    values = {**{one["ParameterKey"]: one["ParameterValue"] for one in former.get("Parameters", [])}, **given}
+    if values.get("AccessLog", "true") == "false" or "SetLogRole" in given:
+        return {}
+    try:
+        return {} if apigateway.get_account().get("cloudwatchRoleArn") else {"SetLogRole": "true"}
+    except ClientError:
+        return {}  # not permitted; make deploy-check says so
+
+
+def _create_change_set(command: Sequence[str]) -> str | None:
+    """Run SAM and return the ARN of its change set, None if nothing changes. Raises DeployError."""
+    environment = {**os.environ, "SAM_CLI_TELEMETRY": "0"}
+    process = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603 - our own arguments
+    result: dict[str, Any] = {}
+    for line in process.stdout.splitlines():
+        event = _json_object(line)
+        if event.get("type") == "result":
+            result = event
+    match result.get("status"):
+        case "changeset_created" if process.returncode == 0:
+            return str(result["changeset_id"])
+        case "no_changes" if process.returncode == 0:
+            print("Nothing has changed since the last deployment.", flush=True)
+            return None
+    raise DeployError(f"SAM ended with status {process.returncode}. Its last words:\n{process.stdout.strip()[-4000:]}")
+
+
+def _execute(cloudformation: Any, options: argparse.Namespace, change_set: str) -> bool:
+    """Show a change set, ask, and execute it; return False if it is declined. Raises ChangeSetError."""
+    found = change_sets.changes(cloudformation, change_set)
+    print("\n".join(f"  {line}" for line in change_sets.summary(found)), flush=True)
+    refused = change_sets.refused(found, options.remove.replace(",", " ").split())
+    if refused:
+        change_sets.discard(cloudformation, change_set, options.stack)
+        names = [change.logical_id for change in refused]
+        what, it = ("these resources", "them") if len(names) > 1 else ("this resource", "it")
+        reasons = "\n".join(
+            f"this change set {change.verb} {change.logical_id}, and {change.loss}." for change in refused
+        )
+        raise DeployError(f"{reasons}\n{REFUSED.format(what=what, it=it, names=' '.join(names))}")
+    if not (options.yes or _agrees()):
+        change_sets.discard(cloudformation, change_set, options.stack)
+        print("Nothing was changed.")
+        return False
+    change_sets.execute(cloudformation, change_set, lambda line: print(f"  {line}", flush=True))
+    return True
+
+
+def _agrees() -> bool:
+    try:
+        return input("\nDeploy this changeset? [y/N]: ").strip().lower() in {"y", "yes"}
+    except EOFError:
+        print()
+        return False
+
+
+def _json_object(line: str) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _pairs(assignments: Sequence[str]) -> dict[str, str]:
+    """Return the values of `NAME=VALUE` arguments by name. Raises DeployError."""
+    pairs = {}
+    for assignment in assignments:
+        name, equals, value = assignment.partition("=")
+        if not equals or not name:
+            raise DeployError(f"{assignment} is not of the form NAME=VALUE")
+        pairs[name] = value
+    return pairs
+
+
+def _assignments(values: Mapping[str, str]) -> list[str]:
+    return [f"{name}={value}" for name, value in values.items()]
 
 
 def _account(profile: str | None, region: str | None) -> tuple[str, str]:
@@ -128,10 +304,10 @@ def _account(profile: str | None, region: str | None) -> tuple[str, str]:
     if region is None:
         raise DeployError("there is no region. Name one: make deploy REGION=eu-central-1")
     try:
-        identity = session.create_client("sts", region_name=region).get_caller_identity()
+        identity = client("sts", region, profile).get_caller_identity()
     except (BotoCoreError, ClientError) as error:
         raise DeployError(f"AWS does not accept the credentials: {error}") from error
-    return f"account {identity['Account']}", region
+    return identity["Account"], region
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -140,8 +316,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--stack", default=STACK_NAME, help="default: %(default)s")
     parser.add_argument("--region", default=os.environ.get("AWS_REGION"))
     parser.add_argument("--profile", default=os.environ.get("AWS_PROFILE"))
+    parser.add_argument(
+        "--artifact", type=Path, default=build.FOLDER, help="what make build built; default: %(default)s"
+    )
+    parser.add_argument("--tags", default="", help="NAME=VALUE, separated by spaces; default: those of the stack")
+    parser.add_argument("--remove", default="", help="tables and other resources that may be given up, by logical ID")
     parser.add_argument("--yes", action="store_true", help="do not ask before changing anything")
-    parser.add_argument("--check", action="store_true", help="check credentials and region, and deploy nothing")
+    parser.add_argument("--check", action="store_true", help="say what stands in the way, and deploy nothing")
     parser.add_argument("parameters", nargs="*", metavar="NAME=VALUE", help="parameters of template.yaml")
     return parser
 

@@ -1,7 +1,8 @@
 """Deploy `template.yaml` with SAM into an AWS emulator on this machine, run a command on it, stop everything.
 
 Usage: `python -m local.deploy_local TOOLS COMMAND…`, where TOOLS has the environments `sam` and `emulator`. The
-command finds the stack's credentials in the file that the variable STACK names (`tests/e2e`). No AWS account and no
+command finds the stack's credentials in the file that the variable STACK names (`tests/e2e`), the emulator's address
+in EMULATOR and the environments in TOOLS (`tests/deployment`). No AWS account and no
 Docker: functions run as processes of this Python. Build and deployment are those of `make build` and `make deploy`.
 """
 
@@ -22,23 +23,27 @@ import urllib3
 
 from local import build, deploy, first_steps, programs
 from local.lambda_api import Operator
+from local.template import Template
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 START_SECONDS = 60
 REGION = "us-east-1"
+FOLDER = programs.ROOT / ".local" / "deploy"
+ARTIFACT = FOLDER / "build" / "artifact"
 
 
 def main(tools: str, *command: str) -> int:
     """Return the command's exit status."""
     programs.end_with_sigterm()
-    folder = programs.ROOT / ".local" / "deploy"
+    folder = FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     with emulator(Path(tools) / "emulator", folder) as endpoint:
         start = time.monotonic()
-        artifact = folder / "build" / "artifact"
+        artifact = ARTIFACT
         build.build(build.HERE, artifact)
+        _write_number(artifact / build.TEMPLATE, "WebhookRetryConcurrency")
         print(f"Built in {time.monotonic() - start:.0f} s.", flush=True)
         _deploy(Path(tools) / "sam", artifact, folder, endpoint)
         # The emulator does not pass the domain name of the API to functions, so they need BaseUrl.
@@ -47,7 +52,7 @@ def main(tools: str, *command: str) -> int:
         print(f"Built and deployed in {time.monotonic() - start:.0f} s.", flush=True)
         state = _prepare(endpoint, base_url, folder)
         return subprocess.run(  # noqa: S603 - the caller's command
-            command, env={**os.environ, "STACK": str(state)}, check=False
+            command, env={**os.environ, "STACK": str(state), "EMULATOR": endpoint, "TOOLS": tools}, check=False
         ).returncode
 
 
@@ -81,35 +86,42 @@ def _is_up(endpoint: str) -> bool:
 
 
 def _deploy(sam: Path, artifact: Path, folder: Path, endpoint: str, *further: str) -> None:
-    """Deploy into the emulator. Raises RuntimeError with the end of SAM's output when that fails."""
-    parameters = [*build.HERE.parameters, "AllowLoopbackWebhooks=true", "LogLevel=WARNING", *further]
-    command = [*deploy.sam_deploy(sam, artifact, deploy.STACK_NAME, parameters), "--no-confirm-changeset"]
-    log = folder / "sam-deploy.log"
+    """Deploy into the emulator as `make deploy` does. Raises RuntimeError with the output when that fails."""
+    parameters = ["AllowLoopbackWebhooks=true", "LogLevel=WARNING", "ProtectTables=false", *further]
+    command = [sys.executable, "-m", "local.deploy", str(sam), "--artifact", str(artifact), "--yes", *parameters]
+    log = folder / "deploy.log"
     print("Deploying …", flush=True)
     with log.open("w", encoding="utf-8") as output:
         process = subprocess.run(  # noqa: S603 - our own arguments
-            [*command, "--no-progressbar"],
+            command,
             cwd=programs.ROOT,
-            env={**programs.without_aws(), **_environment(endpoint)},
+            env={**programs.without_aws(), **environment(endpoint)},
             stdout=output,
             stderr=subprocess.STDOUT,
             check=False,
         )
     if process.returncode:
-        raise RuntimeError(f"sam deploy failed: {log.read_text(encoding='utf-8')[-4000:]}")
+        raise RuntimeError(f"make deploy failed: {log.read_text(encoding='utf-8')[-4000:]}")
+
+
+def _write_number(template: Path, parameter: str) -> None:
+    """Write the default of a parameter where the template refers to it: the emulator does not convert numbers."""
+    value = Template.load(template).parameters[parameter]
+    text = template.read_text(encoding="utf-8")
+    template.write_text(text.replace(f"!Ref {parameter}", str(value)), encoding="utf-8")
 
 
 def _base_url(endpoint: str) -> str:
     """Return the URL of the deployed API."""
-    apis = _client("apigateway", endpoint).get_rest_apis()["items"]
+    apis = client("apigateway", endpoint).get_rest_apis()["items"]
     api = next(each["id"] for each in apis if each["name"] == deploy.STACK_NAME)
     return f"{endpoint}/restapis/{api}/live/_user_request_"
 
 
 def _prepare(endpoint: str, base_url: str, folder: Path) -> Path:
     """Create an app and a connection in the deployed stack; return the file with its credentials."""
-    outputs = deploy.outputs(_client("cloudformation", endpoint), deploy.STACK_NAME)
-    operator = Operator(outputs["OperateFunctionName"], endpoint, _environment(endpoint)["AWS_SECRET_ACCESS_KEY"])
+    outputs = deploy.outputs(client("cloudformation", endpoint), deploy.STACK_NAME)
+    operator = Operator(outputs["OperateFunctionName"], endpoint, environment(endpoint)["AWS_SECRET_ACCESS_KEY"])
     credentials = first_steps.prepare(base_url, operator, folder)
     state = folder / first_steps.CREDENTIALS_FILE
     facts = {**asdict(credentials), "applies_gateway_responses": False}
@@ -117,7 +129,8 @@ def _prepare(endpoint: str, base_url: str, folder: Path) -> Path:
     return state
 
 
-def _client(service: str, endpoint: str) -> Any:
+def client(service: str, endpoint: str) -> Any:
+    """Return a client of a service of the emulator."""
     return boto3.client(
         service,
         endpoint_url=endpoint,
@@ -127,7 +140,8 @@ def _client(service: str, endpoint: str) -> Any:
     )
 
 
-def _environment(endpoint: str) -> dict[str, str]:
+def environment(endpoint: str) -> dict[str, str]:
+    """Return the variables with which programs use the emulator instead of AWS."""
     return {
         "AWS_ENDPOINT_URL": endpoint,
         "AWS_ACCESS_KEY_ID": "local",

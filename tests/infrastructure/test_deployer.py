@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from samtranslator.translator.transform import transform
 
 from local.permissions import as_list
 from local.template import Template
+from tools.transformed_template import transformed_template
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +64,15 @@ NEEDED: dict[str, tuple[str, str]] = {
         "arn:aws:iam::123456789012:role/qbxml-queue-Role-1",
         (
             "iam: CreateRole DeleteRole GetRole UpdateAssumeRolePolicy PutRolePolicy GetRolePolicy DeleteRolePolicy "
-            "AttachRolePolicy DetachRolePolicy ListRolePolicies ListAttachedRolePolicies PassRole"
+            "AttachRolePolicy DetachRolePolicy ListRolePolicies ListAttachedRolePolicies PassRole "
+            "PutRolePermissionsBoundary DeleteRolePermissionsBoundary"
+        ),
+    ),
+    "AWS::Lambda::EventInvokeConfig": (
+        FUNCTION,
+        (
+            "lambda: PutFunctionEventInvokeConfig UpdateFunctionEventInvokeConfig DeleteFunctionEventInvokeConfig "
+            "GetFunctionEventInvokeConfig"
         ),
     ),
     "AWS::Lambda::EventSourceMapping": (
@@ -110,20 +118,15 @@ WITHOUT_RESOURCE = {
     "cloudformation:GetTemplateSummary",
     "cloudformation:ValidateTemplate",
     "cloudwatch:DescribeAlarms",
+    "dynamodb:ListTables",
     "lambda:CreateEventSourceMapping",
     "lambda:DeleteEventSourceMapping",
+    "lambda:GetAccountSettings",
     "lambda:GetEventSourceMapping",
     "lambda:UpdateEventSourceMapping",
     "logs:DescribeLogGroups",
 }
 """Actions that IAM cannot limit to a resource, or that a condition limits."""
-
-
-class NoManagedPolicies:
-    """Stands for AWS's list of managed policies: the template names none of them."""
-
-    def load(self) -> dict[str, str]:
-        return {}
 
 
 def policies() -> dict[str, dict[str, Any]]:
@@ -134,6 +137,18 @@ def policies() -> dict[str, dict[str, Any]]:
 
 def statements() -> list[dict[str, Any]]:
     return [statement for policy in policies().values() for statement in policy["Statement"]]
+
+
+CHECKS = [
+    ("cloudformation:UpdateTerminationProtection", f"arn:aws:cloudformation:{ACCOUNT}:stack/qbxml-queue/1"),
+    ("lambda:GetAccountSettings", "*"),
+    ("dynamodb:ListTables", "*"),
+    ("acm:DescribeCertificate", f"arn:aws:acm:{ACCOUNT}:certificate/1"),
+    ("apigateway:GET", "arn:aws:apigateway:us-east-1::/account"),
+    ("apigateway:GET", DOMAIN_NAME),
+    ("route53:GetHostedZone", "arn:aws:route53:::hostedzone/Z1"),
+]
+"""Calls that `make deploy` and `make deploy-check` make themselves."""
 
 
 def needed_calls() -> Iterator[tuple[str, str]]:
@@ -156,12 +171,7 @@ def is_allowed(action: str, resource: str) -> bool:
 @pytest.fixture(scope="module")
 def resource_types() -> set[str]:
     """Return the types of all resources that SAM makes of the template."""
-    document = json.loads(json.dumps(TEMPLATE.document))
-    document["Globals"]["Function"]["CodeUri"] = "s3://bucket/key"
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        result = transform(document, TEMPLATE.parameters, NoManagedPolicies())
-    return {resource["Type"] for resource in result["Resources"].values()}
+    return {resource["Type"] for resource in transformed_template()["Resources"].values()}
 
 
 def test_every_resource_type_of_the_template_can_be_created_updated_and_deleted(resource_types: set[str]) -> None:
@@ -170,11 +180,15 @@ def test_every_resource_type_of_the_template_can_be_created_updated_and_deleted(
     assert denied == []
 
 
+def test_the_checks_and_the_protection_of_a_deployment_are_allowed() -> None:
+    assert [call for call in CHECKS if not is_allowed(*call)] == []
+
+
 def test_only_services_of_the_template_and_of_deploying_are_allowed() -> None:
     services = {action.partition(":")[0] for one in statements() for action in as_list(one["Action"])}
     of_template = {actions.partition(":")[0] for _, actions in NEEDED.values()}
 
-    assert services - of_template == {"cloudformation", "s3", "kms"}
+    assert services - of_template == {"acm", "cloudformation", "s3", "kms"}
 
 
 def test_no_action_is_a_wildcard_and_others_stacks_are_out_of_reach() -> None:

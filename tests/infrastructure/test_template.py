@@ -8,21 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samtranslator.translator.transform import transform
 
 from local.permissions import as_list
 from local.template import Template, TemplateError
 from tests.support.api_client import routes
+from tools.transformed_template import transformed_template
 
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATE = Template.load(ROOT / "template.yaml")
-
-
-class NoManagedPolicies:
-    """Stands for AWS's list of managed policies: the template names none of them."""
-
-    def load(self) -> dict[str, str]:
-        return {}
 
 
 def statements() -> list[tuple[str, dict[str, Any]]]:
@@ -34,19 +27,14 @@ def statements() -> list[tuple[str, dict[str, Any]]]:
     return result
 
 
-def test_sam_transforms_the_template(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    document = json.loads(json.dumps(TEMPLATE.document))
-    for resource in document["Resources"].values():
-        # SAM expects packaged code. This test needs only the translation, so any address will do.
-        if "CodeUri" in resource.get("Properties", {}):
-            resource["Properties"]["CodeUri"] = "s3://bucket/key"
-    document["Globals"]["Function"]["CodeUri"] = "s3://bucket/key"
+def of_type(transformed: dict[str, Any], resource_type: str) -> dict[str, dict[str, Any]]:
+    """Return the resources of a type in a transformed template, by logical ID."""
+    resources: dict[str, dict[str, Any]] = transformed["Resources"]
+    return {name: resource for name, resource in resources.items() if resource["Type"] == resource_type}
 
-    result = transform(document, TEMPLATE.parameters, NoManagedPolicies())
 
-    functions = [each for each in result["Resources"].values() if each["Type"] == "AWS::Lambda::Function"]
-    assert len(functions) == len(TEMPLATE.functions())
+def test_sam_transforms_the_template() -> None:
+    assert len(of_type(transformed_template(), "AWS::Lambda::Function")) == len(TEMPLATE.functions())
 
 
 def throttles() -> dict[tuple[str, str], dict[str, Any]]:
@@ -255,9 +243,85 @@ def test_the_access_log_names_each_call_and_contains_no_credential() -> None:
     assert TEMPLATE.resources("AWS::Logs::LogGroup")["AccessLogs"]["RetentionInDays"] == 30
 
 
-def test_without_an_access_log_the_account_stays_as_it_is() -> None:
-    without = template_with({"AccessLog": "false"})
+@pytest.mark.parametrize(
+    "parameters", [{}, {"AccessLog": "false"}, {"SetLogRole": "false"}, {"AccessLog": "false", "SetLogRole": "true"}]
+)
+def test_the_log_role_of_the_account_is_not_replaced_without_being_asked(parameters: dict[str, str]) -> None:
+    template = template_with(parameters)
 
-    assert "AccessLogSetting" not in without.api()
-    assert without.resources("AWS::ApiGateway::Account") == {}
-    assert "ApiGatewayLogRole" not in without.resources("AWS::IAM::Role")
+    assert ("AccessLogSetting" in template.api()) is (parameters.get("AccessLog") != "false")
+    assert template.resources("AWS::ApiGateway::Account") == {}
+    assert "ApiGatewayLogRole" not in template.resources("AWS::IAM::Role")
+
+
+def test_the_log_role_of_the_account_is_set_before_the_access_log_needs_it_and_stays_in_every_case() -> None:
+    template = template_with({"SetLogRole": "true"})
+
+    assert template.resources("AWS::ApiGateway::Account").keys() == {"ApiGatewayAccount"}
+    tags = template.resources("AWS::Logs::LogGroup")["AccessLogs"]["Tags"]
+    assert [tag["Value"] for tag in tags] == ["ApiGatewayAccount"]
+    for name in ("ApiGatewayAccount", "ApiGatewayLogRole"):
+        assert TEMPLATE.document["Resources"][name]["DeletionPolicy"] == "Retain", name
+
+
+DATA_TABLES = {f"{name}Table" for name in ("QueuedRequests", "Queue", "Payloads", "Counts", "Connections", "Apps")}
+
+
+@pytest.mark.parametrize("is_protected", ["true", "false"])
+def test_tables_with_data_survive_the_stack_but_not_a_failed_creation(is_protected: str) -> None:
+    transformed = transformed_template({"ProtectTables": is_protected})
+    protection = template_with({"ProtectTables": is_protected}).resources("AWS::DynamoDB::Table")
+
+    for name, table in of_type(transformed, "AWS::DynamoDB::Table").items():
+        policies = table.get("DeletionPolicy"), table.get("UpdateReplacePolicy")
+        expected = ("RetainExceptOnCreate", "Retain") if name in DATA_TABLES else (None, None)
+        assert policies == expected, name
+        assert protection[name].get("DeletionProtectionEnabled") == (is_protected if name in DATA_TABLES else None)
+
+
+def test_tables_are_not_protected_while_the_stack_is_created() -> None:
+    assert TEMPLATE.parameters["ProtectTables"] == "false"
+
+
+BOUNDARY = "arn:aws:iam::123456789012:policy/boundary"
+
+
+@pytest.mark.parametrize(("arn", "expected"), [(BOUNDARY, BOUNDARY), ("", None)])
+def test_a_permissions_boundary_applies_to_every_role(arn: str, expected: str | None) -> None:
+    roles = template_with({"PermissionsBoundaryArn": arn, "SetLogRole": "true"}).resources("AWS::IAM::Role")
+
+    assert {role.get("PermissionsBoundary") for role in roles.values()} == {expected}
+
+
+def test_lambda_repeats_no_scheduled_function_on_its_own() -> None:
+    scheduled = {one.logical_id for one in TEMPLATE.functions() if any(e.type == "Schedule" for e in one.events)}
+    configurations = of_type(transformed_template(), "AWS::Lambda::EventInvokeConfig").values()
+
+    assert {one["Properties"]["FunctionName"]["Ref"] for one in configurations} == scheduled
+    assert {one["Properties"]["MaximumRetryAttempts"] for one in configurations} == {0}
+
+
+def test_webhooks_leave_functions_for_calls_where_lambda_runs_ten_at_once() -> None:
+    sources = of_type(transformed_template(), "AWS::Lambda::EventSourceMapping")
+    values = {
+        name: TEMPLATE.resolve(source["Properties"].get("ParallelizationFactor", 1))
+        for name, source in sources.items()
+        if "ScalingConfig" not in source["Properties"]
+    }
+    (retries,) = [
+        one["Properties"]["ScalingConfig"] for one in sources.values() if "ScalingConfig" in one["Properties"]
+    ]
+    at_most = sum(values.values()) + TEMPLATE.resolve(retries)["MaximumConcurrency"]
+
+    assert at_most <= 5
+    assert {TEMPLATE.parameters[name] for name in ("WebConnectorConcurrency", "AuthorizerConcurrency")} == {0}
+
+
+LAMBDA_LOG_LEVELS = {"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"}
+
+
+@pytest.mark.parametrize("level", TEMPLATE.document["Parameters"]["LogLevel"]["AllowedValues"])
+def test_lambda_knows_the_log_level_of_every_function(level: str) -> None:
+    for function in template_with({"LogLevel": level}).functions():
+        assert function.properties["LoggingConfig"]["ApplicationLogLevel"] in LAMBDA_LOG_LEVELS, function.logical_id
+        assert function.environment["POWERTOOLS_LOG_LEVEL"] == level

@@ -1,0 +1,1 @@
+"""`make deploy` against an AWS emulator."""
