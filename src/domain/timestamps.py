@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +15,11 @@ def timestamp(moment: datetime) -> str:
     All timestamps have the same length, so they sort by time.
     """
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def later_than(former: datetime, now: datetime) -> datetime:
+    """Return `now`, or the next microsecond after `former` if that is later. The timestamps then differ."""
+    return max(now, former + timedelta(microseconds=1))
 
 
 def day_of(text: str) -> str:

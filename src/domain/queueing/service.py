@@ -11,6 +11,7 @@ from domain import qbxml
 from domain.connections.cache import ConnectionCache
 from domain.errors import Gone, IdempotencyKeyReused, InFlight, InvalidState, UnsupportedByVersion
 from domain.queueing import waiting_reason
+from domain.queueing.insertion_times import InsertionTimes
 from domain.records.ownership import not_found, owned
 from domain.records.request import ENDED, QUEUED, Paging, QueuedRequest, State, StoredRequest
 from domain.records.search_text import searchable_text
@@ -74,6 +75,7 @@ class RequestService:
         self._store = store
         self._cache = ConnectionCache(store, clock)
         self._clock = clock
+        self._insertion_times = InsertionTimes(clock)
         self._new_id = new_id
 
     def queue(
@@ -104,7 +106,7 @@ class RequestService:
                     return Queued(StoredRequest(record, change.request_xml))
                 case RequireConnection(), connection:
                     self._cache.put(app_id, connection_id, connection)
-            connection, now = self.connection(app_id, connection_id), self._clock()
+            connection, now = self.connection(app_id, connection_id), self._insertion_times()
             paging = Paging(may_begin=may_iterate and qbxml.iterated(request) is not None)
             stored = self._new(
                 request_id,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from domain import qbxml
@@ -16,11 +17,9 @@ from domain.records.request import FIRST_IN_LINE, Paging, QueuedRequest, State
 from domain.records.search_text import searchable_text
 from domain.records.webhook import Webhook
 from domain.storage.changes import AddRequest
-from domain.timestamps import timestamp
+from domain.timestamps import later_than, timestamp
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from domain.ports import IdSource
 
 SIZE = "MaxReturned"
@@ -74,7 +73,8 @@ def next_page(
     if request.iterator not in {"Start", "Continue"}:
         return None
     request = request.next_page(iterator_id, record.request_label)
-    moment = timestamp(now)
+    # A page keeps its place after the page before it, although another function with another clock may store it.
+    moment = timestamp(later_than(datetime.fromisoformat(record.inserted_at), now))
     page = QueuedRequest(
         id=new_id(),
         connection_id=record.connection_id,
