@@ -17,10 +17,10 @@ from adapters.dynamodb import DynamoDBStore
 from benchmarks.listing_data import APP_ID, a_connection, connect, endpoint
 from domain import qbxml
 from domain.errors import TooManyRequests
-from domain.queueing.service import RequestService
 from domain.records.request import QueuedRequest
 from domain.storage.changes import Put
 from local.tables import drop_tables, make_tables
+from tests.support.queueing import command, queueing_without_quotas
 
 SECONDS = 10
 THREADS = (1, 50)
@@ -35,7 +35,7 @@ def main(seconds: int = SECONDS) -> int:
     client = connect(endpoint(), connections=max(THREADS))
     prefix = "creates-"
     store = DynamoDBStore(client, make_tables(client, prefix))
-    queueing = RequestService(store, lambda: datetime.now(UTC), lambda: str(uuid.uuid4()))
+    queueing = queueing_without_quotas(store, lambda: datetime.now(UTC), lambda: str(uuid.uuid4()))
     losses = 0
     for number in THREADS:
         connection = a_connection()
@@ -46,7 +46,7 @@ def main(seconds: int = SECONDS) -> int:
             ids, refusals = [], 0
             while time.monotonic() < deadline:
                 try:
-                    ids.append(queueing.queue(APP_ID, connection_id, REQUEST, None).stored.record.id)
+                    ids.append(queueing.queue(command(APP_ID, connection_id, REQUEST)).stored.record.id)
                 except TooManyRequests:
                     refusals += 1
             return ids, refusals

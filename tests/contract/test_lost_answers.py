@@ -17,7 +17,8 @@ from adapters.dynamodb.transactions import CONTENTION, MAX_REPEATING_SECONDS
 from domain import qbxml
 from domain.connections.service import ConnectionService
 from domain.errors import TooManyRequests, Unavailable
-from domain.queueing.service import Idempotency, RequestService
+from domain.queueing.new_request import Idempotency
+from domain.queueing.service import RequestService
 from domain.records.request import QueuedRequest, State
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put
@@ -38,6 +39,7 @@ from tests.support.builders import (
     a_record,
     counting_bytes,
 )
+from tests.support.queueing import command, queueing_without_quotas
 from tests.support.unreliable_dynamodb import (
     ANSWER_LOST,
     CONFLICT,
@@ -74,7 +76,8 @@ class Bench:
             monotonic=lambda: self.now,
         )
         self.clock, self.new_id = FixedClock(), SequentialIds()
-        self.requests = RequestService(self.store, self.clock, self.new_id)
+        self.requests = RequestService(self.store, self.clock)
+        self.queueing = queueing_without_quotas(self.store, self.clock, self.new_id)
         self.connections = ConnectionService(self.store, clock=self.clock, new_id=self.new_id, secrets=counting_bytes)
         self.store.commit(Put(None, a_connection(webhook_url=URL)))
         self.ids: list[str] = []
@@ -92,7 +95,7 @@ class Bench:
         """Queue a request."""
         self.clock.advance(seconds=1)
         idempotency = Idempotency(key, "h") if key else None
-        queued = self.requests.queue(APP_ID, CONNECTION_ID, REQUEST, None, idempotency)
+        queued = self.queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST, idempotency=idempotency))
         assert not queued.repeated
         self.ids.append(queued.stored.record.id)
         return queued.stored.record

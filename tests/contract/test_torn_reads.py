@@ -30,7 +30,6 @@ from tests.support.builders import (
     REQUEST_XML,
     RESPONSE_XML,
     FixedClock,
-    SequentialIds,
     a_connection,
     a_record,
 )
@@ -52,7 +51,7 @@ class Bench:
         self.pauses: list[float] = []
         tables = make_tables(self.client, "")
         self.store = DynamoDBStore(self.client, tables, sleep=self.pauses.append)
-        self.requests = RequestService(self.store, FixedClock(), SequentialIds())
+        self.requests = RequestService(self.store, FixedClock())
         self.lists = Lists(self.store, FixedClock())
         self.payloads = tables.payloads
         self.store.commit(Put(None, App(APP_ID, "Shop", timestamp(NOON), SECRETS)), Put(None, a_connection()))

@@ -25,7 +25,8 @@ from domain.connections.passwords import hash_password
 from domain.connections.service import ConnectionService
 from domain.listing.lists import Lists
 from domain.listing.query import ListQuery
-from domain.queueing.service import Idempotency, RequestService
+from domain.queueing.new_request import Idempotency
+from domain.queueing.service import RequestService
 from domain.records.request import QueuedRequest, State
 from domain.records.sync_window import SyncWindow
 from domain.records.webhook import Webhook, WebhookState
@@ -48,6 +49,7 @@ from tests.support.builders import (
     a_record,
     counting_bytes,
 )
+from tests.support.queueing import command, queueing_without_quotas
 from tests.support.services import services_with, using
 from tests.support.web_connector.connector import CountingSecrets
 from tests.support.web_connector.quickbooks import hcp
@@ -88,7 +90,8 @@ class Bench:
         new_id = SequentialIds()
         store = self.store
         store.commit(Put(None, a_connection(password_hash=hash_password(PASSWORD, counting_bytes(16)))))
-        self.queueing = RequestService(store, self.clock, new_id)
+        self.queueing = queueing_without_quotas(store, self.clock, new_id)
+        self.requests = RequestService(store, self.clock)
         self.lists = Lists(store, self.clock)
         self.web_connector = WebConnector(store, self.clock, new_id, CountingSecrets())
         self.connections = ConnectionService(store, clock=self.clock, new_id=new_id, secrets=counting_bytes)
@@ -112,12 +115,14 @@ class Bench:
     def queue(self) -> QueuedRequest:
         """Queue a request with an idempotency key."""
         self.clock.advance(seconds=1)
-        return self.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None, Idempotency("k", "h")).stored.record
+        return self.queueing.queue(
+            command(APP_ID, CONNECTION_ID, REQUEST, idempotency=Idempotency("k", "h"))
+        ).stored.record
 
     def queue_without_key(self) -> QueuedRequest:
         """Queue a request without an idempotency key."""
         self.clock.advance(seconds=1)
-        return self.queueing.queue(APP_ID, CONNECTION_ID, REQUEST, None).stored.record
+        return self.queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST)).stored.record
 
     def soap(self, method: str, **values: str) -> str:
         """Call a method of the Web Connector's endpoint and return the body of the response."""
@@ -175,14 +180,14 @@ def an_ended_request(bench: Bench, response_xml: str) -> str:
 
 def test_get_is_one_call_and_a_second_where_the_connection_is_not_named_or_the_response_is_large(bench: Bench) -> None:
     small = an_ended_request(bench, RESPONSE_XML)
-    bench.queueing.detail(APP_ID, small, CONNECTION_ID)
+    bench.requests.detail(APP_ID, small, CONNECTION_ID)
     assert bench.calls.take() == 1
-    bench.queueing.detail(APP_ID, small)
+    bench.requests.detail(APP_ID, small)
     assert bench.calls.take() == 2
 
     large = an_ended_request(bench, "<a>" + "x" * 300_000 + "</a>")
     for connection_id in (CONNECTION_ID, None):
-        bench.queueing.detail(APP_ID, large, connection_id)
+        bench.requests.detail(APP_ID, large, connection_id)
         assert bench.calls.take() == 2
 
 
@@ -190,9 +195,9 @@ def test_why_it_waits_is_read_beside_the_second_call(bench: Bench) -> None:
     record = bench.queue()
     bench.calls.take()
 
-    assert bench.queueing.detail(APP_ID, record.id, CONNECTION_ID)[1]
+    assert bench.requests.detail(APP_ID, record.id, CONNECTION_ID)[1]
     assert bench.calls.take() == 2
-    assert bench.queueing.detail(APP_ID, record.id)[1]
+    assert bench.requests.detail(APP_ID, record.id)[1]
     assert bench.calls.take() == 3  # two of them in parallel
 
 

@@ -12,12 +12,23 @@ from handlers.common.settings import Settings
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from tests.support.builders import REQUEST_XML
+from tests.support.queueing import command
 from tests.support.services import ENVIRONMENT
 
 if TYPE_CHECKING:
     import pytest
 
-NAMES = ["QUEUED_REQUESTS", "PAYLOADS", "COUNTS", "CONNECTIONS", "SESSIONS", "APPS", "IDEMPOTENCY_KEYS", "QUEUE"]
+NAMES = [
+    "QUEUED_REQUESTS",
+    "PAYLOADS",
+    "COUNTS",
+    "CONNECTIONS",
+    "SESSIONS",
+    "APPS",
+    "IDEMPOTENCY_KEYS",
+    "QUEUE",
+    "USAGES",
+]
 TABLES = {f"{name}_TABLE": f"{name.title().replace('_', '')}Table" for name in NAMES}
 
 
@@ -33,7 +44,7 @@ def test_debug_logs_have_no_secrets(caplog: pytest.LogCaptureFixture, monkeypatc
         password = services.connections.set_password(app.id, connection.id)
         stored_connection = services.store.connection(connection.id)
         request = qbxml.parse_request_xml(REQUEST_XML)
-        services.requests.queue(app.id, connection.id, request, None)
+        services.queueing.queue(command(app.id, connection.id, request))
 
     assert stored_connection
     for secret in (*app.webhook_secrets, password, stored_connection.password_hash, "MaxReturned"):

@@ -20,7 +20,7 @@ from botocore.exceptions import ClientError
 
 from domain import qbxml
 from domain.errors import TooManyRequests
-from domain.queueing.service import Idempotency, Queued, RequestService
+from domain.queueing.new_request import Idempotency, Queued, Queueing
 from domain.records.request import QueuedRequest, State
 from domain.storage.changes import AddRequest, Put
 from domain.storage.counts import CountKey, count_changes
@@ -30,6 +30,7 @@ from simulator import Company, Simulator
 from simulator.basics.errors import TransportError
 from tests.proofs import output
 from tests.support.builders import a_connection
+from tests.support.queueing import command, queueing_without_quotas
 from tests.support.web_connector.connector import PASSWORD, PASSWORD_HASH
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class Tenant:
 
     def queue(self, requests: int) -> None:
         """Queue requests: three writes, a read of the last of them, and so on."""
-        queueing = RequestService(self.store, now, new_id)
+        queueing = queueing_without_quotas(self.store, now, new_id)
         name = ""
         for number in range(requests):
             if number % 4 < 3:
@@ -112,11 +113,11 @@ class Tenant:
             self.requests.append((result.stored.record.id, name))
         self.done_queueing = True
 
-    def _persistently(self, queueing: RequestService, request: qbxml.Request, key: Idempotency) -> Queued:
+    def _persistently(self, queueing: Queueing, request: qbxml.Request, key: Idempotency) -> Queued:
         """Queue a request; repeat the call with the same key if there is no reply."""
         for _ in range(MAX_ATTEMPTS):
             with suppress(ClientError, TooManyRequests):
-                return queueing.queue(self.connection.app_id, self.connection.id, request, None, key)
+                return queueing.queue(command(self.connection.app_id, self.connection.id, request, idempotency=key))
         raise AssertionError("The request cannot be queued.")
 
     def drain(self) -> int:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from domain.connections.onboarding import Onboarding
     from domain.connections.service import ConnectionService
     from domain.ports import Clock, IdSource, SecretSource
+    from domain.queueing.new_request import Queueing
     from domain.queueing.service import RequestService
     from domain.storage.ports import Database
     from domain.web_connector.endpoint import WebConnector
@@ -118,7 +119,14 @@ class Services:
         """The use cases of a queued request."""
         from domain.queueing.service import RequestService
 
-        return RequestService(self.store, self.clock, self.new_id)
+        return RequestService(self.store, self.clock)
+
+    @cached_property
+    def queueing(self) -> Queueing:
+        """The use case that queues a request."""
+        from domain.queueing.new_request import Queueing
+
+        return Queueing(self.store, self.clock, self.new_id, quotas=self.quotas, url_rules=self.url_rules)
 
     @cached_property
     def quotas(self) -> Quotas:

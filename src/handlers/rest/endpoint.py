@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, TypeVar, Unpack, get_args
 
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
 from aws_lambda_powertools.event_handler.openapi import params
@@ -67,6 +66,15 @@ class Operation:
     function: Callable[..., Any]
     statuses: tuple[int, ...]
     errors: frozenset[type[ServiceError]]
+
+
+class Options(TypedDict, total=False):
+    """The options of `endpoint`. `Endpoint` explains them."""
+
+    changes: bool
+    status: int
+    repeated_status: int | None
+    errors: tuple[type[ServiceError], ...]
 
 
 class Endpoint:
@@ -209,9 +217,9 @@ class Endpoint:
         return error_response(failure)
 
 
-def endpoint(tag: str, *routes: str, **options: Any) -> Callable[[Callable[..., Any]], Endpoint]:
+def endpoint(tag: str, *routes: str, **options: Unpack[Options]) -> Callable[[Callable[..., Any]], Endpoint]:
     """Return a decorator that makes a function the handler of `routes` below `/api/v1`. See `Endpoint`."""
-    return partial(Endpoint, tag, routes, **options)
+    return lambda function: Endpoint(tag, routes, function, **options)
 
 
 def _operation_id(name: str, method: str, path: str) -> str:

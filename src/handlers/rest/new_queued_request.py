@@ -1,11 +1,14 @@
 """The body that queues a request. It is not in `models`, because only it needs the code that reads QBXML."""
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
 from domain import qbxml
 from domain.errors import InvalidRequest
+from domain.queueing.new_request import NewRequest, WebhookUrl
+from domain.records.connection import Connection
 from handlers.rest.endpoint import Body, Parameters
 from handlers.rest.models import Url
 
@@ -50,9 +53,25 @@ class NewQueuedRequest(Body):
         return value
 
     @property
-    def opts_out_of_webhook(self) -> bool:
-        """Whether `webhook_url` is null, which is not the same as missing."""
-        return self.webhook_url is None and "webhook_url" in self.model_fields_set
+    def webhook_choice(self) -> str | WebhookUrl:
+        """The webhook URL. Null means no webhook, and a missing member the connection's default."""
+        if self.webhook_url is not None:
+            return self.webhook_url
+        return WebhookUrl.NONE if "webhook_url" in self.model_fields_set else WebhookUrl.DEFAULT
+
+    def inputs(self, parameters: NewRequestParameters) -> list[Any]:
+        """Return everything that a repeated call with the same `Idempotency-Key` must repeat."""
+        opts_out = self.webhook_choice is WebhookUrl.NONE
+        return [self.model_dump(), parameters.model_dump(), *(["no webhook"] if opts_out else [])]
+
+    def reader(self, parameters: NewRequestParameters) -> Callable[[Connection], NewRequest]:
+        """Return the function that reads the request for a connection. See `request`."""
+
+        def read(connection: Connection) -> NewRequest:
+            request = self.request(parameters, connection.country, connection.qbxml_version)
+            return NewRequest(request, self.webhook_choice, may_iterate=self.iterate == "auto")
+
+        return read
 
     def request(
         self, parameters: NewRequestParameters, country: str | None, qbxml_version: str | None = None

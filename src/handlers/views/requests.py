@@ -12,6 +12,7 @@ from domain.records.webhook import WebhookState
 from handlers.views.schema import Moment, PageNumber, Schema, TotalPages, Uuid, WaitingReasonView, waiting_reason
 
 if TYPE_CHECKING:
+    from domain.queueing.new_request import Queued
     from domain.queueing.waiting_reason import WaitingReason
     from domain.records.request import ListedRequest, QueuedRequest, RequestError, StoredRequest
     from domain.records.webhook import WebhookAttempt
@@ -165,6 +166,11 @@ def queued_request(
         "response_xml": stored.response_xml,
         "response_json": response_json(stored),
     }
+
+
+def new_queued_request(queued: Queued) -> QueuedRequestView:
+    """Return the record of a request that a call below its connection has queued."""
+    return queued_request(queued.stored, waiting=queued.waiting, below_connection=True)
 
 
 def listed_request(listed: ListedRequest, *, waiting: WaitingReason | None = None) -> ListedRequestView:

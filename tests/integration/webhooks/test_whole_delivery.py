@@ -36,7 +36,6 @@ from tests.support.builders import (
     REQUEST_XML,
     RESPONSE_XML,
     FixedClock,
-    SequentialIds,
     a_connection,
     a_record,
 )
@@ -59,7 +58,7 @@ class Stack:
         self.sqs: Any = boto3.client("sqs", **CREDENTIALS)
         self.queue_url = self.sqs.create_queue(QueueName="retries")["QueueUrl"]
         self.clock = FixedClock()
-        self.queueing = RequestService(self.store, self.clock, SequentialIds())
+        self.requests = RequestService(self.store, self.clock)
         # This clock is ahead, so that no message is delayed and no test waits.
         queue = SqsRetryQueue(self.sqs, self.queue_url, lambda: self.clock() + timedelta(days=1))
         sender = WebhookHttp(UrlRules(allow_loopback=True))
@@ -164,7 +163,7 @@ def test_an_event_omits_a_response_of_5_mb(stack: Stack) -> None:
 def test_a_redelivery_during_an_attempt_keeps_both_the_new_round_and_the_attempt(stack: Stack, response: bytes) -> None:
     def script(exchange: Exchange) -> None:
         exchange.read_request()
-        stack.queueing.redeliver(APP_ID, after.id)
+        stack.requests.redeliver(APP_ID, after.id)
         exchange.send(response)
 
     with Receiver(script) as receiver:

@@ -19,7 +19,8 @@ from domain import qbxml
 from domain.connections.service import ConnectionService
 from domain.errors import InFlight
 from domain.maintenance.sweep import sweep
-from domain.queueing.service import Idempotency, RequestService
+from domain.queueing.new_request import Idempotency
+from domain.queueing.service import RequestService
 from domain.records.request import ENDED, IN_FLIGHT, QUEUED, QueuedRequest, State
 from domain.records.session import SILENCE_SECONDS, Session, session_id
 from domain.storage.changes import AddRequest, Put
@@ -29,6 +30,7 @@ from domain.web_connector.endpoint import WebConnector
 from domain.web_connector.session.backoff import MAX_PAUSE
 from domain.web_connector.session.lingering import NO_OP
 from tests.support.builders import APP_ID, OTHER_APP_ID, FixedClock, counting_bytes
+from tests.support.queueing import command, queueing_without_quotas
 from tests.support.web_connector.connector import PASSWORD, PASSWORD_HASH, CountingSecrets, result_of, soap_call
 from tests.support.web_connector.interruptions import FunctionTerminated, InterruptibleStore, Point, RandomIds
 from tests.support.web_connector.quickbooks import Books, hcp
@@ -127,7 +129,8 @@ class System:
         self.planned = PlannedTrouble()
         self.interruptible = InterruptibleStore(store, self.planned)
         self.endpoint = WebConnector(self.interruptible, self.clock, self.new_id, CountingSecrets())
-        self.requests = RequestService(self.interruptible, self.clock, self.new_id)
+        self.requests = RequestService(self.interruptible, self.clock)
+        self.queueing = queueing_without_quotas(self.interruptible, self.clock, self.new_id)
         self.connection_service = ConnectionService(
             self.interruptible, clock=self.clock, new_id=self.new_id, secrets=counting_bytes
         )
@@ -249,7 +252,8 @@ class System:
         idempotency = Idempotency(f"{key}-{len(self.new_id.ids)}", "h") if key else None
 
         def create() -> str:
-            return self.requests.queue(connection.app_id, connection.id, request, None, idempotency).stored.record.id
+            new = command(connection.app_id, connection.id, request, idempotency=idempotency)
+            return self.queueing.queue(new).stored.record.id
 
         before = len(self.records())
         if self.in_function(create, trouble) is None and key:

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from domain import qbxml
 from domain.listing.lists import Lists
 from domain.listing.query import ListQuery
-from domain.queueing.service import RequestService
 from domain.records.request import Paging, State
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
 from domain.web_connector.outcomes.pages import next_page
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, FixedClock, a_connection, a_record
 from tests.support.fake_store import FakeStore
+from tests.support.queueing import command, queueing_without_quotas
 from tests.support.web_connector.interruptions import RandomIds
 
 REQUEST = qbxml.parse_request_xml(REQUEST_XML)
@@ -33,11 +33,11 @@ STEPS = st.lists(st.integers(-3_000_000, 3_000_000) | st.just(0), min_size=2, ma
 def test_requests_of_one_process_keep_their_order(steps: list[int]) -> None:
     store, clock = FakeStore(), FixedClock()
     store.commit(Put(None, a_connection()))
-    requests = RequestService(store, clock, RandomIds())
+    queueing = queueing_without_quotas(store, clock, RandomIds())
     ids = []
     for microseconds in steps:
         clock.now += timedelta(microseconds=microseconds)
-        ids.append(requests.queue(APP_ID, CONNECTION_ID, REQUEST, None).stored.record.id)
+        ids.append(queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST)).stored.record.id)
 
     assert [record.id for record in store.queue_front(CONNECTION_ID, len(ids))] == ids
     query = ListQuery(CONNECTION_ID, page_size=100, descending=False)

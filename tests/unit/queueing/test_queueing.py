@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,7 +20,8 @@ from domain.errors import (
     TooManyRequests,
     UnsupportedByVersion,
 )
-from domain.queueing.service import Idempotency, RequestService
+from domain.queueing.new_request import Idempotency, NewRequest, QueueRequest
+from domain.queueing.service import RequestService
 from domain.records.request import QueuedRequest, State, Tombstone
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, Change, ChangeRequest, Put
@@ -36,6 +39,11 @@ from tests.support.builders import (
 )
 from tests.support.fake_store import FakeStore
 from tests.support.qbxml_samples import element
+from tests.support.queueing import command, queueing_without_quotas
+
+if TYPE_CHECKING:
+    from domain.records.connection import Connection
+
 
 REQUEST = qbxml.parse_request_xml(REQUEST_XML)
 UNLABELLED = qbxml.parse_request_xml(
@@ -46,12 +54,18 @@ MISSING = "b0000000-0000-4000-8000-00000000dead"
 
 
 class CountingStore(FakeStore):
-    """A store that counts commits. While `rivals` is above 0, another caller commits first."""
+    """A store that counts commits and reads of connections. While `rivals` is above 0, another caller commits first."""
 
     def __init__(self) -> None:
         super().__init__()
         self.commits = 0
+        self.connection_reads = 0
         self.rivals = 0
+
+    def connection(self, connection_id: str) -> Connection | None:
+        """Count the read."""
+        self.connection_reads += 1
+        return super().connection(connection_id)
 
     def commit(self, *changes: Change) -> None:
         """Count the commit, and conflict while there are rivals."""
@@ -60,6 +74,12 @@ class CountingStore(FakeStore):
             self.rivals -= 1
             raise Conflict(changes[0], None)
         super().commit(*changes)
+
+
+def request_for(connection: Connection, country: str) -> NewRequest:
+    """Return a request of a newer version, if the connection has this country."""
+    assert connection.country == country
+    return NewRequest(qbxml.parse_request_xml(REQUEST_XML, default_version="16.0"))
 
 
 @dataclass
@@ -71,7 +91,8 @@ class Requests:
 
     def __post_init__(self) -> None:
         self.store.commit(Put(None, a_connection()))
-        self.service = RequestService(self.store, self.clock, SequentialIds())
+        self.service = RequestService(self.store, self.clock)
+        self.queueing = queueing_without_quotas(self.store, self.clock, SequentialIds())
         self.store.commits = 0
 
     def add(self, record: QueuedRequest) -> QueuedRequest:
@@ -90,7 +111,7 @@ class TestQueue:
     """Queueing a request."""
 
     def test_a_queued_request_waits_with_its_label_and_its_text(self, requests: Requests) -> None:
-        result = requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, Webhook.to(HOOK))
+        result = requests.queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST, HOOK))
 
         record = result.stored.record
         assert (record.state, record.webhook_state) == (State.WAITING, WebhookState.PENDING)
@@ -102,19 +123,19 @@ class TestQueue:
         assert not result.repeated
 
     def test_queueing_is_one_commit(self, requests: Requests) -> None:
-        requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, Webhook.to(HOOK), Idempotency("key", "hash"))
+        requests.queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST, HOOK, Idempotency("key", "hash")))
 
         assert requests.store.commits == 1
 
     def test_a_request_without_a_label_gets_its_id_as_label(self, requests: Requests) -> None:
-        stored_request = requests.service.queue(APP_ID, CONNECTION_ID, UNLABELLED, None).stored
+        stored_request = requests.queueing.queue(command(APP_ID, CONNECTION_ID, UNLABELLED)).stored
 
         assert stored_request.record.request_label == stored_request.record.id
         assert f'requestID="{stored_request.record.id}"' in stored_request.request_xml
         assert stored_request.record.webhook_state == WebhookState.NOT_APPLICABLE
 
     def test_a_queued_request_can_be_searched(self, requests: Requests) -> None:
-        stored_request = requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None).stored
+        stored_request = requests.queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST)).stored
 
         for needle in ("customerqueryrq", stored_request.record.id):
             assert requests.store.search_matches(CONNECTION_ID, needle, []) == [
@@ -126,34 +147,34 @@ class TestQueue:
         requests.store.commit(Put(before, before.changed(timestamp(requests.clock()), webhook_url=HOOK)))
         requests.store.commits = 0
 
-        first = requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None)
-        second = requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None)
+        first = requests.queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST))
+        second = requests.queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST))
 
         assert first.stored.record.webhook.url == second.stored.record.webhook.url == HOOK
         assert requests.store.commits == 2
-        own = requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, Webhook.to("https://example.com/own"))
+        own = requests.queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST, "https://example.com/own"))
         assert own.stored.record.webhook.url == "https://example.com/own"
 
     def test_a_changed_default_webhook_url_is_read_from_the_conflict(self, requests: Requests) -> None:
-        requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None)
+        requests.queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST))
         before = a_connection()
         requests.store.commit(Put(before, before.changed(timestamp(requests.clock()), webhook_url=HOOK)))
         requests.store.commits = 0
 
-        result = requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None)
+        result = requests.queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST))
 
         assert result.stored.record.webhook.url == HOOK
         assert requests.store.commits == 2
 
     def test_a_cached_connection_is_hidden_from_other_apps_and_not_found_when_deleted(self, requests: Requests) -> None:
-        requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None)
+        requests.queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST))
         with pytest.raises(NotFound):
-            requests.service.queue(OTHER_APP_ID, CONNECTION_ID, REQUEST, None)
+            requests.queueing.queue(command(OTHER_APP_ID, CONNECTION_ID, REQUEST))
         before, now = a_connection(), timestamp(requests.clock())
         requests.store.commit(Put(before, before.changed(now, deleted_at=now)))
 
         with pytest.raises(NotFound):
-            requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None)
+            requests.queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST))
 
         assert len(requests.store.records) == 1
 
@@ -162,68 +183,73 @@ class TestQueue:
         old = before.changed(timestamp(requests.clock()), qbxml_version="12.0")
         requests.store.commit(Put(before, old))
         with pytest.raises(UnsupportedByVersion):
-            requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None)
+            requests.queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST))
         requests.store.commit(Put(old, old.changed(timestamp(requests.clock()), qbxml_version="16.0")))
 
-        assert requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None).stored.record.qbxml_version == "13.0"
+        assert requests.queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST)).stored.record.qbxml_version == "13.0"
 
     def test_a_process_sees_the_facts_that_a_session_of_another_process_stored_within_a_minute(
         self, requests: Requests
     ) -> None:
         """A request of a version that QuickBooks does not support must not wait for years in the queue."""
         newer = qbxml.parse_request_xml(REQUEST_XML, default_version="16.0")
-        requests.service.queue(APP_ID, CONNECTION_ID, newer, None)  # accepted: nothing is known about QuickBooks
-        other_process = RequestService(requests.store, requests.clock, SequentialIds(last=100))
+        requests.queueing.queue(command(APP_ID, CONNECTION_ID, newer))  # accepted: nothing is known about QuickBooks
+        other_process = queueing_without_quotas(requests.store, requests.clock, SequentialIds(last=100))
         before = a_connection()
         facts = before.changed(timestamp(requests.clock()), qbxml_version="13.0", country="CA")
         requests.store.commit(Put(before, facts))
 
         requests.clock.advance(seconds=61)
 
-        assert requests.service.connection(APP_ID, CONNECTION_ID).country == "CA"
-        for service in (requests.service, other_process):
+        with pytest.raises(UnsupportedByVersion, match=r"13\.0"):
+            requests.queueing.queue(QueueRequest(APP_ID, CONNECTION_ID, partial(request_for, country="CA")))
+        for queueing in (requests.queueing, other_process):
             with pytest.raises(UnsupportedByVersion):
-                service.queue(APP_ID, CONNECTION_ID, newer, None)
+                queueing.queue(command(APP_ID, CONNECTION_ID, newer))
 
     def test_within_a_minute_queueing_costs_one_commit_and_no_read(self, requests: Requests) -> None:
-        requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None)
-        del requests.store.connections[CONNECTION_ID]  # a read would not find it
+        requests.queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST))
         requests.clock.advance(seconds=60)
+        requests.store.connection_reads = 0
 
-        assert requests.service.connection(APP_ID, CONNECTION_ID).id == CONNECTION_ID
+        requests.queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST))
+
+        assert (requests.store.commits, requests.store.connection_reads) == (2, 0)
 
     @pytest.mark.parametrize(("app_id", "connection_id"), [(OTHER_APP_ID, CONNECTION_ID), (APP_ID, MISSING)])
     def test_missing_connections_and_those_of_other_apps_are_not_found(
         self, requests: Requests, app_id: str, connection_id: str
     ) -> None:
         with pytest.raises(NotFound):
-            requests.service.queue(app_id, connection_id, REQUEST, None)
+            requests.queueing.queue(command(app_id, connection_id, REQUEST))
 
         assert not requests.store.records
 
     def test_the_same_key_and_body_return_the_first_record(self, requests: Requests) -> None:
         key = Idempotency.of("key", CONNECTION_ID, {"a": 1, "b": 2})
-        first = requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None, key)
+        first = requests.queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST, idempotency=key))
         requests.clock.advance(hours=23)
 
         again = Idempotency.of("key", CONNECTION_ID, {"b": 2, "a": 1})
-        second = requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None, again)
+        second = requests.queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST, idempotency=again))
 
         assert second.repeated
         assert second.stored == first.stored
         assert len(requests.store.records) == 1
 
     def test_the_same_key_with_another_body_is_refused(self, requests: Requests) -> None:
-        requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None, Idempotency("key", "one"))
+        requests.queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST, idempotency=Idempotency("key", "one")))
 
         with pytest.raises(IdempotencyKeyReused):
-            requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None, Idempotency("key", "two"))
+            requests.queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST, idempotency=Idempotency("key", "two")))
 
     def test_a_key_can_be_used_again_after_a_day(self, requests: Requests) -> None:
-        requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None, Idempotency("key", "one"))
+        requests.queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST, idempotency=Idempotency("key", "one")))
         requests.clock.advance(hours=24)
 
-        assert not requests.service.queue(APP_ID, CONNECTION_ID, REQUEST, None, Idempotency("key", "two")).repeated
+        assert not requests.queueing.queue(
+            command(APP_ID, CONNECTION_ID, REQUEST, idempotency=Idempotency("key", "two"))
+        ).repeated
 
 
 class TestGet:
@@ -367,7 +393,7 @@ def test_a_request_that_can_never_be_sent_is_refused(requests: Requests) -> None
     large = replace(REQUEST, element=element("CustomerQueryRq", {}, text="&" * 1_000_000))
 
     with pytest.raises(RequestTooLarge, match="bytes"):
-        requests.service.queue(APP_ID, CONNECTION_ID, large, None)
+        requests.queueing.queue(command(APP_ID, CONNECTION_ID, large))
 
     assert requests.store.commits == 0
 

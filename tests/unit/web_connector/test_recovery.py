@@ -43,7 +43,7 @@ def error_of(qbwc: Connector, request_id: str) -> RequestError:
 
 def queueing(qbwc: Connector) -> RequestService:
     """Return the use cases of an API consumer."""
-    return RequestService(qbwc.store, qbwc.clock, qbwc.new_id)
+    return RequestService(qbwc.store, qbwc.clock)
 
 
 # --- how a recovery begins

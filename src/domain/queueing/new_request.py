@@ -1,0 +1,212 @@
+"""Queues a new request with one commit. It is the use case of REST calls and of convenience queries."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from domain import qbxml
+from domain.connections.cache import ConnectionCache
+from domain.errors import IdempotencyKeyReused, UnsupportedByVersion
+from domain.queueing import waiting_reason
+from domain.queueing.insertion_times import InsertionTimes
+from domain.queueing.service import existing
+from domain.records.app import Limits
+from domain.records.request import Paging, QueuedRequest, StoredRequest
+from domain.records.search_text import searchable_text
+from domain.records.webhook import Webhook
+from domain.storage.changes import (
+    AddRequest,
+    Change,
+    ClaimIdempotencyKey,
+    IdempotencyClaim,
+    RequireConnection,
+)
+from domain.storage.retry import commit_with_retry
+from domain.timestamps import timestamp
+from domain.webhooks.addresses import check_url
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from domain.apps.quotas import Quotas
+    from domain.errors import Conflict
+    from domain.ports import Clock, IdSource
+    from domain.queueing.waiting_reason import WaitingReason
+    from domain.records.connection import Connection
+    from domain.storage.ports import Database
+    from domain.webhooks.addresses import UrlRules
+
+IDEMPOTENCY_SECONDS = 24 * 60 * 60
+"""How long a repeated `Idempotency-Key` returns the first record (docs/reference/service-contract.md, Idempotency)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Idempotency:
+    """An `Idempotency-Key` and the hash of all inputs of the call."""
+
+    key: str
+    body_hash: str
+
+    @classmethod
+    def of(cls, key: str, connection_id: str, body: object) -> Idempotency:
+        """Return the key for a JSON body. The order of its members does not matter."""
+        canonical = json.dumps([connection_id, body], sort_keys=True, separators=(",", ":"))
+        return cls(key, hashlib.sha256(canonical.encode()).hexdigest())
+
+
+class WebhookUrl(Enum):
+    """What a new request can have in place of a webhook URL of its own."""
+
+    DEFAULT = "the URL of the connection"
+    NONE = "no webhook"
+
+
+@dataclass(frozen=True, slots=True)
+class NewRequest:
+    """A request to queue.
+
+    `may_iterate` allows a query that can iterate to be sent in pages if its response is too large.
+    """
+
+    request: qbxml.Request
+    webhook_url: str | WebhookUrl = WebhookUrl.DEFAULT
+    may_iterate: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRequest:
+    """The command to queue a request.
+
+    `read` returns the request for the QBXML version and the country of the connection. It raises InvalidRequest.
+    `limits` are those of the app.
+    """
+
+    app_id: str
+    connection_id: str
+    read: Callable[[Connection], NewRequest]
+    idempotency: Idempotency | None = None
+    limits: Limits = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """A queued request and why it waits. `repeated`: an earlier call with the same idempotency key queued it."""
+
+    stored: StoredRequest
+    waiting: WaitingReason | None = None
+    repeated: bool = False
+
+
+class Queueing:
+    """Queues requests."""
+
+    def __init__(
+        self, store: Database, clock: Clock, new_id: IdSource, *, quotas: Quotas | None, url_rules: UrlRules
+    ) -> None:
+        """Without `quotas`, calls are neither counted nor limited."""
+        self._store = store
+        self._clock = clock
+        self._new_id = new_id
+        self._quotas = quotas
+        self._url_rules = url_rules
+        self._cache = ConnectionCache(store, clock)
+        self._insertion_times = InsertionTimes(clock)
+
+    def queue(self, command: QueueRequest) -> Queued:
+        """Queue a request with one commit, which also checks the connection and the idempotency key.
+
+        Reads the connection first if this process has not read it in the last minute. Raises NotFound, InvalidRequest,
+        QuotaExceeded, UnsupportedByVersion, RequestTooLarge, IdempotencyKeyReused and TooManyRequests.
+        """
+        connection = self._cache.get(command.app_id, command.connection_id)
+        new = command.read(connection)
+        if isinstance(new.webhook_url, str):
+            check_url(new.webhook_url, self._url_rules)
+        if self._quotas:
+            self._quotas.check_create(command.app_id, command.limits)
+        self._check_version(new.request, connection)
+        # All attempts have the same id, so a call of the database that arrives late cannot store the request again.
+        request_id = self._new_id()
+
+        def attempt(conflict: Conflict | None) -> Queued:
+            match conflict and (conflict.change, conflict.current):
+                case ClaimIdempotencyKey(), IdempotencyClaim() as claim if command.idempotency:
+                    return self._first_response(command, command.idempotency, claim)
+                case AddRequest() as change, QueuedRequest() as record:
+                    return self._queued(StoredRequest(record, change.request_xml))
+                case RequireConnection(), stored:
+                    self._cache.put(command.app_id, command.connection_id, stored)
+            connection = self._cache.get(command.app_id, command.connection_id)
+            added = self._added(request_id, connection, new)
+            changes: list[Change] = [RequireConnection(connection.id, connection.app_id, connection.webhook_url), added]
+            if command.idempotency:
+                changes.append(self._claimed_key(command.app_id, command.idempotency, request_id))
+            self._store.commit(*changes)
+            return self._queued(StoredRequest(added.record, added.request_xml))
+
+        return commit_with_retry(attempt, "The connection is being changed. Try again in a moment.")
+
+    def _check_version(self, request: qbxml.Request, connection: Connection) -> None:
+        """Check that QuickBooks supports the request's version. Raises UnsupportedByVersion.
+
+        Reads the connection again before it refuses, because QuickBooks may have been upgraded.
+        """
+        try:
+            qbxml.check_version(request, connection.qbxml_version)
+        except UnsupportedByVersion:
+            qbxml.check_version(request, self._cache.read(connection.app_id, connection.id).qbxml_version)
+
+    def _added(self, request_id: str, connection: Connection, new: NewRequest) -> AddRequest:
+        """Return the change that stores the request. Raises RequestTooLarge."""
+        request, now = new.request, timestamp(self._insertion_times())
+        if not request.request_label:
+            request = request.with_request_label(request_id)
+        record = QueuedRequest(
+            id=request_id,
+            connection_id=connection.id,
+            app_id=connection.app_id,
+            request_name=request.name,
+            request_label=request.request_label or request_id,
+            qbxml_version=request.version,
+            inserted_at=now,
+            updated_at=now,
+            webhook=_webhook(new.webhook_url, connection),
+            paging=Paging(may_begin=new.may_iterate and qbxml.iterated(request) is not None),
+        )
+        request_xml = request.to_xml()
+        qbxml.check_wire_size(request_xml)
+        return AddRequest(record, request_xml, searchable_text(record, new.request))
+
+    def _claimed_key(self, app_id: str, idempotency: Idempotency, request_id: str) -> ClaimIdempotencyKey:
+        seconds = int(self._clock().timestamp())
+        claim = IdempotencyClaim(idempotency.body_hash, request_id, seconds + IDEMPOTENCY_SECONDS)
+        return ClaimIdempotencyKey(app_id, idempotency.key, claim, seconds)
+
+    def _first_response(self, command: QueueRequest, idempotency: Idempotency, claim: IdempotencyClaim) -> Queued:
+        """Return the request that an earlier call with this key queued. Raises IdempotencyKeyReused."""
+        if claim.body_hash != idempotency.body_hash:
+            raise IdempotencyKeyReused(
+                "This Idempotency-Key was used with another body. Use a new key for a new request.",
+                {"record_id": claim.record_id},
+            )
+        detail = existing(command.app_id, self._store.request_detail(claim.record_id, command.connection_id))
+        return self._queued(detail.stored, repeated=True)
+
+    def _queued(self, stored: StoredRequest, *, repeated: bool = False) -> Queued:
+        """Return the result. The waiting reason takes no read: it is that of the cached connection."""
+        connection = self._cache.cached(stored.record.connection_id)
+        return Queued(stored, waiting_reason.of_request(stored.record, connection, self._clock()), repeated)
+
+
+def _webhook(url: str | WebhookUrl, connection: Connection) -> Webhook:
+    match url:
+        case WebhookUrl.DEFAULT:
+            return Webhook.to(connection.webhook_url)
+        case WebhookUrl.NONE:
+            return Webhook()
+        case _:
+            return Webhook.to(url)
