@@ -6,6 +6,7 @@ Options by environment:
   COMPANY=wholesale               the simulated company: wholesale, empty, large, or a JSON file that is read and saved
   QUICKBOOKS_SCRIPT=FILE          faults of the simulated QuickBooks (simulator/README.md)
   BASE_URL=https://…              the public URL of a tunnel to this service, for a Web Connector on Windows
+  EXECUTION_SECONDS=5             how long QuickBooks may execute one request (with BASE_URL: 1800)
   ALLOW_LOOPBACK_WEBHOOKS=off     refuse webhooks to loopback, as a deployed stack does; the default with BASE_URL
   DYNAMODB_ENDPOINT=http://…      a database that keeps the data, such as that of `make dynamodb`
   STATE_DIR=.                     the folder in which `.local/` is created
@@ -49,6 +50,9 @@ DEFAULT_COMPANY = GENERATED[0]
 
 MAX_PORT = 65535
 
+MAX_EXECUTION_SECONDS = 1800
+"""The default and the maximum of ExecutionSeconds in template.yaml, which a real QuickBooks needs."""
+
 POLL_SECONDS = 1.0
 """The polling interval of the simulated Web Connector."""
 
@@ -71,6 +75,7 @@ class Options:
     company: str = DEFAULT_COMPANY
     script: Script = field(default_factory=Script)
     allow_loopback_webhooks: bool = True
+    execution_seconds: int = stack.EXECUTION_SECONDS
     state: Path = Path(".local")
     quiet: bool = False
 
@@ -91,6 +96,7 @@ class Options:
             company=environment.get("COMPANY") or DEFAULT_COMPANY,
             script=_script(script) if script else Script(),
             allow_loopback_webhooks=loopback_webhooks,
+            execution_seconds=_execution_seconds(environment),
             state=Path(environment.get("STATE_DIR") or ".") / ".local",
             quiet=_switch(environment, "QUIET", default="off"),
         )
@@ -100,6 +106,14 @@ def _port(environment: Mapping[str, str]) -> int:
     text = environment.get("PORT") or str(DEFAULT_PORT)
     if not (text.isascii() and text.isdigit() and int(text) <= MAX_PORT):
         raise ValueError(f"PORT must be a number up to {MAX_PORT}, not {text!r}")
+    return int(text)
+
+
+def _execution_seconds(environment: Mapping[str, str]) -> int:
+    default = MAX_EXECUTION_SECONDS if _base_url(environment) else stack.EXECUTION_SECONDS
+    text = environment.get("EXECUTION_SECONDS") or str(default)
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= MAX_EXECUTION_SECONDS):
+        raise ValueError(f"EXECUTION_SECONDS must be a number from 1 to {MAX_EXECUTION_SECONDS}, not {text!r}")
     return int(text)
 
 
@@ -186,6 +200,7 @@ def running(options: Options, terminal: Terminal) -> Iterator[Credentials]:
                 dynamodb_endpoint=options.dynamodb_endpoint,
                 public_url=options.base_url,
                 allow_loopback_webhooks=options.allow_loopback_webhooks,
+                execution_seconds=options.execution_seconds,
                 log_level="INFO",
                 on_call=lambda *call: terminal.call(*call) if ready.is_set() else None,
             )

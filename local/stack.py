@@ -62,6 +62,10 @@ class Stack:
     clients: Mapping[str, Any]
 
 
+EXECUTION_SECONDS = 5
+"""How long the simulated QuickBooks may execute one request. A real one needs the default of the template."""
+
+
 @contextmanager
 def running(
     *,
@@ -69,6 +73,7 @@ def running(
     dynamodb_endpoint: str | None = None,
     public_url: str | None = None,
     allow_loopback_webhooks: bool = True,
+    execution_seconds: int = EXECUTION_SECONDS,
     log_level: str = "WARNING",
     ready: threading.Event | None = None,
     on_call: Callable[[Request, Response, float], None] | None = None,
@@ -98,6 +103,7 @@ def running(
             {
                 "BaseUrl": public_url or server.named_url,
                 "AllowLoopbackWebhooks": str(allow_loopback_webhooks).lower(),
+                "ExecutionSeconds": str(execution_seconds),
                 "LogLevel": log_level,
             },
         )

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from simulator.basics.errors import RequestError
     from simulator.books import Books, Fields
+    from simulator.company.message_sets import Answer
     from simulator.schema.model import Version
 
 US_PRODUCT = Product()
@@ -307,8 +308,15 @@ class CompanySession:
         self._iterators.clear()
 
     def process_request(self, text: str, *, refusal: RequestError | None = None, keeping: Keeping = KEPT_WELL) -> str:
-        """Answer a QBXML document.
+        """Answer a QBXML document at once. Takes the parameters of `begin_request` and raises the same errors."""
+        return self.begin_request(text, refusal=refusal, keeping=keeping)()
 
+    def begin_request(
+        self, text: str, *, refusal: RequestError | None = None, keeping: Keeping = KEPT_WELL
+    ) -> Callable[[], str]:
+        """Begin to execute a QBXML document, and return the function that ends the execution with the response.
+
+        The books change and the response is stored at the end. Until then, QuickBooks does not know the message set.
         Faults use the other parameters: with `refusal`, every request gets this status and is not executed. `keeping`
         says how the response to the message set is stored.
         Raises `HresultError`: 0x80040400 for text that cannot be parsed, 0x80040423 for a qbXML version that this
@@ -318,9 +326,21 @@ class CompanySession:
             raise HresultError("0x8004040D")
         message_set, requested = self._parse(text)
         with self._company.lock:
-            message_set_id, status, lines = self._company.message_sets.process(
-                self._application, message_set, lambda: self._execute(message_set, requested, refusal), keeping
-            )
+            answer = self._company.message_sets.begin(self._application, message_set)
+
+        def end() -> str:
+            if answer is not None:
+                return self._document(message_set, answer)
+            with self._company.lock:
+                lines = self._execute(message_set, requested, refusal)
+                stored = self._company.message_sets.end(self._application, message_set, lines, keeping)
+            return self._document(message_set, stored)
+
+        return end
+
+    @staticmethod
+    def _document(message_set: Element, answer: Answer) -> str:
+        message_set_id, status, lines = answer
         recovery = message_set.get("newMessageSetID") is not None or message_set.get("oldMessageSetID") is not None
         attributes = {"newMessageSetID": message_set_id or "", "messageSetStatusCode": str(status)} if recovery else {}
         return "\n".join([

@@ -10,7 +10,8 @@
 | y | x | x is cleared if it is stored. Then as y alone. |
 | - | - | The message set is executed and its response is not stored. The response has no attributes. |
 
-A response is stored whatever its status: an Add that was refused is refused again from the store, not tried again.
+A response is stored when the execution ends, and until then the message set is unknown. It is stored whatever its
+status: an Add that was refused is refused again from the store, not tried again.
 A message set that cannot be parsed is not stored. More than 24 characters: 9004, nothing executed.
 """
 
@@ -19,10 +20,9 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from xml.etree.ElementTree import Element
 
 CLEAR_ALL = "CLR-ALL-MSG-SETS"
@@ -33,6 +33,10 @@ DIFFERENT_CONTENT = 9001
 NOT_FOUND = 9002
 TOO_LONG = 9004
 NOT_STORED = 9005
+
+
+Answer: TypeAlias = "tuple[str | None, int, list[str]]"
+"""newMessageSetID to answer (None without error recovery), messageSetStatusCode, and the lines inside QBXMLMsgsRs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,31 +63,30 @@ class MessageSets:
 
     stored: dict[str, dict[str, tuple[str, list[str] | None]]] = field(default_factory=dict)
 
-    def process(
-        self,
-        application: str,
-        message_set: Element,
-        execute: Callable[[], list[str]],
-        keeping: Keeping = KEPT_WELL,
-    ) -> tuple[str | None, int, list[str]]:
-        """Return (newMessageSetID to answer, messageSetStatusCode, lines inside QBXMLMsgsRs).
+    def begin(self, application: str, message_set: Element) -> Answer | None:
+        """Return the answer to a message set that executes nothing, or None if its requests must be executed.
 
-        The id is None without error recovery. `execute` runs the requests. It is called at most once, and
-        never for status checks, clearing and repeated message sets.
+        Status checks, clearing and repeated message sets execute nothing. A message set that is still being executed is
+        not stored, so it is unknown.
         """
         new, old = message_set.get("newMessageSetID", ""), message_set.get("oldMessageSetID", "")
         mine = self.stored.setdefault(application, {})
         if not new and not old:
-            return None, 0, execute()
+            return None
         if max(len(new), len(old)) > MAX_LENGTH:
             return new, TOO_LONG, []
         checks = bool(new) and new == old
         if not checks and old and not self._clear(mine, old) and not new:
             return "", NOTHING_STORED, []
-        if checks or new in mine:
-            return self._status(mine, new, message_set)
-        lines = execute()
+        return self._status(mine, new, message_set) if checks or new in mine else None
+
+    def end(self, application: str, message_set: Element, lines: list[str], keeping: Keeping = KEPT_WELL) -> Answer:
+        """Store the response to a message set that was executed, and return the answer."""
+        new = message_set.get("newMessageSetID", "")
+        if not new and not message_set.get("oldMessageSetID"):
+            return None, 0, lines
         if new and keeping.possible:
+            mine = self.stored.setdefault(application, {})
             mine[new] = (_checksum(message_set), lines if keeping.readable else None)
         return new, 0 if keeping.possible or not new else NOT_STORED, lines
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from simulator.faults.forms import Fault
     from simulator.faults.plan import FaultPlan
     from simulator.requests.facts import Product
+    from simulator.web_connector.machines import Machine
 
 NO_ANSWER = "QuickBooks does not answer"
 OTHER_FILE_ID = "{0FF1CE00-0000-4000-8000-0000000000FF}"
@@ -82,7 +83,7 @@ def _with_forbidden_character(response: str) -> str:
 class FaultyCompany:
     """A company whose QuickBooks fails. `elsewhere` is the other company that the fault wrong-file opens."""
 
-    def __init__(self, company: Company, plan: FaultPlan, machine: int = 1) -> None:
+    def __init__(self, company: Company, plan: FaultPlan, machine: Machine) -> None:
         self.elsewhere: Company | None = None
         self._company = company
         self._open = company
@@ -116,7 +117,7 @@ class FaultyCompany:
 
     def begin_session(self, application: str, path: str = "") -> FaultySession:
         """Open the company, or the one that a fault puts in its place. Raises `HresultError`."""
-        fault = self._plan.due("session", machine=self._machine)
+        fault = self._plan.due("session", machine=self._machine.number)
         try:
             self._open = self._company
             if fault is not None:
@@ -134,7 +135,7 @@ class FaultyCompany:
             session.has_odd_facts = fault is not None and fault.action == "forbidden-characters"
             return session
         finally:
-            self._plan.passed("session", machine=self._machine)
+            self._plan.passed("session", machine=self._machine.number)
 
     def _another_company(self, file_id: str | None) -> Company:
         """Return the other company that is open, with the FileID of another connection or without one."""
@@ -151,7 +152,7 @@ class FaultySession:
     """A session in which faults happen to requests. `has_odd_facts` spoils the Web Connector's own queries."""
 
     def __init__(
-        self, company: Company, session: CompanySession, application: str, plan: FaultPlan, machine: int
+        self, company: Company, session: CompanySession, application: str, plan: FaultPlan, machine: Machine
     ) -> None:
         self._company = company
         self._session = session
@@ -173,14 +174,14 @@ class FaultySession:
             response = self._session.process_request(text)
             return _with_forbidden_character(response) if self.has_odd_facts else response
         kinds = kinds_of(text)
-        fault = self._plan.due("process", machine=self._machine, kinds=kinds)
+        fault = self._plan.due("process", machine=self._machine.number, kinds=kinds)
         try:
             if fault is None:
                 return self._session.process_request(text)
             self._plan.came_true(fault)
             return self._ANSWERS[fault.action](self, fault, text)
         finally:
-            self._plan.passed("process", machine=self._machine, kinds=kinds)
+            self._plan.passed("process", machine=self._machine.number, kinds=kinds)
 
     def _fail(self, fault: Fault, text: str) -> str:
         if fault.after_execution and fault.hresult.lower() != PARSE_ERROR:
@@ -202,9 +203,20 @@ class FaultySession:
         )
 
     def _slow(self, fault: Fault, text: str) -> str:
-        response = self._session.process_request(text)
+        end = self._session.begin_request(text)
+        self._wait(fault)
+        return end()
+
+    def _run_on(self, fault: Fault, text: str) -> str:
+        self._plan.later(fault, Event("session"), self._session.begin_request(text))
         self._plan.sleep(fault.seconds)
-        return response
+        raise ConnectorClosed(NO_ANSWER)
+
+    def _wait(self, fault: Fault) -> None:
+        """Let the other machines make calls until the end of a request."""
+        if fault.until:
+            self._machine.nap(lambda: self._plan.is_over(fault))
+        self._plan.sleep(fault.seconds)
 
     def _hang(self, fault: Fault, text: str) -> str:
         if fault.after_execution:
@@ -253,6 +265,7 @@ class FaultySession:
         "message-set-status": _answer_for_the_set,
         "slow": _slow,
         "hang": _hang,
+        "run-on": _run_on,
         "execute-late": _execute_late,
         "oversized": _oversized,
         "unreadable": _unreadable,

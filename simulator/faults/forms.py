@@ -70,10 +70,20 @@ _PROCESS = {
         {"code": 9001, "after_execution": False},
         "code",
     ),
-    "slow": Form("the answer takes SECONDS", {"seconds": 5.0}, "seconds"),
+    "slow": Form(
+        "QuickBooks executes the request until `until` and for SECONDS more; then its answer is stored and comes",
+        {"seconds": 5.0, "until": None},
+        "seconds",
+    ),
     "hang": Form(
         "no answer comes and no call follows: the user ends the Web Connector after SECONDS",
         {"seconds": 0.0, "after_execution": False},
+        "seconds",
+    ),
+    "run-on": Form(
+        "as hang, but QuickBooks goes on: it has executed the request after `until` (the next session has opened the"
+        " company)",
+        {"seconds": 0.0, "until": None},
         "seconds",
     ),
     "execute-late": Form(
@@ -111,7 +121,7 @@ OPEN_ERRORS = {
 }
 """Words that can replace the most common HRESULTs of opening a company."""
 
-LATE = frozenset({"late-duplicate", "sleep", "execute-late"})
+LATE = frozenset({"late-duplicate", "sleep", "slow", "run-on", "execute-late"})
 """The actions that finish at the event `until`. Other actions last until that event."""
 
 _COMMON = ("on", "do", "nth", "call", "times", "request", "machine", "until", "name", "about")

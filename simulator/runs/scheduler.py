@@ -63,7 +63,7 @@ class Simulator:
         self.company = company
         self.faults = faults if isinstance(faults, FaultPlan) else FaultPlan(faults, sleep=sleep)
         machine = machine or Machine()
-        self.books = FaultyCompany(company, self.faults, machine.number)
+        self.books = FaultyCompany(company, self.faults, machine)
         line = HttpTransport() if transport is None else transport
         self.connector = WebConnector(
             read_qwc(qwc_text),

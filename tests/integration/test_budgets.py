@@ -33,6 +33,7 @@ from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.timestamps import timestamp
 from domain.web_connector.endpoint import WebConnector
+from domain.web_connector.session.login import BUSY_SECONDS_OF_A_READ
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
@@ -294,11 +295,22 @@ def test_a_login_that_takes_over_reads_the_former_session_too(bench: Bench) -> N
     """One call more than other logins: the session to end is known only after the connection was read."""
     bench.queue_without_key()
     bench.soap("sendRequestXML", ticket=bench.log_in(), strHCPResponse="")
+    bench.clock.advance(seconds=BUSY_SECONDS_OF_A_READ)
     bench.calls.take()
 
     bench.log_in()
 
     assert bench.calls.take() == 4
+
+
+def test_a_login_that_does_not_take_over_makes_two_calls(bench: Bench) -> None:
+    bench.queue_without_key()
+    bench.soap("sendRequestXML", ticket=bench.log_in(), strHCPResponse="")
+    bench.calls.take()
+
+    bench.log_in()
+
+    assert bench.calls.take() == 2
 
 
 WRONG_FILE = {"strHCPResponse": hcp("{11111111-1111-1111-1111-111111111111}")}

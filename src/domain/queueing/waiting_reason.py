@@ -81,12 +81,7 @@ def of_request(
     if connection and (blocked := of_connection(connection, now)):
         return blocked
     if record.recovering:
-        return WaitingReason(
-            "recovering",
-            "Its response was lost. The next session asks QuickBooks for the stored response, and sends the request "
-            "only if QuickBooks never executed it.",
-            "Do not queue it again: QuickBooks may have executed it.",
-        )
+        return _recovering(record, now)
     if ahead:
         number = "100 or more requests are" if ahead >= MAX_COUNTED_AHEAD else f"{ahead} requests are"
         return WaitingReason("requests_ahead", f"{'1 request is' if ahead == 1 else number} sent before it.")
@@ -102,6 +97,20 @@ def of_request(
         f"It will be sent{again} when the Web Connector next calls.",
         "To send it now, choose Update Selected in the Web Connector.",
     )
+
+
+def _recovering(record: QueuedRequest, now: datetime) -> WaitingReason:
+    message = (
+        "Its response was lost. The next session asks QuickBooks for the stored response, and sends the request "
+        "only if QuickBooks never executed it."
+    )
+    if record.may_be_running(timestamp(now)):
+        message = (
+            f"QuickBooks may still be executing it, until {record.recovery.running_until} at the latest. Each session "
+            "asks QuickBooks for the stored response. It sends nothing behind this request before the response is "
+            "found or the time is over."
+        )
+    return WaitingReason("recovering", message, "Do not queue it again: QuickBooks may have executed it.")
 
 
 def of_connection(connection: Connection, now: datetime) -> WaitingReason | None:

@@ -92,7 +92,8 @@ class Recovery:
     may have executed the write, so the service asks for the stored response before it sends the write again. `sessions`
     counts the sessions that asked. `company_file_mark` is the FileID mark of the company file that the write was last
     sent to. QuickBooks must have that file open to tell that it never executed the write. `message_set_id` is the ID
-    with which the write was sent.
+    with which the write was sent. QuickBooks may still be executing the write until `running_until`, so it cannot tell
+    before that time that it never executes the write. None means that it has finished.
     """
 
     response_lost: bool = False
@@ -100,6 +101,7 @@ class Recovery:
     sessions: int = 0
     company_file_mark: str | None = None
     message_set_id: str | None = None
+    running_until: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +161,10 @@ class QueuedRequest:
         """Whether QuickBooks is asked for the stored response before the write is sent again."""
         return self.recovery.active
 
+    def may_be_running(self, moment: str) -> bool:
+        """Whether QuickBooks may still be executing a write at `moment`, although its session has ended."""
+        return self.recovery.running_until is not None and moment < self.recovery.running_until
+
     @property
     def may_be_executed(self) -> bool:
         """Whether QuickBooks may be executing the request, or may have executed it without a response.
@@ -198,7 +204,7 @@ class QueuedRequest:
                 )
             raise InvalidState(f"A request that is {self.state} cannot become {to}.", {"state": self.state.value})
         if to in ENDED:
-            fields["recovery"] = replace(self.recovery, active=False)
+            fields["recovery"] = replace(self.recovery, active=False, running_until=None)
         return self.changed(now, state=to, **fields)
 
     def as_change_of(self, before: QueuedRequest) -> QueuedRequest:
@@ -245,13 +251,14 @@ class QueuedRequest:
             recovery=recovery,
         )
 
-    def response_lost(self, now: datetime, queue_priority: int = FIRST_IN_LINE) -> QueuedRequest:
+    def response_lost(
+        self, now: datetime, queue_priority: int = FIRST_IN_LINE, *, running_until: str | None
+    ) -> QueuedRequest:
         """Return the sent write after it was queued for recovery in a later session.
 
-        Recovery does not begin in this session. QuickBooks may still be executing the write, and would report that the
-        write is unknown.
+        `running_until` is the time until which QuickBooks may be executing it, or None if QuickBooks has finished.
         """
-        recovery = replace(self.recovery, response_lost=True, active=True, sessions=0)
+        recovery = replace(self.recovery, response_lost=True, active=True, sessions=0, running_until=running_until)
         return self.moved(State.RETRYABLE, now, recovery=recovery, queue_priority=queue_priority)
 
     def failed(self, now: datetime, code: str, message: str, details: Mapping[str, Any]) -> QueuedRequest:

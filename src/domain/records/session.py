@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from domain.records.connection import Backoff, Connection
@@ -18,6 +18,10 @@ from domain.timestamps import timestamp
 SILENCE_SECONDS = 30 * 60
 """A session without a call for this long is released. QuickBooks can take many minutes for one request, so a shorter
 time would release the request of a live session."""
+
+MAX_EXECUTION_SECONDS = SILENCE_SECONDS
+"""How long QuickBooks may execute one request. A write whose session ended in another way than by its own
+`closeConnection` may be executed for this long after it was sent (docs/decisions/0035)."""
 
 MAX_LINGER_SECONDS = 25 * 60
 """How long a session may linger. Lingering writes nothing, so it must end well before the session counts as silent."""
@@ -77,11 +81,20 @@ class OpenCompanyFile:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of a session: a pause, the end of the sync window (a timestamp) and the end of lingering."""
+    """The limits of a session: a pause, the end of the sync window (a timestamp) and the end of lingering.
+
+    `execution_seconds` is how long QuickBooks may execute one request. None means MAX_EXECUTION_SECONDS.
+    """
 
     paused: bool = False
     work_until: str | None = None
     linger_seconds: int = 0
+    execution_seconds: int | None = None
+
+    def running_until(self, sent: QueuedRequest) -> str:
+        """Return the time until which QuickBooks may be executing a request that is `sent`."""
+        seconds = MAX_EXECUTION_SECONDS if self.execution_seconds is None else self.execution_seconds
+        return timestamp(datetime.fromisoformat(sent.updated_at) + timedelta(seconds=seconds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +106,9 @@ class Session:
     QuickBooks has reported a processor exception in this session, and `failures` counts those since the last response.
     `backoff` begins and `connection_error` becomes the connection's `last_error` if the session ends here.
     `message_set_to_forget` is the ID of a message set. This service has stored its response, so QuickBooks can delete
-    its copy. `getLastError` returns `last_error`. `is_revoked` means that the password was changed, so the ticket is no
-    longer valid. The next login or the sweep then releases the request in flight.
+    its copy. `returned_write` is the id of a write that ended in an exception: when the session is closed, QuickBooks
+    has finished it. `getLastError` returns `last_error`. `is_revoked` means that the password was changed, so the
+    ticket is no longer valid. The next login or the sweep then releases the request in flight.
     """
 
     id: str
@@ -109,6 +123,7 @@ class Session:
     failures: int = 0
     backoff: Backoff | None = None
     message_set_to_forget: str | None = None
+    returned_write: str | None = None
     last_error: str | None = None
     connection_error: Mapping[str, Any] | None = None
     is_revoked: bool = False

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from domain.errors import TooManyRequests, Unavailable
+from domain.records.session import MAX_EXECUTION_SECONDS
 from domain.web_connector.protocol import soap
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session.lingering import NO_OP
@@ -51,10 +52,17 @@ class SoapResponse:
 class WebConnector:
     """Replies to the calls of Web Connectors."""
 
-    def __init__(self, store: Database, clock: Clock, new_id: IdSource, secrets: SecretSource) -> None:
+    def __init__(
+        self,
+        store: Database,
+        clock: Clock,
+        new_id: IdSource,
+        secrets: SecretSource,
+        execution_seconds: int = MAX_EXECUTION_SECONDS,
+    ) -> None:
         session = SessionService(store, clock, new_id)
         self._methods: Mapping[str, Callable[[Call], Reply]] = {
-            "authenticate": Login(store, clock, secrets).authenticate,
+            "authenticate": Login(store, clock, secrets, execution_seconds).authenticate,
             "sendRequestXML": session.send_request_xml,
             "receiveResponseXML": session.receive_response_xml,
             "connectionError": session.connection_error,

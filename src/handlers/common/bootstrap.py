@@ -161,7 +161,7 @@ class Services:
         """The Web Connector's SOAP endpoint."""
         from domain.web_connector.endpoint import WebConnector
 
-        return WebConnector(self.store, self.clock, self.new_id, self.secrets)
+        return WebConnector(self.store, self.clock, self.new_id, self.secrets, self.settings.execution_seconds)
 
     @cached_property
     def deliverer(self) -> Deliverer:

@@ -47,6 +47,11 @@ class Settings:
         """The number of days for which an ended request is kept. 0 means forever."""
         return int(self._environment["RETENTION_DAYS"])
 
+    @property
+    def execution_seconds(self) -> int:
+        """How long QuickBooks may execute one request."""
+        return int(self._environment["EXECUTION_SECONDS"])
+
     def _switch(self, name: str) -> bool:
         value = self._environment[name].lower()
         if value not in {"", "0", "1", "false", "true"}:

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 from domain.records.connection import Connection
 from domain.records.request import QueuedRequest
-from domain.records.session import Session, session_id
+from domain.records.session import MAX_EXECUTION_SECONDS, Session, session_id
 from domain.storage.changes import (
     AddRequest,
     ChangeRequest,
@@ -25,6 +25,7 @@ from domain.web_connector.endpoint import SoapResponse, WebConnector
 from domain.web_connector.protocol import qwc
 from domain.web_connector.protocol.methods import METHODS, NAMESPACE
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES, escape
+from domain.web_connector.session.login import BUSY_SECONDS_OF_A_WRITE
 from simulator import Simulator
 from tests.support.builders import CONNECTION_ID, FixedClock, SequentialIds, a_connection, a_record
 from tests.support.fake_store import FakeStore
@@ -127,6 +128,7 @@ class Connector:
     ticket: str = ""
     schedule: list[str] = field(default_factory=list)
     call_milliseconds: int = 100
+    execution_seconds: int = MAX_EXECUTION_SECONDS
     last: SoapResponse | None = None
     store_of_endpoint: Any = None
     """The endpoint's store, if it is not `store` itself."""
@@ -134,7 +136,7 @@ class Connector:
     def __post_init__(self) -> None:
         """Build the endpoint."""
         store = self.store_of_endpoint or self.store
-        self.endpoint = WebConnector(store, self.clock, self.new_id, CountingSecrets())
+        self.endpoint = WebConnector(store, self.clock, self.new_id, CountingSecrets(), self.execution_seconds)
 
     def connect(self, **fields: Any) -> Connection:
         """Add the connection."""
@@ -244,6 +246,11 @@ class Connector:
         """Log in and fetch the first request."""
         assert self.authenticate() == ""
         return self.send(hcp())
+
+    def take_over(self) -> str:
+        """Log in when the former session no longer counts as working, and fetch the first request."""
+        self.clock.advance(seconds=BUSY_SECONDS_OF_A_WRITE)
+        return self.begin()
 
     def drain(self) -> list[int]:
         """Run a session in which QuickBooks answers each request, and return the progress after each."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
@@ -11,12 +12,15 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 from domain.errors import Gone, InFlight, InvalidState, NotFound
 from domain.records.connection import COMPANY_FILE_MISMATCH
 from domain.records.request import TRANSITIONS, State
-from domain.records.session import SILENCE_SECONDS, session_id
+from domain.records.session import MAX_EXECUTION_SECONDS, SILENCE_SECONDS, session_id
 from domain.web_connector.session.lingering import NO_OP
 from tests.support.builders import APP_ID, OTHER_APP_ID, FixedClock
 from tests.support.index_lag import IndexLag
 from tests.support.web_connector.observed_store import ObservedStore
-from tests.support.web_connector.system import OWNERS, ConcurrentCall, File, System, Termination, Trouble
+from tests.support.web_connector.system import OWNERS, ConcurrentCall, Execution, File, System, Termination, Trouble
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 TWO_TRANSITIONS = {
     # Put back by the former session and claimed by the next.
@@ -64,6 +68,7 @@ class Interleavings(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.on_their_way: list[tuple[str, int, str]] = []
+        self.fetched_at: dict[tuple[str, int, str], datetime] = {}
 
     @initialize(seed=st.integers(0, 999))
     def begin(self, seed: int) -> None:
@@ -153,7 +158,10 @@ class Interleavings(RuleBasedStateMachine):
         session = self.session(ticket)
         if session is None or session.ended:
             return
-        self.system.log_in(number)
+        _, status = self.system.log_in(number) or ("", "")
+        if status == "busy":
+            assert self.session(ticket) == session
+            return
         assert self.system.send(ticket, number) == ""
         assert self.system.soap("receiveResponseXML", ticket, "<QBXML/>", "", "") == OVER
         assert self.system.soap("getLastError", ticket) == "Another session of this user has begun."
@@ -165,7 +173,7 @@ class Interleavings(RuleBasedStateMachine):
         if not connection.file_pinned or (file is File.UNMARKED and not connection.file_id_seen):
             return
         ticket, status = self.system.log_in(number) or ("", "")
-        if status == "none":
+        if status in {"none", "busy"}:
             return
         assert self.system.send(ticket, number, file, trouble) == ""
         if trouble is None:
@@ -185,6 +193,7 @@ class Interleavings(RuleBasedStateMachine):
         if "<QBXML" not in request:
             return multiple()
         self.on_their_way.append((ticket, number, request))
+        self.fetched_at[ticket, number, request] = self.system.clock.now
         return ticket, number, request
 
     @rule(
@@ -204,6 +213,60 @@ class Interleavings(RuleBasedStateMachine):
         if at_once:
             self.system.receive(*response, trouble=trouble)
         return response
+
+    @rule(
+        copy=consumes(fetched),
+        seconds=st.integers(1, MAX_EXECUTION_SECONDS - 60),
+        hresult=st.sampled_from(["", "", "0x800706BE", "0x80010105"]),
+        trouble=TROUBLE,
+    )
+    def work_for_long(self, copy: tuple[str, int, str], seconds: int, hresult: str, trouble: Trouble) -> None:
+        """Let QuickBooks execute a request for some time. The call to QuickBooks may fail meanwhile."""
+        system, (ticket, number, request) = self.system, copy
+        ends_at = self.fetched_at[copy] + timedelta(seconds=MAX_EXECUTION_SECONDS - 30)
+        if ends_at <= system.clock.now:
+            return  # a Web Connector that hung for so long is the subject of `work`
+        self.on_their_way.remove(copy)
+        ends_at = min(ends_at, system.clock.now + timedelta(seconds=seconds))
+        end = system.books[system.connections[number].id].begin(request)
+        system.executions.append(Execution(ticket, request, ends_at, end, is_waiting=not hresult))
+        session = self.session(ticket)
+        is_in_flight = session is not None and session.in_flight and session.in_flight.record.id in request
+        if hresult and is_in_flight:
+            system.receive(ticket, "", hresult, trouble)
+
+    @rule(
+        number=CONNECTIONS,
+        waits=st.lists(st.integers(1, 900), min_size=1, max_size=4),
+        is_closed=st.booleans(),
+        trouble=TROUBLE,
+    )
+    def work_while_others_log_in(self, number: int, waits: list[int], is_closed: bool, trouble: Trouble) -> None:
+        """Let another machine log in again and again while QuickBooks executes a request. Then deliver the response."""
+        system = self.system
+        ticket = self.live_ticket(number)
+        request = system.send(ticket, number)
+        if "<QBXML" not in request:
+            return
+        books = system.books[system.connections[number].id]
+        ends_at = system.clock.now + timedelta(seconds=min(sum(waits) + 60, MAX_EXECUTION_SECONDS - 30))
+        execution = Execution(ticket, request, ends_at, books.begin(request), is_waiting=True)
+        system.executions.append(execution)
+        for seconds in waits:
+            system.clock.advance(seconds=seconds)
+            other, status = system.log_in(number) or ("", "")
+            while not status and "<QBXML" in (copy := system.send(other, number)):
+                system.receive(other, books.response_to(copy, 4))
+            if is_closed:
+                system.soap("closeConnection", other)
+        for _, response in system.end_executions(lambda running: running is execution):
+            system.receive(ticket, response, trouble=trouble)
+
+    @rule(target=answers, number=CONNECTIONS)
+    def finish(self, number: int) -> Any:
+        """Let QuickBooks end what it executes for the latest sessions of a connection."""
+        mine = {ticket for ticket, other in self.system.tickets if other == number}
+        return multiple(*self.system.end_executions(lambda one: one.is_waiting and one.ticket in mine))
 
     @rule(response=answers, trouble=TROUBLE)
     def deliver(self, response: tuple[str, str], trouble: Trouble) -> None:
@@ -271,7 +334,7 @@ class Interleavings(RuleBasedStateMachine):
     def sweep(self, silence: int, trouble: Trouble) -> None:
         self.system.sweep(silence, trouble)
 
-    @rule(seconds=st.sampled_from([-1, 0.1, 5, 3_600, 90_000]))
+    @rule(seconds=st.sampled_from([-1, 0.1, 5, 150, 400, 1_200, 3_600, 90_000]))
     def jump(self, seconds: float) -> None:
         """Move the clock. Hosts differ slightly, and a day may pass without a call of a Web Connector."""
         self.system.clock.advance(seconds=seconds)
@@ -307,6 +370,7 @@ class Interleavings(RuleBasedStateMachine):
         if not hasattr(self, "system"):
             return
         self.system.to_quiet()
+        assert not self.system.executions
         for _, number, request in self.on_their_way:
             self.system.books[self.system.connections[number].id].response_to(request)
         self.system.check_end()

@@ -9,17 +9,21 @@ import random
 import uuid
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from domain.records.session import MAX_EXECUTION_SECONDS
 from domain.storage.ports import Database
 from simulator.basics.errors import ConnectorClosed, HresultError, RequestError, TransportError
 from simulator.web_connector.soap import NAMESPACE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from datetime import datetime
 
     from simulator.company import Company, CompanySession
+    from tests.support.builders import FixedClock
     from tests.support.web_connector.connector import Connector
 
 PORT_METHODS = frozenset(
@@ -30,6 +34,9 @@ PORT_METHODS = frozenset(
 BUDGETS = {"authenticate": 4, "sendRequestXML": 4, "receiveResponseXML": 3, "closeConnection": 3}
 """Calls of the store. A `sendRequestXML` that claims while lingering makes one more call."""
 OTHER_BUDGET = 5
+
+SENDING_SECONDS = 5
+"""The time between the sending of a request and the beginning of its execution, at most."""
 
 QUICKBOOKS = "ProcessRequest"
 
@@ -45,9 +52,15 @@ TERMINATIONS = ("terminated-before", "terminated-after")
 IN_A_READ = ("terminated-before", CONCURRENT_COPY)
 """Termination after a read equals termination before the next call of the store, or a lost response."""
 IN_A_COMMIT = (*TERMINATIONS, CONCURRENT_COPY)
-IN_QUICKBOOKS = ("fails-before", "fails-after", "locked", "late-by-one", "late-by-two", "last-of-all")
+STILL_EXECUTING = ("runs-on", "fails-and-runs-on", "runs-during-logins")
+"""QuickBooks executes the request for a random time. Meanwhile, the Web Connector is ended, or the call to QuickBooks
+fails, or another machine logs in again and again."""
+IN_QUICKBOOKS = (
+    *("fails-before", "fails-after", "locked", "late-by-one", "late-by-two", "last-of-all"),
+    *STILL_EXECUTING,
+)
 """The request processor crashes before or after execution, the object is locked, or the request is executed only after
-one or two other requests, or after all sessions."""
+one or two other requests, or after all sessions, or for a long time."""
 
 
 class Point(NamedTuple):
@@ -263,12 +276,24 @@ class InterruptedTransport:
 class InterruptedCompany:
     """A company file in which QuickBooks can fail before or after it executes a request, or executes it late."""
 
-    def __init__(self, company: Company, points: Interruptions, *, marked: bool = True) -> None:
+    def __init__(
+        self,
+        company: Company,
+        points: Interruptions,
+        clock: FixedClock,
+        *,
+        marked: bool = True,
+        log_in: Callable[[], object] = lambda: None,
+    ) -> None:
         self._company = company
+        self._clock = clock
+        self._log_in = log_in
+        self._running: list[tuple[datetime, Callable[[], str]]] = []
         self.points = points
         self.marked = marked
         self._late: list[list[Any]] = []
         self.executed_last = False
+        self._random = random.Random(",".join(map(str, sorted(points.planned))))
 
     def __getattr__(self, name: str) -> Any:
         """Return an attribute of the company."""
@@ -279,6 +304,29 @@ class InterruptedCompany:
         if not self.marked:
             self._company.private_fields.clear()
         return InterruptedCompanySession(self, self._company.begin_session(application, path), application)
+
+    def run_on(self, end: Callable[[], str]) -> None:
+        """Let QuickBooks end an execution after a random time."""
+        self._running.append((self._clock.now + self._duration(), end))
+
+    def run_during_logins(self, end: Callable[[], str]) -> str:
+        """Let another machine log in while QuickBooks executes a request. Return the response."""
+        ends_at = self._clock.now + self._duration()
+        while self._clock.now < ends_at:
+            self._clock.advance(seconds=self._random.uniform(20, 120))
+            if self._clock.now < ends_at:
+                self._log_in()
+        return end()
+
+    def _duration(self) -> timedelta:
+        return timedelta(seconds=self._random.uniform(1, MAX_EXECUTION_SECONDS - SENDING_SECONDS))
+
+    def end_executions(self) -> None:
+        """End the executions whose time is over."""
+        over = [running for running in self._running if running[0] <= self._clock.now]
+        self._running = [running for running in self._running if running not in over]
+        for _, end in over:
+            end()
 
     def execute_later(self, application: str, text: str, when: float) -> None:
         """Execute a request after `when` other requests."""
@@ -322,7 +370,10 @@ class InterruptedCompanySession:
         if not self._facts_read:
             self._facts_read = True
             return self._session.process_request(text)
+        self._company.end_executions()
         kind = self._company.points.passing(QUICKBOOKS)
+        if kind in STILL_EXECUTING:
+            return self._execute_for_long(kind, self._session.begin_request(text))
         when = {"late-by-one": 1, "late-by-two": 2, "last-of-all": float("inf")}.get(kind or "")
         if when:
             self._company.execute_later(self._application, text, when)
@@ -335,3 +386,11 @@ class InterruptedCompanySession:
         if kind == "fails-after":
             raise HresultError("0x800706BE")
         return response
+
+    def _execute_for_long(self, kind: str, end: Callable[[], str]) -> str:
+        if kind == "runs-during-logins":
+            return self._company.run_during_logins(end)
+        self._company.run_on(end)
+        if kind == "runs-on":
+            raise ConnectorClosed
+        raise HresultError("0x800706BE")

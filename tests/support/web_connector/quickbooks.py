@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PAGE_SIZE = 2
 
@@ -80,22 +83,32 @@ class Books:
     iterators: dict[str, int] = field(default_factory=dict)
 
     def response_to(self, request: str, objects: int = 0, *, failed: bool = False) -> str:
-        """Execute a request. A new iterator has `objects` objects."""
+        """Execute a request at once. A new iterator has `objects` objects."""
+        return self.begin(request, objects, failed=failed)()
+
+    def begin(self, request: str, objects: int = 0, *, failed: bool = False) -> Callable[[], str]:
+        """Begin to execute a request, and return the function that ends the execution with the response.
+
+        The response to a write is stored at the end. Until then, its message set is unknown.
+        """
         new, old = (re.search(rf'{name}MessageSetID="([^"]*)"', request) for name in ("new", "old"))
         if new is None:
-            return self._read(request, objects, failed=failed)
+            return lambda: self._read(request, objects, failed=failed)
         content = request.partition("<CustomerAddRq")[2]
         if old and old[1] != new[1]:
             self.responses_by_id.pop(old[1], None)
         if new[1] in self.responses_by_id:
             former, text = self.responses_by_id[new[1]]
-            return text if content in {former, ""} else nothing_stored(request, 9001)
+            return lambda: text if content in {former, ""} else nothing_stored(request, 9001)
         if not content:
-            return nothing_stored(request)
-        self.executions[new[1]] += 1
+            return lambda: nothing_stored(request)
+        return lambda: self._execute(new[1], content, request, failed=failed)
+
+    def _execute(self, message_set: str, content: str, request: str, *, failed: bool) -> str:
+        self.executions[message_set] += 1
         text = self._text(request, code=3100, severity="Error") if failed else self._text(request)
-        text = text.replace("<QBXMLMsgsRs>", f'<QBXMLMsgsRs newMessageSetID="{new[1]}">')
-        self.responses_by_id[new[1]] = content, text
+        text = text.replace("<QBXMLMsgsRs>", f'<QBXMLMsgsRs newMessageSetID="{message_set}">')
+        self.responses_by_id[message_set] = content, text
         return text
 
     def _read(self, request: str, objects: int, *, failed: bool) -> str:

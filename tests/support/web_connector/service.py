@@ -17,11 +17,15 @@ if TYPE_CHECKING:
     from simulator.runs.script_run import ScriptRun
 
 
+EXECUTION_SECONDS = 5
+"""How long QuickBooks may execute a request: shorter than the time between two sessions."""
+
+
 class Service:
     """A connection with a queue; `post` and `get` are the simulator's transport. A call takes a second."""
 
     def __init__(self) -> None:
-        self.qbwc = Connector(new_id=RandomIds())
+        self.qbwc = Connector(new_id=RandomIds(), execution_seconds=EXECUTION_SECONDS)
         self.connection = self.qbwc.connect(name="Acme")
         self.company = Company.generated(customers=6, sales_orders=0, now=self._unix_seconds)
 

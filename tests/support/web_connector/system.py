@@ -37,6 +37,7 @@ from tests.support.web_connector.quickbooks import Books, hcp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from datetime import datetime
 
     from domain.records.connection import Connection
     from domain.records.request import ListedRequest
@@ -119,6 +120,20 @@ class RecordedIds:
         return self.ids[-1]
 
 
+@dataclass(frozen=True)
+class Execution:
+    """A request that QuickBooks is executing for the session of `ticket`.
+
+    `end` ends it and returns the response. If the Web Connector `is_waiting`, it makes no other call before the end.
+    """
+
+    ticket: str
+    request: str
+    ends_at: datetime
+    end: Callable[[], str]
+    is_waiting: bool
+
+
 class System:
     """The use cases over one empty store."""
 
@@ -139,6 +154,7 @@ class System:
         self.new_id.ids.clear()
         self.tickets: list[tuple[str, int]] = []
         self.sent: set[str] = set()
+        self.executions: list[Execution] = []
         self.planned.run_other = self._run_other
         self._current_call = b""
 
@@ -181,6 +197,9 @@ class System:
     def soap(self, method: str, *texts: str, trouble: Trouble = None) -> Any:
         """Make a call of the Web Connector. Return its result, or None if the function was terminated."""
         self.clock.advance(seconds=1)
+        self.end_executions(lambda running: running.ends_at <= self.clock.now)
+        if method in {"sendRequestXML", "closeConnection"}:
+            self.end_executions(lambda running: running.is_waiting and running.ticket == texts[0])
         call = self._current_call = soap_call(method, *texts)
         reply = self.in_function(lambda: self.endpoint.reply(call), trouble)
         self._current_call = b""
@@ -189,13 +208,19 @@ class System:
         assert reply.status == 200, reply.body
         return result_of(method, reply.body)
 
+    def end_executions(self, are_over: Callable[[Execution], bool]) -> list[tuple[str, str]]:
+        """End executions. Return their tickets and responses."""
+        over = [running for running in self.executions if are_over(running)]
+        self.executions = [running for running in self.executions if running not in over]
+        return [(running.ticket, running.end()) for running in over]
+
     def log_in(self, number: int, trouble: Trouble = None) -> tuple[str, str] | None:
         """Log in to a connection. Return the ticket and the status, or None if there was no reply."""
         connection = self.store.connection(self.connections[number].id)
         reply = self.soap("authenticate", connection.id, PASSWORD, trouble=trouble)
         if reply is None:
             return None
-        assert reply[1] in {"", "none"}
+        assert reply[1] in {"", "none", "busy"}
         # A paused connection does not start QuickBooks.
         assert not (connection.paused_at and reply[1] == "")
         self.tickets.append((reply[0], number))
@@ -226,6 +251,7 @@ class System:
         message_set = re.findall(' newMessageSetID="([^"]*)"', request)[0]
         (record,) = [record for record in self.records() if record.message_set_id == message_set]
         assert message_set not in self.sent or record.recovery.sessions or not record.recovery.response_lost, record
+        assert not [running for running in self.executions if f'newMessageSetID="{message_set}"' in running.request]
         self.sent.add(message_set)
 
     def receive(self, ticket: str, response: str, hresult: str = "", trouble: Trouble = None) -> None:
@@ -297,6 +323,7 @@ class System:
 
     def _drain(self, number: int) -> bool:
         """Run a session without interruptions, and return whether there was work."""
+        self.clock.advance(minutes=2)
         ticket, status = self.log_in(number) or ("", "")
         if status == "none":
             return False

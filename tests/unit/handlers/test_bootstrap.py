@@ -15,6 +15,7 @@ VARIABLES = {
     "WEBHOOK_PORTS": lambda settings: settings.webhook_ports,
     "BASE_URL": lambda settings: settings.base_url,
     "RETENTION_DAYS": lambda settings: settings.retention_days,
+    "EXECUTION_SECONDS": lambda settings: settings.execution_seconds,
     "QUEUED_REQUESTS_TABLE": lambda settings: settings.table("queued_requests"),
 }
 

@@ -34,6 +34,7 @@ def test_a_list_item_marks_bodies_that_are_too_large() -> None:
 
 
 INTERNAL = {
+    "recovery.running_until",
     "app_id",
     "request_label",  # it is in the request
     "webhook.round",

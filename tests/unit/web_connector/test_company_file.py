@@ -439,8 +439,8 @@ def test_a_write_executed_in_one_company_file_is_never_executed_in_another() -> 
     other = Company.generated(seed=2, customers=3, sales_orders=0, now=qbwc.clock.now.timestamp)
     other.private_fields = {f"{{{qbwc.connection.owner_id}}}": {"FileID": OTHER}}
     simulator.connector.company = other
-    for _ in range(5):
-        qbwc.clock.advance(seconds=60)
+    for _ in range(9):
+        qbwc.clock.advance(minutes=6)
         simulator.run_once()
 
     assert [one.name for one in service.company.writes] == ["CustomerAddRq"]

@@ -8,6 +8,7 @@ import pytest
 
 from domain.queueing.waiting_reason import of_request
 from domain.records.request import State
+from domain.records.session import MAX_EXECUTION_SECONDS
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.quickbooks import hcp, nothing_stored, response_to, stored_response
 
@@ -120,7 +121,7 @@ def test_a_write_that_may_have_been_executed_recovers_in_the_next_session(qbwc: 
 
 
 def test_two_exceptions_in_a_row_end_the_session_and_spare_the_queue(qbwc: Connector) -> None:
-    records = [qbwc.write() for _ in range(5)]
+    records = [qbwc.queue() for _ in range(5)]
     qbwc.begin()
 
     assert qbwc.receive(hresult="0x800706BA", message="The RPC server is unavailable.") < 100
@@ -290,6 +291,7 @@ def test_an_unconfirmed_parse_error_is_forgotten_with_its_session(qbwc: Connecto
     qbwc.send()
     qbwc.receive(hresult="0x80040400")
     qbwc.close()
+    qbwc.clock.advance(seconds=MAX_EXECUTION_SECONDS)
 
     qbwc.receive(nothing_stored(qbwc.begin()))
     assert "Bob" in qbwc.send()

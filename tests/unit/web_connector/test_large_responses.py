@@ -161,7 +161,7 @@ def test_every_object_arrives_although_the_response_was_too_large(service: Calla
 
     for _ in range(4):
         simulator.run_once()
-        qbwc.clock.advance(minutes=1)
+        qbwc.clock.advance(minutes=3)
 
     pages = [record for record in qbwc.records if record.id != other]
     names = [name for page in pages for name in re.findall("<ListID>(.*?)</ListID>", customers(qbwc, page.id))]

@@ -13,6 +13,7 @@ from domain.records.request import State
 from domain.records.session import session_id
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
+from domain.web_connector.session.login import BUSY_SECONDS_OF_A_READ
 from tests.support.builders import APP_ID, CONNECTION_ID, counting_bytes
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.quickbooks import hcp, response_to, stored_response
@@ -224,7 +225,7 @@ def test_a_sent_read_is_sent_again_by_the_next_session(qbwc: Connector) -> None:
     request_id = qbwc.queue()
     first = qbwc.begin()
 
-    assert qbwc.begin() == first
+    assert qbwc.take_over() == first
 
     assert qbwc.record(request_id).sessions == 2
     assert qbwc.receive(response_to(first)) == 100
@@ -234,7 +235,7 @@ def test_a_sent_write_is_not_sent_again_by_the_next_session_but_recovers(qbwc: C
     write, _read = qbwc.write(), qbwc.queue()
     qbwc.begin()
 
-    second = qbwc.begin()
+    second = qbwc.take_over()
 
     record = qbwc.record(write)
     assert (record.state, record.recovering) == (State.SENT, True)
@@ -242,18 +243,19 @@ def test_a_sent_write_is_not_sent_again_by_the_next_session_but_recovers(qbwc: C
     assert "CustomerAddRq" not in second
 
 
-def test_a_read_without_response_fails_after_three_sessions(qbwc: Connector) -> None:
+def test_a_read_that_was_taken_over_three_times_fails_and_says_so(qbwc: Connector) -> None:
     request_id = qbwc.queue()
 
     for _ in range(3):
-        qbwc.begin()
+        qbwc.take_over()
+    qbwc.clock.advance(seconds=BUSY_SECONDS_OF_A_READ)
     assert qbwc.authenticate() == "none"
 
     record = qbwc.record(request_id)
     assert record.state is State.ERROR
     assert record.error is not None
-    assert record.error.code == "response_too_large"
-    assert record.error.details["sessions"] == 3
+    assert record.error.code == "quickbooks_connection_error"
+    assert (record.error.details["reason"], record.error.details["sessions"]) == ("session_taken_over", 3)
 
 
 def test_a_login_works_if_the_former_session_was_removed(qbwc: Connector) -> None:
@@ -267,7 +269,7 @@ def test_a_ticket_that_was_taken_over_is_treated_like_an_expired_one(qbwc: Conne
     request_id = qbwc.queue()
     request = qbwc.begin()
     former = qbwc.ticket
-    qbwc.begin()
+    qbwc.take_over()
     mine, qbwc.ticket = qbwc.ticket, former
 
     assert qbwc.receive(response_to(request)) == -1

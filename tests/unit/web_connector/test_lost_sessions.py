@@ -88,7 +88,7 @@ def test_a_login_ends_a_session_whose_request_is_gone(qbwc: Connector) -> None:
     qbwc.begin()
     remove_record(qbwc, gone)
 
-    assert other in qbwc.begin()
+    assert other in qbwc.take_over()
 
 
 def test_a_login_releases_the_request_in_its_stored_form(qbwc: Connector) -> None:
@@ -96,10 +96,10 @@ def test_a_login_releases_the_request_in_its_stored_form(qbwc: Connector) -> Non
     qbwc.begin()
     qbwc.change(request_id, request_label="changed from outside")
 
-    assert qbwc.authenticate() == ""
+    qbwc.take_over()
 
     assert qbwc.record(request_id).request_label == "changed from outside"
-    assert qbwc.record(request_id).lost_responses == 1
+    assert qbwc.record(request_id).sessions == 2
 
 
 def test_the_sweep_ends_a_session_whose_request_is_gone(qbwc: Connector) -> None:

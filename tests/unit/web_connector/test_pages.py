@@ -10,6 +10,7 @@ import pytest
 from domain.records.request import State
 from domain.records.webhook import Webhook, WebhookState
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES
+from domain.web_connector.session.login import BUSY_SECONDS_OF_A_READ
 from simulator.faults import Fault
 from tests.support.web_connector.quickbooks import page_of, response_to, stored_response
 from tests.support.web_connector.service import Gateway, Service
@@ -65,6 +66,7 @@ def test_a_page_is_interrupted_if_its_response_is_lost(qbwc: Connector) -> None:
     qbwc.iterate()
     qbwc.receive(page_of(qbwc.begin(), 3))
     qbwc.send()
+    qbwc.clock.advance(seconds=BUSY_SECONDS_OF_A_READ)
 
     assert qbwc.authenticate() == "none"
 
@@ -87,7 +89,7 @@ def test_a_query_starts_again_if_its_first_page_was_lost(qbwc: Connector) -> Non
     first = qbwc.iterate()
     qbwc.begin()
 
-    assert 'iterator="Start"' in qbwc.begin()
+    assert 'iterator="Start"' in qbwc.take_over()
 
     assert qbwc.record(first).sessions == 2
 
@@ -376,7 +378,7 @@ def test_pages_that_a_gateway_refuses_arrive_with_a_smaller_size() -> None:
     simulator = qbwc.simulator(service.company, transport=service, faults=faults)
 
     for _ in range(3):
-        qbwc.clock.advance(seconds=60)
+        qbwc.clock.advance(minutes=3)
         simulator.run_once()
 
     assert qbwc.record(first).sessions == 3

@@ -11,6 +11,7 @@ from domain.records.request import Recovery, State
 from domain.records.sync_window import SyncWindow
 from domain.timestamps import timestamp
 from domain.web_connector.session import polling
+from domain.web_connector.session.login import BUSY_SECONDS_OF_A_READ
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, counting_bytes
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.quickbooks import hcp, nothing_stored, page_of, response_to, stored_response
@@ -135,6 +136,7 @@ def test_a_login_while_paused_ends_the_former_session_and_requeues_its_request(q
     request_id = qbwc.queue()
     qbwc.begin()
     pause(qbwc)
+    qbwc.clock.advance(seconds=BUSY_SECONDS_OF_A_READ)
 
     assert qbwc.authenticate() == "none"
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from xml.etree.ElementTree import Element
 
+    from simulator.company.message_sets import Answer
     from tests.support.web_connector.interruptions import Interruption
 
 
@@ -67,6 +68,21 @@ class WithoutRecovery(ObservedStore):
                 self.records[record.id] = replace(record, recovery=Recovery())
 
 
+class WithoutExecutionTime(ObservedStore):
+    """Forgets that QuickBooks may still be executing a write."""
+
+    def commit(self, *changes: Change) -> None:
+        """Commit."""
+        super().commit(*(self._finished(change) for change in changes))
+
+    @staticmethod
+    def _finished(change: Change) -> Change:
+        if not isinstance(change, ChangeRequest):
+            return change
+        recovery = replace(change.after.recovery, running_until=None)
+        return replace(change, after=replace(change.after, recovery=recovery))
+
+
 class NewestFirst(ObservedStore):
     """Returns the queue in reverse order."""
 
@@ -96,7 +112,14 @@ def _becomes(change: Change, state: State) -> bool:
     return isinstance(change, ChangeRequest) and change.after.state is state
 
 
-FAULTY_STORES = (Miscounting, WithoutConditions, WithoutTransactions, NewestFirst, SwappedResponses)
+FAULTY_STORES = (
+    WithoutExecutionTime,
+    Miscounting,
+    WithoutConditions,
+    WithoutTransactions,
+    NewestFirst,
+    SwappedResponses,
+)
 
 
 MAX_RUNS = 1_000
@@ -108,13 +131,11 @@ modules."""
 class StoresNothing(MessageSets):
     """A QuickBooks that stores no responses."""
 
-    def process(
-        self, application: str, message_set: Element, execute: Callable[[], list[str]], _keeping: Any = None
-    ) -> tuple[str | None, int, list[str]]:
-        """Execute without storing the response, and do not report it."""
-        result = super().process(application, message_set, execute, Keeping(readable=True))
+    def end(self, application: str, message_set: Element, lines: list[str], _keeping: Any = None) -> Answer:
+        """Do not store the response, and do not report it."""
+        answer = super().end(application, message_set, lines, Keeping(readable=True))
         self.stored.clear()
-        return result
+        return answer
 
 
 class NothingStored(dict[str, tuple[str, str]]):

@@ -130,6 +130,7 @@ def test_a_write_is_not_repeated_if_the_connection_is_renamed_while_the_write_re
     connection = qbwc.connection.changed(timestamp(qbwc.clock.now), name="Another name")
     qbwc.store.commit(Put(qbwc.connection, connection))
 
+    qbwc.clock.advance(minutes=5)
     qbwc.simulator(company, transport=service).run_once()  # with the .qwc file of the renamed connection
 
     assert qbwc.record(write).state is State.RESPONSE_RECEIVED

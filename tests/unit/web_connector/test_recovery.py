@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +14,7 @@ from domain.maintenance.sweep import sweep
 from domain.queueing.service import RequestService
 from domain.records.request import State
 from domain.records.session import SILENCE_SECONDS
+from domain.web_connector.session.login import BUSY_SECONDS_OF_A_WRITE
 from simulator.faults import Fault
 from tests.support.builders import APP_ID
 from tests.support.web_connector.drain import Drain
@@ -50,7 +52,8 @@ def queueing(qbwc: Connector) -> RequestService:
 
 
 def take_over(qbwc: Connector) -> None:
-    """Do nothing: the next login ends the session."""
+    """Make no further call until the next login may end the session."""
+    qbwc.clock.advance(seconds=BUSY_SECONDS_OF_A_WRITE)
 
 
 def close(qbwc: Connector) -> None:
@@ -66,7 +69,7 @@ def lose_connection(qbwc: Connector) -> None:
 def sweep_session(qbwc: Connector) -> None:
     """Make no further call until the sweep runs."""
     qbwc.clock.advance(seconds=SILENCE_SECONDS + 60)
-    sweep(qbwc.store, qbwc.clock, qbwc.clock.advance(seconds=1))
+    sweep(qbwc.store, qbwc.clock, qbwc.clock.now + timedelta(minutes=1))
 
 
 def fail(qbwc: Connector) -> None:
@@ -247,9 +250,9 @@ def test_a_write_with_a_badly_stored_response_is_executed_once_and_has_an_unknow
     faults = [Fault.parse("receiveResponseXML:1:lose-request"), Fault.parse("process/writes:1:store-badly")]
     simulator = qbwc.simulator(service.company, transport=service, faults=faults)
 
-    for _ in range(5):
+    for _ in range(9):
         simulator.run_once()
-        qbwc.clock.advance(seconds=60)
+        qbwc.clock.advance(minutes=10)
 
     assert [one.name for one in service.company.writes] == ["CustomerAddRq"]
     assert error_of(qbwc, write).code == "outcome_unknown"

@@ -122,8 +122,10 @@ def test_get_last_error_of_an_ended_session_says_so(qbwc: Connector) -> None:
 
 def test_an_error_at_the_end_of_a_session_can_be_searched_for(qbwc: Connector) -> None:
     request_id = qbwc.write("Grace")
-    for _ in range(4):
-        qbwc.begin()
+    qbwc.begin()
+    qbwc.close()
+    for _ in range(3):
+        qbwc.take_over()
 
     qbwc.close()
 
@@ -152,6 +154,9 @@ def test_counts_stay_exact_through_everything(qbwc: Connector) -> None:
     qbwc.queue()
     qbwc.receive(page_of(qbwc.begin(), 3))
     qbwc.send()
+    qbwc.take_over()
+    qbwc.receive(hresult="0x80040402")
+    qbwc.close()
     qbwc.begin()
     qbwc.receive(hresult="0x80040402")
     qbwc.receive(response_to(qbwc.send()))

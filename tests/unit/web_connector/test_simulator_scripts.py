@@ -39,6 +39,7 @@ def a_day(qbwc: Connector) -> None:
 QUEUES: dict[str, Callable[[Connector], None]] = {
     "bad-day": a_day,
     "lost-answer": three_writes,
+    "slow-write": three_writes,
     "two-machines": three_writes,
     "wrong-file": three_writes,
 }

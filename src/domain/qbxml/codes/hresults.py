@@ -27,7 +27,8 @@ class Hresult:
 
     `kind` is `invalid_request` if this request can never succeed. It is `unavailable` if QuickBooks is busy, closed
     or out of reach, so every request would fail now. Otherwise it is `unknown`. `executed` is `no` if QuickBooks
-    cannot have executed the request. `other_file_may_help` is true if opening the company file failed.
+    cannot have executed the request. `may_continue` is true if QuickBooks may still be executing the request.
+    `other_file_may_help` is true if opening the company file failed.
     """
 
     code: str
@@ -36,6 +37,7 @@ class Hresult:
     hint: str | None
     kind: HresultKind
     executed: Executed
+    may_continue: bool = False
     other_file_may_help: bool = False
 
 
@@ -123,6 +125,9 @@ _MAY_BE_EXECUTED = frozenset(
 )
 """Codes after which QuickBooks may have executed the request."""
 
+_MAY_CONTINUE = frozenset({"0x80010105", "0x800706BA", "0x800706BE"})
+"""Failures of the call to QuickBooks, which does not end with the call."""
+
 _CANNOT_OPEN_FILE = frozenset({"0x80040403", "0x80040406", "0x8004040A"})
 
 _KINDS: Mapping[HresultKind, Mapping[str, tuple[str, str, str]]] = {
@@ -137,6 +142,7 @@ HRESULTS: Mapping[str, Hresult] = {
         *entry,
         kind=kind,
         executed="unknown" if code in _MAY_BE_EXECUTED else "no",
+        may_continue=code in _MAY_CONTINUE,
         other_file_may_help=code in _CANNOT_OPEN_FILE,
     )
     for kind, entries in _KINDS.items()
@@ -149,4 +155,6 @@ def describe_hresult(hresult: str) -> Hresult:
     """Return the meaning of an HRESULT, known or unknown, in any notation (`0x8004040d`, ` 8004040D`)."""
     code = "0x" + hresult.strip().upper().removeprefix("0X")
     message = f"QuickBooks reported {hresult.strip() or 'an error'}."
-    return HRESULTS.get(code) or Hresult(code, UNKNOWN, message, None, kind="unknown", executed="unknown")
+    return HRESULTS.get(code) or Hresult(
+        code, UNKNOWN, message, None, kind="unknown", executed="unknown", may_continue=True
+    )

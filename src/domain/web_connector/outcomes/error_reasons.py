@@ -24,6 +24,7 @@ class Reason(StrEnum):
     """The reason why a request ended without a usable response, or why a connection is held."""
 
     RESPONSE_LOST = "response_lost"
+    SESSION_TAKEN_OVER = "session_taken_over"
     RESPONSE_NOT_UNDERSTOOD = "response_not_understood"
     OTHER_FILE = "other_file"
     RESPONSE_TOO_LARGE = "response_too_large"
@@ -36,6 +37,13 @@ MEANINGS: Mapping[Reason, tuple[str, str]] = {
     Reason.RESPONSE_LOST: (
         "The Web Connector session ended before QuickBooks' response arrived.",
         "Check the status column and the log of the Web Connector on the QuickBooks machine. They show why it stopped.",
+    ),
+    Reason.SESSION_TAKEN_OVER: (
+        "Another session of this user began before QuickBooks' response arrived.",
+        (
+            "Check whether two Web Connectors use the connection's .qwc file, and remove it from one. If there is only"
+            " one, its log shows why it began again. If the request is a query that takes minutes, ask for less."
+        ),
     ),
     Reason.RESPONSE_NOT_UNDERSTOOD: (
         "QuickBooks returned something that is not a response to this request.",

@@ -6,10 +6,11 @@ The functions decide about one record and have no side effects (docs/decisions/0
 from __future__ import annotations
 
 from dataclasses import replace
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from domain.records.request import LAST_IN_LINE, State
-from domain.web_connector.outcomes.error_reasons import Reason, because
+from domain.web_connector.outcomes.error_reasons import MEANINGS, Reason, because
 from domain.web_connector.outcomes.pages import smaller_page
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES
 
@@ -28,8 +29,18 @@ first loss. A gateway that refuses large responses may cause later ones. Only th
 MAX_RECOVERY_SESSIONS = 3
 """Maximum number of sessions that ask for the stored response of a write. Asking does no harm, but the owner waits."""
 
+
+class Ending(Enum):
+    """How a session ended, as far as it matters for its request."""
+
+    CLOSED = "its own closeConnection: QuickBooks has finished"
+    TAKEN_OVER = "another login"
+    OTHER = "a connection error, the sweep, a wrong company file or the removal of the connection"
+
+
 RESPONSE_LIMIT = f"{MAX_BODY_BYTES:,} bytes, about 4.3 MB of QBXML"
-_SESSION_ENDED = "The Web Connector session ended before QuickBooks' response arrived."
+_SESSION_ENDED = MEANINGS[Reason.RESPONSE_LOST][0]
+_TAKEN_OVER = MEANINGS[Reason.SESSION_TAKEN_OVER][0]
 
 _LOOK_FIRST = (
     "QuickBooks may have executed it. Check the company file before you queue the request again. If QuickBooks or "
@@ -37,23 +48,44 @@ _LOOK_FIRST = (
 )
 
 
-def after_session_end(record: QueuedRequest, now: datetime) -> QueuedRequest:
-    """Return the request in flight after the end of its session."""
+def after_session_end(
+    record: QueuedRequest, now: datetime, ending: Ending = Ending.OTHER, *, running_until: str | None = None
+) -> QueuedRequest:
+    """Return the request in flight after the end of its session.
+
+    `running_until` is the time until which QuickBooks may be executing it. It counts unless the session was closed.
+    """
     if record.state is State.TICKETED and record.paging.page == 1:
         return record.requeued(now)
     lost = because(Reason.RESPONSE_LOST)
     if record.is_read:
-        losses = record.lost_responses + 1
-        priority = LAST_IN_LINE if losses >= MAX_SESSIONS_OF_ONE_SIZE else record.queue_priority
-        record = replace(record, lost_responses=losses, queue_priority=priority)
+        priority = LAST_IN_LINE if record.sessions >= MAX_SESSIONS_OF_ONE_SIZE else record.queue_priority
+        record = replace(record, queue_priority=priority)
+        if ending is Ending.TAKEN_OVER:
+            # QuickBooks may have been slow. This tells nothing about the size of the response.
+            return retry_later(record, now, _TAKEN_OVER, because(Reason.SESSION_TAKEN_OVER), lost=True)
+        record = replace(record, lost_responses=record.lost_responses + 1)
         return retry_later(record, now, _SESSION_ENDED, lost, lost=True)
     if record.recovering:
         return recover_later(record, now, _SESSION_ENDED, lost)
-    return record.response_lost(now)
+    return record.response_lost(now, running_until=None if ending is Ending.CLOSED else running_until)
+
+
+def asked_too_early(record: QueuedRequest) -> bool:
+    """Whether the status check for `record` was sent while QuickBooks may have been executing the write.
+
+    The time of the sending counts, because QuickBooks may have finished before the result of the check arrived.
+    """
+    return record.may_be_running(record.updated_at)
 
 
 def recover_later(record: QueuedRequest, now: datetime, message: str, details: dict[str, Any]) -> QueuedRequest:
-    """Queue a recovering write for a later session, or end it after MAX_RECOVERY_SESSIONS."""
+    """Queue a recovering write for a later session, or end it after MAX_RECOVERY_SESSIONS.
+
+    A session that asked while QuickBooks may have been executing the write does not count.
+    """
+    if asked_too_early(record):
+        return record.requeued(now, counts=False)
     sessions = record.recovery.sessions
     if sessions < MAX_RECOVERY_SESSIONS:
         return record.requeued(now)

@@ -23,6 +23,7 @@ from domain.web_connector.outcomes.error_reasons import Reason, because, hresult
 from domain.web_connector.outcomes.lost_response import (
     MAX_SESSIONS,
     RESPONSE_LIMIT,
+    asked_too_early,
     iteration_interrupted,
     outcome_unknown,
     recover_later,
@@ -82,9 +83,14 @@ class PageReceived(RequestUpdate):
     iterator_remaining: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Requeued(RequestUpdate):
-    """The request is queued for a later session."""
+    """The request is queued for a later session.
+
+    `held` is the reason, for the user, if nothing else may be sent before it. The session then ends.
+    """
+
+    held: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,12 +105,18 @@ class SentAgain(RequestUpdate):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotExecuted(RequestUpdate):
-    """QuickBooks was unable to work. `connection_error` becomes the `last_error` of the connection."""
+    """QuickBooks was unable to work. `connection_error` becomes the `last_error` of the connection.
+
+    `returns` means that the session's `closeConnection` will prove that QuickBooks has finished a write.
+    """
 
     connection_error: dict[str, Any]
+    returns: bool = False
 
 
 Outcome: TypeAlias = Ended | PageReceived | Requeued | SentAgain | NotExecuted
+
+STILL_RUNNING = "QuickBooks may be executing {} {} until {}. The next update asks for its response again."
 
 _RESPONSE_BEGINS = re.compile(r"""<(\w{1,100})Rs\s[^<>]{0,500}?\brequestID\s{0,10}=\s{0,10}["']([^"']*)["']""")
 
@@ -216,6 +228,9 @@ def _of_status_check(record: QueuedRequest, text: str, code: int, now: datetime,
     if code not in NEVER_EXECUTED:
         message = f"QuickBooks cannot tell whether it executed this request: status {code}."
         return Ended(outcome_unknown(record, now, message, _status(code)), text)
+    if asked_too_early(record):
+        held = STILL_RUNNING.format(record.request_name, record.id, record.recovery.running_until)
+        return Requeued(recover_later(record, now, held, _status(code)), held=held)
     if open_mark is None or open_mark != record.recovery.company_file_mark:
         message = "The open company file may not be the one that the write was sent to."
         return ended_or_requeued(recover_later(record, now, message, because(Reason.OTHER_FILE, status_code=code)))
@@ -227,7 +242,7 @@ def _of_status_check(record: QueuedRequest, text: str, code: int, now: datetime,
         details = {"status_code": code, "reason": describe_status(code).reason, "sessions": record.sessions}
         return Ended(outcome_unknown(record, now, message, details), text)
     # The status is valid for this session only.
-    not_recovering = replace(record.recovery, active=False)
+    not_recovering = replace(record.recovery, active=False, running_until=None)
     return SentAgain(record.requeued(now).moved(State.TICKETED, now, recovery=not_recovering).as_change_of(record))
 
 
@@ -238,7 +253,7 @@ def _of_refused_message_set(record: QueuedRequest, text: str, code: int, now: da
         return None
     if code == OTHER_CONTENT and record.recovery.response_lost:
         # QuickBooks executed an earlier copy, not this one. It stored the response to the earlier copy.
-        return Requeued(record.response_lost(now))
+        return Requeued(record.response_lost(now, running_until=None))
     if code == NOT_STORED:
         message = f"QuickBooks could not store its response: status {code}."
         return Ended(record.failed(now, "outcome_unknown", message, _status(code)), text)

@@ -77,9 +77,11 @@ def of_exception(
     else:
         # If QuickBooks most likely did not execute it, it keeps its place in the queue, because the same exception
         # may have affected the requests before it.
-        after = record.response_lost(now, record.queue_priority if certain else FIRST_IN_LINE)
+        priority = record.queue_priority if certain else FIRST_IN_LINE
+        after = record.response_lost(now, priority, running_until=session.limits.running_until(record))
     error = connection_error(hresult, message, now)
-    return NotExecuted(after, response if after.error else None, connection_error=error)
+    returns = not (record.is_read or record.recovering or meaning.may_continue)
+    return NotExecuted(after, response if after.error else None, connection_error=error, returns=returns)
 
 
 def _of_invalid_request(  # noqa: PLR0917 - the parts of one call
@@ -98,9 +100,10 @@ def _of_invalid_request(  # noqa: PLR0917 - the parts of one call
     elif record.is_read or not session.exception_reported:
         after = record.failed(now, "qbxml_parse_error", message, details)
     else:
-        # QuickBooks is idle now, because the Web Connector fetches the status check only after the write returned.
-        again = record.response_lost(now).moved(State.TICKETED, now).as_change_of(record)
-        return SentAgain(again, parse_error=message)
+        # In this session, QuickBooks is idle when it gets the status check, because the Web Connector fetches it only
+        # after the write returned.
+        lost = record.response_lost(now, running_until=session.limits.running_until(record))
+        return SentAgain(lost.moved(State.TICKETED, now).as_change_of(record), parse_error=message)
     return ended_or_requeued(after, response)
 
 

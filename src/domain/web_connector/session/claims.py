@@ -8,6 +8,7 @@ from domain.errors import Conflict
 from domain.records.request import QUEUED
 from domain.records.session import InFlight
 from domain.storage.changes import ChangeRequest
+from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,7 +48,7 @@ def commit_and_claim(
     """
     skipped: list[QueuedRequest] = []
     for _ in range(MAX_CLAIMS):
-        queue = [record for record in front(store, connection_id, session_id, release) if record not in skipped]
+        queue = [record for record in front(store, connection_id, session_id, now, release) if record not in skipped]
         if not queue:
             break
         claim = _claim(queue[0], session_id, now, release)
@@ -66,16 +67,21 @@ def commit_and_claim(
 
 
 def front(
-    store: Database, connection_id: str, session_id: str, release: ChangeRequest | None = None
+    store: Database, connection_id: str, session_id: str, now: datetime, release: ChangeRequest | None = None
 ) -> Sequence[QueuedRequest]:
-    """Return the front of the queue after `release`, without the requests that this session already had."""
+    """Return the front of the queue after `release`, without the requests that this session already had.
+
+    Nothing behind a write that QuickBooks may still be executing can be claimed.
+    """
     queue = list(store.queue_front(connection_id, FRONT))
     if release:
         queue = [record for record in queue if record.id != release.before.id]
         if release.after.state in QUEUED:
             queue.append(release.after)
             queue.sort(key=lambda record: (record.queue_priority, record.inserted_at, record.id))
-    return [record for record in queue if record.last_session_id != session_id]
+    moment = timestamp(now)
+    running = next((index for index, record in enumerate(queue) if record.may_be_running(moment)), len(queue))
+    return [record for record in queue[: running + 1] if record.last_session_id != session_id]
 
 
 def _claim(record: QueuedRequest, session_id: str, now: datetime, release: ChangeRequest | None) -> ChangeRequest:

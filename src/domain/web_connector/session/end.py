@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from domain.records.request import IN_FLIGHT, QueuedRequest
-from domain.records.session import InFlight
+from domain.records.session import InFlight, Limits
 from domain.storage.changes import ChangeRequest, Put
 from domain.storage.ports import IndexDays
 from domain.timestamps import timestamp
-from domain.web_connector.outcomes.lost_response import after_session_end
+from domain.web_connector.outcomes.lost_response import Ending, after_session_end
 from domain.web_connector.outcomes.outcome import RequestUpdate
 from domain.web_connector.session.backoff import at_end
 
@@ -39,13 +39,15 @@ def session_end(session: Session, now: datetime, reason: str | None) -> Put[Sess
     return Put(session, session.called(now, ended=True, in_flight=None, connection=None, last_error=last_error))
 
 
-def request_release(session: Session, now: datetime) -> ChangeRequest | None:
+def request_release(session: Session, now: datetime, ending: Ending) -> ChangeRequest | None:
     """Return the change of the request in flight, or None if there is no such request."""
-    return _release(session.in_flight, now) if session.in_flight else None
+    return _release(session.in_flight, now, ending, session.limits) if session.in_flight else None
 
 
-def _release(in_flight: InFlight, now: datetime) -> ChangeRequest:
-    return RequestUpdate(after_session_end(in_flight.record, now)).change(in_flight)
+def _release(in_flight: InFlight, now: datetime, ending: Ending, limits: Limits) -> ChangeRequest:
+    record = in_flight.record
+    after = after_session_end(record, now, ending, running_until=limits.running_until(record))
+    return RequestUpdate(after).change(in_flight)
 
 
 def connection_fields(session: Session) -> dict[str, Any]:
@@ -63,14 +65,20 @@ def connection_fields(session: Session) -> dict[str, Any]:
 
 
 def end_of_session(
-    session: Session, connection: Connection | None, now: datetime, reason: str | None = None, **fields: Any
+    session: Session,
+    connection: Connection | None,
+    now: datetime,
+    reason: str | None = None,
+    *,
+    ending: Ending = Ending.OTHER,
+    **fields: Any,
 ) -> list[Change]:
     """Return the changes that end a session, release its request and free its connection.
 
     `fields` are fields of the connection to change in the same commit.
     """
     changes: list[Change] = [session_end(session, now, reason)]
-    if release := request_release(session, now):
+    if release := request_release(session, now, ending):
         changes.append(release)
     if connection and connection.session_id == session.id:
         fields = connection_fields(session) | fields
@@ -105,5 +113,5 @@ def release_without_session(store: Database, connection: Connection, now: dateti
         for entry in store.index_entries(days, descending=True, skip=0, limit=MAX_IN_FLIGHT):
             record = store.request(entry.id)
             if isinstance(record, QueuedRequest) and record.last_session_id == connection.session_id:
-                return _release(InFlight(record), now)
+                return _release(InFlight(record), now, Ending.OTHER, Limits())
     return None

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 
 from domain.connections import passwords
 from domain.errors import Conflict, TooManyRequests
-from domain.records.session import Limits, Session, session_id
+from domain.records.request import State
+from domain.records.session import MAX_EXECUTION_SECONDS, Limits, Session, session_id
 from domain.storage.changes import Put
 from domain.storage.retry import commit_with_retry
 from domain.timestamps import timestamp
+from domain.web_connector.outcomes.lost_response import Ending
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session import polling
 from domain.web_connector.session.claims import commit_and_claim
@@ -53,25 +55,38 @@ MIN_INTERVAL = str(polling.MIN_INTERVAL_SECONDS)
 FAILURE_INTERVAL = timedelta(minutes=1)
 """Minimum time between two recorded failures of one user, so that calls with a wrong password cause few writes."""
 
+BUSY_SECONDS_OF_A_WRITE = 5 * 60
+BUSY_SECONDS_OF_A_READ = 2 * 60
+"""How long a session with a request in QuickBooks is not taken over, after the request was sent. A status check counts
+as a read. Another machine may be working. If the Web Connector was ended instead, its user waits for this time. A write
+is safe afterwards, because it is held (docs/decisions/0035). A read that takes longer is sent again."""
+
 _CONNECTION_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _COMPANY_FILE_PATH = re.compile(r"(?:[A-Za-z]:\\|\\\\).+\.qbw", re.IGNORECASE)
 
 
 class Login:
-    """Opens sessions."""
+    """Opens sessions.
 
-    def __init__(self, store: Database, clock: Clock, secrets: SecretSource) -> None:
+    `execution_seconds` is how long QuickBooks may execute one request, at most MAX_EXECUTION_SECONDS.
+    """
+
+    def __init__(
+        self, store: Database, clock: Clock, secrets: SecretSource, execution_seconds: int = MAX_EXECUTION_SECONDS
+    ) -> None:
         self._store = store
         self._clock = clock
         self._secrets = secrets
         self._passwords = passwords.Checks(secrets)
+        self._execution_seconds = execution_seconds
 
     def authenticate(self, call: Call) -> Reply:
         """Open a session if the password is correct and there is work. Makes three calls to the store.
 
         Nothing is sent while the connection is paused or outside its sync window. The connection's former session
-        always ends. The check of an unknown user takes as long as that of a wrong password. A recorded failure
-        takes one more call. Its duration can confirm a user name, but a user name has 122 random bits.
+        ends, unless QuickBooks is probably working on its request: then the reply is `busy`. The check of an unknown
+        user takes as long as that of a wrong password. A recorded failure takes one more call. Its duration can confirm
+        a user name, but a user name has 122 random bits.
         """
         username, password = call["strUserName"], call["strPassword"]
         if not _CONNECTION_ID.fullmatch(username):
@@ -93,7 +108,10 @@ class Login:
                 self._record_failure(connection)
             return Reply((ticket, INVALID_USER), username)
         now = self._clock()
-        after, request = self._open(connection, session_id(ticket), now, conflict)
+        former = self._store.session(connection.session_id) if connection.session_id else None
+        if former and self._is_working(former, now):
+            return Reply((ticket, BUSY), username)
+        after, request = self._open(connection, former, session_id(ticket), now, conflict)
         if request is None:
             postponement = str(polling.postponement(after, now) or "")
             return Reply((ticket, NOTHING_TO_DO, postponement, MIN_INTERVAL), username)
@@ -110,15 +128,22 @@ class Login:
         with suppress(Conflict):
             self._store.commit(Put(connection, connection.changed(moment, login_failed_at=moment)))
 
+    def _is_working(self, former: Session, now: datetime) -> bool:
+        """Whether QuickBooks is probably working on the request of the former session, which must not be taken over."""
+        if former.ended or former.is_revoked or not former.in_flight or former.in_flight.record.state is not State.SENT:
+            return False
+        sent = former.in_flight.record
+        seconds = BUSY_SECONDS_OF_A_READ if sent.is_read or sent.recovering else BUSY_SECONDS_OF_A_WRITE
+        return sent.updated_at > timestamp(now - timedelta(seconds=min(seconds, self._execution_seconds)))
+
     def _open(
-        self, connection: Connection, new_id: str, now: datetime, conflict: Conflict | None
+        self, connection: Connection, former: Session | None, new_id: str, now: datetime, conflict: Conflict | None
     ) -> tuple[Connection, QueuedRequest | None]:
         """Commit the new session with its first request. Without a request, only record the call.
 
-        Return the connection after the end of its former session, and the request.
+        Return the connection after the end of its `former` session, and the request.
         """
-        moment = timestamp(now)
-        former = self._store.session(connection.session_id) if connection.session_id else None
+        moment, seconds = timestamp(now), self._execution_seconds
         is_missing = connection.session_id is not None and former is None
         former = None if former is None or former.ended else corrected(former, conflict)
         free = replace(connection, **connection_fields(former)) if former else connection
@@ -146,13 +171,15 @@ class Login:
                     message_set_to_forget=to_forget,
                     backoff=free.backoff,
                     limits=Limits(
-                        work_until=polling.work_until(connection, now), linger_seconds=connection.linger_seconds
+                        work_until=polling.work_until(connection, now),
+                        linger_seconds=connection.linger_seconds,
+                        execution_seconds=None if seconds == MAX_EXECUTION_SECONDS else seconds,
                     ),
                 )
                 result.append(Put(None, session))
             return result
 
-        release = request_release(former, now) if former else None
+        release = request_release(former, now, Ending.TAKEN_OVER) if former else None
         if is_missing:
             release = release_without_session(self._store, connection, now)
         if polling.postponement_while_held(free, now):

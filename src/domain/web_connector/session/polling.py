@@ -13,6 +13,7 @@ Without it, the user's own interval counts, which the `.qwc` file sets to a minu
 | sync window closed | `none` | 15 s | until it opens, 60 to 900 s | the window may be changed meanwhile |
 | connection paused | `none` | 15 s | 900 s | the connection may be resumed meanwhile |
 | backoff | `none` | 15 s | until it ends, 60 to 900 s | QuickBooks failed for several requests in a row |
+| another session has a request in QuickBooks | `busy` | | | the user sees it, and the session can end at any time |
 | wrong password, contention | `nvu`, `busy` | | | there is no reason to change the interval |
 """
 

@@ -89,7 +89,7 @@ class Receiving:
             # Do not read the queue. A page must not cost more calls than any other response.
             self.store.commit(session_change(progress, InFlight(page.record)), change, page)
             return progress
-        finished = SESSION_OVER if isinstance(outcome, NotExecuted) else FINISHED
+        finished = SESSION_OVER if after.last_error else FINISHED
         if gives_up(after) or reason_to_hold(session, now):
             self.store.commit(session_change(finished, None), change)
             return finished
@@ -141,6 +141,7 @@ def _after(session: Session, record: QueuedRequest, outcome: Outcome, now: datet
         iterator_id = shortened(outcome.iterator_id, MAX_FACT_CHARACTERS)
         last = replace(last, iterator_id=iterator_id, iterator_remaining=outcome.iterator_remaining)
     error = outcome.connection_error if isinstance(outcome, NotExecuted) else None
+    held = outcome.held if isinstance(outcome, Requeued) else None
     # While this session lingers, it must not claim a request that is left to a later session.
     ends = isinstance(outcome, (NotExecuted, Requeued))
     return session.called(
@@ -153,7 +154,8 @@ def _after(session: Session, record: QueuedRequest, outcome: Outcome, now: datet
         else session.message_set_to_forget,
         failures=session.failures + 1 if error else 0,
         backoff=error and after_failure(session, now, error["hresult"]),
-        last_error=error and error_message(error),
+        returned_write=record.id if isinstance(outcome, NotExecuted) and outcome.returns else session.returned_write,
+        last_error=error_message(error) if error else held,
         connection_error=error,
     )
 

@@ -93,7 +93,7 @@ class Sending:
 
     def _queued_meanwhile(self, session: Session, now: datetime) -> InFlight | None:
         """Return the request that a lingering session can claim."""
-        queue = front(self.store, session.connection_id, session.id) if lingering.may_claim(session, now) else ()
+        queue = front(self.store, session.connection_id, session.id, now) if lingering.may_claim(session, now) else ()
         return InFlight(queue[0]) if queue else None
 
     def _company_file_check(self, session: Session, connection: Connection, call: Call) -> CompanyFileCheck:

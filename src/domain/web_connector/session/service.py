@@ -5,13 +5,16 @@ If two calls conflict, one of them starts again, so a call that is delivered twi
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from domain.qbxml.codes.hresults import describe_hresult
+from domain.records.request import QueuedRequest, State
 from domain.records.session import OpenCompanyFile, session_id
-from domain.storage.changes import Put
+from domain.storage.changes import ChangeRequest, Put
 from domain.storage.retry import commit_with_retry
 from domain.web_connector.outcomes.error_reasons import connection_error, error_message
+from domain.web_connector.outcomes.lost_response import Ending
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session import lingering
 from domain.web_connector.session.end import end_of_session
@@ -108,10 +111,20 @@ class SessionService:
 
         def step(session: Session, _call: Call, now: datetime) -> Reply:
             connection = self._store.connection(session.connection_id)
-            self._store.commit(*end_of_session(session, connection, now))
+            changes = end_of_session(session, connection, now, ending=Ending.CLOSED)
+            self._store.commit(*changes, *self._returned_write(session, now))
             return Reply(CLOSED, session.connection_id)
 
         return self._in_session(call, CLOSED, step)
+
+    def _returned_write(self, session: Session, now: datetime) -> list[ChangeRequest]:
+        """Return the change of a write of this session that QuickBooks may still have been executing until now."""
+        record = self._store.request(session.returned_write) if session.returned_write else None
+        if not isinstance(record, QueuedRequest) or record.state is not State.RETRYABLE:
+            return []
+        if record.last_session_id != session.id or not record.recovery.running_until:
+            return []
+        return [ChangeRequest(record, record.changed(now, recovery=replace(record.recovery, running_until=None)))]
 
     def _in_session(
         self, call: Call, without_session: Result, step: Callable[[Session, Call, datetime], R]
