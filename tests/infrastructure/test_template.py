@@ -325,3 +325,9 @@ def test_lambda_knows_the_log_level_of_every_function(level: str) -> None:
     for function in template_with({"LogLevel": level}).functions():
         assert function.properties["LoggingConfig"]["ApplicationLogLevel"] in LAMBDA_LOG_LEVELS, function.logical_id
         assert function.environment["POWERTOOLS_LOG_LEVEL"] == level
+
+
+def test_a_stream_record_is_given_up_only_when_the_stream_would_lose_it() -> None:
+    streams = [event.properties for one in TEMPLATE.functions() for event in one.events if event.type == "DynamoDB"]
+
+    assert [one["MaximumRecordAgeInSeconds"] for one in streams] == [24 * 3600] * 2
