@@ -17,11 +17,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import defusedxml.ElementTree
-from defusedxml.common import DefusedXmlException
-
 from simulator.basics.clock import MachineClock, zone_named
 from simulator.basics.errors import OTHER_FILE_OPEN, UNSUPPORTED_VERSION, HresultError
+from simulator.basics.xml_trees import XML_ERRORS, read_tree
 from simulator.company.dispatch import respond
 from simulator.company.message_sets import KEPT_WELL, Keeping, MessageSets, fingerprint
 from simulator.company_files import snapshots, storage
@@ -367,8 +365,8 @@ class CompanySession:
                 detail=f"the request has {prologue[1]}, the highest version is {product.versions[-1]}",
             )
         try:
-            root = defusedxml.ElementTree.fromstring(text, forbid_dtd=True)
-        except (defusedxml.ElementTree.ParseError, DefusedXmlException) as error:
+            root = read_tree(text)
+        except XML_ERRORS as error:
             raise parse_error(str(error)) from error
         requested = version(number)
         return check_message_set(root, requested), requested

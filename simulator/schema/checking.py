@@ -28,6 +28,7 @@ def check_message_set(root: Node, version: Version) -> Node:
     """Check a whole document and return its QBXMLMsgsRq. Raises `HresultError` 0x80040400."""
     if root.tag != "QBXML" or [child.tag for child in root] != ["QBXMLMsgsRq"]:
         raise parse_error("QBXML must hold exactly one QBXMLMsgsRq")
+    _check_attributes(root, {})
     message_set = root[0]
     _check_attributes(message_set, _MESSAGE_SET_ATTRIBUTES)
     if "onError" not in message_set.attrib:

@@ -10,10 +10,8 @@ import re
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
-import defusedxml.ElementTree
-from defusedxml.common import DefusedXmlException
-
 from simulator.basics.errors import QbwcError
+from simulator.basics.xml_trees import XML_ERRORS, read_tree
 
 REQUIRED = ("AppName", "AppID", "AppURL", "AppDescription", "AppSupport", "UserName", "OwnerID", "FileID", "QBType")
 _MAY_BE_EMPTY = {"AppID"}
@@ -58,8 +56,8 @@ def read_qwc(text: str) -> QwcFile:
     1080 for IsReadOnly.
     """
     try:
-        root = defusedxml.ElementTree.fromstring(text.encode(), forbid_dtd=True)
-    except (defusedxml.ElementTree.ParseError, DefusedXmlException) as error:
+        root = read_tree(text.encode())
+    except XML_ERRORS as error:
         raise QbwcError(BAD_FILE, f"The .qwc file is not well-formed XML: {error}") from error
     if root.tag != "QBWCXML":
         raise QbwcError(BAD_FILE, f"The root element of a .qwc file is QBWCXML, not {root.tag}.")

@@ -8,12 +8,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import defusedxml.ElementTree
-from defusedxml.common import DefusedXmlException
+from simulator.basics.xml_trees import XML_ERRORS, Scope, read_tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from xml.etree.ElementTree import Element
 
 NAMESPACE = "http://developer.intuit.com/"
 ENVELOPE_NAMESPACE = "http://schemas.xmlsoap.org/soap/envelope/"
@@ -26,7 +24,7 @@ _HEAD = (
     ' xmlns:xsd="http://www.w3.org/2001/XMLSchema"><soap:Body>'
 )
 _TAIL = "</soap:Body></soap:Envelope>"
-_NIL = "{http://www.w3.org/2001/XMLSchema-instance}nil"
+_NIL = ("http://www.w3.org/2001/XMLSchema-instance", "nil")
 _OK = 200
 
 
@@ -72,7 +70,7 @@ def read_strings(method: str, status: int, body: bytes) -> list[str]:
     result = _result(method, status, body)
     if result is None:
         return []
-    return [_text(child) for child in result if child.tag == f"{{{NAMESPACE}}}string"]
+    return [_text(child) for child in result if child.is_named(NAMESPACE, "string")]
 
 
 def read_int(method: str, status: int, body: bytes) -> int:
@@ -84,31 +82,32 @@ def read_int(method: str, status: int, body: bytes) -> int:
     return int(text)
 
 
-def _result(method: str, status: int, body: bytes) -> Element | None:
+def _result(method: str, status: int, body: bytes) -> Scope | None:
     try:
-        root: Element = defusedxml.ElementTree.fromstring(body, forbid_dtd=True)
-    except (defusedxml.ElementTree.ParseError, DefusedXmlException, ValueError) as error:
+        root = Scope(read_tree(body))
+    except XML_ERRORS as error:
         if status != _OK:
             raise SoapError(f"The request failed with HTTP status {status}.") from error
         raise SoapError(f"Response is not well-formed XML: {error}") from error
-    soap_body = root.find(f"{{{ENVELOPE_NAMESPACE}}}Body") if root.tag == f"{{{ENVELOPE_NAMESPACE}}}Envelope" else None
+    is_envelope = root.is_named(ENVELOPE_NAMESPACE, "Envelope")
+    soap_body = root.child(ENVELOPE_NAMESPACE, "Body") if is_envelope else None
     if soap_body is None:
         raise SoapError(f"HTTP status {status}: the answer is not a SOAP 1.1 envelope.")
-    fault = soap_body.find(f"{{{ENVELOPE_NAMESPACE}}}Fault")
+    fault = soap_body.child(ENVELOPE_NAMESPACE, "Fault")
     if fault is not None:
-        raise SoapError(f"SOAP fault: {fault.findtext('faultstring', '')}", fault=True)
+        raise SoapError(f"SOAP fault: {fault.element.findtext('faultstring', '')}", fault=True)
     if status != _OK:
         raise SoapError(f"The request failed with HTTP status {status}.")
-    response = soap_body.find(f"{{{NAMESPACE}}}{method}Response")
+    response = soap_body.child(NAMESPACE, f"{method}Response")
     if response is None:
         raise SoapError(f"The answer has no {method}Response in namespace {NAMESPACE}.")
-    return response.find(f"{{{NAMESPACE}}}{method}Result")
+    return response.child(NAMESPACE, f"{method}Result")
 
 
-def _text(element: Element) -> str:
-    if len(element):
-        raise SoapError(f"<{element.tag.rpartition('}')[2]}> holds elements where text is declared.")
-    return "" if element.get(_NIL) in {"true", "1"} else element.text or ""
+def _text(scope: Scope) -> str:
+    if len(scope.element):
+        raise SoapError(f"<{scope.local_name}> holds elements where text is declared.")
+    return "" if scope.attribute(*_NIL) in {"true", "1"} else scope.element.text or ""
 
 
 def _escape(text: str) -> str:

@@ -28,6 +28,10 @@ CONTENT_TYPE = "application/json"
 MAX_RESPONSE_BYTES = 5 * 1024 * 1024
 """Lambda allows 6 MB for a synchronous response, headers included. One MB is left for them."""
 
+MAX_TEXT_CHARACTERS = 5 * MAX_RESPONSE_BYTES
+"""A longer JSON text is not made, because Python may take four bytes for each character. Only bodies of control
+characters, each of which takes six characters in JSON, become so long."""
+
 MAX_GROWTH = 12
 """A character outside the Basic Multilingual Plane takes two escapes of 6 bytes in a JSON string of ASCII."""
 
@@ -39,6 +43,7 @@ def render(event: Event, body: Mapping[str, Any] | None, status: int) -> Respons
     accepts_gzip = _accepts_gzip(event)
     text = ""
     for candidate in _candidates(body):
+        del text  # it can take 100 MB
         text = _text(candidate)
         if _fits(text):
             break
@@ -61,16 +66,27 @@ def for_read_only_key(body: Mapping[str, Any] | None) -> Mapping[str, Any] | Non
 
 def _candidates(body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield the whole body, then smaller and smaller versions. The last one always fits."""
-    yield body
     match body.get("data"):
         case [{"request_xml": _}, *_] as views:
+            if _can_be_text(views):
+                yield body
             yield {**body, "data": _trimmed(views)}
         case {"request_xml": _}:
             view = body["data"]
-            if view["response_json"] is not None:
-                view |= {"response_json": None, "response_json_omitted": True}
-                yield {"data": view}
+            if _can_be_text([view]):
+                yield body
+                if view["response_json"] is not None:
+                    view |= {"response_json": None, "response_json_omitted": True}
+                    yield {"data": view}
             yield {"data": _without_response(view)}
+        case _:
+            yield body
+
+
+def _can_be_text(views: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether the bodies of these records are short enough for a JSON text."""
+    bodies = [view[name] for view in views for name in ("request_xml", "response_xml") if view[name]]
+    return sum(map(_wire_size, bodies)) <= MAX_TEXT_CHARACTERS
 
 
 def _trimmed(views: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

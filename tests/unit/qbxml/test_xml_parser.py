@@ -1,4 +1,4 @@
-"""Both XML parsers reject DTDs and agree on every text."""
+"""Both XML parsers reject DTDs, namespaces and crowded documents, and agree on every text."""
 
 from __future__ import annotations
 
@@ -11,9 +11,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import InvalidRequest
-from domain.qbxml import UnreadableResponse, parse_request_xml, response_to_json, stored_request
-from domain.qbxml.xml.parser import XML_ERRORS, defused_tree, parse_tree
-from tests.support.qbxml_samples import request_xml
+from domain.qbxml import (
+    UnreadableResponse,
+    parse_request_json,
+    parse_request_xml,
+    parse_response,
+    response_to_json,
+    stored_request,
+)
+from domain.qbxml.xml.parser import (
+    MAX_ATTRIBUTES,
+    MAX_ATTRIBUTES_OF_ELEMENT,
+    MAX_ELEMENTS,
+    XML_ERRORS,
+    TooComplex,
+    defused_tree,
+    parse_tree,
+)
+from tests.support.qbxml_samples import request_xml, response_xml
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,6 +112,92 @@ def test_the_five_entities_of_xml_are_read() -> None:
 def test_both_parsers_agree_on_any_text(text: str) -> None:
     for whole in (text, f"<A>{text}</A>", f"<A b='{text}'/>", f'{text}<?xml version="1.0"?><A/>', f"<A/>{text}"):
         assert outcome(parse_tree, whole) == outcome(defused_tree, whole)
+
+
+NAMESPACES = ['xmlns="u"', 'xmlns=""', 'xmlns:p="u"', 'xmlns:p = "u"', "xmlns='u' a='b'", 'a="b"\nxmlns:p="u"']
+
+
+@pytest.mark.parametrize("declaration", NAMESPACES)
+@pytest.mark.parametrize("place", ["<QBXML", "<QBXMLMsgsRq", "<CustomerQueryRq", "<FullName"])
+def test_a_declared_namespace_is_refused_on_every_element(declaration: str, place: str) -> None:
+    text = BODY.replace("&e;", "Ann").replace(place, f"{place} {declaration}")
+    for read in (parse_tree, defused_tree):
+        with pytest.raises(TooComplex, match="namespace"):
+            read(text)
+    for validate in (True, False):
+        with pytest.raises(InvalidRequest, match="QBXML does not use XML namespaces") as caught:
+            parse_request_xml(text, validate=validate)
+        assert caught.value.problems[0].line is not None
+    with pytest.raises(UnreadableResponse, match="namespace"):
+        response_to_json(text)
+
+
+@pytest.mark.parametrize("name", ["p:FullName", "xml:FullName", "xmlns:FullName", ":FullName", "FullName:p"])
+def test_a_prefix_is_refused_in_a_request(name: str) -> None:
+    text = BODY.replace("&e;", "Ann").replace("FullName", name)
+
+    for validate in (True, False):
+        with pytest.raises(InvalidRequest, match="QBXML does not use XML namespaces"):
+            parse_request_xml(text, validate=validate)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'xmlns="x"',
+        "xmlns:p='x' xml:lang",
+        "<![CDATA[<a xmlns='x'>]]>",
+        "<!-- <a xmlns='x'/> -->",
+        "&lt;a xmlns='x'&gt;",
+    ],
+)
+def test_the_word_xmlns_is_legal_in_texts_and_comments(text: str) -> None:
+    body = request_xml(
+        f"<CustomerAddRq><CustomerAdd><Name>Ann</Name><Notes>{text}</Notes></CustomerAdd></CustomerAddRq>"
+    )
+
+    request = parse_request_xml(body)
+
+    assert stored_request(request.to_xml(), "13.0").to_xml() == request.to_xml()
+    assert response_to_json(body.replace("MsgsRq", "MsgsRs"))
+
+
+def test_xmlns_is_refused_as_an_attribute_in_json() -> None:
+    tree = {"request": {"name": "CustomerQueryRq", "attributes": {"xmlns": "x"}}}
+
+    for validate in (True, False):
+        with pytest.raises(InvalidRequest):
+            parse_request_json(tree, validate=validate)
+
+
+def test_a_response_may_have_as_many_elements_as_fit_into_a_call() -> None:
+    row = '<DataRow rowNumber="1"><ColData colID="1" value="Ann"/></DataRow>'
+    text = response_xml(f'<CustomerQueryRs statusCode="0">{row * 90_000}</CustomerQueryRs>')
+
+    (message_sets,) = response_to_json(text)
+
+    assert len(message_sets["QBXMLMsgsRs"]["CustomerQueryRs"]["DataRow"]) == 90_000
+
+
+CROWDS = {
+    "elements": "<A/>" * (MAX_ELEMENTS + 1),
+    "open elements": "<A>" * (MAX_ELEMENTS + 1),
+    "elements in a document with a comment": "<!---->" + "<A/>" * (MAX_ELEMENTS + 1),
+    "attributes": "<A b='' c='' d=''/>" * (MAX_ATTRIBUTES // 3 + 1),
+    "attributes of an element": "<A" + "".join(f" a{n}=''" for n in range(MAX_ATTRIBUTES_OF_ELEMENT + 1)) + "/>",
+}
+
+
+@pytest.mark.parametrize("crowd", CROWDS.values(), ids=list(CROWDS))
+def test_a_document_has_at_most_a_number_of_elements_and_attributes(crowd: str) -> None:
+    text = response_xml(crowd)
+    for read in (parse_tree, defused_tree):
+        with pytest.raises(TooComplex, match="more than"):
+            read(text)
+    with pytest.raises(UnreadableResponse, match="more than"):
+        parse_response(text)
+    with pytest.raises(UnreadableResponse, match="more than"):
+        response_to_json(text)
 
 
 def outcome(read: Callable[[str], Any], text: str) -> Any:

@@ -96,6 +96,79 @@ def test_unknown_parameters_and_elements_inside_parameters_are_ignored() -> None
     assert call["strVersion"] == "13"
 
 
+def scoped(outer: str, inner: str, name: str) -> str:
+    """Return an envelope with declarations on the envelope and on the method."""
+    return (
+        f'<s:Envelope xmlns:s="{soap.SOAP_11.namespace}" {outer}><s:Body><{name} {inner}><ticket>t</ticket></{name}>'
+        "</s:Body></s:Envelope>"
+    )
+
+
+OURS = f'"{NAMESPACE}"'
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "name"),
+    [
+        (f"xmlns={OURS}", "", "closeConnection"),
+        (f"xmlns:q={OURS}", "", "q:closeConnection"),
+        ('xmlns="urn:x"', f"xmlns={OURS}", "closeConnection"),
+        ('xmlns:q="urn:x"', f"xmlns:q={OURS}", "q:closeConnection"),
+        (f'xmlns={OURS} xmlns:s2="urn:x"', 's2:a="1" xml:lang="en"', "closeConnection"),
+        ("", f"xmlns:s={OURS}", "s:closeConnection"),
+    ],
+)
+def test_a_prefix_has_the_namespace_of_its_nearest_declaration(outer: str, inner: str, name: str) -> None:
+    assert read_call(scoped(outer, inner, name))["ticket"] == "t"
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "name"),
+    [
+        (f"xmlns={OURS}", 'xmlns=""', "closeConnection"),
+        (f"xmlns={OURS}", 'xmlns="urn:x"', "closeConnection"),
+        (f"xmlns:q={OURS}", 'xmlns:q="urn:x"', "q:closeConnection"),
+        (f"xmlns:q={OURS}", "", "closeConnection"),
+        (f"xmlns={OURS}", "", "q:closeConnection"),
+        (f"xmlns:q={OURS}", "", "q:r:closeConnection"),
+    ],
+)
+def test_a_method_outside_the_namespace_is_refused(outer: str, inner: str, name: str) -> None:
+    with pytest.raises(NotACall, match="does not exist in namespace"):
+        read_call(scoped(outer, inner, name))
+
+
+def test_a_declaration_ends_with_its_element() -> None:
+    body = envelope(CLOSE).replace("<soap:Body>", f'<soap:Header xmlns:q="{NAMESPACE}"/><soap:Body>')
+
+    with pytest.raises(NotACall, match="does not exist in namespace ''"):
+        read_call(body.replace("<closeConnection xmlns", "<q:closeConnection xmlns").replace("</close", "</q:close"))
+
+
+@pytest.mark.parametrize("prefix", ["xsi", "i"])
+def test_nil_is_recognised_by_its_namespace(prefix: str) -> None:
+    def call(attribute: str) -> str:
+        return envelope(CLOSE.replace("<ticket>", f'<ticket xmlns:{prefix}="{XSI}" {attribute}>'))
+
+    assert read_call(call(f'{prefix}:nil="true"'))["ticket"] == ""
+    assert read_call(call('nil="true"'))["ticket"] == "t"
+    assert read_call(call('soap:nil="true"'))["ticket"] == "t"
+
+
+@pytest.mark.parametrize(
+    ("element", "reason"),
+    [
+        (f"<a {' '.join(f'a{n}=&quot;&quot;' for n in range(101))}/>".replace("&quot;", "'"), "100 attributes"),
+        (f"<{'a' * 201}/>", "200 characters"),
+        (f"<a {'b' * 201}=''/>", "200 characters"),
+        (f"<a xmlns:{'b' * 201}='u'/>", "200 characters"),
+    ],
+)
+def test_names_and_attributes_have_limits(element: str, reason: str) -> None:
+    with pytest.raises(NotACall, match=reason):
+        read_call(receive(element))
+
+
 @pytest.mark.parametrize("before", [b"\xef\xbb\xbf", b"\r\n \t", b"\xef\xbb\xbf\n"])
 def test_a_byte_order_mark_and_white_space_before_the_declaration_do_not_matter(before: bytes) -> None:
     body = before + envelope(CLOSE).encode()

@@ -28,8 +28,9 @@ MAX_PROBLEMS = 100
 ON_ERROR = ("stopOnError", "continueOnError", "rollbackOnError")
 RESPONSE_DATA = ("includeAll", "includeNone")
 
-is_name = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,99}\Z").match
-"""Match an XML name in ASCII. All names in QBXML are ASCII, and the longest has about 50 characters."""
+is_name = re.compile(r"(?!xmlns\Z)[A-Za-z_][A-Za-z0-9_.-]{0,99}\Z").match
+"""Match an XML name in ASCII without a namespace. All names in QBXML are ASCII, and the longest has about 50
+characters."""
 
 is_version = re.compile(r"(?:[A-Z]{2})?[0-9]{1,2}\.[0-9]\Z").match
 """Match a QBXML version such as `13.0`, or `CA3.0` with a prefix for the edition."""

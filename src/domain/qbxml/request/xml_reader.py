@@ -12,7 +12,7 @@ from defusedxml.common import DefusedXmlException
 from domain.qbxml.request import limits
 from domain.qbxml.request.envelope import ENVELOPE_DEPTH
 from domain.qbxml.request.problems import quoted
-from domain.qbxml.xml.parser import defused_parser, error_text, normalize_prologue
+from domain.qbxml.xml.parser import declares_namespace, defused_parser, error_text, normalize_prologue
 
 if TYPE_CHECKING:
     from domain.qbxml.request.problems import Source
@@ -141,7 +141,7 @@ class _Reader:
     def _check_name(self, name: str, location: tuple[int, int]) -> None:
         if limits.is_name(name):
             return
-        if "}" in name:
+        if ":" in name or declares_namespace(name):
             message = "QBXML does not use XML namespaces."
             self._source.refuse(message, location, self._path(), "Remove xmlns and the prefix.")
         self._source.refuse(f"{quoted(name)} is not a name in QBXML.", location, self._path())

@@ -12,7 +12,7 @@ from xml.parsers.expat import ExpatError, errors
 
 from defusedxml.common import DefusedXmlException
 
-from domain.qbxml.xml.parser import error_text, parse_events
+from domain.qbxml.xml.parser import TooComplex, error_text, parse_events
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 _Read = TypeVar("_Read")
 
 MESSAGE_SET = "QBXMLMsgsRs"
+
+_MAX_RESPONSES = 100
+"""The maximum number of message sets and responses in a document. The service sends one request in a message set, and
+three in the first call of a session."""
 
 
 class UnreadableResponse(Exception):
@@ -81,6 +85,8 @@ def _response_elements(text: str) -> list[tuple[str, dict[str, str]]]:
     def start(name: str, attributes: dict[str, str]) -> None:
         # The names of objects in a response end in Ret, so the depth does not matter here.
         if name.endswith("Rs"):
+            if len(elements) >= _MAX_RESPONSES:
+                raise UnreadableResponse(f"The document has more than {_MAX_RESPONSES} responses.")
             elements.append((name, attributes))
 
     parse_events(text, start)
@@ -135,6 +141,8 @@ def read_with_repair(read: Callable[[str], _Read], text: str) -> _Read:
         raise UnreadableResponse(f"The response is malformed XML: {error_text(error)} at {place}.") from None
     except DefusedXmlException:
         raise UnreadableResponse("The response declares a DOCTYPE.") from None
+    except TooComplex as error:
+        raise UnreadableResponse(f"The response cannot be processed. {error}") from None
 
 
 _c1_reference = re.compile(r"&#(?:x[89][0-9A-Fa-f]|1[2-5][0-9]);")

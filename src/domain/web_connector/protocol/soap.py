@@ -1,6 +1,8 @@
 """SOAP envelopes: reads the Web Connector's calls and writes our replies.
 
-Reading is tolerant, and writing is strict (docs/reference/web-connector-protocol.md, Request envelopes).
+Reading is tolerant, and writing is strict (docs/reference/web-connector-protocol.md, Request envelopes). The parser
+does not process namespaces, because a small body could then take gigabytes
+(docs/decisions/0043-xml-without-namespaces.md). The reader resolves the prefixes of the few names that matter.
 """
 
 from __future__ import annotations
@@ -11,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from xml.parsers.expat import ExpatError
 
 from defusedxml.common import DefusedXmlException
-from defusedxml.ElementTree import DefusedXMLParser
 
+from domain.qbxml.xml.parser import declares_namespace, defused_parser
 from domain.web_connector.protocol.methods import METHODS, NAMESPACE, Type
 
 if TYPE_CHECKING:
@@ -33,6 +35,11 @@ _MAX_DEPTH = 32
 _MAX_ELEMENTS = 1_000
 """Maximum number of elements in an envelope. A call has ten, at a depth of four: QBXML is text in a parameter."""
 
+_MAX_ATTRIBUTES = 100
+_MAX_NAME_CHARACTERS = 200
+"""Maximum number of attributes of an element, and maximum length of a name with its prefix. Clients declare about five
+namespaces, and the longest name that they use has 30 characters."""
+
 _BEGINNING = 16 * 1024
 """The part of a large envelope that is read first. It has the method, the ticket and the response's first tags."""
 
@@ -51,8 +58,8 @@ class Version:
 SOAP_11 = Version("http://schemas.xmlsoap.org/soap/envelope/", "text/xml; charset=utf-8")
 SOAP_12 = Version("http://www.w3.org/2003/05/soap-envelope", "application/soap+xml; charset=utf-8")
 
-_ENVELOPES = {f"{version.namespace}}}Envelope": version for version in (SOAP_11, SOAP_12)}
-_NIL = "http://www.w3.org/2001/XMLSchema-instance}nil"
+_ENVELOPES = {(version.namespace, "Envelope"): version for version in (SOAP_11, SOAP_12)}
+_NIL = ("http://www.w3.org/2001/XMLSchema-instance", "nil")
 
 
 class NotACall(Exception):
@@ -134,11 +141,8 @@ def _parsed(body: bytes | str) -> Call:
 
 
 def _parser(reader: _EnvelopeReader) -> Any:
-    # The expat parser of defusedxml refuses DTDs and calls us directly, so no tree is built.
-    parser = DefusedXMLParser(target=object(), forbid_dtd=True).parser
-    parser.DefaultHandlerExpand = None
-    parser.ordered_attributes = False
-    parser.buffer_text = True
+    # It calls us directly, so no tree is built.
+    parser = defused_parser()
     parser.buffer_size = _BUFFER_BYTES
     parser.StartElementHandler = reader.start
     parser.EndElementHandler = reader.end
@@ -157,6 +161,8 @@ class _EnvelopeReader:
         self._elements = 0
         self._version = SOAP_11
         self._in_body = False
+        # For the document and for each open element up to a parameter: the namespace of each prefix in its scope.
+        self._scopes: list[Mapping[str, str]] = [{}]
         self._method: str | None = None
         self._in_method = False
         self._parameters: dict[str, str] = {}
@@ -168,17 +174,24 @@ class _EnvelopeReader:
         self._elements += 1
         if self._depth > _MAX_DEPTH or self._elements > _MAX_ELEMENTS:
             raise NotACall("The envelope has too many elements.", self._version)
+        if len(attributes) > _MAX_ATTRIBUTES:
+            raise NotACall(f"An element has more than {_MAX_ATTRIBUTES} attributes.", self._version)
+        if max(map(len, (name, *attributes))) > _MAX_NAME_CHARACTERS:
+            raise NotACall(f"A name has more than {_MAX_NAME_CHARACTERS} characters.", self._version)
+        if self._depth > _PARAMETER:
+            return
+        scope = {**self._scopes[-1], **_declarations(attributes)}
+        self._scopes.append(scope)
+        qualified = _qualified(name, scope)
         if self._depth == _ENVELOPE:
-            self._open_envelope(name)
+            self._open_envelope(qualified)
         elif self._depth == _PART:
-            self._in_body = name == f"{self._version.namespace}}}Body"
+            self._in_body = qualified == (self._version.namespace, "Body")
         elif self._depth == _METHOD and self._in_body and self._method is None:
-            self._open_method(name)
+            self._open_method(*qualified)
         elif self._depth == _PARAMETER and self._in_method:
-            self._parameter = name.rpartition("}")[2]
+            self._parameter = None if _is_nil(attributes, scope) else qualified[1]
             self._pieces = []
-            if attributes.get(_NIL) in {"true", "1"}:
-                self._parameter = None
 
     def text(self, text: str) -> None:
         if self._parameter is not None and self._depth == _PARAMETER:
@@ -190,6 +203,8 @@ class _EnvelopeReader:
             self._parameter = None
         elif self._depth == _METHOD:
             self._in_method = False
+        if self._depth <= _PARAMETER:
+            self._scopes.pop()
         self._depth -= 1
 
     def call(self) -> Call:
@@ -198,14 +213,13 @@ class _EnvelopeReader:
         incomplete = {} if self._parameter is None else {self._parameter: "".join(self._pieces)}
         return Call(self._method, incomplete | self._parameters, self._version)
 
-    def _open_envelope(self, name: str) -> None:
-        version = _ENVELOPES.get(name)
+    def _open_envelope(self, qualified: tuple[str, str]) -> None:
+        version = _ENVELOPES.get(qualified)
         if version is None:
             raise NotACall("The body is not a SOAP envelope.")
         self._version = version
 
-    def _open_method(self, name: str) -> None:
-        namespace, _, method = name.rpartition("}")
+    def _open_method(self, namespace: str, method: str) -> None:
         if namespace != NAMESPACE or method not in METHODS:
             hint = f"The namespace is {NAMESPACE}; the methods are {', '.join(METHODS)}."
             raise NotACall(
@@ -213,6 +227,24 @@ class _EnvelopeReader:
             )
         self._method = method
         self._in_method = True
+
+
+def _declarations(attributes: Mapping[str, str]) -> dict[str, str]:
+    """Return the namespaces that an element declares, by prefix. The default namespace has the prefix ''."""
+    return {name[len("xmlns:") :]: value for name, value in attributes.items() if declares_namespace(name)}
+
+
+def _qualified(name: str, scope: Mapping[str, str]) -> tuple[str, str]:
+    """Return the namespace and the local name of an element. The namespace of an undeclared prefix is ''."""
+    prefix, _, local_name = name.rpartition(":")
+    return scope.get(prefix, ""), local_name
+
+
+def _is_nil(attributes: Mapping[str, str], scope: Mapping[str, str]) -> bool:
+    """Return whether the element has `xsi:nil`. An attribute without a prefix has no namespace."""
+    return any(
+        value in {"true", "1"} and ":" in name and _qualified(name, scope) == _NIL for name, value in attributes.items()
+    )
 
 
 # .NET writes the control characters 0-8, 11, 12 and 14-31 as references, although XML 1.0 forbids that too.
