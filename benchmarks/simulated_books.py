@@ -1,7 +1,7 @@
-"""Measure the simulator: companies, queries of 50,000 transactions, and 1,000 invoices alone and through the stack.
+"""Measure the simulator: companies, queries of 50,000 transactions, invoices, and an item with a long history.
 
-Run `python -m benchmarks.simulated_books [companies] [invoices]`; without an argument both run. Times are wall-clock
-time with the CPU time of the process beside it, because other work on the machine slows only the former.
+Run `python -m benchmarks.simulated_books [companies] [invoices] [history]`. Without an argument all parts run. Times
+are wall-clock time with the CPU time of the process beside it, because other work on the machine slows only the former.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import resource
 import sys
 import tempfile
 import time
+from datetime import date, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -18,11 +20,13 @@ from simulator.company import Company
 from simulator.runs.scheduler import Simulator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 INVOICES, LINES = 1_000, 10
 MAX_INVOICE_SECONDS = 10
 MAX_QUERY_SECONDS = 1
+MOVEMENTS, REPEATS = 5_000, 10
+MAX_TODAY_SECONDS, MAX_DATED_BACK_SECONDS = 0.02, 0.2
 PROLOGUE = '<?xml version="1.0"?><?qbxml version="13.0"?>'
 
 QUERIES = {
@@ -145,9 +149,67 @@ def invoices() -> bool:
     return seconds < MAX_INVOICE_SECONDS
 
 
+ITEM = "Bolt"
+FIRST_DAY = date(2020, 1, 1)
+
+
+def movement(number: int, day: str) -> str:
+    """Write a bill for every tenth movement of an item, else an invoice."""
+    if number % 10:
+        line = f"<ItemRef><FullName>{ITEM}</FullName></ItemRef><Quantity>3</Quantity><Rate>9.00</Rate>"
+        content = f"<TxnDate>{day}</TxnDate><InvoiceLineAdd>{line}</InvoiceLineAdd>"
+        customer = "<CustomerRef><FullName>Benchmark</FullName></CustomerRef>"
+        return f"<InvoiceAddRq><InvoiceAdd>{customer}{content}</InvoiceAdd></InvoiceAddRq>"
+    cost = f"{2 + number % 7}.{number % 100:02}"
+    line = f"<ItemRef><FullName>{ITEM}</FullName></ItemRef><Quantity>30</Quantity><Cost>{cost}</Cost>"
+    vendor = "<VendorRef><FullName>Bolt maker</FullName></VendorRef>"
+    content = f"<TxnDate>{day}</TxnDate><ItemLineAdd>{line}</ItemLineAdd>"
+    return f"<BillAddRq><BillAdd>{vendor}{content}</BillAdd></BillAddRq>"
+
+
+def history() -> bool:
+    """Measure an item with 5,000 movements: an invoice dated today, and an invoice and a bill before all others."""
+    company = Company.empty()
+    accounts = "".join(
+        f"<AccountAddRq><AccountAdd><Name>{name}</Name><AccountType>{kind}</AccountType></AccountAdd></AccountAddRq>"
+        for name, kind in (("Bolts sold", "Income"), ("Bolts used", "CostOfGoodsSold"), ("Bolts", "OtherCurrentAsset"))
+    )
+    references = "".join(
+        f"<{field}><FullName>{name}</FullName></{field}>"
+        for field, name in (("IncomeAccountRef", "Bolts sold"), ("COGSAccountRef", "Bolts used"))
+    )
+    item = (
+        f"<ItemInventoryAddRq><ItemInventoryAdd><Name>{ITEM}</Name>{references}<AssetAccountRef><FullName>Bolts"
+        "</FullName></AssetAccountRef></ItemInventoryAdd></ItemInventoryAddRq>"
+    )
+    vendor = "<VendorAddRq><VendorAdd><Name>Bolt maker</Name></VendorAdd></VendorAddRq>"
+
+    def send_all(requests: Iterable[str]) -> None:
+        for request in requests:
+            response = company.process_request(document(request))
+            assert 'statusCode="0"' in response, response[:500]
+
+    send_all([CUSTOMER, vendor, accounts, item])
+    days = [(FIRST_DAY + timedelta(days=number // 3)).isoformat() for number in range(MOVEMENTS)]
+    measured(f"{MOVEMENTS} movements of an item", lambda: send_all(map(movement, range(MOVEMENTS), days)))
+    today = date.fromisoformat(days[-1]) + timedelta(days=30)
+    limits = {
+        "invoice dated today": (1, today, MAX_TODAY_SECONDS),
+        "invoice dated back before all": (1, FIRST_DAY - timedelta(days=1), MAX_DATED_BACK_SECONDS),
+        "bill dated back before all": (0, FIRST_DAY - timedelta(days=1), MAX_DATED_BACK_SECONDS),
+    }
+    is_fast = True
+    for name, (number, day, limit) in limits.items():
+        texts = [movement(number, day.isoformat())] * REPEATS
+        _, seconds = measured(f"{REPEATS} times: {name}", partial(send_all, texts))
+        print(f"{'':45} {seconds / REPEATS * 1000:8.1f} ms each")
+        is_fast = is_fast and seconds / REPEATS <= limit
+    return is_fast
+
+
 def main(names: list[str]) -> int:
     """Run the named parts; return 1 if one is too slow."""
-    parts = {"companies": companies, "invoices": invoices}
+    parts = {"companies": companies, "invoices": invoices, "history": history}
     return int({parts[name]() for name in names or parts} != {True})
 
 

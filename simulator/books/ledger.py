@@ -1,7 +1,8 @@
 """The ledger: the postings, links and stock moves of each transaction.
 
 The rules of the transaction's kind compute the effects, which never change. A Mod removes the former effects and adds
-new ones. Balances are sums that are kept up to date, so reading one is a lookup.
+new ones. Costs of stock are the exception: `simulator.books.costing` computes them from the history of the item.
+Balances are sums that are kept up to date, so reading one is a lookup.
 """
 
 from __future__ import annotations
@@ -11,8 +12,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from simulator.books.costing import Costing, Role, postings_of
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+
+    from simulator.books.costing import Stock, StockMove, Valued
 
 ZERO = Decimal()
 
@@ -59,15 +64,6 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class StockMove:
-    """A change of an inventory item's quantity on hand and of its value."""
-
-    item: str
-    quantity: Decimal
-    value: Decimal
-
-
-@dataclass(frozen=True, slots=True)
 class Effects:
     """The effects of a transaction on the books."""
 
@@ -80,25 +76,41 @@ NOTHING = Effects()
 
 
 class Ledger:
-    """The effects of all transactions, with balances by account, entity and item, and links by transaction."""
+    """The effects of all transactions, with balances by account, entity and item, and links by transaction.
+
+    The costs of stock depend on the whole history of an item. They are brought up to date when a balance or a posting
+    is read.
+    """
 
     def __init__(self) -> None:
         self.effects: dict[str, Effects] = {}
-        self.accounts: defaultdict[str, Decimal] = defaultdict(Decimal)
-        self.entities: defaultdict[tuple[str, str], Decimal] = defaultdict(Decimal)
-        self.on_hand: defaultdict[str, Decimal] = defaultdict(Decimal)
-        self.stock_value: defaultdict[str, Decimal] = defaultdict(Decimal)
+        self._accounts: defaultdict[str, Decimal] = defaultdict(Decimal)
+        self._entities: defaultdict[tuple[str, str], Decimal] = defaultdict(Decimal)
+        self._costing = Costing()
         self._due: dict[str, Decimal] = {}
         self._links: defaultdict[str, list[Link]] = defaultdict(list)
 
-    def put(self, txn_id: str, effects: Effects) -> None:
+    @property
+    def accounts(self) -> defaultdict[str, Decimal]:
+        """The balances of accounts by ListID."""
+        self._replay()
+        return self._accounts
+
+    @property
+    def entities(self) -> defaultdict[tuple[str, str], Decimal]:
+        """The balances by ListIDs of entity and account."""
+        self._replay()
+        return self._entities
+
+    def put(self, txn_id: str, effects: Effects, date: str = "", number: int = 0) -> None:
         """Replace the effects of a transaction. Raises `ValueError` for postings that do not balance."""
         total = sum((posting.amount for posting in effects.postings), ZERO)
         if total:
             raise ValueError(f"the postings of {txn_id} do not balance: {total}")
         self.remove(txn_id)
         self.effects[txn_id] = effects
-        self._add(effects.postings, effects.stock, 1)
+        self._add(effects.postings, 1)
+        self._costing.enter(txn_id, effects.stock, date, number)
         self._due[txn_id] = sum((posting.amount for posting in effects.postings if posting.is_open), ZERO)
         for link in effects.links:
             self._links[link.source].append(link)
@@ -107,19 +119,34 @@ class Ledger:
     def remove(self, txn_id: str) -> None:
         """Remove the effects of a transaction."""
         former = self.effects.pop(txn_id, NOTHING)
-        self._add(former.postings, former.stock, -1)
+        self._add(former.postings, -1)
+        for move, valued in self._costing.leave(txn_id):
+            self._add_cost(move, valued, -1)
         self._due.pop(txn_id, None)
         for link in former.links:
             self._links[link.source].remove(link)
             self._links[link.target].remove(link)
 
     def postings(self, txn_id: str) -> tuple[Posting, ...]:
-        """Return the postings of a transaction."""
-        return self.effects.get(txn_id, NOTHING).postings
+        """Return the postings of a transaction, with those of the costs of stock."""
+        postings = self.effects.get(txn_id, NOTHING).postings
+        moves = self.moves(txn_id)
+        return (*postings, *_cost_postings(moves)) if moves else postings
 
-    def moves(self, txn_id: str) -> tuple[StockMove, ...]:
-        """Return the stock moves of a transaction."""
-        return self.effects.get(txn_id, NOTHING).stock
+    def moves(self, txn_id: str) -> list[tuple[StockMove, Valued]]:
+        """Return the movements of stock of a transaction with their values."""
+        self._replay()
+        return self._costing.moves(txn_id)
+
+    def stock(self, item: str) -> Stock:
+        """Return the stock of an item: quantity on hand, value, average cost."""
+        self._replay()
+        return self._costing.stock(item)
+
+    def stock_on(self, item: str, day: str) -> Stock:
+        """Return the stock of an item at the end of a day."""
+        self._replay()
+        return self._costing.stock_on(item, day)
 
     def links(self, txn_id: str) -> list[Link]:
         """Return the links from and to a transaction, oldest first."""
@@ -147,11 +174,33 @@ class Ledger:
         """Return the unpaid amount of an invoice or bill, or the unused amount of a payment or credit."""
         return abs(self.due(txn_id)) - self.settled(txn_id, without=without)
 
-    def _add(self, postings: Iterable[Posting], stock: Iterable[StockMove], sign: int) -> None:
+    def _replay(self) -> None:
+        if self._costing.is_current:
+            return
+        for move, former, valued in self._costing.replay():
+            if former is not None:
+                self._add_cost(move, former, -1)
+            self._add_cost(move, valued, 1)
+
+    def _add(self, postings: Iterable[Posting], sign: int) -> None:
         for posting in postings:
-            self.accounts[posting.account] += sign * posting.amount
+            self._accounts[posting.account] += sign * posting.amount
             if posting.entity:
-                self.entities[posting.entity, posting.account] += sign * posting.amount
-        for move in stock:
-            self.on_hand[move.item] += sign * move.quantity
-            self.stock_value[move.item] += sign * move.value
+                self._entities[posting.entity, posting.account] += sign * posting.amount
+
+    def _add_cost(self, move: StockMove, valued: Valued, sign: int) -> None:
+        for account, amount in postings_of(move, valued):
+            self._accounts[account] += sign * amount
+            if move.entity:
+                self._entities[move.entity, account] += sign * amount
+
+
+_QUANTITY_ROLES = {Role.ADJUSTMENT, Role.COMPONENT, Role.PRODUCT}
+"""The movements whose posting to the asset account carries the quantity. Sales and purchases post it themselves."""
+
+
+def _cost_postings(moves: Iterable[tuple[StockMove, Valued]]) -> Iterator[Posting]:
+    for move, valued in moves:
+        for account, amount in postings_of(move, valued):
+            quantity = move.quantity if account == move.asset and move.role in _QUANTITY_ROLES else ZERO
+            yield Posting(account, amount, move.entity, move.item, quantity, move.class_id, move.memo)

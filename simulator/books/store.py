@@ -198,6 +198,7 @@ class Books:
             record = Record(kind, f"{number:X}-{now}", fields, now, now, now, number)
         self.insert(record)
         self._on_failure(lambda: self._take_out(record))
+        self._check_size(record)
         return record
 
     def insert(self, record: Record) -> None:
@@ -217,6 +218,7 @@ class Books:
             record.modified, record.edit_sequence = times
 
         self._on_failure(undo)
+        self._check_size(record)
 
     def touch(self, record: Record) -> None:
         """Record a change: TimeModified becomes now, and the EditSequence a new one."""
@@ -258,6 +260,15 @@ class Books:
         if self._undo is not None:
             self._undo.append(step)
 
+    def _check_size(self, record: Record) -> None:
+        """Refuse a transaction whose amounts are too large. Raises `RequestError` 3210."""
+        if record.kind.is_list:
+            return
+        total = Decimal(record.fields.get("TotalAmount") or "0")
+        amounts = (total, *(posting.amount for posting in self.ledger.postings(record.id)))
+        if any(abs(amount) >= TOO_MUCH for amount in amounts):
+            raise RequestError(3210, "The amounts of the transaction add up to more than QuickBooks can store.")
+
     def _take_out(self, record: Record) -> None:
         self._unindex(record)
         del (self.lists if record.kind.is_list else self.transactions)[record.id]
@@ -289,10 +300,7 @@ class Books:
         # Effects are computed first, because only this step can fail.
         if not record.kind.is_list and not record.is_void:
             effects = self.rules_of(record.kind).effects(self, record)
-            total = Decimal(record.fields.get("TotalAmount") or "0")
-            if any(abs(amount) >= TOO_MUCH for amount in (total, *(each.amount for each in effects.postings))):
-                raise RequestError(3210, "The amounts of the transaction add up to more than QuickBooks can store.")
-            self.ledger.put(record.id, effects)
+            self.ledger.put(record.id, effects, record.fields.get("TxnDate", ""), record.number)
         self._tables[record.kind.name].add(record)
         if record.full_name:
             self._names[record.kind.namespace, record.full_name.lower()] = record

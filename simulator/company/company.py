@@ -45,7 +45,7 @@ US_PRODUCT = Product()
 DEFAULT_PATH = "C:\\Company Files\\Simulated Company.QBW"
 GENERATED = ("wholesale", "empty", "large")
 """The companies that are made in memory, by the word for each."""
-FILE_FORMAT = 3
+FILE_FORMAT = 4
 FIRST_ERROR_STATUS = 1000
 
 _PROLOGUE = re.compile(r"<\?xml [^>]*\?>\s*<\?qbxml version=[\"']([^\"']*)[\"']\s*\?>\s*<QBXML>")

@@ -296,7 +296,7 @@ class Year:
         """Order items that are low in stock, with one purchase order to each vendor."""
         low: defaultdict[str, list[Record]] = defaultdict(list)
         for item in self._lists.goods:
-            on_hand = self._books.ledger.on_hand[item.id]
+            on_hand = self._books.ledger.stock(item.id).quantity
             if item.id not in self._on_order and on_hand < int(item.fields["ReorderPoint"]):
                 low[reference_id(item.fields, "PrefVendorRef")].append(item)
         for vendor_id, items in low.items():
@@ -306,7 +306,7 @@ class Year:
         lines = []
         for item in items:
             point = int(item.fields["ReorderPoint"])
-            missing = max(point - int(self._books.ledger.on_hand[item.id]), 0)
+            missing = max(point - int(self._books.ledger.stock(item.id).quantity), 0)
             self._on_order.add(item.id)
             lines.append(
                 ["PurchaseOrderLineRet", {"ItemRef": item.reference(), "Quantity": str(2 * point + 2 * missing)}]

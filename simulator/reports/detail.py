@@ -495,10 +495,10 @@ def stock_movements(selection: Selection) -> Table:
     """Return the stock moves of each item, with quantity and value."""
     entries = []
     for record in selection.records():
-        for move in selection.books.ledger.moves(record.id):
+        for move, valued in selection.books.ledger.moves(record.id):
             if selection.items is None or move.item in selection.items:
                 line = {"ItemRef": {"ListID": move.item}}
-                entries.append(Entry(record, move.value, line=line, quantity=move.quantity))
+                entries.append(Entry(record, valued.value, line=line, quantity=move.quantity))
     columns = ("TxnType", "Date", "SourceName", "RefNumber", "Quantity", "Amount", "RunningBalance")
     group = _named(selection, lambda entry: reference_id(entry.line, "ItemRef"))
     return write(selection, "Inventory Valuation Detail", entries, columns, group)

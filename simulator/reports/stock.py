@@ -34,9 +34,9 @@ def inventory_valuation(selection: Selection) -> Table:
     quantities: dict[str, Decimal] = defaultdict(Decimal)
     values: dict[str, Decimal] = defaultdict(Decimal)
     for record in selection.records(Period(ALL_DAYS.first, selection.period.last)):
-        for move in books.ledger.moves(record.id):
+        for move, valued in books.ledger.moves(record.id):
             quantities[move.item] += move.quantity
-            values[move.item] += move.value
+            values[move.item] += valued.value
     items = stock_items(selection)
     total = sum((values[item.id] for item in items), ZERO)
     columns = [
@@ -118,7 +118,7 @@ def _weeks(selection: Selection) -> Decimal:
 
 def _stock_cells(books: Books, item: Record, per_week: Decimal) -> list[Cell]:
     vendor = books.lists.get(reference_id(item.fields, "PrefVendorRef"))
-    point, on_hand = item.fields.get("ReorderPoint", ""), books.ledger.on_hand.get(item.id, ZERO)
+    point, on_hand = item.fields.get("ReorderPoint", ""), books.ledger.stock(item.id).quantity
     on_order = open_order_quantity(books, item, "PurchaseOrder")
     return [
         item.fields.get("SalesDesc", ""),
@@ -156,6 +156,6 @@ def physical_inventory(selection: Selection) -> Table:
     table = Table("Physical Inventory Worksheet", selection.period.as_of(), columns, "None")
     for item in stock_items(selection):
         vendor = selection.books.lists.get(reference_id(item.fields, "PrefVendorRef"))
-        on_hand = selection.books.ledger.on_hand.get(item.id, ZERO)
+        on_hand = selection.books.ledger.stock(item.id).quantity
         table.data([item.full_name, vendor.full_name if vendor else None, on_hand, None], "item", item.full_name)
     return table

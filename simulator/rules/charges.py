@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulator.books.ledger import ZERO, Effects, Posting, StockMove
+from simulator.books.costing import Role
+from simulator.books.ledger import ZERO, Effects, Posting
 from simulator.books.records import reference_id
 from simulator.rules.common import TransactionRules, check_account_type, decimal, special_account
-from simulator.rules.items import forget_computed, is_stock, item_of, note_computed, sales_facts
+from simulator.rules.items import forget_computed, is_stock, item_of, note_computed, sales_facts, stock_move
 from simulator.rules.sales import SalesRules, receivable, times
 from simulator.rules.settling import open_state
 from simulator.schema.values import money
 
 if TYPE_CHECKING:
+    from simulator.books.costing import StockMove
     from simulator.books.records import Draft, Fields, Record
     from simulator.books.store import Books
 
@@ -53,22 +55,17 @@ class ChargeRules(SalesRules):
         customer, amount = reference_id(fields, "CustomerRef"), decimal(fields, "Amount")
         item, class_id = reference_id(fields, "ItemRef"), reference_id(fields, "ClassRef")
         quantity = decimal(fields, "Quantity")
-        postings = [
+        postings = (
             receivable(record, 1),
             Posting(
                 reference_id(fields, "AccountRef"), -amount, customer, item, quantity, class_id, fields.get("Desc", "")
             ),
-        ]
-        moves = []
+        )
+        moves: tuple[StockMove, ...] = ()
         if "Stock" in fields:
-            stock = fields["Stock"]
-            cost = decimal(stock, "Cost")
-            postings += [
-                Posting(reference_id(stock, "COGSAccountRef"), cost, customer, item, class_id=class_id),
-                Posting(reference_id(stock, "AssetAccountRef"), -cost, customer, item, class_id=class_id),
-            ]
-            moves.append(StockMove(item, -decimal(stock, "Quantity"), -cost))
-        return Effects(tuple(postings), (), tuple(moves))
+            sold = -decimal(fields["Stock"], "Quantity")
+            moves = (stock_move(Role.SALE, fields["Stock"], sold, entity=customer, class_id=class_id),)
+        return Effects(postings, (), moves)
 
     def derived(self, books: Books, record: Record) -> Fields:
         """Return the paid and the open amount."""

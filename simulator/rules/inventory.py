@@ -6,16 +6,11 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from simulator.basics.errors import RequestError
-from simulator.books.ledger import NOTHING, ZERO, Effects, Posting, StockMove
+from simulator.books.costing import Role, Stock
+from simulator.books.ledger import NOTHING, ZERO, Effects
 from simulator.books.records import reference_id
-from simulator.rules.common import TransactionRules, decimal, refused, rounded
-from simulator.rules.items import (
-    asset_account,
-    cost_of,
-    is_stock,
-    open_order_quantity,
-    purchase_facts,
-)
+from simulator.rules.common import TransactionRules, decimal, refused
+from simulator.rules.items import is_stock, open_order_quantity, stock_move, stock_of
 from simulator.schema.values import money, number_text
 
 if TYPE_CHECKING:
@@ -39,54 +34,66 @@ class InventoryAdjustmentRules(TransactionRules):
                     3250, "This feature is not enabled or not available in this version of QuickBooks."
                 )  # fmt: skip
             self._complete_line(books, draft, line, item)
-            line["AssetAccountRef"] = asset_account(books, item)
+            line["Stock"] = stock_of(books, item, line["QuantityDifference"])
 
     def _complete_line(self, books: Books, draft: Draft, line: Fields, item: Record) -> None:
-        on_hand, value = self._before(books, draft, item)
+        before = self._before(books, draft, item)
         by_quantity, by_value = line.pop("QuantityAdjustment", {}), line.pop("ValueAdjustment", {})
         adjustment = by_quantity or by_value
         if "NewQuantity" in adjustment:
-            line["QuantityDifference"] = number_text(decimal(adjustment, "NewQuantity") - on_hand, 0)
+            line["QuantityDifference"] = number_text(decimal(adjustment, "NewQuantity") - before.quantity, 0)
         elif "QuantityDifference" in adjustment:
             line["QuantityDifference"] = adjustment["QuantityDifference"]
         line.setdefault("QuantityDifference", "0")
-        computed = line.pop("ComputedValue", None)
+        if by_quantity:
+            line.pop("ValueDifference", None)
         if "NewValue" in by_value:
-            line["ValueDifference"] = money(decimal(by_value, "NewValue") - value)
+            line["ValueDifference"] = money(decimal(by_value, "NewValue") - before.value)
         elif "ValueDifference" in by_value:
             line["ValueDifference"] = by_value["ValueDifference"]
-        elif "ValueDifference" not in line or line["ValueDifference"] == computed:
-            difference = decimal(line, "QuantityDifference")
-            if difference and on_hand + difference == 0:
-                amount = -value
-            else:
-                cost = (value / on_hand) if on_hand > 0 and value > 0 else decimal(purchase_facts(item), "Price")
-                amount = rounded(cost * difference)
-            line["ValueDifference"] = line["ComputedValue"] = money(amount)
 
-    def _before(self, books: Books, draft: Draft, item: Record) -> tuple[Decimal, Decimal]:
-        """Return the quantity and the value without the adjustment that a Mod changes."""
-        own = books.ledger.effects.get(draft.before.id, NOTHING).stock if draft.before is not None else ()
-        moves = [move for move in own if move.item == item.id]
-        return (
-            books.ledger.on_hand.get(item.id, ZERO) - sum((move.quantity for move in moves), ZERO),
-            books.ledger.stock_value.get(item.id, ZERO) - sum((move.value for move in moves), ZERO),
+    def _before(self, books: Books, draft: Draft, item: Record) -> Stock:
+        """Return the stock at the end of the day of the adjustment, without the adjustment that a Mod changes."""
+        day = draft.fields["TxnDate"]
+        stock = books.ledger.stock_on(item.id, day)
+        if draft.before is None or draft.before.fields["TxnDate"] > day:
+            return stock
+        own = [(move, valued) for move, valued in books.ledger.moves(draft.before.id) if move.item == item.id]
+        return Stock(
+            stock.quantity - sum((move.quantity for move, _ in own), ZERO),
+            stock.value - sum((valued.value for _, valued in own), ZERO),
         )
 
     def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002 - all that posts stands in the record
-        """Debit the asset accounts with the differences of value, credit the adjustment account."""
+        """Move the quantities. A line without a difference of value is valued at the average cost."""
         fields = record.fields
         customer, class_id = reference_id(fields, "CustomerRef"), reference_id(fields, "ClassRef")
         account, memo = reference_id(fields, "AccountRef"), fields.get("Memo", "")
-        postings, moves = [], []
-        for line in fields.get("InventoryAdjustmentLineRet", ()):
-            item = reference_id(line, "ItemRef")
-            quantity, value = decimal(line, "QuantityDifference"), decimal(line, "ValueDifference")
-            asset = reference_id(line, "AssetAccountRef")
-            postings.append(Posting(asset, value, customer, item, quantity, class_id, memo))
-            postings.append(Posting(account, -value, customer, item, class_id=class_id, memo=memo))
-            moves.append(StockMove(item, quantity, value))
-        return Effects(tuple(postings), (), tuple(moves))
+        moves = (
+            stock_move(
+                Role.ADJUSTMENT,
+                line["Stock"],
+                decimal(line, "QuantityDifference"),
+                amount=decimal(line, "ValueDifference") if "ValueDifference" in line else None,
+                adjusted=account,
+                entity=customer,
+                class_id=class_id,
+                memo=memo,
+            )
+            for line in fields.get("InventoryAdjustmentLineRet", ())
+        )
+        return Effects(stock=tuple(moves))
+
+    def derived(self, books: Books, record: Record) -> Fields:
+        """Return the difference of value of each line."""
+        lines = record.fields.get("InventoryAdjustmentLineRet", ())
+        values = [valued.amount for _, valued in books.ledger.moves(record.id)] or [ZERO] * len(lines)
+        return {
+            **super().derived(books, record),
+            "InventoryAdjustmentLineRet": [
+                {**line, "ValueDifference": money(value)} for line, value in zip(lines, values, strict=True)
+            ],
+        }
 
 
 def components(assembly: Record) -> list[tuple[str, Decimal]]:
@@ -100,7 +107,7 @@ def components(assembly: Record) -> list[tuple[str, Decimal]]:
 def can_build(books: Books, assembly: Record) -> Decimal:
     """Return the number of assemblies that can be built from the components in stock."""
     counts = [
-        books.ledger.on_hand.get(item, ZERO) // quantity for item, quantity in components(assembly) if quantity > 0
+        books.ledger.stock(item).quantity // quantity for item, quantity in components(assembly) if quantity > 0
     ]  # fmt: skip
     return max(min(counts, default=ZERO), ZERO)
 
@@ -109,7 +116,7 @@ class BuildAssemblyRules(TransactionRules):
     """Builds turn components into assemblies."""
 
     def complete(self, books: Books, draft: Draft) -> None:
-        """Cost the components at their average cost. A build without enough of them is refused or pending.
+        """List the components. A build without enough of them is refused or pending.
 
         Raises `RequestError` 3180.
         """
@@ -125,7 +132,7 @@ class BuildAssemblyRules(TransactionRules):
                 raise RequestError(3180, "You do not have sufficient quantities to build this assembly.")
             pending = True
         fields.setdefault("IsPending", "true" if pending else "false")
-        fields["AssetAccountRef"] = asset_account(books, assembly)
+        fields["Stock"] = stock_of(books, assembly, fields["QuantityToBuild"])
         if fields.get("BuiltQuantity") == fields["QuantityToBuild"]:
             return
         fields["BuiltQuantity"] = fields["QuantityToBuild"]
@@ -136,43 +143,36 @@ class BuildAssemblyRules(TransactionRules):
                 "ItemRef": item.reference(),
                 "Desc": item.fields.get("PurchaseDesc") or item.fields.get("SalesDesc") or "",
                 "QuantityNeeded": number_text(each * quantity, 0),
-                "Cost": money(cost_of(books, item, each * quantity)),
-                "AssetAccountRef": asset_account(books, item),
+                "Stock": stock_of(books, item, number_text(each * quantity, 0)),
             })  # fmt: skip
         fields["ComponentItemLineRet"] = lines
 
     def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002
         """Move quantities and values from the components to the assembly."""
         fields = record.fields
-        if fields.get("IsPending") == "true":
+        if fields.get("IsPending") == "true" or "Stock" not in fields:
             return NOTHING
-        assembly, memo = reference_id(fields, "ItemInventoryAssemblyRef"), fields.get("Memo", "")
-        postings, moves = [], []
-        total = ZERO
-        for line in fields.get("ComponentItemLineRet", ()):
-            item, cost = reference_id(line, "ItemRef"), decimal(line, "Cost")
-            total += cost
-            quantity = decimal(line, "QuantityNeeded")
-            postings.append(Posting(reference_id(line, "AssetAccountRef"), -cost, "", item, -quantity, memo=memo))
-            moves.append(StockMove(item, -quantity, -cost))
-        quantity = decimal(fields, "QuantityToBuild")
-        postings.append(Posting(reference_id(fields, "AssetAccountRef"), total, "", assembly, quantity, memo=memo))
-        moves.append(StockMove(assembly, quantity, total))
-        return Effects(tuple(postings), (), tuple(moves))
+        memo = fields.get("Memo", "")
+        moves = [
+            stock_move(Role.COMPONENT, line["Stock"], -decimal(line, "QuantityNeeded"), memo=memo)
+            for line in fields.get("ComponentItemLineRet", ())
+        ]
+        moves.append(stock_move(Role.PRODUCT, fields["Stock"], decimal(fields, "QuantityToBuild"), memo=memo))
+        return Effects(stock=tuple(moves))
 
     def derived(self, books: Books, record: Record) -> Fields:
         """Return the quantities of the assembly and of its components now."""
         assembly = books.lists[reference_id(record.fields, "ItemInventoryAssemblyRef")]
-        on_hand = books.ledger.on_hand
+
+        def on_hand(item_id: str) -> str:
+            return number_text(books.ledger.stock(item_id).quantity, 0)
+
         return {
             "QuantityCanBuild": number_text(can_build(books, assembly), 0),
-            "QuantityOnHand": number_text(on_hand.get(assembly.id, ZERO), 0),
+            "QuantityOnHand": on_hand(assembly.id),
             "QuantityOnSalesOrder": number_text(open_order_quantity(books, assembly, "SalesOrder"), 0),
             "ComponentItemLineRet": [
-                {
-                    **{name: value for name, value in line.items() if name != "Cost"},
-                    "QuantityOnHand": number_text(on_hand.get(reference_id(line, "ItemRef"), ZERO), 0),
-                }
+                {**line, "QuantityOnHand": on_hand(reference_id(line, "ItemRef"))}
                 for line in record.fields.get("ComponentItemLineRet", ())
             ],
         }

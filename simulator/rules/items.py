@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simulator.basics.errors import RequestError
+from simulator.books.costing import StockMove
 from simulator.books.kinds import KINDS
 from simulator.books.ledger import ZERO
 from simulator.books.records import reference_id
-from simulator.rules.common import CENT, HUNDRED, decimal, rounded, special_account
+from simulator.rules.common import HUNDRED, decimal, rounded, special_account
 from simulator.rules.lists import ListRules
 from simulator.rules.orders import open_lines
 from simulator.schema.values import money, number_text
 
 if TYPE_CHECKING:
+    from simulator.books.costing import Role
     from simulator.books.records import Draft, Fields, Record
     from simulator.books.store import Books
 
@@ -158,20 +160,36 @@ def price_with_level(books: Books, item: Record, price: Decimal, level_id: str) 
 
 
 def average_cost(books: Books, item: Record) -> Decimal:
-    """Return the average cost of one base unit, or the purchase cost while there is no stock."""
-    on_hand, value = books.ledger.on_hand.get(item.id, ZERO), books.ledger.stock_value.get(item.id, ZERO)
-    if on_hand > 0 and value > 0:
-        return (value / on_hand).quantize(UNIT_PRICE)
-    return decimal(purchase_facts(item), "Price")
+    """Return the average cost of one base unit, or the purchase cost of an item without movements."""
+    average = books.ledger.stock(item.id).average
+    return decimal(purchase_facts(item), "Price") if average is None else average.quantize(UNIT_PRICE)
 
 
-def cost_of(books: Books, item: Record, quantity: Decimal) -> Decimal:
-    """Return the cost of base units that leave the stock. The last unit takes the remaining value."""
-    if quantity and books.ledger.on_hand.get(item.id, ZERO) == quantity:
-        value = books.ledger.stock_value.get(item.id, ZERO)
-        if value > 0:
-            return value
-    return (average_cost(books, item) * quantity).quantize(CENT)
+def stock_of(books: Books, item: Record, quantity: str) -> Fields:
+    """Return the quantity of a line in base units, with the accounts and the cost that its movement needs.
+
+    The line keeps them: a later change of the item does not change the books.
+    """
+    return {
+        "ItemRef": item.reference(),
+        "Quantity": quantity,
+        "PurchaseCost": number_text(decimal(purchase_facts(item), "Price"), 2),
+        "AssetAccountRef": asset_account(books, item),
+        "COGSAccountRef": cost_account(books, item),
+    }
+
+
+def stock_move(role: Role, stock: Fields, quantity: Decimal, **facts: Any) -> StockMove:
+    """Return the movement of a quantity with the facts of `stock_of`. `facts` are the other fields of `StockMove`."""
+    return StockMove(
+        role,
+        reference_id(stock, "ItemRef"),
+        quantity,
+        reference_id(stock, "AssetAccountRef"),
+        reference_id(stock, "COGSAccountRef"),
+        decimal(stock, "PurchaseCost"),
+        **facts,
+    )
 
 
 def asset_account(books: Books, item: Record) -> Fields:
@@ -208,7 +226,7 @@ class StockItemRules(ListRules):
             "ItemRef": record.reference(),
             "QuantityDifference": number_text(quantity, 0),
             "ValueDifference": money(value),
-            "AssetAccountRef": asset_account(books, record),
+            "Stock": stock_of(books, record, number_text(quantity, 0)),
         }
         fields = {
             "AccountRef": special_account(books, "OpeningBalanceEquity"),
@@ -221,7 +239,7 @@ class StockItemRules(ListRules):
     def derived(self, books: Books, record: Record) -> Fields:
         """Return the quantities on hand, on order and on sales orders, and the average cost."""
         return {
-            "QuantityOnHand": number_text(books.ledger.on_hand.get(record.id, ZERO), 0),
+            "QuantityOnHand": number_text(books.ledger.stock(record.id).quantity, 0),
             "AverageCost": number_text(average_cost(books, record), 2),
             "QuantityOnOrder": number_text(open_order_quantity(books, record, "PurchaseOrder"), 0),
             "QuantityOnSalesOrder": number_text(open_order_quantity(books, record, "SalesOrder"), 0),

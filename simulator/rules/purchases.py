@@ -7,7 +7,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, ClassVar
 
 from simulator.basics.errors import RequestError
-from simulator.books.ledger import ZERO, Effects, Link, Posting, StockMove
+from simulator.books.costing import Role
+from simulator.books.ledger import ZERO, Effects, Link, Posting
 from simulator.books.records import reference_id
 from simulator.rules.common import (
     OPEN_TYPES,
@@ -31,6 +32,8 @@ from simulator.rules.items import (
     item_of,
     note_computed,
     purchase_facts,
+    stock_move,
+    stock_of,
     unit_of,
 )
 from simulator.rules.orders import fulfilled, is_fulfilled, link_lines, order_links
@@ -166,7 +169,7 @@ class PurchaseRules(TransactionRules):
             or special_account(books, "InventoryAssets" if is_stock(item) else "UncategorizedExpenses")
         )
         if is_stock(item):
-            line["Stock"] = {"ItemRef": line["ItemRef"], "Quantity": number_text(quantity * ratio, 0)}
+            line["Stock"] = stock_of(books, item, number_text(quantity * ratio, 0))
         else:
             line.pop("Stock", None)
         note_computed(line, former)
@@ -207,9 +210,9 @@ class PurchaseRules(TransactionRules):
                 )
             )
             if "Stock" in line:
-                moves.append(
-                    StockMove(reference_id(line, "ItemRef"), self.sign * decimal(line["Stock"], "Quantity"), amount)
-                )
+                stock = {**line["Stock"], "AssetAccountRef": line["AccountRef"]}
+                received = self.sign * decimal(stock, "Quantity")
+                moves.append(stock_move(Role.PURCHASE, stock, received, amount=amount, entity=entity))
         settled = (
             Link(record.id, each["TxnID"], amount=decimal(each, "Amount"), owner=record.id)
             for each in fields.get("ApplyCheckToTxnAdd", ())

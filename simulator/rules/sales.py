@@ -7,7 +7,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from simulator.basics.errors import RequestError
-from simulator.books.ledger import NOTHING, ZERO, Effects, Link, Posting, StockMove
+from simulator.books.costing import Role
+from simulator.books.ledger import NOTHING, ZERO, Effects, Link, Posting
 from simulator.books.records import reference_id
 from simulator.rules.common import (
     TransactionRules,
@@ -23,9 +24,6 @@ from simulator.rules.common import (
 )
 from simulator.rules.items import (
     UNIT_PRICE,
-    asset_account,
-    cost_account,
-    cost_of,
     forget_computed,
     group_members,
     is_stock,
@@ -33,6 +31,8 @@ from simulator.rules.items import (
     note_computed,
     price_with_level,
     sales_facts,
+    stock_move,
+    stock_of,
     unit_of,
 )
 from simulator.rules.orders import fulfilled, is_fulfilled, link_lines, order_links
@@ -43,6 +43,7 @@ from simulator.schema.values import money, number_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from simulator.books.costing import StockMove
     from simulator.books.records import Draft, Fields, Record
     from simulator.books.store import Books
 
@@ -233,9 +234,9 @@ class SalesRules(TransactionRules):
                 line["SalesTaxCodeRef"] = code.reference()
 
     def take_stock(self, books: Books, line: Fields, item: Record) -> None:
-        """Record the quantity that the line takes from the stock, at the current average cost.
+        """Record the quantity that the line takes from the stock, and the accounts for its cost.
 
-        A line with the same item and quantity as before keeps its cost.
+        A line with the same item and quantity as before keeps its accounts.
         """
         quantity = decimal(line, "Quantity") if "Quantity" in line else Decimal(1)
         if line.get("UnitOfMeasure"):
@@ -244,13 +245,7 @@ class SalesRules(TransactionRules):
         former = line.get("Stock", {})
         if (former.get("ItemRef"), former.get("Quantity")) == (line["ItemRef"], text):
             return
-        line["Stock"] = {
-            "ItemRef": line["ItemRef"],
-            "Quantity": text,
-            "Cost": money(cost_of(books, item, quantity)),
-            "AssetAccountRef": asset_account(books, item),
-            "COGSAccountRef": cost_account(books, item),
-        }
+        line["Stock"] = stock_of(books, item, text)
 
     def complete_totals(self, books: Books, draft: Draft) -> None:
         """Add up the lines and the tax."""
@@ -282,24 +277,21 @@ class SalesRules(TransactionRules):
                 line.get("Desc", ""),
                 line.get("TxnLineID", ""),
             )
-            if "Stock" in line:
-                stock = line["Stock"]
-                cost, item = sign * decimal(stock, "Cost"), reference_id(stock, "ItemRef")
-                line_class = reference_id(line, "ClassRef") or class_id
-                yield Posting(reference_id(stock, "COGSAccountRef"), cost, customer, item, class_id=line_class)
-                yield Posting(reference_id(stock, "AssetAccountRef"), -cost, customer, item, class_id=line_class)
         yield from tax_postings(record, sign)
 
     def stock(self, record: Record) -> tuple[StockMove, ...]:
         """Return the stock moves of the form."""
-        stocks = (line["Stock"] for line in flat_lines(record) if "Stock" in line)
+        customer, class_id = reference_id(record.fields, "CustomerRef"), reference_id(record.fields, "ClassRef")
         return tuple(
-            StockMove(
-                reference_id(each, "ItemRef"),
-                -self.sign * decimal(each, "Quantity"),
-                -self.sign * decimal(each, "Cost"),
+            stock_move(
+                Role.SALE,
+                line["Stock"],
+                -self.sign * decimal(line["Stock"], "Quantity"),
+                entity=customer,
+                class_id=reference_id(line, "ClassRef") or class_id,
             )
-            for each in stocks
+            for line in flat_lines(record)
+            if "Stock" in line
         )
 
 

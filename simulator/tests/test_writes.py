@@ -290,8 +290,8 @@ def test_a_company_is_saved_and_loaded_whole(tmp_path: Path) -> None:
         ("{}", "is not a company file of the simulator"),
         ("[]", "is not a company file of the simulator"),
         ("no json", "is not a company file of the simulator"),
-        ('{"format": 2}', "has the format 2, and this version of the simulator reads the format 3"),
-        ('{"format": 3}', "is damaged"),
+        ('{"format": 2}', "has the format 2, and this version of the simulator reads the format 4"),
+        ('{"format": 4}', "is damaged"),
     ],
 )
 def test_another_file_is_refused_with_a_remedy(tmp_path: Path, content: str, reason: str) -> None:
