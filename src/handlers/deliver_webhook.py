@@ -9,7 +9,7 @@ from adapters.dynamodb.requests import RECORDS
 from domain.webhooks.defaults import FIRST_ATTEMPT_TIMEOUT_SECONDS, MAX_FIRST_ATTEMPTS_PER_APP
 from domain.webhooks.delivery import needs_first_attempt
 from handlers.common.bootstrap import services
-from handlers.common.webhook_batch import attempt_all
+from handlers.common.webhook_batch import attempt_all, logger
 
 if TYPE_CHECKING:
     from domain.records.request import QueuedRequest
@@ -31,6 +31,10 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
             return deliverer.defer(after, "Too many other webhook attempts of this app are slow.")
         try:
             return deliverer.first_attempt(after)
+        except Exception:  # noqa: BLE001 - whatever the error is, the attempt must be made
+            # Lambda repeats a batch at once, and gives it up after a few failures. The queue repeats for half an hour.
+            logger.exception("delivery.failed", extra={"request_id": after.id, "app_id": after.app_id})
+            return deliverer.defer(after, "The first attempt failed with an error.")
         finally:
             slot.release()
 

@@ -367,6 +367,10 @@ class FakeStore:
         """Return an app."""
         return self.apps.get(app_id)
 
+    def app_ids(self) -> Sequence[str]:
+        """Return the id of every app."""
+        return list(self.apps)
+
     def apps_by_age(self) -> Sequence[App]:
         """Return every app, oldest first."""
         return sorted(self.apps.values(), key=lambda app: (app.inserted_at, app.id))
@@ -395,15 +399,15 @@ class FakeStore:
 
     # --- Listing
 
-    def day_counts(self, connection_id: str) -> Sequence[DayCounts]:
-        """Return the connection's counts, oldest day first. Raises NotFound if it was deleted."""
+    def day_counts(self, connection_id: str, first_day: str = "") -> Sequence[DayCounts]:
+        """Return the connection's counts from a day on, oldest day first. Raises NotFound if it was deleted."""
         connection = self.connections.get(connection_id)
         if connection and connection.deleted_at:
             raise NotFound("The connection does not exist.")
         inserted: dict[str, dict[Pair, int]] = {}
         updated: dict[str, dict[Pair, int]] = {}
         for key, number in self.counts.items():
-            if key.connection_id == connection_id:
+            if key.connection_id == connection_id and key.day >= first_day:
                 by_day = inserted if key.sort == INSERTED else updated
                 by_day.setdefault(key.day, {})[key.state, key.webhook_state] = number
         return [

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.database import Database, key_query
+from adapters.dynamodb.listing import AFTER_ALL
 from adapters.dynamodb.operations import Operation
 from domain.records.ownership import not_found
 from domain.records.request import State
@@ -149,9 +150,15 @@ def day_of_row(row: Item) -> str:
 class Counts(Database):
     """Reads counts."""
 
-    def day_counts(self, connection_id: str) -> Sequence[DayCounts]:
+    def day_counts(self, connection_id: str, first_day: str = "") -> Sequence[DayCounts]:
         """Return the counts of a connection with one query, about 200 bytes a day. Raises NotFound if it is deleted."""
-        query = key_query(self._tables.counts, {keys.CONNECTION_ID: connection_id}, consistent=True)
+        query = key_query(
+            self._tables.counts,
+            {keys.CONNECTION_ID: connection_id},
+            # The row of a deleted connection sorts after all days.
+            between=(keys.DAY, first_day, AFTER_ALL) if first_day else None,
+            consistent=True,
+        )
         days: dict[str, Counter[str]] = {}
         for row in self._query(query):
             if row[keys.DAY] == {"S": keys.DELETED_CONNECTION}:

@@ -84,11 +84,14 @@ class Entities(Database):
         item = self._get(self._tables.apps, keys.id_key(app_id))
         return APPS.entity(item) if item and keys.KEY_OF not in item else None
 
+    def app_ids(self) -> Sequence[str]:
+        """Return the id of every app. Reads the index."""
+        query = key_query(self._tables.apps, keys.APPS_PARTITION, index=keys.ALL_APPS_INDEX)
+        return [entry[keys.ID]["S"] for entry in self._query(query)]
+
     def apps_by_age(self) -> Sequence[App]:
         """Return every app, oldest first. Reads the index, then one batch for each 100 apps."""
-        query = key_query(self._tables.apps, keys.APPS_PARTITION, index=keys.ALL_APPS_INDEX)
-        app_keys = (keys.id_key(entry[keys.ID]["S"]) for entry in self._query(query))
-        apps = self._entities(self._tables.apps, APPS, app_keys)
+        apps = self._entities(self._tables.apps, APPS, map(keys.id_key, self.app_ids()))
         return sorted(apps, key=lambda app: (app.inserted_at, app.id))
 
     def api_key(self, key_hash: str) -> ApiKey | None:

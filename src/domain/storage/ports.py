@@ -133,8 +133,8 @@ class Listing(Protocol):
     threads call `check_deadline` before each database call. If it raises an exception, the read ends.
     """
 
-    def day_counts(self, connection_id: str) -> Sequence[DayCounts]:
-        """Return the connection's counts, oldest day first. Raises NotFound if it was deleted."""
+    def day_counts(self, connection_id: str, first_day: str = "") -> Sequence[DayCounts]:
+        """Return the connection's counts from `first_day` on, oldest day first. Raises NotFound if it was deleted."""
 
     def index_entries(self, days: IndexDays, *, descending: bool, skip: int, limit: int) -> Sequence[IndexEntry]:
         """Return the entries `skip` to `skip + limit` of these days, in order of time and id."""
@@ -219,6 +219,9 @@ class Database(Store, Connections, Listing, Packing, Protocol):
 
     def app(self, app_id: str) -> App | None:
         """Return an app."""
+
+    def app_ids(self) -> Sequence[str]:
+        """Return the id of every app, in no particular order. Reads an index."""
 
     def apps_by_age(self) -> Sequence[App]:
         """Return every app, oldest first. Reads an index."""

@@ -49,8 +49,9 @@ if TYPE_CHECKING:
 
     Response: TypeAlias = HttpResponse | DeliveryFailed
 
-MAX_COMMITS = 2
-"""Maximum number of commits to record one attempt, because the record can change during the HTTP call."""
+MAX_COMMITS = 20
+"""Maximum number of commits to record one attempt. The record can change during the HTTP call: rounds that end at the
+same time change it once each."""
 
 _GONE = 410
 _SUCCESS = range(200, 300)
@@ -84,8 +85,7 @@ Outcome: TypeAlias = Succeeded | RetryAt | GaveUp
 class Attempted:
     """An attempt was made.
 
-    `recorded` is False if the record was deleted, or changed twice, during the attempt. Then this value is the only
-    trace of the attempt.
+    `recorded` is False if the record was deleted during the attempt. Then this value is the only trace of the attempt.
     """
 
     record: QueuedRequest
@@ -107,6 +107,13 @@ class AheadOfRecord(Exception):
 
     That commit is late, or the process died before it. The message must be delivered again, or the webhook
     could be lost.
+    """
+
+
+class NotRecorded(Exception):
+    """The result of an attempt could not be recorded, because the record changed too often.
+
+    The message must be delivered again. Otherwise the webhook would be pending without a message.
     """
 
 
@@ -246,7 +253,10 @@ class Deliverer:
         return RetryAt(moment, reason) if moment else GaveUp(f"Gave up after {number} attempts. The last one: {reason}")
 
     def _record(self, result: Attempted, now: datetime) -> bool:
-        """Commit an attempt. If the record has changed since it was read, add the attempt to the changed record."""
+        """Commit an attempt. If the record has changed since it was read, add the attempt to the changed record.
+
+        Return False if the record was deleted. Raises NotRecorded.
+        """
         current: object = result.record
         for _ in range(MAX_COMMITS):
             if not isinstance(current, QueuedRequest):
@@ -257,7 +267,7 @@ class Deliverer:
                 current = conflict.current
             else:
                 return True
-        return False
+        raise NotRecorded(f"{result.record.id}: the record changed {MAX_COMMITS} times during the commit.")
 
 
 def needs_first_attempt(before: QueuedRequest | None, after: QueuedRequest) -> bool:

@@ -61,6 +61,7 @@ from tests.support.builders import (
     counting_bytes,
 )
 from tests.support.services import services_with, using
+from tests.support.webhooks import PlannedAttempts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -124,7 +125,8 @@ def deployed_as(recorder: Recorder, function: str) -> Iterator[None]:
     store = DynamoDBStore(recorder.client, tables, retention_days=lambda: settings.retention_days)
     services = services_with(store, FixedClock(NOON.replace(hour=15)))
     services.settings, services.new_id, services.secrets = settings, recorder.new_id, counting_bytes
-    services.webhook_sender, services.retry_queue = Receiver(), NoRetries()
+    services.webhook_sender = Receiver()
+    services.retry_queue = PlannedAttempts([]) if function == "sweep" else NoRetries()
     with using(services):
         yield
 
@@ -165,6 +167,8 @@ def fill(store: DynamoDBStore, function: str) -> None:
             Put(None, a_session(in_flight=InFlight(ticketed_record))),
             Put(connection, connection_in_session),
         )
+        overdue = a_record(state=State.ERROR, webhook=Webhook.to(HOOK))
+        store.commit(AddRequest(overdue, REQUEST_XML, "ann"))
         other = a_connection(id="c0000000-0000-4000-8000-000000000002")
         store.commit(Put(None, other))
         store.commit(AddRequest(a_record(connection_id=other.id), REQUEST_XML, "bob"))

@@ -15,6 +15,7 @@ from handlers.common.bootstrap import Services
 from handlers.common.settings import Settings
 from tests.support.services import ENVIRONMENT, services_with, using
 from tests.support.web_connector.connector import PASSWORD, Connector
+from tests.support.webhooks import PlannedAttempts
 from tests.unit.web_connector.test_soap import CLOSE, envelope
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def qbwc() -> Iterator[Connector]:
     qbwc = Connector()
     qbwc.connect()
     services = services_with(qbwc.store, qbwc.clock)
-    services.web_connector = qbwc.endpoint
+    services.web_connector, services.retry_queue = qbwc.endpoint, PlannedAttempts([])
     with using(services):
         yield qbwc
 

@@ -14,20 +14,25 @@ import pytest
 from adapters.dynamodb.requests import RECORDS, record_item, tombstone_item
 from adapters.sqs import message_of
 from domain.errors import TooManyRequests
+from domain.maintenance.overdue_webhooks import OVERDUE_AFTER, plan_overdue_webhooks
 from domain.records.request import QueuedRequest, State
 from domain.records.webhook import WebhookAttempt, WebhookState
+from domain.storage.changes import Put
 from domain.timestamps import timestamp
 from domain.webhooks.defaults import MAX_FIRST_ATTEMPTS_PER_APP
-from domain.webhooks.ports import DeliveryFailed, HttpResponse
+from domain.webhooks.ports import DeliveryFailed, HttpResponse, PlannedAttempt
 from handlers import deliver_webhook, retry_webhook
 from handlers.common import webhook_batch
 from handlers.common.bootstrap import Services
-from tests.support.builders import NOON
+from tests.support.builders import NOON, a_connection
 from tests.support.services import using
 from tests.support.webhooks import URL, DeliverySetup, a_webhook, first_attempt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+TRIES_OF_A_BATCH = 6
+"""MaximumRetryAttempts in the template, and the first try."""
 
 NO_FAILURES: dict[str, Any] = {"batchItemFailures": []}
 
@@ -172,18 +177,48 @@ def test_an_attempt_in_a_repeated_batch_is_dropped() -> None:
     assert len(setup.stored_record(record).webhook.attempts) == 1
 
 
-def test_an_attempt_that_could_not_be_recorded_is_repeated() -> None:
+def busy() -> None:
+    raise TooManyRequests("busy")
+
+
+def test_a_first_attempt_that_fails_with_an_error_moves_to_the_queue(lines: list[logging.LogRecord]) -> None:
+    """Lambda repeats a batch a few times at once, and then gives it up."""
     setup = a_setup()
     record = setup.add()
-
-    def busy() -> None:
-        raise TooManyRequests("busy")
-
     setup.store.before_commit.append(busy)
 
-    assert deliver_webhook.handler({"Records": [ending_of(record)]}, None) == {
-        "batchItemFailures": [{"itemIdentifier": "1"}]
-    }
+    assert deliver_webhook.handler({"Records": [ending_of(record)]}, None) == NO_FAILURES
+
+    assert setup.queue.attempts == [first_attempt(record, NOON)]
+    assert [line.getMessage() for line in lines] == ["delivery.failed", "delivery.deferred"]
+
+
+@pytest.mark.parametrize("failures", [1, 5, 6, 50])
+def test_a_first_attempt_is_made_however_often_database_and_queue_fail(failures: int) -> None:
+    """While both fail, Lambda repeats the record. After it has given the record up, the sweep plans the attempt."""
+    setup = a_setup()
+    setup.store.commit(Put(None, a_connection()))
+    record = setup.add()
+    working_plan = setup.queue.plan
+
+    def failing_plan(attempt: PlannedAttempt) -> None:  # noqa: ARG001 - like `plan`
+        raise ConnectionError("SQS does not respond")
+
+    setup.queue.plan = failing_plan  # type: ignore[method-assign]
+    setup.store.before_commit.extend([busy] * failures)
+    for _ in range(min(failures, TRIES_OF_A_BATCH)):
+        response = deliver_webhook.handler({"Records": [ending_of(record)]}, None)
+        assert response == {"batchItemFailures": [{"itemIdentifier": "1"}]}
+    setup.queue.plan = working_plan  # type: ignore[method-assign]
+    setup.store.before_commit.clear()
+
+    setup.clock.now += OVERDUE_AFTER + timedelta(seconds=1)
+    until = setup.clock() + timedelta(minutes=1)
+    assert plan_overdue_webhooks(setup.store, setup.queue, setup.clock, until) == (1, True)
+    [planned] = setup.queue.attempts
+    retry_webhook.handler({"Records": [message(record, body=message_of(planned))]}, None)
+
+    assert setup.stored_record(record).webhook_state is WebhookState.SUCCEEDED
 
 
 def test_the_attempts_of_a_batch_are_made_in_parallel() -> None:

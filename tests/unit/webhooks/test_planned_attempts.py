@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,12 +13,22 @@ from domain.records.request import ENDED, QueuedRequest, State, Tombstone
 from domain.records.webhook import WebhookState
 from domain.storage.changes import ChangeRequest, RemoveRequest
 from domain.timestamps import timestamp
-from domain.webhooks.delivery import AheadOfRecord, Attempted, Succeeded, needs_first_attempt
+from domain.webhooks.delivery import (
+    MAX_COMMITS,
+    AheadOfRecord,
+    Attempted,
+    NotRecorded,
+    Succeeded,
+    needs_first_attempt,
+)
 from domain.webhooks.ports import HttpResponse
 from tests.support.builders import NOON, a_record
 from tests.support.webhooks import DeliverySetup, a_webhook, first_attempt
 
 OLDER_SECRET = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8="
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 # --- Attempts that are outdated or early
@@ -209,18 +219,42 @@ def test_of_two_parallel_attempts_a_success_counts_and_both_are_listed(
     assert [one.response for one in after.webhook.attempts] == ["first", "second"]
 
 
-def test_a_second_conflict_is_reported_as_not_recorded() -> None:
-    setup = DeliverySetup()
+@pytest.mark.parametrize("others", [1, 2, 3, 7, MAX_COMMITS - 1])
+@pytest.mark.parametrize("status", [200, 500])
+def test_a_result_is_recorded_although_other_rounds_end_at_the_same_time(others: int, status: int) -> None:
+    """Each of them changes the record between the read and the commit of this attempt."""
+    setup = DeliverySetup(HttpResponse(status, "this"))
     record = setup.add()
-    for _ in range(2):
-        setup.store.before_commit.append(lambda: setup.store.records.update({record.id: newer()}))
-
-    def newer() -> QueuedRequest:
-        return setup.stored_record(record).changed(setup.clock())
+    setup.store.before_commit.extend([changing(setup, record)] * others)
 
     result = setup.attempt(record)
 
-    assert not result.recorded
+    after = setup.stored_record(record)
+    assert result.recorded
+    assert after.webhook.attempts_in_round == 1
+    assert after.webhook_state is (WebhookState.SUCCEEDED if status == 200 else WebhookState.PENDING)
+
+
+def test_a_result_that_could_not_be_recorded_is_repeated() -> None:
+    """The message that was planned after it would otherwise be ahead of the record for ever."""
+    setup = DeliverySetup(HttpResponse(500, "first"))
+    record = setup.add()
+    setup.store.before_commit.extend([changing(setup, record)] * MAX_COMMITS)
+
+    with pytest.raises(NotRecorded, match=f"changed {MAX_COMMITS} times"):
+        setup.attempt(record)
+    setup.attempt(record)
+
+    assert setup.stored_record(record).webhook_state is WebhookState.SUCCEEDED
+
+
+def changing(setup: DeliverySetup, record: QueuedRequest) -> Callable[[], None]:
+    """Return a function that changes the record as another attempt would."""
+
+    def change() -> None:
+        setup.store.records[record.id] = setup.stored_record(record).changed(setup.clock())
+
+    return change
 
 
 # --- Changes that need the first attempt

@@ -1,0 +1,111 @@
+"""Finds webhooks that are pending although no attempt is planned, and plans one.
+
+An attempt is planned before its predecessor is recorded, so a webhook normally always has a message. It loses the
+message if the database and the queue fail several times in a row, if the operator purges the queue, or after a restore.
+The counts of a connection say on which days it has such webhooks, so there is no scan, and a connection without them
+costs one query.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from domain.errors import Conflict, NotFound, TooManyRequests, Unavailable
+from domain.records.request import ENDED, QueuedRequest
+from domain.records.webhook import WebhookState
+from domain.storage.changes import ChangeRequest
+from domain.storage.counts import UPDATED
+from domain.storage.ports import IndexDays
+from domain.timestamps import day_of, timestamp
+from domain.webhooks.ports import PlannedAttempt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from domain.ports import Clock
+    from domain.storage.ports import Database
+    from domain.webhooks.ports import RetryQueue
+
+OVERDUE_AFTER = timedelta(hours=1)
+"""A retry queue that works is never this late, even after an outage of SQS that lasts for minutes."""
+
+DAYS = timedelta(days=35)
+"""Webhooks that changed earlier are left alone. Each sweep looks at every webhook, and a restore goes back by at most
+35 days (DynamoDB)."""
+
+RECORDS_A_DAY = 200
+"""The number of pending webhooks of a connection and a day that one run reads. Each run reads others, because most of
+them may wait for an attempt that is planned."""
+
+OVERDUE = "The attempt was overdue. It is planned again."
+
+
+def plan_overdue_webhooks(store: Database, retries: RetryQueue, clock: Clock, until: datetime) -> tuple[int, bool]:
+    """Plan an attempt for each overdue webhook. Return their number, and whether all connections were looked at.
+
+    Starts no step after `until`. It may stop anywhere and run again at any time. The connections are looked at in a
+    different order in each run, so a run that stops early does not always leave the same ones.
+    """
+    planned = 0
+    for connection_id in _shuffled(_connection_ids(store), timestamp(clock())):
+        for record in _overdue_records(store, connection_id, clock):
+            if clock() >= until:
+                return planned, False
+            planned += _plan(store, retries, record, clock())
+        if clock() >= until:
+            return planned, False
+    return planned, True
+
+
+def is_overdue(record: QueuedRequest, now: datetime) -> bool:
+    """Return whether the next webhook attempt should have changed the record an hour ago."""
+    if record.state not in ENDED or record.webhook_state is not WebhookState.PENDING:
+        return False
+    planned_at = record.webhook.attempts[-1].next_attempt_at if record.webhook.attempts_in_round else None
+    return max(record.updated_at, planned_at or "") < timestamp(now - OVERDUE_AFTER)
+
+
+def _connection_ids(store: Database) -> Iterator[str]:
+    for app_id in store.app_ids():
+        yield from store.connection_ids_of(app_id)
+
+
+def _shuffled(ids: Iterable[str], run: str) -> list[str]:
+    return sorted(ids, key=lambda one: hashlib.sha256(f"{run}{one}".encode()).digest())
+
+
+def _overdue_records(store: Database, connection_id: str, clock: Clock) -> Iterator[QueuedRequest]:
+    now = clock()
+    try:
+        days = store.day_counts(connection_id, day_of(timestamp(now - DAYS)))
+    except NotFound:  # it was deleted
+        return
+    last_day = day_of(timestamp(now - OVERDUE_AFTER))
+    for counts in days:
+        for (state, webhook_state), number in counts.of(UPDATED).items():
+            if number <= 0 or state not in ENDED or webhook_state is not WebhookState.PENDING or counts.day > last_day:
+                continue
+            pending = IndexDays(connection_id, UPDATED, "webhook_state", counts.day, counts.day, state, webhook_state)
+            ids = (entry.id for entry in store.all_index_entries(pending, ()))
+            for request_id in _shuffled(ids, timestamp(now))[:RECORDS_A_DAY]:
+                record = store.request(request_id)
+                # The index lags, and a record whose next attempt is planned is not overdue.
+                if isinstance(record, QueuedRequest) and is_overdue(record, now):
+                    yield record
+
+
+def _plan(store: Database, retries: RetryQueue, record: QueuedRequest, now: datetime) -> bool:
+    """Plan the next attempt of a record, and change the record, so that it is not overdue for the next hour.
+
+    If the planned attempt still has another message, the one that arrives second is dropped.
+    """
+    try:
+        retries.plan(PlannedAttempt.of(record, record.webhook.attempts_in_round, now))
+        store.commit(ChangeRequest(record, record.with_webhook(now, error=OVERDUE)))
+    except Conflict:  # another attempt was just recorded
+        return False
+    except (TooManyRequests, Unavailable):  # the next run plans it again
+        return False
+    return True
