@@ -76,7 +76,7 @@ def operator_of(credentials: Mapping[str, Any]) -> Operator:
     try:
         return Operator(*(credentials[f"operate_{name}"] for name in ("function", "endpoint", "secret")))
     except KeyError as error:
-        raise CommandError("An earlier version wrote .local/credentials.json. Start `make run` again.") from error
+        raise CommandError(".local/credentials.json has no operator. Start `make run` again.") from error
 
 
 def local_client(operator: Operator) -> Any:

@@ -144,7 +144,7 @@ def after_restore(record: QueuedRequest, now: datetime) -> QueuedRequest:
     """Return an unfinished request as it continues after a restore, or itself if nothing changes."""
     if record.is_read:
         return after_session_end(record, now) if record.state in IN_FLIGHT else record
-    recovery = Recovery(response_lost=True, active=True, message_set_id=record.message_set_id)
+    recovery = Recovery(response_lost=True, active=True)
     if record.state is State.RETRYABLE and record.recovery == recovery:
         return record
     # This is not in the table of transitions, because the later changes of the request are unknown here.

@@ -47,8 +47,8 @@ def message_of(planned_attempt: PlannedAttempt) -> str:
             "request_id": planned_attempt.request_id,
             "app_id": planned_attempt.app_id,
             "webhook_round": planned_attempt.webhook_round,
-            "webhook_tries": planned_attempt.earlier_attempts,
-            "response_parts": planned_attempt.response_chunks,
+            "round_attempts": planned_attempt.earlier_attempts,
+            "response_chunks": planned_attempt.response_chunks,
             "not_before": timestamp(planned_attempt.not_before),
         }
     )
@@ -61,7 +61,7 @@ def planned_attempt_of(message: str) -> PlannedAttempt:
         request_id=str(fields["request_id"]),
         app_id=str(fields["app_id"]),
         webhook_round=int(fields["webhook_round"]),
-        earlier_attempts=int(fields["webhook_tries"]),
-        response_chunks=int(fields["response_parts"]),
+        earlier_attempts=int(fields["round_attempts"]),
+        response_chunks=int(fields["response_chunks"]),
         not_before=datetime.fromisoformat(fields["not_before"]),
     )

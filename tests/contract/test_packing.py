@@ -402,7 +402,7 @@ def test_a_body_that_gets_chunks_meanwhile_stays_in_the_index(database: Database
     Overtaken(database, announce).pack(record.connection_id, day_of(record.inserted_at), None)
 
     (body,) = (item for item in database.payloads(record.connection_id) if item["part"]["S"] == "body")
-    assert "response_parts" in body
+    assert "response_chunks" in body
     assert [one for _, one in database.store.search_matches(record.connection_id, "alpha", [])] == [record.id]
 
 

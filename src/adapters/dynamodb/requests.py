@@ -29,14 +29,13 @@ TOMBSTONE_DAYS = 90
 
 RECORDS = Codec(
     QueuedRequest,
-    # The names without their prefix save bytes in every record. The last two are older names.
+    # Shorter names save bytes in every record.
     renamed={
         "queue_priority": "priority",
         "paging_page": "page",
         "paging_first_page_id": "first_page_id",
         "paging_page_size": "page_size",
         "paging_continued": "continued",
-        "response_chunks": keys.RESPONSE_CHUNKS,
         "webhook_attempts_in_round": keys.WEBHOOK_ATTEMPTS_IN_ROUND,
     },
     # The indexes, the counts and the event filters in the template depend on them.

@@ -91,16 +91,15 @@ class Recovery:
     `response_lost` means that the write was sent at least once and no response arrived. `active` means that QuickBooks
     may have executed the write, so the service asks for the stored response before it sends the write again. `sessions`
     counts the sessions that asked. `company_file_mark` is the FileID mark of the company file that the write was last
-    sent to. QuickBooks must have that file open to tell that it never executed the write. `message_set_id` is the ID
-    with which the write was sent. QuickBooks may still be executing the write until `running_until`, so it cannot tell
-    before that time that it never executes the write. None means that it has finished.
+    sent to. QuickBooks must have that file open to tell that it never executed the write. QuickBooks may still be
+    executing the write until `running_until`, so it cannot tell before that time that it never executes the write. None
+    means that it has finished.
     """
 
     response_lost: bool = False
     active: bool = False
     sessions: int = 0
     company_file_mark: str | None = None
-    message_set_id: str | None = None
     running_until: str | None = None
 
 
@@ -150,11 +149,9 @@ class QueuedRequest:
     def message_set_id(self) -> str:
         """The ID under which QuickBooks stores the response of a write.
 
-        It has 20 characters, because Intuit's documents disagree whether 23 or 24 are too many. A write that was sent
-        keeps its ID. If an earlier version sent the record, the ID has 24 characters.
+        It has 20 characters, because Intuit's documents disagree whether 23 or 24 are too many.
         """
-        digits = self.id.replace("-", "")
-        return self.recovery.message_set_id or digits[: 24 if self.sessions else 20]
+        return self.id.replace("-", "")[:20]
 
     @property
     def recovering(self) -> bool:
@@ -228,7 +225,7 @@ class QueuedRequest:
         if self.is_read:
             paging = replace(paging, page_size=page_size)
         else:
-            recovery = replace(recovery, company_file_mark=company_file_mark, message_set_id=self.message_set_id)
+            recovery = replace(recovery, company_file_mark=company_file_mark)
         return self.moved(State.SENT, now, sessions=self.sessions + 1, paging=paging, recovery=recovery)
 
     def requeued(self, now: datetime, *, page_size: int | None = None, counts: bool = True) -> QueuedRequest:

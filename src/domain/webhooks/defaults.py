@@ -1,4 +1,4 @@
-"""Every number of webhook delivery, with its reason.
+"""Defaults of webhook delivery, with their reasons.
 
 docs/reference/service-contract.md fixes most of them (Webhook retries, Webhook events, Limits).
 """

@@ -75,7 +75,7 @@ def test_the_scheme_may_be_written_in_any_case(deployment: Deployment) -> None:
     assert deployment.api.call("GET", LISTED, headers={"Authorization": header}).status == 200
 
 
-# --- Other tenants, and ids that are none
+# --- Other tenants, and values that are not ids
 
 
 @pytest.mark.parametrize(

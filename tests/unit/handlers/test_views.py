@@ -44,7 +44,6 @@ INTERNAL = {
     "recovery.response_lost",
     "recovery.active",
     "recovery.sessions",
-    "recovery.message_set_id",
     "recovery.company_file_mark",
     "queue_priority",
     "sessions",

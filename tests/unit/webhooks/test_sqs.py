@@ -70,8 +70,8 @@ def test_a_message_is_a_flat_object() -> None:
         "request_id": PLANNED.request_id,
         "app_id": APP_ID,
         "webhook_round": 2,
-        "webhook_tries": 3,
-        "response_parts": 4,
+        "round_attempts": 3,
+        "response_chunks": 4,
         "not_before": "2026-03-14T12:00:00.000000Z",
     }
 
