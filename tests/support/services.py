@@ -19,6 +19,7 @@ ENVIRONMENT = {
     "ALLOW_HTTP_WEBHOOKS": "false",
     "WEBHOOK_PORTS": "443",
     "BASE_URL": "",
+    "EXECUTION_SECONDS": "1800",
 }
 """The template's defaults."""
 

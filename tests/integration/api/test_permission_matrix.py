@@ -103,6 +103,15 @@ def a_session_with_a_large_request(recorder: Recorder) -> None:
     call_a_whole_session(recorder)
 
 
+def logs_in_after_a_session_was_removed(recorder: Recorder) -> None:
+    """Release the request of a session that the connection names and that no longer exists."""
+    silent_session_with_request(recorder, 1)
+    connection = recorder.store.connection(CONNECTION_ID)
+    assert connection
+    recorder.store.commit(Put(connection, connection.changed(timestamp(NOON), session_id=secrets.token_hex(32))))
+    call_a_whole_session(recorder)
+
+
 def operates(recorder: Recorder) -> None:
     """Run every command of the operator; one count is wrong."""
     day = day_of(timestamp(NOON))
@@ -166,7 +175,7 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
     "delete_connection": (deletes_a_connection_in_use,),
     "onboard_customer": (sets_a_password,),
     "sweep": (sweeps_a_request_that_ends,),
-    "web_connector": (call_a_whole_session, a_session_with_a_large_request),
+    "web_connector": (call_a_whole_session, a_session_with_a_large_request, logs_in_after_a_session_was_removed),
     "operate": (operates,),
     "forget_expired": (forgets_chunks,),
     "pack_search_texts": (packs_a_removed_text,),
