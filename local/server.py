@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,12 @@ SECURITY_HEADERS = {"Strict-Transport-Security": "max-age=31536000", "X-Content-
 
 DRAINED_BYTES = 4 * MAX_BODY_BYTES
 """A body that is too large is read up to this size, so that the sender can read the response."""
+
+MAX_LINE_BYTES = 1024
+MAX_TRAILERS = 100
+"""The size of a line between chunks, and the number of lines after the last one."""
+
+_DIGITS = re.compile("[0-9A-Fa-f]{1,16}", re.ASCII)
 
 IDLE_SECONDS = 75
 """How long a connection stays open without a request."""
@@ -100,25 +107,31 @@ class _Handler(BaseHTTPRequestHandler):
         return body
 
     def _chunks(self) -> bytes:
+        """Return the body that arrives in chunks, cut as `_body` describes. Raises ValueError if it is malformed."""
         chunks: list[bytes] = []
         size = 0
-        while length := _size(self.rfile.readline().partition(b";")[0], 16):
-            chunk = self.rfile.read(length)
-            self.rfile.readline()
-            if size <= MAX_BODY_BYTES:
-                chunks.append(chunk)
+        while length := _size(self.rfile.readline(MAX_LINE_BYTES).partition(b";")[0].strip(), 16):
             size += length
-        while self.rfile.readline().strip():
-            pass  # trailers
-        return b"".join(chunks)
+            if size > DRAINED_BYTES:
+                self.close_connection = True
+                return bytes(MAX_BODY_BYTES + 1)
+            chunk = self.rfile.read(length)
+            if size - length <= MAX_BODY_BYTES:
+                chunks.append(chunk)
+            if self.rfile.readline(MAX_LINE_BYTES).strip():
+                raise ValueError
+        for _ in range(MAX_TRAILERS):
+            if not self.rfile.readline(MAX_LINE_BYTES).strip():
+                return b"".join(chunks)
+        raise ValueError
 
 
 def _size(text: str | bytes, base: int) -> int:
     """Return a number of bytes. Raises ValueError if it is not one."""
-    size = int(text, base)
-    if size < 0:
+    digits = text if isinstance(text, str) else text.decode("ascii")
+    if not _DIGITS.fullmatch(digits):
         raise ValueError
-    return size
+    return int(digits, base)
 
 
 class _Listener(ThreadingHTTPServer):

@@ -106,9 +106,14 @@ def _swagger_ui() -> Path:
 
 
 def _inside(folder: Path, path: str) -> Path | None:
-    """Return the file at `path` below `folder`, or None if there is none or it is outside the folder."""
-    file = (folder / path).resolve()
-    return file if file.is_relative_to(folder) and file.suffix in _TYPES and file.is_file() else None
+    """Return the file at `path` below `folder`, or None if there is none. No other path reaches the file system."""
+    return _files(folder).get(path)
+
+
+@cache
+def _files(folder: Path) -> Mapping[str, Path]:
+    """Return the files that may be served, by their path below the folder."""
+    return {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.suffix in _TYPES}
 
 
 @cache

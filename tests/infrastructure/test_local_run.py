@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from local.gateway import Request, Response
+from local.gateway import MAX_BODY_BYTES, Request, Response
 from local.programs import ROOT
 from local.run import Options, main
 from local.server import Server
@@ -86,6 +86,10 @@ def test_a_client_that_waits_for_100_continue_is_told_at_once_to_send_the_body()
         b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n",
         b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: five\r\n\r\n",
         b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\n",
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" + b"F" * 17 + b"\r\n",
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1_0\r\n",
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" + b"0" * 2_000 + b"\r\n",
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n",
         b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: " + b"x" * 70_000 + b"\r\n\r\n",
     ],
 )
@@ -102,6 +106,22 @@ def test_a_request_that_is_not_http_is_refused_with_the_security_headers(request
 
     assert head.startswith(("HTTP/1.1 400", "HTTP/1.1 431"))
     assert "X-Content-Type-Options: nosniff" in head
+
+
+@pytest.mark.parametrize("size", ["FFFFFFFFFFFFFFFF", "7fffffffffffffff", "FFFFFFFF", "2800001"])
+def test_a_chunk_of_any_size_is_a_body_that_is_too_large(size: str) -> None:
+    server = Server(0)
+    server.start(lambda request: Response(413 if len(request.body) > MAX_BODY_BYTES else 200, [], b""))
+    address = urlsplit(server.base_url)
+    request_text = f"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n{size}\r\n"
+
+    with ExitStack() as connection:
+        connection.callback(server.stop)
+        client = connection.enter_context(socket.create_connection((address.hostname, address.port), timeout=5))
+        client.sendall(request_text.encode())
+        head = client.recv(4096).decode()
+
+    assert head.startswith("HTTP/1.1 413")
 
 
 def test_the_base_url_of_an_earlier_run_in_the_shell_is_not_taken_for_a_tunnel() -> None:

@@ -23,7 +23,8 @@ from handlers import authorizer, web_connector
 from handlers.common.bootstrap import services
 from domain.errors import Unauthorized
 from tests.support.api_client import api_event
-from tests.support.builders import CONNECTION_ID
+from domain.storage.changes import Put
+from tests.support.builders import CONNECTION_ID, a_connection
 from tests.support.fake_store import FakeStore
 
 ENVELOPE = (
@@ -37,6 +38,7 @@ VERSION = (
 )
 
 services().store = FakeStore()
+services().store.commit(Put(None, a_connection()))
 web_connector.handler(api_event("POST", "/qbwc", body=ENVELOPE), None)
 web_connector.handler(api_event("POST", "/qbwc", body=VERSION), None)
 try:
@@ -56,6 +58,7 @@ def log_lines(level: str) -> list[dict[str, Any]]:
     environment = {
         **os.environ,
         **{name: value for name, value in function.environment.items() if name.startswith("POWERTOOLS_")},
+        "EXECUTION_SECONDS": "3600",
         # Lambda sets this variable to the level of its own filter.
         "AWS_LAMBDA_LOG_LEVEL": function.properties["LoggingConfig"]["ApplicationLogLevel"],
         "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}",

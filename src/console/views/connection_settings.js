@@ -3,7 +3,7 @@ import { html, useState } from "../vendor/preact.js";
 import { call, session } from "../lib/api.js";
 import { navigate, url } from "../lib/router.js";
 import { fullTime } from "../lib/text.js";
-import { ActionButton, Button, CopyButton, CopyIcon, Dialog, explain, Field, Note, SkeletonCard, toast } from "../lib/ui.js";
+import { ActionButton, Ago, Button, CopyButton, CopyIcon, Dialog, explain, Field, Note, SkeletonCard, toast } from "../lib/ui.js";
 import { ConnectionFrame } from "./connection.js";
 import { downloadQwc, Password } from "./new_connection.js";
 
@@ -73,7 +73,8 @@ function WebConnector({ connection }) {
   const [password, setPassword] = useState(null);
   const fetchPassword = async () => setPassword((await call("POST", `/connections/${connection.id}/password`, { body: {} })).data.password);
   return html`<section class="card" aria-label="Web Connector"><header><h2>Web Connector</h2></header><div class="body stack">
-    <dl class="facts"><dt>User name</dt><dd class="id"><code>${connection.username}</code><${CopyIcon} text=${connection.username} what="the user name" /></dd></dl>
+    <dl class="facts"><dt>User name</dt><dd class="id"><code>${connection.username}</code><${CopyIcon} text=${connection.username} what="the user name" /></dd>
+      <dt>Password</dt><dd>${connection.password_changed_at ? html`Last changed <${Ago} at=${connection.password_changed_at} />` : "Not set"}</dd></dl>
     <div class="row"><${ActionButton} label="Download .qwc file" icon="download" action=${() => downloadQwc(connection)} />
       ${session.canChange && html`<${ActionButton} label="New password" question="Set a new password?" explanation="The Web Connector cannot log in until the new password is typed there." action=${fetchPassword} />`}</div>
     ${session.canChange && html`<${Onboarding} connection=${connection} />`}

@@ -12,7 +12,7 @@ import hmac
 import re
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from domain.errors import Gone, InvalidRequest, InvalidState, NotFound
 from domain.records.connection import OnboardingLink
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from domain.storage.ports import Database
 
 LIFETIME = timedelta(hours=48)
+
+MAX_PASSWORDS = 10
+"""How many passwords can be set through one link. A setup needs one, or two if the first is lost. Without a limit,
+whoever holds the link could replace a working password again and again."""
 
 SECRET_BYTES = 32
 
@@ -86,12 +90,26 @@ class Onboarding:
         """Set a new password for the Web Connector and return it.
 
         Raises the same errors as `connection_for`. Raises InvalidState if QuickBooks has connected through this link,
-        because a new password would break a working connection.
+        because a new password would break a working connection, and if the link has set MAX_PASSWORDS passwords.
         """
         connection = self.connection_for(token)
-        if is_connected(connection):
-            raise InvalidState("QuickBooks is already connected, so the password was not changed.")
-        return self._connections.set_password(connection.app_id, connection.id)
+        token_hash = _hash(token)
+
+        def counted(before: Connection) -> dict[str, Any]:
+            link = before.onboarding
+            if link is None or link.token_hash != token_hash:
+                raise NotFound("This link is not valid. A newer link has replaced it.")
+            if is_connected(before):
+                raise InvalidState("QuickBooks is already connected, so the password was not changed.")
+            if link.passwords_set >= MAX_PASSWORDS:
+                raise InvalidState(
+                    f"This link has already set {MAX_PASSWORDS} passwords, which is the limit, so the password was not"
+                    " changed. Ask whoever sent you the link for a new one."
+                )
+            return {"onboarding": replace(link, passwords_set=link.passwords_set + 1)}
+
+        counted(connection)  # before the slow hashing of a password
+        return self._connections.set_password(connection.app_id, connection.id, other_fields=counted)
 
 
 def _hash(token: str) -> str:

@@ -106,10 +106,18 @@ class ConnectionService:
 
         return self._change(app_id, connection_id, without_pin)
 
-    def set_password(self, app_id: str, connection_id: str, password: str | None = None) -> str:
+    def set_password(
+        self,
+        app_id: str,
+        connection_id: str,
+        password: str | None = None,
+        *,
+        other_fields: Callable[[Connection], dict[str, Any]] = lambda _: {},
+    ) -> str:
         """Set the Web Connector's password and return it. Generates one when `password` is None.
 
-        A live session gets no more requests; the next login, or the sweep, releases its request.
+        A live session gets no more requests; the next login, or the sweep, releases its request. `other_fields` returns
+        more fields to change in the stored connection. If it raises an error, nothing is changed.
 
         Raises NotFound. Raises InvalidRequest if the password is weak or its length is not 12 to 128 characters.
         """
@@ -121,8 +129,11 @@ class ConnectionService:
             raise InvalidRequest.of("password", f"{weakness}. Leave it out to generate one")
         password = password or passwords.generate(self._secrets)
         password_hash = passwords.hash_password(password, self._secrets(passwords.SALT_BYTES))
-        fields = {"password_hash": password_hash, "login_failed_at": None}
-        self._change(app_id, connection_id, lambda _: fields, change_session=Session.revoked)
+        now = timestamp(self._clock())
+        fields = {"password_hash": password_hash, "password_changed_at": now, "login_failed_at": None}
+        self._change(
+            app_id, connection_id, lambda before: fields | other_fields(before), change_session=Session.revoked
+        )
         return password
 
     def _change(

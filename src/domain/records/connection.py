@@ -13,12 +13,16 @@ COMPANY_FILE_MISMATCH = "company_file_mismatch"
 
 @dataclass(frozen=True, slots=True)
 class OnboardingLink:
-    """The live link of a connection. The page leads to `redirect_url` when the setup is complete."""
+    """The live link of a connection. The page leads to `redirect_url` when the setup is complete.
+
+    `passwords_set`: how many passwords were set through the link.
+    """
 
     token_hash: str
     created_at: str
     expires_at: str
     redirect_url: str | None = None
+    passwords_set: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,7 @@ class Connection:
     `file_id_seen` is the mark that the last session found. `company_file_seen` is the path of that file.
 
     `password_hash`: a scrypt string, or None until a password is set.
+    `password_changed_at`: when the password was last set.
     `session_id`: the id of the live session, or None.
     `message_set_to_forget`: the message set that the next session tells QuickBooks to forget.
     `last_error`: the last problem that the Web Connector reported, as `{"code", "message", "at", …}`.
@@ -60,6 +65,7 @@ class Connection:
     company_file: str | None = None
     webhook_url: str | None = None
     password_hash: str | None = None
+    password_changed_at: str | None = None
     session_id: str | None = None
     message_set_to_forget: str | None = None
     last_connected_at: str | None = None

@@ -127,7 +127,9 @@ def _log_fields(call: Call, reply: Reply) -> Mapping[str, str | int]:
         case _, int() as progress:
             fields["progress"] = progress
         case "authenticate", (_, status, *_):
-            fields["login"] = status if status in {"nvu", "none", "busy"} else "work"
+            # The metric FailedLogins counts `nvu`. Anybody can send user names that do not exist.
+            is_unknown = status == "nvu" and not reply.connection_id
+            fields["login"] = "unknown" if is_unknown else status if status in {"nvu", "none", "busy"} else "work"
         case "sendRequestXML", result:
             fields["handed_out"] = "lingers" if result == NO_OP else "yes" if result else "no"
     if call["hresult"]:

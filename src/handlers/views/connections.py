@@ -67,6 +67,10 @@ class ConnectionView(TypedDict):
             "successful login and after a new password"
         ),
     ]
+    password_changed_at: Annotated[
+        Moment | None,
+        Schema("When the password of the Web Connector was last set, by the API or through an onboarding link"),
+    ]
     sync_window: Annotated[
         SyncWindowView | None,
         Schema("Daily window for sending to QuickBooks, in local time; may cross midnight. Null: any time"),
@@ -118,6 +122,7 @@ def connection(stored: Connection, now: datetime, onboarding_url: str | None = N
         "country": stored.country,
         "last_error": stored.last_error,
         "login_failed_at": stored.login_failed_at,
+        "password_changed_at": stored.password_changed_at,
         "sync_window": {"from": window.opens, "to": window.closes, "time_zone": window.time_zone} if window else None,
         "linger_seconds": stored.linger_seconds,
         "paused_at": stored.paused_at,

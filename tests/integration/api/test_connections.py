@@ -47,6 +47,7 @@ def test_a_connection_has_the_fields_of_the_contract(deployment: Deployment) -> 
         "country": None,
         "last_error": None,
         "login_failed_at": None,
+        "password_changed_at": None,
         "company_file_pinned": True,
         "sync_window": None,
         "linger_seconds": 0,

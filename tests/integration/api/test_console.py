@@ -142,6 +142,16 @@ def test_a_file_that_the_browser_has_is_not_sent_again() -> None:
         "/app/assets/",
         "/app/schema/../../errors.py",
         "/app/schema/requests/None.json",
+        "/app/schema/\0.json",
+        "/app/schema/requests/\0",
+        f"/app/schema/{'a' * 256}.json",
+        f"/app/schema/{'a/' * 5000}b.json",
+        "/app/schema/\ud800.json",
+        "/app/schema/requests",
+        "/app/schema/./index.json",
+        asset("\0.js"),
+        asset("a" * 256 + ".js"),
+        asset("vendor/../\0.js"),
     ],
 )
 def test_an_unknown_path_is_not_found_and_not_cached(path: str) -> None:

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from domain.connections.onboarding import LIFETIME, Onboarding, check_redirect_url, is_connected
+from domain.connections.onboarding import LIFETIME, MAX_PASSWORDS, Onboarding, check_redirect_url, is_connected
 from domain.connections.service import ConnectionService
 from domain.errors import Gone, InvalidRequest, InvalidState, NotFound
 from domain.storage.changes import Put
@@ -113,6 +113,45 @@ def test_each_password_replaces_the_one_before(world: World) -> None:
     before = world.onboarding.connection_for(token).password_hash
     assert world.onboarding.new_password(token) != first
     assert world.onboarding.connection_for(token).password_hash != before
+
+
+def test_a_link_sets_a_limited_number_of_passwords(world: World) -> None:
+    token = world.token()
+    for _ in range(MAX_PASSWORDS):
+        world.clock.advance(minutes=1)
+        world.onboarding.new_password(token)
+    before = world.onboarding.connection_for(token)
+
+    world.clock.advance(minutes=1)
+    with pytest.raises(InvalidState, match="Ask whoever sent you the link for a new one"):
+        world.onboarding.new_password(token)
+
+    assert world.onboarding.connection_for(token) == before
+    assert world.onboarding.new_password(world.token())
+
+
+def test_the_connection_shows_when_its_password_was_set(world: World) -> None:
+    token = world.token()
+    assert world.onboarding.connection_for(token).password_changed_at is None
+
+    world.onboarding.new_password(token)
+
+    assert world.onboarding.connection_for(token).password_changed_at == timestamp(NOON)
+
+
+def test_a_link_that_is_replaced_while_a_password_is_made_sets_none(world: World) -> None:
+    token = world.token()
+    stored = world.store.connection(CONNECTION_ID)
+    world.token()
+    new = world.store.connection(CONNECTION_ID)
+    reads = iter([stored])
+    read = world.store.connection
+    world.store.connection = lambda connection_id: next(reads, read(connection_id))  # type: ignore[method-assign]
+
+    with pytest.raises(NotFound):
+        world.onboarding.new_password(token)
+
+    assert read(CONNECTION_ID) == new
 
 
 def test_a_connected_web_connector_keeps_its_password(world: World) -> None:

@@ -100,6 +100,19 @@ def test_a_deleted_connection_and_one_without_password_refuse_every_login(fields
     assert qbwc.authenticate("") == "nvu"
 
 
+UNKNOWN = ["c0000000-0000-4000-8000-00000000ffff", "admin", ""]
+
+
+@pytest.mark.parametrize("username", UNKNOWN)
+def test_only_the_logins_of_existing_users_count_as_failed(qbwc: Connector, username: str) -> None:
+    qbwc.authenticate(username=username)
+    assert qbwc.last is not None
+    assert qbwc.last.log == {"method": "authenticate", "login": "unknown"}
+
+    qbwc.authenticate("wrong")
+    assert qbwc.last.log == {"method": "authenticate", "login": "nvu", "connection_id": CONNECTION_ID}
+
+
 def test_an_unknown_user_is_refused(qbwc: Connector) -> None:
     qbwc.store.calls.clear()
 

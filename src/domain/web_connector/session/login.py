@@ -106,7 +106,7 @@ class Login:
         if connection is None or not matches:
             if connection:
                 self._record_failure(connection)
-            return Reply((ticket, INVALID_USER), username)
+            return Reply((ticket, INVALID_USER), connection.id if connection else None)
         now = self._clock()
         former = self._store.session(connection.session_id) if connection.session_id else None
         if former and self._is_working(former, now):
