@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, insort
 from collections import Counter, defaultdict
 from contextlib import contextmanager
@@ -86,8 +87,16 @@ class Rules:
         """Return the fields that are computed when the record is shown: balances, quantities, links."""
         return {}
 
+    def add(self, books: Books, draft: Draft) -> Record:
+        """Store a complete draft."""
+        return books.add(draft.kind, draft.fields)
+
     def check_delete(self, books: Books, record: Record) -> None:
         """Check that the record can be deleted. Raises `RequestError`."""
+
+    def number_series(self, kind: Kind, fields: Fields) -> str:  # noqa: ARG002 - for transactions
+        """Return the name of the series that a transaction's RefNumber belongs to, '' for none."""
+        return ""
 
 
 @dataclass(slots=True)
@@ -109,6 +118,8 @@ class Books:
     last_list_number: int = 0
     last_txn_number: int = 0
     last_line_number: int = 0
+    last_numbers: dict[str, str] = field(default_factory=dict)
+    """The RefNumber that was used last in each series."""
     _tables: dict[str, Table] = field(default_factory=lambda: {name: Table() for name in KINDS})
     _names: dict[tuple[str, str], Record] = field(default_factory=dict)
     _uses: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
@@ -174,7 +185,7 @@ class Books:
     def atomic(self) -> Iterator[None]:
         """Undo all changes if the block raises an exception."""
         counters = self.last_list_number, self.last_txn_number, self.last_line_number
-        settings = deepcopy((self.preferences, self.custom_fields))
+        settings = deepcopy((self.preferences, self.custom_fields, self.last_numbers))
         steps = self._undo = []
         try:
             yield
@@ -182,24 +193,28 @@ class Books:
             for step in reversed(steps):
                 step()
             self.last_list_number, self.last_txn_number, self.last_line_number = counters
-            self.preferences, self.custom_fields = settings
+            self.preferences, self.custom_fields, self.last_numbers = settings
             raise
         finally:
             self._undo = None
 
     def add(self, kind: Kind, fields: Fields, *, at: int | None = None) -> Record:
         """Store a new record and enter its effects. `at` is its time in Unix seconds, by default now."""
-        now = self.clock.seconds() if at is None else at
-        if kind.is_list:
-            record = Record(kind, self.new_list_id(now), fields, now, now, now)
-        else:
-            self.last_txn_number += 1
-            number = self.last_txn_number
-            record = Record(kind, f"{number:X}-{now}", fields, now, now, now, number)
+        record = self.unsaved(kind, fields, at=at)
         self.insert(record)
         self._on_failure(lambda: self._take_out(record))
         self._check_size(record)
+        self._note_number(record)
         return record
+
+    def unsaved(self, kind: Kind, fields: Fields, *, at: int | None = None) -> Record:
+        """Return a new record with an id that the books do not contain."""
+        now = self.clock.seconds() if at is None else at
+        if kind.is_list:
+            return Record(kind, self.new_list_id(now), fields, now, now, now)
+        self.last_txn_number += 1
+        number = self.last_txn_number
+        return Record(kind, f"{number:X}-{now}", fields, now, now, now, number)
 
     def insert(self, record: Record) -> None:
         """Add a complete record, new or from a file, to all tables and indexes."""
@@ -219,6 +234,8 @@ class Books:
 
         self._on_failure(undo)
         self._check_size(record)
+        if fields.get("RefNumber") != former.get("RefNumber"):
+            self._note_number(record)
 
     def touch(self, record: Record) -> None:
         """Record a change: TimeModified becomes now, and the EditSequence a new one."""
@@ -237,6 +254,28 @@ class Books:
             self.deletions.remove(deletion)
 
         self._on_failure(undo)
+
+    def next_number(self, series: str, first: str) -> str:
+        """Return the number after the one that was used last in a series. A number that is in use is passed over.
+
+        `first` begins a series. Returns '' if the number would be too long.
+        """
+        number = following(self.last_numbers[series]) if series in self.last_numbers else first
+        while number and self._is_numbered(series, number):
+            number = following(number)
+        return number
+
+    def _is_numbered(self, series: str, number: str) -> bool:
+        same = self.numbered(number, tuple(name for name, kind in KINDS.items() if not kind.is_list))
+        return any(self.rules_of(record.kind).number_series(record.kind, record.fields) == series for record in same)
+
+    def _note_number(self, record: Record) -> None:
+        number, series = (
+            record.fields.get("RefNumber", ""),
+            self.rules_of(record.kind).number_series(record.kind, record.fields),
+        )
+        if series and number[-1:].isdecimal():
+            self.last_numbers[series] = number
 
     def new_list_id(self, at: int | None = None) -> str:
         """Return a ListID."""
@@ -322,6 +361,16 @@ class Books:
             self._numbers[record.kind.name][record.fields["RefNumber"].lower()].remove(record.id)
         if not record.kind.is_list:
             self.ledger.remove(record.id)
+
+
+_LAST_DIGITS = re.compile(r"[0-9]+$")
+_MAX_NUMBER_LENGTH = 11
+
+
+def following(number: str) -> str:
+    """Return the next RefNumber: its last digits count, so INV-009 is followed by INV-010. '' if it is too long."""
+    text = _LAST_DIGITS.sub(lambda digits: str(int(digits[0]) + 1).zfill(len(digits[0])), number)
+    return text if len(text) <= _MAX_NUMBER_LENGTH else ""
 
 
 def references(value: object) -> Iterator[str]:

@@ -19,6 +19,7 @@ def write_books(books: Books) -> dict[str, Any]:
     """Return the books in the form of JSON. Effects are left out: they follow from the records."""
     return {
         **{counter: getattr(books, counter) for counter in _COUNTERS},
+        "last_numbers": books.last_numbers,
         "preferences": books.preferences,
         "custom_fields": books.custom_fields,
         "deletions": [asdict(deletion) for deletion in books.deletions],
@@ -36,6 +37,7 @@ def read_books(document: dict[str, Any], clock: MachineClock) -> Books:
         clock,
         rules_of,
         preferences=document["preferences"],
+        last_numbers=document["last_numbers"],
         custom_fields=document["custom_fields"],
         deletions=[Deletion(**each) for each in document["deletions"]],
         **{counter: document[counter] for counter in _COUNTERS},

@@ -11,8 +11,10 @@ from simulator.rules.common import (
     TransactionRules,
     account_type,
     check_account_type,
+    check_series,
     decimal,
     find_transaction,
+    next_check_number,
     refused,
     special_account,
 )
@@ -21,6 +23,7 @@ from simulator.schema.values import money
 if TYPE_CHECKING:
     from decimal import Decimal
 
+    from simulator.books.kinds import Kind
     from simulator.books.records import Draft, Fields, Record
     from simulator.books.store import Books
 
@@ -158,6 +161,14 @@ class TransferRules(TransactionRules):
 
 class SalesTaxPaymentRules(TransactionRules):
     """Checks that pay sales tax to an agency."""
+
+    def next_ref_number(self, books: Books, draft: Draft) -> str:
+        """Return the number after the last check of the account, '' for a check that is to be printed."""
+        return next_check_number(books, self.number_series(draft.kind, draft.fields), draft)
+
+    def number_series(self, kind: Kind, fields: Fields) -> str:  # noqa: ARG002
+        """Return the series of the bank account, which it shares with other checks."""
+        return check_series(fields, "BankAccountRef")
 
     def complete(self, books: Books, draft: Draft) -> None:
         """Add up the lines."""

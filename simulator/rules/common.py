@@ -17,6 +17,7 @@ from simulator.schema.values import money
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from simulator.books.kinds import Kind
     from simulator.books.records import Draft, Fields, Record
     from simulator.books.store import Books
 
@@ -37,6 +38,8 @@ _SPECIAL_ACCOUNTS = {
     "UncategorizedExpenses": ("Uncategorized Expenses", "Expense"),
 }
 """The accounts that QuickBooks makes when it needs them: name and type by SpecialAccountType."""
+CHECKS = "Check"
+"""The series of check numbers, followed by the bank account: checks, bill payments and sales tax payments share it."""
 _TEMPLATES = {
     "CreditMemo": "Custom Credit Memo",
     "Estimate": "Retail Estimate",
@@ -46,6 +49,8 @@ _TEMPLATES = {
     "SalesReceipt": "Custom Sales Receipt",
 }
 """The templates that every company file has: names by TemplateType."""
+FIRST_NUMBER = "1001"
+"""The RefNumber of the first transaction of a kind."""
 _UNIQUE_TYPES = OPEN_TYPES | {"CostOfGoodsSold"}
 """The types of special accounts that any account of the type can serve as, whatever its name."""
 
@@ -209,8 +214,12 @@ class TransactionRules(Rules):
                 inner.setdefault("TxnLineID", books.new_line_id())
 
     def next_ref_number(self, books: Books, draft: Draft) -> str:
-        """Return the number after the highest one of the kind."""
-        return str(1001 + len(books[draft.kind.name]))
+        """Return the number after the last one of the kind."""
+        return books.next_number(self.number_series(draft.kind, draft.fields), FIRST_NUMBER)
+
+    def number_series(self, kind: Kind, fields: Fields) -> str:  # noqa: ARG002 - checks have one for each account
+        """Return the name of the kind."""
+        return kind.name
 
     def complete_due_date(self, books: Books, draft: Draft) -> None:
         """Compute the due date from the terms unless the request names one."""
@@ -246,6 +255,16 @@ class TransactionRules(Rules):
     def derived(self, books: Books, record: Record) -> Fields:
         """Return the links to other transactions."""
         return {"LinkedTxn": linked_transactions(books, record)} if "LinkedTxn" in record.kind.fields else {}
+
+
+def check_series(fields: Fields, account: str) -> str:
+    """Return the series of check numbers of the bank account in a field."""
+    return f"{CHECKS} {reference_id(fields, account)}"
+
+
+def next_check_number(books: Books, series: str, draft: Draft) -> str:
+    """Return the number after the last check of an account. A check that is to be printed gets it from the printer."""
+    return "" if draft.fields.get("IsToBePrinted") == "true" else books.next_number(series, "1")
 
 
 def linked_transactions(books: Books, record: Record) -> list[Fields]:

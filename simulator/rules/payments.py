@@ -10,8 +10,10 @@ from simulator.books.records import reference_id
 from simulator.rules.common import (
     TransactionRules,
     check_account_type,
+    check_series,
     decimal,
     find_transaction,
+    next_check_number,
     refused,
     special_account,
 )
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from decimal import Decimal
 
+    from simulator.books.kinds import Kind
     from simulator.books.records import Draft, Fields, Record
     from simulator.books.store import Books
 
@@ -244,8 +247,11 @@ class BillPaymentRules(SettlingRules):
             fields.setdefault("Address", vendor.fields["VendorAddress"])
 
     def next_ref_number(self, books: Books, draft: Draft) -> str:
-        """Return an empty number, because a check gets its number when it is printed."""
-        return "" if "IsToBePrinted" in draft.kind.fields else super().next_ref_number(books, draft)
+        """Return an empty number for a check unless the request says that it is not to be printed."""
+        if "IsToBePrinted" not in draft.kind.fields:
+            return super().next_ref_number(books, draft)
+        is_numbered = draft.fields.get("IsToBePrinted") == "false"
+        return next_check_number(books, self.number_series(draft.kind, draft.fields), draft) if is_numbered else ""
 
     def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002
         """Credit the account that pays, debit payables, and settle the bills."""
@@ -265,6 +271,10 @@ class BillPaymentCheckRules(BillPaymentRules):
 
     account_field = "BankAccountRef"
     account_kind = "Bank"
+
+    def number_series(self, kind: Kind, fields: Fields) -> str:  # noqa: ARG002
+        """Return the series of the bank account, which it shares with other checks."""
+        return check_series(fields, self.account_field)
 
 
 class BillPaymentCreditCardRules(BillPaymentRules):

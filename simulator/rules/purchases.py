@@ -15,10 +15,12 @@ from simulator.rules.common import (
     TransactionRules,
     account_type,
     check_account_type,
+    check_series,
     decimal,
     flat_lines,
     group_lines,
     inner_line_name,
+    next_check_number,
     percent_of,
     refused,
     rounded,
@@ -42,6 +44,7 @@ from simulator.rules.settling import CREDITS, settle_any
 from simulator.schema.values import money, number_text
 
 if TYPE_CHECKING:
+    from simulator.books.kinds import Kind
     from simulator.books.records import Draft, Fields, Record
     from simulator.books.store import Books
 
@@ -345,15 +348,12 @@ class CheckRules(PurchaseRules):
         return {**super().derived(books, record), "IsPending": "false"}
 
     def next_ref_number(self, books: Books, draft: Draft) -> str:
-        """Return the number after the last check of the account."""
-        account = draft.reference("AccountRef")
-        numbers = [
-            int(number)
-            for each in books["Check"]
-            if reference_id(each.fields, "AccountRef") == account
-            and (number := each.fields.get("RefNumber", "")).isdigit()
-        ]
-        return str(max(numbers, default=0) + 1)
+        """Return the number after the last check of the account, '' for a check that is to be printed."""
+        return next_check_number(books, self.number_series(draft.kind, draft.fields), draft)
+
+    def number_series(self, kind: Kind, fields: Fields) -> str:  # noqa: ARG002
+        """Return the series of the bank account."""
+        return check_series(fields, "AccountRef")
 
 
 class CreditCardChargeRules(PurchaseRules):

@@ -117,10 +117,14 @@ class Bookkeeper:
 
         Checks that nothing was stored.
         """
-        before = len(self.books.transactions), dict(self.books.ledger.accounts)
+        before = self._state()
         response = self.try_to_add(kind, **fields)
-        assert (len(self.books.transactions), dict(self.books.ledger.accounts)) == before
+        assert self._state() == before
         return response.get("statusCode", ""), response.get("statusMessage", "")
+
+    def _state(self) -> tuple[int, dict[str, Decimal]]:
+        accounts = self.books.ledger.accounts
+        return len(self.books.transactions), {account: balance for account, balance in accounts.items() if balance}
 
     def get(self, record: Element | str, kind: str = "") -> Element:
         """Query a transaction, or a list object by its full name, and return it as it is now."""

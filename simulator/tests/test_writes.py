@@ -141,13 +141,13 @@ def test_a_sales_order_is_added_with_prices_from_the_items() -> None:
     order = response.find("SalesOrderRet")
     assert code(response) == "0"
     assert order.findtext("CustomerRef/FullName") == customer.full_name
-    assert (order.findtext("RefNumber"), order.findtext("TxnDate")) == ("1041", "2026-09-21")
+    assert (order.findtext("RefNumber"), order.findtext("TxnDate")) == ("SO-41", "2026-09-21")
     assert (order.findtext("PONumber"), order.findtext("Memo")) == ("P-7", "Call first")
     assert [line.findtext("Amount") for line in order.iter("SalesOrderLineRet")] == ["50.00", None, "150.00"]
     assert order.findtext("TotalAmount") == "200.00"
     tags = [child.tag for child in order]
     assert tags.index("PONumber") < tags.index("Subtotal") < tags.index("Memo") < tags.index("SalesOrderLineRet")
-    number = ask(company, "<SalesOrderQueryRq><RefNumber>1041</RefNumber></SalesOrderQueryRq>")[0]
+    number = ask(company, "<SalesOrderQueryRq><RefNumber>SO-41</RefNumber></SalesOrderQueryRq>")[0]
     assert number.findtext("SalesOrderRet/TxnID") == order.findtext("TxnID")
 
 
@@ -217,7 +217,7 @@ def test_custom_fields_of_lines_are_shown_to_their_owner() -> None:
     add_order(company, reference + LINE.replace("</SalesOrderLineAdd>", f"{custom}</SalesOrderLineAdd>"))
 
     def line(owner: str) -> Any:
-        query = f"<RefNumber>1041</RefNumber><IncludeLineItems>true</IncludeLineItems>{owner}"
+        query = f"<RefNumber>SO-41</RefNumber><IncludeLineItems>true</IncludeLineItems>{owner}"
         return ask(company, f"<SalesOrderQueryRq>{query}</SalesOrderQueryRq>")[0].find(".//SalesOrderLineRet")
 
     assert line("<OwnerID>0</OwnerID>").findtext("DataExtRet/DataExtValue") == "red"
