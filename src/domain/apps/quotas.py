@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from math import ceil
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING, NamedTuple
 
 from domain.errors import NotFound, QuotaExceeded
+from domain.records.app import Limits
 from domain.records.request import QUEUED
 from domain.storage.counts import records_by_state
 from domain.storage.ports import Usage
 
 if TYPE_CHECKING:
     from domain.ports import Clock
-    from domain.records.app import Limits
     from domain.storage.ports import Database
 
 PERIOD_SECONDS = {"creates_per_second": 1, "redeliveries_per_minute": 60}
@@ -32,6 +32,9 @@ RECOUNT_SECONDS = 5
 connections."""
 
 MAX_PARALLEL_COUNTS = 16
+
+LIMITS_SECONDS = 60
+"""How long the limits of an app are cached for callers without an API key, as API Gateway caches those of a key."""
 
 MAX_CACHED_PORTIONS = 1_000
 
@@ -58,7 +61,8 @@ class Quotas:
         self._store = store
         self._clock = clock
         self._portions: dict[_Quota, _Portion] = {}
-        self._lock = Lock()
+        self._limits: dict[str, tuple[Limits, float]] = {}
+        self._lock = RLock()  # tests make calls inside the calls of the store
 
     def check_create(self, app_id: str, limits: Limits) -> None:
         """Count one more request to queue."""
@@ -70,11 +74,32 @@ class Quotas:
             "has executed some.",
         )
 
+    def allow_page(self, app_id: str) -> bool:
+        """Count one more page of an iterated query. Return False if the app may not queue another request now."""
+        limits = self._limits_of(app_id)
+        try:
+            self._use(_Quota(app_id, "creates_per_second", limits.creates_per_second), "")
+        except QuotaExceeded:
+            return False
+        return True
+
     def check_redelivery(self, app_id: str, limits: Limits) -> None:
         """Count one more webhook to redeliver."""
         rate = limits.redeliveries_per_minute
         quota = _Quota(app_id, "redeliveries_per_minute", rate)
         self._use(quota, f"This app may redeliver {rate:,} webhooks per minute.")
+
+    def _limits_of(self, app_id: str) -> Limits:
+        """Return the limits of an app, for callers that have no API key. Reads the app once a minute."""
+        now = self._clock().timestamp()
+        limits, read_at = self._limits.get(app_id, (Limits(), 0.0))
+        if read_at + LIMITS_SECONDS <= now:
+            app = self._store.app(app_id)
+            limits = app.limits if app else Limits()
+            if len(self._limits) >= MAX_CACHED_PORTIONS:
+                self._limits.clear()
+            self._limits[app_id] = (limits, now)
+        return limits
 
     def _use(self, quota: _Quota, message: str) -> None:
         """Accept one call, or raise QuotaExceeded with the message."""

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from domain.records.connection import Backoff, Connection
-from domain.records.request import QueuedRequest
+from domain.records.request import QueuedRequest, State
 from domain.timestamps import timestamp
 
 SILENCE_SECONDS = 30 * 60
@@ -43,12 +43,15 @@ class InFlight:
 
     `search_text` is the search text of the request without its response. Storing it here saves a read. `parse_error` is
     a message that QuickBooks reported for a write. The message may belong to an earlier request, so QuickBooks is asked
-    for the stored response before the message is accepted.
+    for the stored response before the message is accepted. `repeated_remaining` is the `iteratorRemainingCount` of a
+    response to a later page that did not fall. That response may be a duplicate of an earlier page, so the session
+    waits for another one until the Web Connector asks for the next request.
     """
 
     record: QueuedRequest
     search_text: str = ""
     parse_error: str | None = None
+    repeated_remaining: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +142,12 @@ class Session:
     def progress(self) -> int:
         """The last value that `receiveResponseXML` returned."""
         return self.last_response.progress if self.last_response else 0
+
+    @property
+    def has_page_to_send(self) -> bool:
+        """Whether the next page of an open iterator is in flight and was not sent. The session must not end now."""
+        record = self.in_flight and self.in_flight.record
+        return bool(record and not self.ended and record.state is State.TICKETED and record.paging.page > 1)
 
     @property
     def expires_at(self) -> int:

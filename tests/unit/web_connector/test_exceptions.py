@@ -433,9 +433,7 @@ def test_long_texts_from_quickbooks_are_shortened_before_they_are_stored(qbwc: C
     qbwc.send(hcp())
     qbwc.receive(hresult=long, message=long)
     qbwc.receive(response_to(qbwc.send(), code=3100, severity="Error", message=long))
-    page = response_to(qbwc.send(), extra=f' iteratorRemainingCount="2" iteratorID="{long}"')
-    qbwc.receive(page)
-    assert qbwc.receive(page) <= 99  # recognised as a duplicate
+    qbwc.receive(response_to(qbwc.send(), extra=f' iteratorRemainingCount="2" iteratorID="{long}"'))
     qbwc.close()
     qbwc.queue()
     qbwc.authenticate()

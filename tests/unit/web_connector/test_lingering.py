@@ -276,7 +276,7 @@ def test_the_log_distinguishes_lingering_from_sending(qbwc: Connector) -> None:
     qbwc.send()
 
     assert qbwc.last
-    assert qbwc.last.log["handed_out"] == "lingers"
+    assert qbwc.last.log["handed_out"] == "later"
 
 
 # --- with a whole Web Connector

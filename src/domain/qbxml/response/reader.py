@@ -112,10 +112,13 @@ def _number(attributes: dict[str, str], name: str) -> int | None:
     text = attributes.get(name)
     if not text:
         return None
-    try:
-        return int(text)
-    except ValueError:
-        raise UnreadableResponse(f"{name} is not a number: {text[:40]!r}.") from None
+    if not _integer.fullmatch(text):
+        raise UnreadableResponse(f"{name} is not a number: {text[:40]!r}.")
+    return int(text)
+
+
+_integer = re.compile(r"\s*[+-]?[0-9]{1,10}\s*")
+"""An integer of QBXML. It has 32 bits, so it has at most ten digits."""
 
 
 _CHARACTER_ERRORS = {errors.XML_ERROR_BAD_CHAR_REF, errors.XML_ERROR_INVALID_TOKEN}

@@ -29,6 +29,9 @@ class Reason(StrEnum):
     OTHER_FILE = "other_file"
     RESPONSE_TOO_LARGE = "response_too_large"
     ITERATOR_EXPIRED = "iterator_expired"
+    ITERATOR_NOT_FALLING = "iterator_not_falling"
+    ITERATOR_INVALID = "iterator_invalid"
+    TOO_MANY_PAGES = "too_many_pages"
     REQUEST_NOT_WRITABLE = "request_not_writable"
     COMPANY_FILE_MISMATCH = "company_file_mismatch"
 
@@ -64,6 +67,18 @@ MEANINGS: Mapping[Reason, tuple[str, str]] = {
     Reason.ITERATOR_EXPIRED: (
         "The iterator of this query has expired in QuickBooks.",
         "The pages before this one are complete. Queue the query again to get all pages.",
+    ),
+    Reason.ITERATOR_NOT_FALLING: (
+        "After a page, QuickBooks did not report fewer remaining objects than before it.",
+        "The pages before this one are complete. Queue the query again. If that does not help, restart QuickBooks.",
+    ),
+    Reason.ITERATOR_INVALID: (
+        "QuickBooks returned an iterator that cannot be continued.",
+        "The pages before this one are complete. Queue the query again. If that does not help, restart QuickBooks.",
+    ),
+    Reason.TOO_MANY_PAGES: (
+        "The query has more pages than the service fetches.",
+        "Ask for more objects in a page (MaxReturned), or narrow the filter.",
     ),
     Reason.REQUEST_NOT_WRITABLE: (
         "The stored request can no longer be written as QBXML.",

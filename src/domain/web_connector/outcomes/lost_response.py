@@ -133,6 +133,20 @@ def iteration_interrupted(record: QueuedRequest, now: datetime, message: str, de
     return record.failed(now, "iteration_interrupted", message, {**details, "hint": hint})
 
 
+def iteration_stopped(
+    record: QueuedRequest, now: datetime, message: str, reason: Reason, remaining: int
+) -> QueuedRequest:
+    """End a page of a query whose iterator does not come to an end. No further page is requested."""
+    message = f"The query was stopped at page {record.paging.page}. {message}"
+    return record.failed(now, "iteration_stopped", message, because(reason, iterator_remaining=remaining))
+
+
+def iterator_not_falling(record: QueuedRequest, now: datetime, remaining: int) -> QueuedRequest:
+    """End a page after which as many objects remain as before it, or more. Its iterator could go on for ever."""
+    message = f"iteratorRemainingCount is {remaining:,}, which is not less than after the page before."
+    return iteration_stopped(record, now, message, Reason.ITERATOR_NOT_FALLING, remaining)
+
+
 def outcome_unknown(record: QueuedRequest, now: datetime, message: str, details: dict[str, Any]) -> QueuedRequest:
     """End a write that QuickBooks may or may not have executed."""
     hint = " ".join(filter(None, (details.get("hint"), _LOOK_FIRST)))

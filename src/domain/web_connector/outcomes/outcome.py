@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from xml.etree.ElementTree import Element
 
 from domain import qbxml
-from domain.errors import shortened
 from domain.qbxml.codes.hresults import PARSE_ERROR
 from domain.qbxml.codes.statuses import INVALID_ID, describe_status
 from domain.records.request import MAX_FACT_CHARACTERS, QUEUED, State
@@ -25,12 +24,13 @@ from domain.web_connector.outcomes.lost_response import (
     RESPONSE_LIMIT,
     asked_too_early,
     iteration_interrupted,
+    iteration_stopped,
     outcome_unknown,
     recover_later,
     too_large,
 )
 from domain.web_connector.outcomes.message_sets import NEVER_EXECUTED, NOT_STORED, OTHER_CONTENT, is_about_another
-from domain.web_connector.outcomes.pages import smaller_page
+from domain.web_connector.outcomes.pages import MAX_PAGES, smaller_page
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class PageReceived(RequestUpdate):
     """QuickBooks returned a page of an iterated query. The query has a next page if objects remain."""
 
     iterator_id: str
-    iterator_remaining: int | None
+    iterator_remaining: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +114,16 @@ class NotExecuted(RequestUpdate):
     returns: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class NotFalling:
+    """A response to a later page whose `remaining` count did not fall.
+
+    It is a duplicate of an earlier page if another response follows. Otherwise the iterator does not come to an end.
+    """
+
+    remaining: int
+
+
 Outcome: TypeAlias = Ended | PageReceived | Requeued | SentAgain | NotExecuted
 
 STILL_RUNNING = "QuickBooks may be executing {} {} until {}. The next update asks for its response again."
@@ -137,7 +147,7 @@ def can_be_forgotten(after: QueuedRequest) -> bool:
 
 def of_response(  # noqa: PLR0911 - one return for each kind of response
     session: Session, record: QueuedRequest, text: str, now: datetime
-) -> Outcome | None:
+) -> Outcome | NotFalling | None:
     """Return the outcome of the response `text` for `record`, which is `sent`."""
     if is_about_another(record, text):
         return None
@@ -157,10 +167,25 @@ def of_response(  # noqa: PLR0911 - one return for each kind of response
     if refusal:
         return Ended(_refused(record, refusal, now), text)
     status = response.statuses[0]
-    after = record.moved(State.RESPONSE_RECEIVED, now)
     if status.iterator_id is None:
-        return Ended(after, text)
-    return PageReceived(after, text, iterator_id=status.iterator_id, iterator_remaining=status.iterator_remaining)
+        return Ended(record.moved(State.RESPONSE_RECEIVED, now), text)
+    return _of_page(record, text, status.iterator_id, status.iterator_remaining or 0, session.last_response, now)
+
+
+def _of_page(  # noqa: PLR0917 - the parts of one response
+    record: QueuedRequest, text: str, iterator_id: str, remaining: int, last: LastResponse | None, now: datetime
+) -> Outcome | NotFalling:
+    """Return the outcome of a page. QuickBooks decides how many pages follow, so each must bring the end closer."""
+    if remaining < 0 or len(iterator_id) > MAX_FACT_CHARACTERS:
+        message = "iteratorRemainingCount is negative." if remaining < 0 else "The iteratorID is too long."
+        return Ended(iteration_stopped(record, now, message, Reason.ITERATOR_INVALID, remaining), text)
+    if record.paging.page > 1 and last and remaining >= (last.iterator_remaining or 0):
+        return NotFalling(remaining)
+    if remaining and record.paging.page >= MAX_PAGES:
+        message = f"It has more than {MAX_PAGES:,} pages: {remaining:,} objects remain."
+        return Ended(iteration_stopped(record, now, message, Reason.TOO_MANY_PAGES, remaining), text)
+    after = record.moved(State.RESPONSE_RECEIVED, now)
+    return PageReceived(after, text, iterator_id=iterator_id, iterator_remaining=remaining)
 
 
 def _refused(record: QueuedRequest, status: qbxml.ResponseStatus, now: datetime) -> QueuedRequest:
@@ -194,14 +219,14 @@ def _is_duplicate(record: QueuedRequest, status: qbxml.ResponseStatus, last: Las
     """Whether this response is a duplicate of the last one.
 
     The Web Connector names only the session. A response that was delayed or delivered twice can therefore arrive while
-    the next request is in flight. All pages of a query have the same name and label, but the number of remaining
-    objects falls with each page.
+    the next request is in flight. All pages of a query have the same name and label. `_of_page` compares the number of
+    remaining objects, which falls with each page; here, the first page of a query is compared with another query's.
     """
     if not _belongs_to(last, status.name, status.request_label):
         return False
     if not _belongs_to(record, status.name, status.request_label):
         return True
-    if status.iterator_id is None or shortened(status.iterator_id, MAX_FACT_CHARACTERS) != last.iterator_id:
+    if record.paging.page > 1 or status.iterator_id is None or status.iterator_id != last.iterator_id:
         return False
     return (status.iterator_remaining or 0) >= (last.iterator_remaining or 0)
 

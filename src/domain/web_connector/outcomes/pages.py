@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 SIZE = "MaxReturned"
 
+MAX_PAGES = 10_000
+"""Maximum number of pages of a query: a million objects, with 100 in a page. Each page is a record with a webhook, and
+QuickBooks decides how many there are, so their number needs a limit."""
+
 
 def page_size(record: QueuedRequest, request: qbxml.Request) -> int | None:
     """Return the number of objects that `record` requests, or None if it is not a page of an iterated query."""

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from domain import qbxml
-from domain.errors import shortened
-from domain.records.request import MAX_FACT_CHARACTERS, State
+from domain.records.request import State
 from domain.records.session import InFlight, LastResponse
 from domain.storage.changes import Put
 from domain.web_connector.outcomes.error_reasons import error_message
 from domain.web_connector.outcomes.outcome import (
     NotExecuted,
+    NotFalling,
     PageReceived,
     Requeued,
     SentAgain,
@@ -63,7 +63,10 @@ class Receiving:
         if in_flight is None:
             return Reply(session.progress or FINISHED, session.connection_id)
         outcome = _outcome(session, in_flight.record, call, now) if in_flight.record.state is State.SENT else None
-        if outcome is None:
+        if isinstance(outcome, NotFalling) and in_flight.repeated_remaining is None:
+            in_flight = replace(in_flight, repeated_remaining=outcome.remaining)
+            self.store.commit(Put(session, session.called(now, in_flight=in_flight)))
+        if outcome is None or isinstance(outcome, NotFalling):
             return Reply(session.progress, session.connection_id)
         progress = self._commit(session, in_flight, outcome, now, exception=is_exception(call["hresult"]))
         return Reply(progress, session.connection_id, in_flight.record.id)
@@ -109,7 +112,7 @@ class Receiving:
         self, record: QueuedRequest, outcome: Outcome, now: datetime
     ) -> tuple[Outcome, AddRequest | None]:
         """Return the outcome, and the next page if QuickBooks has more objects."""
-        if not isinstance(outcome, PageReceived) or not (outcome.iterator_id and outcome.iterator_remaining):
+        if not (isinstance(outcome, PageReceived) and outcome.iterator_id and outcome.iterator_remaining):
             return outcome, None
         request_xml = self.store.request_xml(record.id)
         try:
@@ -123,7 +126,7 @@ class Receiving:
         return replace(outcome, after=replace(outcome.after, paging=paging)), page
 
 
-def _outcome(session: Session, record: QueuedRequest, call: Call, now: datetime) -> Outcome | None:
+def _outcome(session: Session, record: QueuedRequest, call: Call, now: datetime) -> Outcome | NotFalling | None:
     try:
         if call.is_beginning:
             return of_oversized(record, call["response"], now)
@@ -138,8 +141,7 @@ def _after(session: Session, record: QueuedRequest, outcome: Outcome, now: datet
     """Return the session after an outcome, before its next request is known."""
     last = LastResponse(record.request_name, record.request_label, number=session.responses + 1)
     if isinstance(outcome, PageReceived):
-        iterator_id = shortened(outcome.iterator_id, MAX_FACT_CHARACTERS)
-        last = replace(last, iterator_id=iterator_id, iterator_remaining=outcome.iterator_remaining)
+        last = replace(last, iterator_id=outcome.iterator_id, iterator_remaining=outcome.iterator_remaining)
     error = outcome.connection_error if isinstance(outcome, NotExecuted) else None
     held = outcome.held if isinstance(outcome, Requeued) else None
     # While this session lingers, it must not claim a request that is left to a later session.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from domain import qbxml
@@ -13,6 +14,7 @@ from domain.records.session import InFlight
 from domain.storage.changes import ChangeRequest, Put
 from domain.timestamps import timestamp
 from domain.web_connector.outcomes.error_reasons import Reason, because
+from domain.web_connector.outcomes.lost_response import iterator_not_falling
 from domain.web_connector.outcomes.message_sets import outgoing, status_check
 from domain.web_connector.outcomes.outcome import Ended
 from domain.web_connector.outcomes.pages import as_sent, page_size
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from domain.apps.quotas import Quotas
     from domain.records.connection import Connection
     from domain.records.request import QueuedRequest
     from domain.records.session import Session
@@ -34,34 +37,39 @@ if TYPE_CHECKING:
     from domain.storage.ports import Database
     from domain.web_connector.protocol.soap import Call
 
+MAX_PAGE_DELAY = timedelta(seconds=5)
+"""How long a page waits if its app is over a quota. It is the time after which the Web Connector calls again after
+`NoOp`, so a page costs one `NoOp` at most. A page is never refused, because its iterator ends with the session."""
+
 RESPONSE_MISSING = "The response to {} {} has not arrived. The next update asks QuickBooks for it."
 
 
 @dataclass(frozen=True, slots=True)
 class Sending:
-    """Sends requests."""
+    """Sends requests. The pages of an iterated query count against the quotas of their app."""
 
     store: Database
+    quotas: Quotas
 
     def send(self, session: Session, call: Call, now: datetime) -> Reply | None:
         """Reply with the QBXML of the request in flight, or return None if it ended and the next one is in flight.
 
         The reply is '' if there is no request or none may be sent; `getLastError` then returns the reason. A lingering
-        session claims a request that was queued meanwhile, or replies `NoOp` if there is none. Raises Conflict.
+        session claims a request that was queued meanwhile, or replies `NoOp` if there is none. The reply is also `NoOp`
+        if the request is a page that has to wait. Raises Conflict.
         """
         in_flight = session.in_flight or self._queued_meanwhile(session, now)
         if in_flight is None:
             return Reply(lingering.NO_OP if lingering.continues(session, now) else "", session.connection_id)
         stored = in_flight.record
         record = stored if session.in_flight else stored.claimed(session.id, now)
-        if record.state is State.TICKETED and record.paging.page == 1 and (reason := reason_to_hold(session, now)):
-            limits = replace(session.limits, linger_seconds=0)
-            requeue = ChangeRequest(record, record.requeued(now))
-            return self._refuse(session, now, reason, requeue, in_flight=None, limits=limits)
-        if record.state is State.SENT and not record.is_read and not record.recovering:
-            # Our last reply or its response was lost. A write is never sent twice. It stays in flight, because its
-            # response may still arrive; otherwise the end of the session decides.
-            return self._refuse(session, now, RESPONSE_MISSING.format(record.request_name, record.id))
+        if in_flight.repeated_remaining is not None:
+            # The Web Connector asks for the next request, so it has no other response to this page.
+            failed = iterator_not_falling(record, now, in_flight.repeated_remaining)
+            self._end(session, in_flight, failed, now)
+            return None
+        if reply := self._reply_without_request(session, record, now):
+            return reply
         after: Session = session
         changes: list[Change] = []
         if session.connection:
@@ -79,7 +87,9 @@ class Sending:
         try:
             text, search_text, size = self._outgoing(record, after.message_set_to_forget)
         except _NotWritable as error:
-            self._pass_over(session, in_flight, record, str(error), now)
+            details = because(Reason.REQUEST_NOT_WRITABLE)
+            failed = record.failed(now, "qbxml_parse_error", f"The request was not sent: {error}", details)
+            self._end(session, in_flight, failed, now)
             return None
         if record.state is State.TICKETED:
             sent = record.handed_out(now, company_file_mark=after.company_file.mark, page_size=size)
@@ -95,6 +105,26 @@ class Sending:
         """Return the request that a lingering session can claim."""
         queue = front(self.store, session.connection_id, session.id, now) if lingering.may_claim(session, now) else ()
         return InFlight(queue[0]) if queue else None
+
+    def _reply_without_request(self, session: Session, record: QueuedRequest, now: datetime) -> Reply | None:
+        """Return the reply if `record` may not be sent now, or None if it may."""
+        if record.state is State.TICKETED and record.paging.page == 1 and (reason := reason_to_hold(session, now)):
+            limits = replace(session.limits, linger_seconds=0)
+            requeue = ChangeRequest(record, record.requeued(now))
+            return self._refuse(session, now, reason, requeue, in_flight=None, limits=limits)
+        if self._has_to_wait(record, now):
+            return Reply(lingering.NO_OP, session.connection_id, record.id)
+        if record.state is State.SENT and not record.is_read and not record.recovering:
+            # Our last reply or its response was lost. A write is never sent twice. It stays in flight, because its
+            # response may still arrive; otherwise the end of the session decides.
+            return self._refuse(session, now, RESPONSE_MISSING.format(record.request_name, record.id))
+        return None
+
+    def _has_to_wait(self, record: QueuedRequest, now: datetime) -> bool:
+        """Whether a page is over a quota of its app and was created less than MAX_PAGE_DELAY ago."""
+        if record.state is not State.TICKETED or record.paging.page == 1 or self.quotas.allow_page(record.app_id):
+            return False
+        return record.inserted_at > timestamp(now - MAX_PAGE_DELAY)
 
     def _company_file_check(self, session: Session, connection: Connection, call: Call) -> CompanyFileCheck:
         """Return the check against the session's copy of the connection, or the stored one if it has to change."""
@@ -134,15 +164,12 @@ class Sending:
         self.store.commit(Put(session, session.called(now, last_error=reason, **fields)), *changes)
         return Reply("", session.connection_id)
 
-    def _pass_over(
-        self, session: Session, in_flight: InFlight, record: QueuedRequest, reason: str, now: datetime
-    ) -> None:
-        """End a request that cannot be sent and claim the next one, so that it does not block the queue."""
-        details = because(Reason.REQUEST_NOT_WRITABLE)
-        failed = record.failed(now, "qbxml_parse_error", f"The request was not sent: {reason}", details)
+    def _end(self, session: Session, in_flight: InFlight, failed: QueuedRequest, now: datetime) -> None:
+        """End the request in flight with an error and claim the next one, so that it does not block the queue."""
         release = Ended(failed.as_change_of(in_flight.record)).change(in_flight)
 
         def changes(following: InFlight | None, _waiting: int) -> Sequence[Change]:
+            reason = failed.error and failed.error.message
             return [Put(session, session.called(now, in_flight=following, last_error=reason))]
 
         commit_and_claim(self.store, session.connection_id, session.id, now, changes, release=release)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from domain.apps.quotas import Quotas
 from domain.qbxml.codes.hresults import describe_hresult
 from domain.records.request import QueuedRequest, State
 from domain.records.session import OpenCompanyFile, session_id
@@ -52,7 +53,7 @@ class SessionService:
     def __init__(self, store: Database, clock: Clock, new_id: IdSource) -> None:
         self._store = store
         self._clock = clock
-        self._sending = Sending(store)
+        self._sending = Sending(store, Quotas(store, clock))
         self._receiving = Receiving(store, new_id)
 
     def send_request_xml(self, call: Call) -> Reply:
@@ -101,7 +102,7 @@ class SessionService:
         if session.is_revoked:
             return Reply(REVOKED, session.connection_id)
         now = self._clock()
-        if lingering.continues(session, now):
+        if lingering.continues(session, now) or session.has_page_to_send:
             return Reply(lingering.NO_OP, session.connection_id)
         reason = session.last_error or reason_to_hold(session, now) or lingering.end_message(session)
         return Reply(reason or (OVER if session.ended else "No more requests."), session.connection_id)
