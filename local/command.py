@@ -38,6 +38,18 @@ COMMANDS: dict[str, tuple[str | None, str]] = {
 }
 
 
+LIMITS = (
+    "creates-per-second",
+    "waiting",
+    "redeliveries-per-minute",
+    "written-bytes-per-minute",
+    "reads-per-second",
+    "searches-per-minute",
+    "search-seconds-per-minute",
+)
+"""The limits of an app that `set-limits` changes."""
+
+
 class CommandError(Exception):
     """The command cannot run; the message says what to do."""
 
@@ -112,7 +124,7 @@ def _parser() -> argparse.ArgumentParser:
         if argument:
             command.add_argument(argument)
         if name == "set-limits":
-            for limit in ("creates-per-second", "waiting", "redeliveries-per-minute"):
+            for limit in LIMITS:
                 command.add_argument(f"--{limit}", default=argparse.SUPPRESS, metavar="NUMBER")
         if name == "create-key":
             command.add_argument("--scope", choices=["full", "read_only"], default="full", help="default: full")

@@ -4,7 +4,7 @@ from handlers.rest import Call, Data, endpoint
 from handlers.views.api_key import ApiKeyView
 
 
-@endpoint("API keys", "GET /api_key")
+@endpoint("API keys", "GET /api_key", is_read=False)
 def handler(call: Call) -> Data[ApiKeyView]:
     """Get the scope of the API key.
 

@@ -1,9 +1,11 @@
 """GET /connections/{connection_id}/queued_requests: one page of a connection's requests."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 from domain.listing.lists import Lists
 from domain.listing.query import ListQuery
+from domain.listing.search import MAX_SEARCH_SECONDS
 from domain.queueing import waiting_reason
 from handlers.rest import Call, endpoint, services
 from handlers.rest.models import ListParameters
@@ -18,8 +20,10 @@ def handler(call: Call, connection_id: str, parameters: ListParameters) -> Liste
     """
     fields = parameters.model_dump(exclude={"sort_direction"})
     query = ListQuery(connection_id, **fields, descending=parameters.sort_direction == "desc")
+    quotas, app = services().quotas, call.app_id
+    counted = quotas.searching(app, call.limits, MAX_SEARCH_SECONDS) if query.search_phrase else nullcontext()
     # Read in parallel with the page. The connection determines why its requests wait.
-    with ThreadPoolExecutor(1) as parallel:
+    with counted, ThreadPoolExecutor(1) as parallel:
         read = parallel.submit(services().store.connection, connection_id)
         page = Lists(services().store, services().clock).page(call.app_id, query)
     now, connection = services().clock(), read.result()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 logger = ServiceLogger()
 
-MAX_LIMIT = 10_000_000
+MAX_LIMIT = 10_000_000_000
 
 MAX_LISTED_CONNECTIONS = 10_000
 """They take 2 to 4 MB of the 6 MB that a function can return. `total` tells whether there are more."""
@@ -77,12 +77,20 @@ def set_limits(
     creates_per_second: str | None = None,
     waiting: str | None = None,
     redeliveries_per_minute: str | None = None,
+    written_bytes_per_minute: str | None = None,
+    reads_per_second: str | None = None,
+    searches_per_minute: str | None = None,
+    search_seconds_per_minute: str | None = None,
 ) -> dict[str, Any]:
     """Change limits of an app. API Gateway uses the former ones until its cached credentials expire."""
     texts = {
         "creates_per_second": creates_per_second,
         "waiting": waiting,
         "redeliveries_per_minute": redeliveries_per_minute,
+        "written_bytes_per_minute": written_bytes_per_minute,
+        "reads_per_second": reads_per_second,
+        "searches_per_minute": searches_per_minute,
+        "search_seconds_per_minute": search_seconds_per_minute,
     }
     limits = {name: _limit(name, text) for name, text in texts.items() if text is not None}
     return _app(services().administration.set_limits(app_id, **limits))

@@ -165,7 +165,7 @@ def test_a_create_over_http_takes_its_quotas_in_portions(bench: Bench) -> None:
             assert load("handlers.create_queued_request.handler")(event, None)["statusCode"] == 201
             calls.append(bench.calls.take())
 
-    assert calls == [4, *[1] * 9, *[2, *[1] * 9] * 9]
+    assert calls == [5, *[1] * 9, *[2, *[1] * 9] * 9]
 
 
 def an_ended_request(bench: Bench, response_xml: str) -> str:

@@ -26,7 +26,7 @@ ENVIRONMENT = {
 
 def services_with(store: Database, clock: Clock) -> Services:
     """Return services over this store and clock, with the template's default settings."""
-    services = Services(Settings(ENVIRONMENT), clock)
+    services = Services(Settings(ENVIRONMENT), clock, chance=lambda: 0.0)
     services.store = store
     return services
 

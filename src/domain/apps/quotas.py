@@ -7,6 +7,7 @@ stays valid until it is used up. Therefore each warm process can exceed a limit 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from math import ceil
 from threading import RLock
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,20 +19,34 @@ from domain.storage.counts import records_by_state
 from domain.storage.ports import Usage
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from domain.ports import Clock
     from domain.storage.ports import Database
 
-PERIOD_SECONDS = {"creates_per_second": 1, "redeliveries_per_minute": 60}
+PERIOD_SECONDS = {"second": 1, "minute": 60}
+"""The lengths of the periods at the end of the names of limits."""
 
 PORTIONS_OF_RATE = 10
 PORTIONS_OF_WAITING = 100
 """The number of portions that a limit is divided into."""
+
+COUNTED_ONE_BY_ONE = frozenset({"searches_per_minute"})
+"""Limits without portions. A search takes many calls of the database anyway, and a few processes that search once would
+use up the portions of a low limit."""
 
 RECOUNT_SECONDS = 5
 """Minimum number of seconds between two counts of an app's waiting requests. A count reads the counts of all its
 connections."""
 
 MAX_PARALLEL_COUNTS = 16
+
+SEARCH_RECHECK_SECONDS = 5
+"""How long a process refuses searches before it looks again whether others have ended."""
+
+JITTER = 0.1
+"""`Retry-After` is longer by a random time of up to a second and this share of the period. Otherwise all callers that
+were refused would return at the same moment."""
 
 LIMITS_SECONDS = 60
 """How long the limits of an app are cached for callers without an API key, as API Gateway caches those of a key."""
@@ -41,6 +56,9 @@ MAX_CACHED_PORTIONS = 1_000
 _USAGE_LIFETIME_SECONDS = 60 * 60
 
 
+_SEARCH_SECONDS = "The searches of this app take longer than it may search per minute."
+
+
 class _Quota(NamedTuple):
     app_id: str
     name: str
@@ -48,18 +66,22 @@ class _Quota(NamedTuple):
 
 
 class _Portion(NamedTuple):
-    """How many more calls this process may accept. When none is left, the next portion is taken at `next_at` (Unix)."""
+    """How much more this process may accept. When it is not enough, more is taken at `next_at` (Unix) or later."""
 
     left: int
     next_at: float
 
 
 class Quotas:
-    """Counts the calls of each app. A call over a limit raises QuotaExceeded."""
+    """Counts the calls of each app. A call over a limit raises QuotaExceeded.
 
-    def __init__(self, store: Database, clock: Clock) -> None:
+    `chance` returns random numbers from 0 to 1, for the jitter of `Retry-After`.
+    """
+
+    def __init__(self, store: Database, clock: Clock, chance: Callable[[], float]) -> None:
         self._store = store
         self._clock = clock
+        self._chance = chance
         self._portions: dict[_Quota, _Portion] = {}
         self._limits: dict[str, tuple[Limits, float]] = {}
         self._lock = RLock()  # tests make calls inside the calls of the store
@@ -73,6 +95,42 @@ class Quotas:
             f"This app has {waiting:,} waiting requests, which is its limit. Discard some, or wait until QuickBooks "
             "has executed some.",
         )
+
+    def check_written(self, app_id: str, limits: Limits, size: int) -> None:
+        """Count the bytes of a request to queue."""
+        rate = limits.written_bytes_per_minute
+        quota = _Quota(app_id, "written_bytes_per_minute", rate)
+        self._use(quota, f"This app may queue {rate:,} bytes of QBXML per minute.", size)
+
+    def check_read(self, app_id: str, limits: Limits) -> None:
+        """Count one more read."""
+        rate = limits.reads_per_second
+        self._use(_Quota(app_id, "reads_per_second", rate), f"This app may make {rate:,} reads per second.")
+
+    @contextmanager
+    def searching(self, app_id: str, limits: Limits, max_seconds: int) -> Iterator[None]:
+        """Count a search that runs in the block. Its time is reserved before it begins, and the rest returned after it.
+
+        The counter holds the time of all searches that ended and `max_seconds` for each that runs, so the limit also
+        bounds how many run at once, in all processes. If the function is terminated, nothing is returned.
+        """
+        rate = limits.searches_per_minute
+        self._use(_Quota(app_id, "searches_per_minute", rate), f"This app may make {rate:,} searches per minute.")
+        quota = _Quota(app_id, "search_seconds_per_minute", limits.search_seconds_per_minute)
+        begun = self._clock().timestamp()
+        counter, expires_at, _ = _period(quota.name, begun)
+        if self._portions.get(quota, _Portion(0, 0)).next_at > begun:
+            raise self._refusal(quota, _SEARCH_SECONDS, SEARCH_RECHECK_SECONDS)
+        usage = self._store.add_usage(app_id, counter, max_seconds, expires_at)
+        if usage.total > quota.limit:
+            self._store.add_usage(app_id, counter, -max_seconds, expires_at)
+            self._portions[quota] = _Portion(0, begun + 1)
+            raise self._refusal(quota, _SEARCH_SECONDS, SEARCH_RECHECK_SECONDS)
+        try:
+            yield
+        finally:
+            seconds = max(ceil(self._clock().timestamp() - begun), 1)
+            self._store.add_usage(app_id, counter, seconds - max_seconds, expires_at)
 
     def allow_page(self, app_id: str) -> bool:
         """Count one more page of an iterated query. Return False if the app may not queue another request now."""
@@ -101,22 +159,30 @@ class Quotas:
             self._limits[app_id] = (limits, now)
         return limits
 
-    def _use(self, quota: _Quota, message: str) -> None:
-        """Accept one call, or raise QuotaExceeded with the message."""
+    def _use(self, quota: _Quota, message: str, amount: int = 1) -> None:
+        """Accept a call that uses `amount` of a quota, or raise QuotaExceeded with the message."""
         with self._lock:
             now = self._clock().timestamp()
-            portion = self._portions.get(quota)
-            if portion is None or (portion.left == 0 and portion.next_at <= now):
+            portion = self._portions.get(quota, _Portion(0, 0))
+            if portion.left < amount and portion.next_at <= now:
                 if len(self._portions) >= MAX_CACHED_PORTIONS:
                     self._portions.clear()
-                portion = self._next_portion(quota, now)
-            self._portions[quota] = portion._replace(left=max(portion.left - 1, 0))
-        if portion.left == 0:
-            seconds = max(ceil(portion.next_at - now), 1)
-            raise QuotaExceeded(message, {"limit": quota.name, "value": quota.limit}, retry_after_seconds=seconds)
+                portion = self._next_portion(quota, now, portion.left, amount)
+            is_enough = portion.left >= amount
+            self._portions[quota] = portion._replace(left=portion.left - amount) if is_enough else portion
+        if not is_enough:
+            raise self._refusal(quota, message, max(ceil(portion.next_at - now), 1))
 
-    def _next_portion(self, quota: _Quota, now: float) -> _Portion:
-        """Take a portion: of the current second or minute, or of the requests that may wait.
+    def _refusal(self, quota: _Quota, message: str, seconds: int) -> QuotaExceeded:
+        """Return the error. It says which limit was reached, when to try again, and who can raise the limit."""
+        seconds += int(self._chance() * (2 + JITTER * _period_seconds(quota.name)))
+        message += f" The operator can change {quota.name} (set-limits)."
+        return QuotaExceeded(message, {"limit": quota.name, "value": quota.limit}, retry_after_seconds=seconds)
+
+    def _next_portion(self, quota: _Quota, now: float, left: int, amount: int) -> _Portion:
+        """Take a portion: of the current second or minute, or of the requests that may wait. Add it to what is `left`.
+
+        It is larger than usual if `amount` needs more.
 
         The counter of waiting requests only grows. When it exceeds the limit, it is replaced by the number of requests
         that wait now.
@@ -130,12 +196,11 @@ class Quotas:
                 self._store.set_usage(app_id, name, usage)
             end = usage.counted_at + RECOUNT_SECONDS
         else:
-            size = max(limit // PORTIONS_OF_RATE, 1)
-            start = int(now) // PERIOD_SECONDS[name] * PERIOD_SECONDS[name]
-            usage = self._store.add_usage(app_id, f"{name}#{start}", size, start + _USAGE_LIFETIME_SECONDS)
-            end = start + PERIOD_SECONDS[name]
+            size = amount if name in COUNTED_ONE_BY_ONE else max(limit // PORTIONS_OF_RATE, amount - left)
+            counter, expires_at, end = _period(name, now)
+            usage = self._store.add_usage(app_id, counter, size, expires_at)
         within_limit = max(0, min(size, limit - (usage.total - size)))
-        return _Portion(within_limit, now if within_limit == size else end)
+        return _Portion(left + within_limit, now if within_limit == size else end)
 
     def _waiting(self, app_id: str) -> int:
         """Return the number of an app's waiting and retryable requests."""
@@ -148,3 +213,14 @@ class Quotas:
         except NotFound:  # it was deleted meanwhile
             return 0
         return sum(records[state] for state in QUEUED)
+
+
+def _period_seconds(name: str) -> int:
+    return PERIOD_SECONDS.get(name.rpartition("_")[2], 0)
+
+
+def _period(name: str, now: float) -> tuple[str, int, int]:
+    """Return the counter of a limit for the current period, its expiry, and the end of the period (Unix)."""
+    seconds = _period_seconds(name)
+    start = int(now) // seconds * seconds
+    return f"{name}#{start}", start + _USAGE_LIFETIME_SECONDS, start + seconds

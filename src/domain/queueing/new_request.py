@@ -142,6 +142,8 @@ class Queueing:
                     self._cache.put(command.app_id, command.connection_id, stored)
             connection = self._cache.get(command.app_id, command.connection_id)
             added = self._added(request_id, connection, new)
+            if self._quotas and conflict is None:
+                self._quotas.check_written(command.app_id, command.limits, len(added.request_xml.encode()))
             changes: list[Change] = [RequireConnection(connection.id, connection.app_id, connection.webhook_url), added]
             if command.idempotency:
                 changes.append(self._claimed_key(command.app_id, command.idempotency, request_id))

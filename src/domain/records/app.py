@@ -16,11 +16,19 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of an app (docs/security.md, Limits). `waiting` is the number of requests that may wait."""
+    """The limits of an app (docs/security.md, Limits). `waiting` is the number of requests that may wait.
+
+    `written_bytes_per_minute` counts the QBXML of queued requests. `search_seconds_per_minute` counts the time of all
+    searches, including those that run.
+    """
 
     creates_per_second: int = 100
     waiting: int = 100_000
     redeliveries_per_minute: int = 300
+    written_bytes_per_minute: int = 60_000_000
+    reads_per_second: int = 50
+    searches_per_minute: int = 60
+    search_seconds_per_minute: int = 240
 
 
 @dataclass(frozen=True, slots=True)

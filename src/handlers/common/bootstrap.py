@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import random
 import secrets
 import uuid
 from dataclasses import dataclass, field
@@ -75,6 +76,7 @@ class Services:
     clock: Clock = lambda: datetime.now(UTC)
     new_id: IdSource = lambda: str(uuid.uuid4())
     secrets: SecretSource = secrets.token_bytes
+    chance: Callable[[], float] = random.random
     client: Callable[[str], Any] = aws_client
 
     # --- Ports
@@ -133,7 +135,7 @@ class Services:
         """The limits of the apps."""
         from domain.apps.quotas import Quotas
 
-        return Quotas(self.store, self.clock)
+        return Quotas(self.store, self.clock, self.chance)
 
     @cached_property
     def connections(self) -> ConnectionService:
@@ -166,8 +168,6 @@ class Services:
     @cached_property
     def deliverer(self) -> Deliverer:
         """Makes webhook attempts."""
-        import random
-
         from domain.webhooks.delivery import Deliverer, SlowHosts
         from handlers.views.webhook_event import event_body
 
@@ -177,7 +177,7 @@ class Services:
             self.webhook_sender,
             self.retry_queue,
             self.clock,
-            random.random,
+            self.chance,
             SlowHosts(self.clock),
         )
 

@@ -14,6 +14,7 @@ from domain.errors import (
     Forbidden,
     InvalidRequest,
     NotFound,
+    QuotaExceeded,
     RequestTooLarge,
     ServiceError,
     TooManyRequests,
@@ -22,6 +23,7 @@ from domain.errors import (
     UnsupportedMediaType,
 )
 from domain.records.app import Scope
+from handlers.common.bootstrap import services
 from handlers.common.logs import ServiceLogger
 from handlers.rest import request_checks
 from handlers.rest.errors import InternalError, error_response, expected
@@ -72,6 +74,7 @@ class Options(TypedDict, total=False):
     """The options of `endpoint`. `Endpoint` explains them."""
 
     changes: bool
+    is_read: bool
     status: int
     repeated_status: int | None
     errors: tuple[type[ServiceError], ...]
@@ -93,12 +96,15 @@ class Endpoint:
         function: Callable[..., Any],
         *,
         changes: bool = False,
+        is_read: bool = True,
         query: ConvenienceQuery | None = None,
         status: int = 200,
         repeated_status: int | None = None,
         errors: tuple[type[ServiceError], ...] = (),
     ) -> None:
         """Refuse read-only keys if the endpoint `changes` something. `query` checks the query parameters itself.
+
+        All other endpoints count towards the reads of the app, except one that does not read the database (`is_read`).
 
         `errors` are those that cannot be derived from the path, the body and the scope. With a `repeated_status` the
         function returns the body and whether the call repeated an earlier one.
@@ -112,6 +118,7 @@ class Endpoint:
         self.resolver.exception_handler(Exception)(self._error_response)
         self._function = function
         self._changes = changes
+        self._is_read = is_read and not changes
         self._statuses = (status,) if repeated_status is None else (status, repeated_status)
         self._parameters: list[str] = []
         self._fields: list[str] | None = None
@@ -144,6 +151,8 @@ class Endpoint:
 
         def respond(**arguments: Any) -> Response[Any]:
             call = request_checks.call_of(self.resolver.current_event.raw_event)
+            if self._is_read:
+                services().quotas.check_read(call.app_id, call.limits)
             result = self._function(call, **arguments)
             if isinstance(result, Response):
                 return result
@@ -162,6 +171,8 @@ class Endpoint:
         yield from (InvalidRequest, Unauthorized, TooManyRequests, Unavailable)
         if self._changes:
             yield Forbidden
+        if self._is_read:
+            yield QuotaExceeded
         if "{" in path:
             yield NotFound
         if self._fields is not None:

@@ -49,7 +49,9 @@ def test_creates_over_the_rate_of_the_app_are_refused_until_the_next_second(depl
 
     assert statuses == [201, 201]
     assert refusal(response) == (429, "quota_exceeded", {"limit": "creates_per_second", "value": 2}, "1")
-    assert response.json["error"]["message"] == "This app may queue 2 requests per second."
+    assert response.json["error"]["message"] == (
+        "This app may queue 2 requests per second. The operator can change creates_per_second (set-limits)."
+    )
     assert create(deployment.stranger, other).status == 201
     deployment.clock.advance(seconds=1)
     assert create(deployment.api).status == 201
@@ -116,8 +118,49 @@ def test_limits_that_are_not_given_stay(deployment: Deployment) -> None:
     assert app.limits == Limits(creates_per_second=7, waiting=3)
 
 
-@pytest.mark.parametrize("text", ["-1", "1.5", "many", "", "10000001", "٣", "9" * 5000])
+@pytest.mark.parametrize("text", ["-1", "1.5", "many", "", "10000000001", "٣", "9" * 5000])
 def test_a_limit_is_a_whole_number(deployment: Deployment, text: str) -> None:
     event = {"operation": "set_limits", "app_id": deployment.app_id, "waiting": text}
 
-    assert operate.handler(event, None)["error"]["message"] == "waiting: must be a whole number from 0 to 10,000,000"
+    message = operate.handler(event, None)["error"]["message"]
+
+    assert message == "waiting: must be a whole number from 0 to 10,000,000,000"
+
+
+LIST = f"/api/v1/connections/{CONNECTION_ID}/queued_requests"
+
+
+@pytest.mark.parametrize("url", [LIST, f"/api/v1/connections/{CONNECTION_ID}", "/api/v1/connections", f"{LIST}?page=2"])
+def test_reads_over_the_rate_of_the_app_are_refused_until_the_next_second(deployment: Deployment, url: str) -> None:
+    set_limits(deployment, reads_per_second=2)
+
+    statuses = [deployment.api.call("GET", url).status for _ in range(2)]
+    response = deployment.api.call("GET", url)
+
+    assert statuses == [200, 200]
+    assert refusal(response) == (429, "quota_exceeded", {"limit": "reads_per_second", "value": 2}, "1")
+    assert deployment.api.call("GET", "/api/v1/api_key").status == 200
+    assert deployment.stranger.call("GET", "/api/v1/connections").status == 200
+    deployment.clock.advance(seconds=1)
+    assert deployment.api.call("GET", url).status == 200
+
+
+@pytest.mark.parametrize(("limit", "value"), [("searches_per_minute", 0), ("search_seconds_per_minute", 19)])
+def test_a_search_over_a_limit_is_refused_and_other_lists_are_not(
+    deployment: Deployment, limit: str, value: int
+) -> None:
+    set_limits(deployment, **{limit: value})
+
+    response = deployment.api.call("GET", f"{LIST}?search_phrase=ann")
+
+    assert refusal(response)[:3] == (429, "quota_exceeded", {"limit": limit, "value": value})
+    assert deployment.api.call("GET", LIST).status == 200
+
+
+def test_more_bytes_than_an_app_may_queue_are_refused_and_not_stored(deployment: Deployment) -> None:
+    set_limits(deployment, written_bytes_per_minute=10)
+
+    response = create(deployment.api)
+
+    assert refusal(response)[:3] == (429, "quota_exceeded", {"limit": "written_bytes_per_minute", "value": 10})
+    assert not deployment.store.queue_front(CONNECTION_ID, 10)

@@ -203,7 +203,15 @@ def test_apps_are_listed_with_their_limits_and_without_secrets(deployment: Deplo
         "app_id": deployment.app_id,
         "name": "Shop",
         "inserted_at": "2026-03-14T12:00:00.000000Z",
-        "limits": {"creates_per_second": 100, "waiting": 100_000, "redeliveries_per_minute": 300},
+        "limits": {
+            "creates_per_second": 100,
+            "waiting": 100_000,
+            "redeliveries_per_minute": 300,
+            "written_bytes_per_minute": 60_000_000,
+            "reads_per_second": 50,
+            "searches_per_minute": 60,
+            "search_seconds_per_minute": 240,
+        },
     }
 
 

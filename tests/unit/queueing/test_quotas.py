@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from math import ceil
+from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from domain.apps.quotas import RECOUNT_SECONDS, Quotas
 from domain.errors import QuotaExceeded
@@ -16,12 +23,15 @@ from domain.timestamps import timestamp
 from tests.support.builders import APP_ID, NOON, OTHER_APP_ID, REQUEST_XML, FixedClock, a_connection, a_record
 from tests.support.fake_store import FakeStore
 
-WIDE = Limits(creates_per_second=10_000, waiting=1_000_000, redeliveries_per_minute=10_000)
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+WIDE = Limits(creates_per_second=10_000, waiting=1_000_000, redeliveries_per_minute=10_000, searches_per_minute=10_000)
 
 
 def quotas(store: FakeStore | None = None, clock: FixedClock | None = None) -> Quotas:
     """Return the quotas of one process."""
-    return Quotas(store or FakeStore(), clock or FixedClock())
+    return Quotas(store or FakeStore(), clock or FixedClock(), lambda: 0.0)
 
 
 def creates(process: Quotas, limits: Limits, app_id: str = APP_ID) -> int:
@@ -164,3 +174,97 @@ def test_the_limit_of_waiting_requests_says_when_to_call_again() -> None:
 
     assert caught.value.details == {"limit": "waiting", "value": 6}
     assert caught.value.retry_after_seconds == RECOUNT_SECONDS - 2
+
+
+# --- bytes, reads and searches
+
+
+def uses(use: Callable[[], None]) -> int:
+    """Use a quota until it is refused, and return how many times it was accepted."""
+    for number in range(10_000):
+        try:
+            use()
+        except QuotaExceeded:
+            return number
+    raise AssertionError("nothing is refused")
+
+
+@given(
+    limit=st.integers(0, 5_000),
+    sizes=st.lists(st.integers(1, 2_000), min_size=1, max_size=60),
+    processes=st.integers(1, 4),
+)
+def test_processes_write_no_more_bytes_in_a_minute_than_the_limit(limit: int, sizes: list[int], processes: int) -> None:
+    """What one process took and did not use is not available to others."""
+    store, limits, written = FakeStore(), replace(WIDE, written_bytes_per_minute=limit), 0
+    running = [quotas(store) for _ in range(processes)]
+
+    for number, size in enumerate(sizes):
+        with suppress(QuotaExceeded):
+            running[number % processes].check_written(APP_ID, limits, size)
+            written += size
+
+    assert written <= limit
+    assert processes > 1 or sum(sizes) > limit or written == sum(sizes)
+
+
+@given(limit=st.integers(0, 200), processes=st.integers(1, 5))
+def test_processes_make_no_more_reads_in_a_second_than_the_limit(limit: int, processes: int) -> None:
+    store, limits = FakeStore(), replace(WIDE, reads_per_second=limit)
+    running = [quotas(store) for _ in range(processes)]
+
+    accepted = [uses(partial(process.check_read, APP_ID, limits)) for process in running]
+
+    assert sum(accepted) == limit
+
+
+@given(limit=st.integers(0, 300), processes=st.integers(1, 60))
+def test_no_more_searches_run_at_once_than_their_time_allows(limit: int, processes: int) -> None:
+    store, limits = FakeStore(), replace(WIDE, search_seconds_per_minute=limit)
+    with ExitStack() as running:
+        begun = 0
+        for _ in range(processes):
+            with suppress(QuotaExceeded):
+                running.enter_context(quotas(store).searching(APP_ID, limits, 20))
+                begun += 1
+
+    assert begun == min(processes, limit // 20)
+
+
+@given(seconds=st.lists(st.floats(0.01, 25), min_size=1, max_size=80))
+def test_searches_use_their_time_rounded_up_to_seconds(seconds: list[float]) -> None:
+    store, clock = FakeStore(), FixedClock()
+    process, start = quotas(store, clock), clock.now
+    limits = replace(WIDE, search_seconds_per_minute=240)
+    used = 0
+    for duration in seconds:
+        with suppress(QuotaExceeded), process.searching(APP_ID, limits, 20):
+            clock.now = start + timedelta(seconds=duration)
+            used += ceil(duration)
+        clock.now = start
+
+    assert used <= 240 + 5  # a search that its function ends after 25 seconds
+    assert used == sum(map(ceil, seconds)) or used > 240 - 20
+
+
+def test_a_search_that_fails_returns_its_time() -> None:
+    store, limits = FakeStore(), replace(WIDE, search_seconds_per_minute=20)
+    process = quotas(store)
+
+    with pytest.raises(ZeroDivisionError), process.searching(APP_ID, limits, 20):
+        raise ZeroDivisionError
+
+    assert [usage.total for (_, name), usage in store.usages.items() if "seconds" in name] == [1]
+
+
+def test_retry_after_varies_by_chance_and_the_message_names_the_limit_and_how_to_raise_it() -> None:
+    waits = set()
+    for chance in (0.0, 0.5, 0.999):
+        process = Quotas(FakeStore(), FixedClock(), partial(float, chance))
+        with pytest.raises(
+            QuotaExceeded, match=r"bytes of QBXML per minute.*written_bytes_per_minute \(set-limits\)"
+        ) as e:
+            process.check_written(APP_ID, replace(WIDE, written_bytes_per_minute=0), 1)
+        waits.add(e.value.retry_after_seconds)
+
+    assert waits == {60, 64, 67}

@@ -53,7 +53,7 @@ class SessionService:
     def __init__(self, store: Database, clock: Clock, new_id: IdSource) -> None:
         self._store = store
         self._clock = clock
-        self._sending = Sending(store, Quotas(store, clock))
+        self._sending = Sending(store, Quotas(store, clock, lambda: 0.0))
         self._receiving = Receiving(store, new_id)
 
     def send_request_xml(self, call: Call) -> Reply:

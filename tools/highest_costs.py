@@ -1,0 +1,184 @@
+"""Compute the highest cost of one hour for each credential, and write it to `docs/security.md`.
+
+Run `PYTHONPATH=src python -m tools.highest_costs`. The numbers come from the default limits of an app, the defaults of
+`template.yaml` and `benchmarks/prices.json`. What one call can use is an upper bound: each limit of a size is reached,
+and no data can be compressed. Storage is not included.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from domain.listing.lists import MAX_PAGE_BYTES as MAX_LIST_BYTES
+from domain.records.app import Limits
+from domain.web_connector.protocol.soap import MAX_BODY_BYTES as MAX_CALL_BYTES
+from domain.webhooks.defaults import ATTEMPT_TIMEOUT_SECONDS, RETRY_DELAYS
+from local.functions import PAYLOAD_BYTES
+from local.programs import ROOT
+from local.template import Template
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+PAGE = ROOT / "docs" / "security.md"
+BEGIN, END = "<!-- highest costs: tools/highest_costs.py -->\n", "<!-- end of highest costs -->\n"
+
+HOUR = 3600
+
+ACCOUNT_CALLS = 10_000
+"""API Gateway: the calls per second of an account and region, all APIs together."""
+
+ACCOUNT_EXECUTIONS = 1_000
+"""Lambda: the concurrent executions of an account and region."""
+
+SEARCHED_BYTES = 50_000_000
+"""What one search can read from the database in a second. An assumption: a function with 1 GB has about 0.6 of a
+processor, which decodes less than this from the responses of DynamoDB."""
+
+WRITE_UNITS_OF_A_REQUEST, READ_UNITS_OF_A_REQUEST, CALLS_OF_A_REQUEST, FUNCTIONS_OF_A_REQUEST = 100, 11, 8, 9
+"""The use of a request with a small body that is alone in its session (docs/costs.md, Requests)."""
+
+LOG_BYTES = 1_500
+"""The log lines of a call, as in docs/costs.md."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What an hour, or one call, uses."""
+
+    calls: float = 0
+    functions: float = 0
+    seconds: float = 0
+    write_units: float = 0
+    read_units: float = 0
+    bytes_out: float = 0
+
+    def __add__(self, other: Use) -> Use:
+        return Use(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
+
+    def __mul__(self, number: float) -> Use:
+        return Use(*(getattr(self, name) * number for name in self.__slots__))
+
+    def usd(self, prices: Mapping[str, float]) -> float:
+        """Return the price. The account's limit of concurrent executions bounds the time of functions."""
+        seconds = min(self.seconds, ACCOUNT_EXECUTIONS * HOUR)
+        return (
+            self.calls * prices["api_gateway_million_requests"] / 1e6
+            + self.functions * prices["lambda_million_requests"] / 1e6
+            + seconds * prices["lambda_gb_second_arm64"]
+            + self.write_units * prices["dynamodb_million_write_units"] / 1e6
+            + self.read_units * prices["dynamodb_million_read_units"] / 1e6
+            + self.functions * LOG_BYTES / 1e9 * prices["logs_gb"]
+            + self.bytes_out / 1e9 * prices["transfer_out_gb"]
+        )
+
+
+REFUSED = Use(calls=1, functions=1, seconds=0.05, read_units=1)
+"""A call that is refused: by the authorizer, or over a limit of the app."""
+
+READ = Use(calls=1, functions=1, seconds=1, read_units=MAX_LIST_BYTES / 4096, bytes_out=PAYLOAD_BYTES)
+"""A list whose page is as large as possible. A function returns at most 6 MiB."""
+
+SEARCHED_SECOND = Use(seconds=1, read_units=SEARCHED_BYTES / 4096 / 2)
+
+CHANGE = Use(calls=1, functions=1, seconds=0.2, write_units=20, read_units=5)
+"""A change of a connection or a request, such as a new password."""
+
+SOAP_CALL = Use(calls=1, functions=1, seconds=2, read_units=2)
+"""A call of a Web Connector that changes nothing, with the processor time that the service allows for any call."""
+
+ATTEMPTS_IN_AN_HOUR = 1 + sum(sum(delay.total_seconds() for delay in RETRY_DELAYS[: n + 1]) < HOUR for n in range(9))
+
+WEBHOOK = (
+    Use(functions=1, seconds=ATTEMPT_TIMEOUT_SECONDS, read_units=MAX_CALL_BYTES / 4096, bytes_out=MAX_CALL_BYTES)
+    * ATTEMPTS_IN_AN_HOUR
+)
+"""The attempts of a webhook to a receiver that hangs, with a response of the largest size."""
+
+PAGE_OF_RESPONSE = SOAP_CALL * 2 + Use(write_units=MAX_CALL_BYTES / 1024 + WRITE_UNITS_OF_A_REQUEST) + WEBHOOK
+"""A page of an iterated query: two calls, the second with a response of the largest size, and the webhook."""
+
+REQUEST = Use(
+    CALLS_OF_A_REQUEST,
+    FUNCTIONS_OF_A_REQUEST,
+    FUNCTIONS_OF_A_REQUEST * 0.025,
+    WRITE_UNITS_OF_A_REQUEST,
+    READ_UNITS_OF_A_REQUEST,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The highest cost of an hour. `name` is the credential, `part` what it is used for."""
+
+    name: str
+    part: str
+    usd: float
+
+
+def rows() -> Iterator[Row]:
+    """Yield the rows of the table. The total of each credential comes first."""
+    prices = json.loads((ROOT / "benchmarks" / "prices.json").read_text(encoding="utf-8"))
+    for name, parts in _parts().items():
+        yield Row(name, "", sum((use for use in parts.values()), Use()).usd(prices))
+        for part, use in parts.items():
+            yield Row("", part, use.usd(prices))
+
+
+def _parts() -> dict[str, dict[str, Use]]:
+    template, limits = Template.load(), Limits()
+    defaults = template.parameters
+    soap = defaults["WebConnectorCallsPerSecond"] * HOUR
+    routes = [
+        (event.properties["Path"], event.properties["Method"].upper(), event.properties.get("Auth", {}))
+        for function in template.functions()
+        for event in function.events
+        if event.type == "Api" and event.properties["Path"] != "/qbwc"
+    ]
+    anonymous = sum(auth.get("Authorizer") == "NONE" for _, _, auth in routes)
+    with_key = min((len(routes) - anonymous) * defaults["CallsPerSecond"], ACCOUNT_CALLS) * HOUR
+    largest_file = max(file.stat().st_size for file in (ROOT / "src" / "console").rglob("*.*"))
+    page = Use(calls=1, functions=1, seconds=0.05, read_units=1, bytes_out=largest_file)
+    reads = {
+        "reads": READ * (limits.reads_per_second * HOUR),
+        "searches": SEARCHED_SECOND * (limits.search_seconds_per_minute * 60),
+        "refused calls": REFUSED * with_key,
+    }
+    written = limits.written_bytes_per_minute * 60
+    return {
+        "none": {
+            "pages without data": page * (anonymous * defaults["AnonymousCallsPerSecond"] * HOUR),
+            "calls of `/qbwc`": SOAP_CALL * soap,
+            "calls with wrong keys": REFUSED * with_key,
+        },
+        "a read-only key": reads,
+        "a full key": {
+            **{name: use for name, use in reads.items() if name != "refused calls"},
+            "creates": (REQUEST + WEBHOOK) * (limits.creates_per_second * HOUR),
+            "bytes of creates": Use(write_units=2 * written / 1024),
+            "redeliveries": WEBHOOK * (limits.redeliveries_per_minute * 60),
+            "changes": CHANGE * with_key,
+        },
+        "a customer's machine": {
+            "pages of iterated queries": PAGE_OF_RESPONSE * min(limits.creates_per_second * HOUR, soap / 2),
+        },
+    }
+
+
+def table() -> str:
+    """Return the table in Markdown."""
+    lines = ["| credential | part | USD in one hour |", "|---|---|---|"]
+    lines += [f"| {f'**{row.name}**' if row.name else ''} | {row.part or 'all'} | {row.usd:,.0f} |" for row in rows()]
+    return "\n".join(lines) + "\n"
+
+
+def page(text: str) -> str:
+    """Return the text of the page with the current table."""
+    before, _, rest = text.partition(BEGIN)
+    return before + BEGIN + table() + END + rest.partition(END)[2]
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
