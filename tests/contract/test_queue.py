@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
-from domain.records.request import FIRST_IN_LINE, IN_TURN, State, StoredRequest, Tombstone
+from domain.records.request import BEHIND_OTHERS, FIRST_IN_LINE, IN_TURN, LAST_IN_LINE, State, StoredRequest, Tombstone
 from domain.storage.changes import ChangeRequest, Put, RemoveRequest
 from domain.storage.ports import RequestDetail
 from domain.timestamps import timestamp
@@ -118,3 +119,28 @@ def test_a_record_is_removed_with_its_connection(store: AnyStore) -> None:
         assert [store.request_detail(one.id, connection_id, 9) for one in (waits, ended_record, deleted_record)] == [
             None
         ] * 3
+
+
+def test_requests_behind_the_others_take_turns(store: AnyStore) -> None:
+    times = [timestamp(LATER + timedelta(minutes=minutes)) for minutes in (2, 1, 3)]
+    behind = [a_record(updated_at=time, queue_priority=BEHIND_OTHERS, state=State.RETRYABLE) for time in times]
+    lost, new = a_record(queue_priority=LAST_IN_LINE), a_record(inserted_at=timestamp(LATER))
+    for record in (*behind, lost, new):
+        add(store, record)
+    assert list(store.queue_front(CONNECTION_ID, 10)) == [new, lost, behind[1], behind[0], behind[2]]
+
+    again = behind[1].changed(LATER + timedelta(minutes=4))
+    store.commit(ChangeRequest(behind[1], again))
+
+    assert list(store.queue_front(CONNECTION_ID, 10)) == [new, lost, behind[0], behind[2], again]
+
+
+def test_a_front_of_over_a_megabyte_is_complete(store: AnyStore) -> None:
+    """DynamoDB returns at most 1 MB in one call."""
+    long = "x" * 200_000
+    records = [a_record(inserted_at=timestamp(NOON + timedelta(seconds=n)), request_label=long) for n in range(8)]
+    for record in records:
+        add(store, record)
+
+    assert list(store.queue_front(CONNECTION_ID, 8)) == records
+    assert list(store.queue_front(CONNECTION_ID, 7)) == records[:7]

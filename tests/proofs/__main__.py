@@ -1,10 +1,11 @@
-"""Run the long proofs and print their size: `python -m tests.proofs [connectors] [pairs] [interleavings]`.
+"""Run the long proofs and print their size: `python -m tests.proofs [connectors] [pairs] …`.
 
 * `connectors`: CONNECTORS (20) Web Connectors of as many connections at once, REQUESTS (50) each.
 * `pairs`: every pair of interruptions of a session, in memory; EVERY=n takes each n-th.
 * `interleavings`: the state machine, RUNS (250) times up to STEPS (50) steps; SEED (1) repeats a run.
+* `bad_requests`: queues with up to 200 requests that always fail, RUNS (250) times; SEED (1) repeats a run.
 
-The first and the last take the database at DYNAMODB_ENDPOINT if it is set, else a store in memory.
+The connectors and the interleavings take the database at DYNAMODB_ENDPOINT if it is set, else a store in memory.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 
-from tests.proofs import connectors, interleavings, pairs
+from tests.proofs import bad_requests, connectors, interleavings, pairs
 from tests.proofs.databases import ENDPOINT, new_dynamodb_store
 from tests.support.fake_store import FakeStore
 
@@ -45,7 +46,17 @@ def prove_interleavings() -> bool:
     return interleavings.prove(machine, number("RUNS", 250), number("STEPS", 50), number("SEED", 1))
 
 
-PROOFS = {"connectors": prove_connectors, "pairs": prove_pairs, "interleavings": prove_interleavings}
+def prove_bad_requests() -> bool:
+    """Put requests that always fail in front of others."""
+    return bad_requests.prove(number("RUNS", 250), number("SEED", 1))
+
+
+PROOFS = {
+    "connectors": prove_connectors,
+    "pairs": prove_pairs,
+    "interleavings": prove_interleavings,
+    "bad_requests": prove_bad_requests,
+}
 
 
 def main(names: list[str]) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from domain.errors import Conflict, NotFound
@@ -238,8 +239,7 @@ class FakeStore:
         if record.state not in QUEUED:
             return 0
         queue = self.queue_front(record.connection_id, len(self.records))
-        place = (record.queue_priority, record.inserted_at, record.id)
-        return min(max_ahead, sum((other.queue_priority, other.inserted_at, other.id) < place for other in queue))
+        return min(max_ahead, sum(other.place_in_queue < record.place_in_queue for other in queue))
 
     def _stored(self, request_id: str) -> StoredRequest | Tombstone | None:
         with self._lock:
@@ -266,7 +266,7 @@ class FakeStore:
         with self._lock:
             index = "queue" if self.lag and self.lag.queue else None
             records = [record for record in self._records_of(connection_id, index) if record.state in QUEUED]
-        records.sort(key=lambda record: (record.queue_priority, record.inserted_at, record.id))
+        records.sort(key=attrgetter("place_in_queue"))
         return records[:limit]
 
     def _records_of(self, connection_id: str, index: str | None = None) -> list[QueuedRequest]:

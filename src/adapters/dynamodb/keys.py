@@ -150,7 +150,7 @@ def session_key(session_id: str) -> Item:
 
 def queue_key(record: QueuedRequest) -> Item:
     """Return the key of a queued record. Positions sort in the order of sending."""
-    position = f"{record.queue_priority}#{record.inserted_at}#{record.id}"
+    position = "#".join(map(str, record.place_in_queue))
     return {CONNECTION_ID: {"S": record.connection_id}, POSITION: {"S": position}}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from adapters.dynamodb import keys
@@ -189,9 +190,12 @@ class Requests(Database):
             raise NotFound("The request does not exist.") from None
 
     def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
-        """Return the next requests to send, with one consistent query of a table that holds whole records."""
+        """Return the next requests to send, with consistent queries of a table that holds whole records.
+
+        One query returns up to 1 MB, which is several hundred records.
+        """
         query = key_query(self._tables.queue, {keys.CONNECTION_ID: connection_id}, consistent=True)
-        return [RECORDS.entity(item) for item in self._client.query(**query, Limit=limit)["Items"]]
+        return [RECORDS.entity(item) for item in islice(self._query(query | {"Limit": limit}), limit)]
 
     def delivery(
         self, request_id: str, app_id: str, *, response_chunks: int, max_response_bytes: int

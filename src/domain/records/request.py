@@ -51,7 +51,11 @@ IN_TURN = 1
 LAST_IN_LINE = 2
 """Queue priority of a read whose response was lost in two sessions. It would end the next session before the requests
 behind it are sent."""
-
+BEHIND_OTHERS = 3
+"""Queue priority of a request for which QuickBooks failed in MAX_FAILED_SESSIONS_IN_TURN sessions. Such requests take
+turns: first the one that has waited longest since its last attempt."""
+MAX_FAILED_SESSIONS_IN_TURN = 2
+"""Maximum number of sessions in which QuickBooks may fail for a request before the request goes behind the others."""
 
 MAX_MESSAGE_CHARACTERS = 2_000
 MAX_FACT_CHARACTERS = 300
@@ -109,9 +113,10 @@ class QueuedRequest:
 
     `revision` grows by one with every change. A change names the revision on which it is based. `request_label` is the
     `requestID` that QuickBooks returns. `sessions` counts the sessions that sent the request, `lost_responses` those
-    that ended without a response to a read, and `last_session_id` is the session that claimed it last. `response_size`
-    is in bytes of UTF-8; 0 means that there is no response. `response_chunks` counts the chunks of a response that is
-    too large for the body item.
+    that ended without a response to a read, and `failed_sessions` those in which QuickBooks failed for the request
+    without saying that it is closed or busy. `last_session_id` is the session that claimed it last. `response_size` is
+    in bytes of UTF-8; 0 means that there is no response. `response_chunks` counts the chunks of a response that is too
+    large for the body item.
     """
 
     id: str
@@ -130,6 +135,7 @@ class QueuedRequest:
     queue_priority: int = IN_TURN
     sessions: int = 0
     lost_responses: int = 0
+    failed_sessions: int = 0
     last_session_id: str | None = None
     response_size: int = 0
     response_chunks: int = 0
@@ -152,6 +158,12 @@ class QueuedRequest:
         It has 20 characters, because Intuit's documents disagree whether 23 or 24 are too many.
         """
         return self.id.replace("-", "")[:20]
+
+    @property
+    def place_in_queue(self) -> tuple[int, str, str]:
+        """The place of a queued request. The request with the lowest place is sent first."""
+        since = self.updated_at if self.queue_priority == BEHIND_OTHERS else self.inserted_at
+        return self.queue_priority, since, self.id
 
     @property
     def recovering(self) -> bool:
@@ -247,6 +259,19 @@ class QueuedRequest:
             paging=self.paging if page_size is None else replace(self.paging, page_size=page_size),
             recovery=recovery,
         )
+
+    def after_failed_session(self) -> QueuedRequest:
+        """Return the record as it is queued after QuickBooks failed for it.
+
+        It goes behind the others if this happened in several sessions. A write that may have been executed keeps its
+        place.
+        """
+        if self.state not in QUEUED or self.recovering:
+            return self
+        failed_sessions = self.failed_sessions + 1
+        goes_behind = failed_sessions >= MAX_FAILED_SESSIONS_IN_TURN
+        priority = BEHIND_OTHERS if goes_behind else self.queue_priority
+        return replace(self, failed_sessions=failed_sessions, queue_priority=priority)
 
     def response_lost(
         self, now: datetime, queue_priority: int = FIRST_IN_LINE, *, running_until: str | None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +63,7 @@ class ObservedStore(CountingStore):
                 and record.connection_id == claimed.connection_id
                 and record.state in QUEUED
                 and record.last_session_id != claimed.last_session_id
-                and _turn(record) < _turn(claimed)
+                and record.place_in_queue < replace(claimed, updated_at=before.updated_at).place_in_queue
             ):
                 self.out_of_turn.append((record, claimed))
 
@@ -72,7 +73,3 @@ class ObservedStore(CountingStore):
             if isinstance(record, QueuedRequest):
                 due = record.webhook.url is not None and record.state in ENDED
                 assert self.webhooks_due[record.id, record.webhook.round] == due, record
-
-
-def _turn(record: QueuedRequest) -> tuple[int, str, str]:
-    return record.queue_priority, record.inserted_at, record.id

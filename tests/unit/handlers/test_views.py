@@ -48,6 +48,7 @@ INTERNAL = {
     "queue_priority",
     "sessions",
     "lost_responses",
+    "failed_sessions",
     "last_session_id",
     "response_size",
     "response_chunks",

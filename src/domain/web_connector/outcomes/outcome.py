@@ -136,13 +136,18 @@ def ended_or_requeued(after: QueuedRequest, response_xml: str | None = None) -> 
     return Requeued(after) if after.state in QUEUED else Ended(after, response_xml)
 
 
+def has_response(after: QueuedRequest) -> bool:
+    """Whether a request has ended with the response of QuickBooks to it: it was executed, or QuickBooks refused it."""
+    refused = after.error is not None and after.error.code == "quickbooks_error"
+    return after.state is State.RESPONSE_RECEIVED or refused
+
+
 def can_be_forgotten(after: QueuedRequest) -> bool:
     """Whether QuickBooks can delete its copy of the response to a write, because the response is stored here.
 
     If the write was sent more than once, QuickBooks may still receive a copy of it and must recognise it.
     """
-    refused = after.error is not None and after.error.code == "quickbooks_error"
-    return (after.state is State.RESPONSE_RECEIVED or refused) and not after.is_read and after.sessions == 1
+    return has_response(after) and not after.is_read and after.sessions == 1
 
 
 def of_response(  # noqa: PLR0911 - one return for each kind of response

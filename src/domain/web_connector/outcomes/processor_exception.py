@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from domain.errors import shortened
 from domain.qbxml.codes.hresults import PARSE_ERROR, describe_hresult
-from domain.records.request import FIRST_IN_LINE, MAX_MESSAGE_CHARACTERS, State
+from domain.records.request import FIRST_IN_LINE, IN_TURN, MAX_MESSAGE_CHARACTERS, State
 from domain.timestamps import timestamp
 from domain.web_connector.outcomes.error_reasons import (
     MAX_HRESULT_CHARACTERS,
@@ -77,8 +77,11 @@ def of_exception(
     else:
         # If QuickBooks most likely did not execute it, it keeps its place in the queue, because the same exception
         # may have affected the requests before it.
-        priority = record.queue_priority if certain else FIRST_IN_LINE
+        priority = min(record.queue_priority, IN_TURN) if certain else FIRST_IN_LINE
         after = record.response_lost(now, priority, running_until=session.limits.running_until(record))
+    if meaning.kind != "unavailable":
+        # QuickBooks did not say that every request would fail, so the cause may be this one.
+        after = after.after_failed_session()
     error = connection_error(hresult, message, now)
     returns = not (record.is_read or record.recovering or meaning.may_continue)
     return NotExecuted(after, response if after.error else None, connection_error=error, returns=returns)

@@ -12,15 +12,24 @@ from typing import TYPE_CHECKING
 
 from domain.qbxml.codes.hresults import describe_hresult
 from domain.records.connection import Backoff
+from domain.records.request import BEHIND_OTHERS
 from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from domain.records.request import QueuedRequest
     from domain.records.session import Session
 
 MIN_FAILURES = 2
 """The number of failures in a row that a backoff requires."""
+
+MAX_FAILURES = 50
+"""Maximum number of failures in a row in a session. It limits the number of writes that are sent to a QuickBooks that
+is down for days."""
+
+MAX_REPEATED_FAILURES = 10
+"""The same if only requests are left that have failed in several sessions. They take turns, so each has its chance."""
 
 FIRST_PAUSE = timedelta(minutes=1)
 MAX_PAUSE = timedelta(minutes=15)
@@ -40,9 +49,16 @@ def after_failure(session: Session, now: datetime, hresult: str) -> Backoff | No
     return Backoff(former + 1, timestamp(now + min(FIRST_PAUSE * 2**doublings, limit)))
 
 
-def gives_up(session: Session) -> bool:
-    """Whether a session sends nothing more, because QuickBooks failed for too many requests in a row."""
-    return session.backoff is not None and session.failures >= max(MIN_FAILURES, session.backoff.sessions + 1)
+def gives_up(session: Session, last: QueuedRequest) -> bool:
+    """Whether a session sends nothing more, because QuickBooks failed for too many requests in a row.
+
+    `last` is the request that the session sent last. No request that is behind the others is sent before one that is
+    not.
+    """
+    if session.backoff is None:
+        return False
+    limit = MAX_REPEATED_FAILURES if last.queue_priority == BEHIND_OTHERS else MAX_FAILURES
+    return session.failures >= min(limit, max(MIN_FAILURES, session.backoff.sessions + 1))
 
 
 def at_end(session: Session) -> Backoff | None:

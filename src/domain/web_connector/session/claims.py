@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, TypeAlias
 
 from domain.errors import Conflict
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
     from domain.storage.changes import Change
     from domain.storage.ports import Database
 
-FRONT = 10
-"""Requests read from the front of the queue. The number of results also estimates the waiting work."""
+FRONTS = (10, 100, 1_000)
+"""Numbers of requests to read from the front of the queue. A session reads the next larger number only if it already
+had all that it read. The number of results also estimates the waiting work."""
 
 MAX_CLAIMS = 8
 """Maximum number of attempts to claim a request while other callers claim or discard the front of the queue. Each
@@ -71,17 +73,23 @@ def front(
 ) -> Sequence[QueuedRequest]:
     """Return the front of the queue after `release`, without the requests that this session already had.
 
-    Nothing behind a write that QuickBooks may still be executing can be claimed.
+    Nothing behind a write that QuickBooks may still be executing can be claimed. The session looks behind the requests
+    that it had, up to the last of `FRONTS`. Only a session with that many requests that failed finds nothing although
+    there is more. By the next session they are behind the others.
     """
-    queue = list(store.queue_front(connection_id, FRONT))
-    if release:
-        queue = [record for record in queue if record.id != release.before.id]
-        if release.after.state in QUEUED:
-            queue.append(release.after)
-            queue.sort(key=lambda record: (record.queue_priority, record.inserted_at, record.id))
     moment = timestamp(now)
-    running = next((index for index, record in enumerate(queue) if record.may_be_running(moment)), len(queue))
-    return [record for record in queue[: running + 1] if record.last_session_id != session_id]
+    for limit in FRONTS:
+        stored = store.queue_front(connection_id, limit)
+        queue = [record for record in stored if release is None or record.id != release.before.id]
+        if release and release.after.state in QUEUED:
+            queue.append(release.after)
+            queue.sort(key=attrgetter("place_in_queue"))
+        running = next((index for index, record in enumerate(queue) if record.may_be_running(moment)), None)
+        reachable = queue if running is None else queue[: running + 1]
+        claimable = [record for record in reachable if record.last_session_id != session_id]
+        if claimable or running is not None or len(stored) < limit:
+            return claimable
+    return []
 
 
 def _claim(record: QueuedRequest, session_id: str, now: datetime, release: ChangeRequest | None) -> ChangeRequest:

@@ -17,6 +17,7 @@ from domain.web_connector.outcomes.outcome import (
     Requeued,
     SentAgain,
     can_be_forgotten,
+    has_response,
     not_interpreted,
     of_oversized,
     of_response,
@@ -93,7 +94,7 @@ class Receiving:
             self.store.commit(session_change(progress, InFlight(page.record)), change, page)
             return progress
         finished = SESSION_OVER if after.last_error else FINISHED
-        if gives_up(after) or reason_to_hold(session, now):
+        if gives_up(after, in_flight.record) or reason_to_hold(session, now):
             self.store.commit(session_change(finished, None), change)
             return finished
         if after.limits.linger_seconds:
@@ -144,6 +145,12 @@ def _after(session: Session, record: QueuedRequest, outcome: Outcome, now: datet
         last = replace(last, iterator_id=outcome.iterator_id, iterator_remaining=outcome.iterator_remaining)
     error = outcome.connection_error if isinstance(outcome, NotExecuted) else None
     held = outcome.held if isinstance(outcome, Requeued) else None
+    failures, backoff = 0, None
+    if error:
+        failures, backoff = session.failures + 1, after_failure(session, now, error["hresult"])
+    elif record.recovering and not has_response(outcome.after):
+        # QuickBooks has answered a status check, which does not show whether it executes requests.
+        failures, backoff = session.failures, session.backoff
     # While this session lingers, it must not claim a request that is left to a later session.
     ends = isinstance(outcome, (NotExecuted, Requeued))
     return session.called(
@@ -154,8 +161,8 @@ def _after(session: Session, record: QueuedRequest, outcome: Outcome, now: datet
         message_set_to_forget=record.message_set_id
         if can_be_forgotten(outcome.after)
         else session.message_set_to_forget,
-        failures=session.failures + 1 if error else 0,
-        backoff=error and after_failure(session, now, error["hresult"]),
+        failures=failures,
+        backoff=backoff,
         returned_write=record.id if isinstance(outcome, NotExecuted) and outcome.returns else session.returned_write,
         last_error=error_message(error) if error else held,
         connection_error=error,
