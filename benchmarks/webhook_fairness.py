@@ -1,17 +1,24 @@
-"""Measure how long hanging receivers delay the webhooks of other apps, on the stack of `make run`.
+"""Measure how long receivers of one app delay the first webhook attempts of other apps, on the stack of `make run`.
 
-Run `python -m benchmarks.webhook_fairness [COMPLETIONS [HOSTS]]` (default 1,000 with 5 hanging hosts). The first round
-completes only 90 % of the requests. The second completes all of them, and 10 % have a receiver that never responds. The
-third repeats the first, because other programs may slow down the machine. The output is the time from the first
-completion until the last healthy webhook arrived. The exit status is 1 if this time with hanging receivers is more than
-1.5 times the mean of the other two, or if an event is missing.
+Run `python -m benchmarks.webhook_fairness [COMPLETIONS [SCENARIO…]]` (default 1,000 completions, all scenarios). One
+app has 70 % of the completions. In each scenario its receivers hang or are slow:
 
-With more HOSTS, fewer time-outs can be avoided, because each host has to time out before it is skipped.
+* `one-host`: one receiver that never responds.
+* `many-hosts`: as many names as completions, with different ports, paths and letter case. None responds.
+* `shared-host`: a path that never responds, on the host and port of the other apps' receivers.
+* `slow`: many names that respond after 1.8 seconds, just before the time limit.
+* `mixed`: many names; every second one responds at once, the others never.
+
+A round in which its receiver responds at once comes before and after each scenario in the same run, because other
+programs may slow down the machine. The output is the time from the completion of a request until its webhook arrived,
+for the other apps: median, 95th percentile and maximum, and their ratios to the mean of the two rounds. The exit status
+is 1 if the ratio of a median or of a 95th percentile is over 1.5, or if an event is missing.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import random
 import socket
 import sys
@@ -22,6 +29,7 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 from domain.records.app import App
 from domain.records.connection import Connection
@@ -33,15 +41,18 @@ from handlers.common.bootstrap import services
 from local import stack
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from domain.storage.ports import Database
 
+system_getaddrinfo = socket.getaddrinfo
+
 COMPLETIONS = 1_000
-HANGING_HOSTS = 5
-HANGING_SHARE = 0.1
+ATTACKING_SHARE = 0.7
 LIMIT = 1.5
-PATIENCE_SECONDS = 600
+WAIT_SECONDS = 120
+SLOW_SECONDS = 1.8
+SCENARIOS = ("one-host", "many-hosts", "shared-host", "slow", "mixed")
 SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="  # noqa: S105 - for this run only
 REQUEST_XML = '<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerQueryRq requestID="1"/></QBXMLMsgsRq></QBXML>'
 RESPONSE_XML = (
@@ -51,17 +62,22 @@ RESPONSE_XML = (
 )
 
 
-class HealthyReceiver:
-    """Responds to every event at once and stores the time of its arrival."""
+class Receivers:
+    """One server for all receivers. Paths that begin with /hang never respond, and those with /slow respond late."""
 
     def __init__(self) -> None:
         self.arrivals: dict[str, float] = {}
-        arrivals = self.arrivals
+        arrivals, released = self.arrivals, threading.Event()
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 event = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 arrivals.setdefault(event["page_request_id"], time.monotonic())
+                if self.path.startswith("/hang"):
+                    released.wait()
+                    return
+                if self.path.startswith("/slow"):
+                    released.wait(SLOW_SECONDS)
                 self.send_response(204)
                 self.end_headers()
 
@@ -71,18 +87,24 @@ class HealthyReceiver:
         class Server(ThreadingHTTPServer):
             # With a shorter backlog, connections would be dropped, and TCP retries only after a second.
             request_queue_size = 1024
+            daemon_threads = True
 
         self.server = Server(("127.0.0.1", 0), Handler)
+        self.port = self.server.server_port
+        self._released = released
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.url = f"http://127.0.0.1:{self.server.server_port}/"
+
+    def close(self) -> None:
+        """End the server and every exchange."""
+        self._released.set()
+        self.server.shutdown()
 
 
 class Tenant:
     """An app with one connection. Its requests were sent and have a webhook."""
 
-    def __init__(self, store: Database, url: str) -> None:
+    def __init__(self, store: Database) -> None:
         self._store = store
-        self._url = url
         self._app_id, self._connection_id = str(uuid.uuid4()), str(uuid.uuid4())
         now = timestamp(datetime.now(UTC))
         store.commit(
@@ -90,7 +112,7 @@ class Tenant:
             Put(None, Connection(self._connection_id, self._app_id, "", "", now, now)),
         )
 
-    def add(self) -> QueuedRequest:
+    def add(self, url: str) -> QueuedRequest:
         """Store a request that was sent to QuickBooks."""
         now = timestamp(datetime.now(UTC))
         record = QueuedRequest(
@@ -103,65 +125,95 @@ class Tenant:
             inserted_at=now,
             updated_at=now,
             state=State.SENT,
-            webhook=Webhook.to(self._url),
+            webhook=Webhook.to(url),
         )
         self._store.commit(AddRequest(record, REQUEST_XML, ""))
         return record
 
 
-def complete(store: Database, records: Sequence[QueuedRequest]) -> None:
-    """Store the responses of all requests."""
-    start = time.monotonic()
+def url_of(scenario: str, number: int, port: int) -> str:
+    """Return the URL of a receiver of the app that disturbs the others. Its names resolve to loopback."""
+    many = f"{'N' if number % 3 else 'n'}{number}.localhost"
+    match scenario:
+        case "one-host":
+            return f"http://hanging.localhost:{port}/hang"
+        case "many-hosts":
+            return f"http://{many}:{port}/hang/{number}"
+        case "shared-host":
+            return f"http://127.0.0.1:{port}/hang"
+        case "slow":
+            return f"http://{many}:{port}/slow/{number}"
+        case _:
+            return f"http://{many}:{port}/{'hang' if number % 2 else 'quick'}/{number}"
+
+
+def resolved(host: str, port: int, *arguments: Any, **named: Any) -> Any:
+    """Resolve a name like a wildcard DNS record: every name below `localhost` is loopback."""
+    return system_getaddrinfo("127.0.0.1" if host.endswith(".localhost") else host, port, *arguments, **named)
+
+
+def complete(store: Database, records: Sequence[QueuedRequest]) -> dict[str, float]:
+    """Store the responses of all requests. Return the time of each completion."""
+    completed = {}
     for record in records:
+        completed[record.id] = time.monotonic()
         store.commit(ChangeRequest(record, record.moved(State.RESPONSE_RECEIVED, datetime.now(UTC)), RESPONSE_XML))
-    print(f"  {len(records)} requests completed in {time.monotonic() - start:.1f} s", flush=True)
+    return completed
 
 
-def last_arrival(receiver: HealthyReceiver, records: Sequence[QueuedRequest], start: float) -> float:
-    """Wait for the events of all these requests and return the seconds until the last one arrived."""
+def delays(receivers: Receivers, completed: Mapping[str, float], records: Sequence[QueuedRequest]) -> list[float]:
+    """Wait for the events of these requests. Return the sorted seconds from completion to arrival."""
     ids = {record.id for record in records}
-    while ids - receiver.arrivals.keys() and time.monotonic() < start + PATIENCE_SECONDS:
+    end = time.monotonic() + WAIT_SECONDS
+    while ids - receivers.arrivals.keys() and time.monotonic() < end:
         time.sleep(0.05)
-    missing = ids - receiver.arrivals.keys()
+    missing = len(ids - receivers.arrivals.keys())
     if missing:
-        print(f"{len(missing)} events are missing after {PATIENCE_SECONDS} s")
-        return float("inf")
-    return max(receiver.arrivals[one] for one in ids) - start
+        print(f"{missing} events are missing after {WAIT_SECONDS} s")
+    return sorted(receivers.arrivals.get(one, math.inf) - completed[one] for one in ids)
 
 
-def main(completions: int = COMPLETIONS, hosts: int = HANGING_HOSTS) -> int:
-    """Measure both cases, print the times and compare them."""
+def main(completions: int = COMPLETIONS, *scenarios: str) -> int:
+    """Measure the scenarios, print the times and compare them."""
     chance = random.Random(1)  # noqa: S311 - the same order in each run
+    worst = 0.0
     with ExitStack() as exits:
         exits.enter_context(stack.running(log_level="CRITICAL"))
         store = services().store
-        receiver = HealthyReceiver()
-        exits.callback(receiver.server.shutdown)
-        healthy = [Tenant(store, receiver.url) for _ in range(5)]
-        # The operating system accepts their connections, but they never respond.
-        listeners = [exits.enter_context(socket.create_server(("127.0.0.1", 0), backlog=1024)) for _ in range(hosts)]
-        hanging = [Tenant(store, f"http://127.0.0.1:{listener.getsockname()[1]}/") for listener in listeners]
-        slow = round(completions * HANGING_SHARE)
+        exits.enter_context(mock.patch("socket.getaddrinfo", resolved))
+        receivers = Receivers()
+        exits.callback(receivers.close)
+        others = [Tenant(store) for _ in range(5)]
+        attacks = round(completions * ATTACKING_SHARE)
 
-        def measured(name: str, number_hanging: int) -> float:
-            fast = [healthy[index % len(healthy)].add() for index in range(completions - slow)]
-            records = fast + [hanging[index % len(hanging)].add() for index in range(number_hanging)]
+        def measured(name: str, scenario: str | None = None) -> list[float]:
+            usual_url = f"http://127.0.0.1:{receivers.port}/"
+            usual = [others[index % len(others)].add(usual_url) for index in range(completions - attacks)]
+            attacker = Tenant(store)  # a new one, whose receivers are not known yet
+            # Without a scenario, it has as many completions, but its receiver responds at once.
+            urls = [url_of(scenario, n, receivers.port) if scenario else usual_url for n in range(attacks)]
+            records = usual + [attacker.add(url) for url in urls]
             chance.shuffle(records)
-            start, processor = time.monotonic(), time.process_time()
-            complete(store, records)
-            seconds = last_arrival(receiver, fast, start)
-            processor = time.process_time() - processor
-            print(
-                f"{len(fast)} healthy webhooks {name}: {seconds:.1f} s, {processor:.1f} s of the processor", flush=True
-            )
-            return seconds
+            times = delays(receivers, complete(store, records), usual)
+            figures = [percentile(times, share) for share in (0.5, 0.95, 1)]
+            median, most, longest = (f"{figure:.3f} s" for figure in figures)
+            print(f"{name:12} median {median}, 95 % {most}, maximum {longest}", flush=True)
+            return figures
 
-        before = measured("alone", 0)
-        beside = measured("beside hanging receivers", slow)
-        alone = (before + measured("alone", 0)) / 2
-    print(f"{beside / alone:.2f} times as long, with {slow} requests to {hosts} hosts that hang")
-    return 0 if beside <= LIMIT * alone else 1
+        before = measured("alone")
+        for scenario in scenarios or SCENARIOS:
+            beside, after = measured(scenario, scenario), measured("alone")
+            ratios = [figure / ((one + other) / 2) for figure, one, other in zip(beside, before, after, strict=True)]
+            print(f"{scenario:12} {ratios[0]:.2f}, {ratios[1]:.2f} and {ratios[2]:.2f} times as long", flush=True)
+            worst, before = max(worst, ratios[0], ratios[1]), after
+    return 0 if worst <= LIMIT else 1
+
+
+def percentile(times: Sequence[float], share: float) -> float:
+    """Return the time that this share of the sorted times does not exceed."""
+    return times[max(math.ceil(len(times) * share) - 1, 0)]
 
 
 if __name__ == "__main__":
-    sys.exit(main(*(int(argument) for argument in sys.argv[1:])))
+    count, *names = sys.argv[1:] or [str(COMPLETIONS)]
+    sys.exit(main(int(count), *names))

@@ -15,7 +15,8 @@ import time
 import traceback
 import uuid
 import zlib
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,9 @@ SHARDS_REFRESH_SECONDS = 5
 """DynamoDB closes shards and opens new ones."""
 
 STREAM_RETRY_SECONDS = 1
+
+MAX_READS_AHEAD = 100
+"""How many reads of a shard may wait for a lane before the shard is read again."""
 
 DYNAMODB_LOCALS_REMOVAL = "UNKNOWN_TO_SDK_VERSION"
 """The event name when DynamoDB Local (3.3.1) removes an expired item. It omits the user identity."""
@@ -83,6 +87,30 @@ class Pump:
                 self.stopped.wait(self._every_seconds)
 
 
+class _Lane:
+    """The concurrent batches of a shard: each lane delivers its records in order, in its own thread."""
+
+    def __init__(self, deliver: Callable[[list[dict[str, Any]]], None]) -> None:
+        self._deliver = deliver
+        self._waiting: deque[dict[str, Any]] = deque()
+        self._thread = ThreadPoolExecutor(1)
+
+    def add(self, records: list[dict[str, Any]]) -> Future[None]:
+        """Deliver these records after those that were added before. The result is ready when they are delivered."""
+        self._waiting.extend(records)
+        return self._thread.submit(self._deliver_waiting)
+
+    def close(self) -> None:
+        """End after the current delivery."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _deliver_waiting(self) -> None:
+        """Deliver all waiting records together, as Lambda does after a batch that took long."""
+        records = [self._waiting.popleft() for _ in range(len(self._waiting))]
+        if records:
+            self._deliver(records)
+
+
 class StreamPump(Pump):
     """DynamoDB stream → function: each shard in order, from the position of an earlier run or the oldest record."""
 
@@ -117,10 +145,14 @@ class StreamPump(Pump):
         self._reader = f"{function} {self._stream_arn}"
         self._state = state
         self._iterators: dict[str, str | None] = {}
+        self._lanes: dict[str, list[_Lane]] = {}
+        self._reads: dict[str, deque[tuple[str, list[Future[None]]]]] = {}
         self._refreshed_at = 0.0
 
     def step(self) -> bool:
         """Read every shard once."""
+        for shard in self._reads:
+            self._save_position(shard)
         if time.monotonic() - self._refreshed_at > SHARDS_REFRESH_SECONDS:
             self._refresh()
         has_records = False
@@ -136,25 +168,49 @@ class StreamPump(Pump):
                 # Its record is gone: continue with the oldest record of the shard.
                 self._iterators[shard] = self._first_iterator(shard)
                 continue
-            records = [_stream_record(each, self._stream_arn) for each in response["Records"]]
-            matching = [record for record in records if passes(record, self._patterns)]
-            with ThreadPoolExecutor(self._factor) as lanes:
-                list(lanes.map(self.deliver_lane, self.lanes_of(matching)))
             if self.stopped.is_set():
-                return False  # the next run delivers the rest
-            # Saved only after the delivery: after a crash, records are delivered again, not lost.
-            if records and self._state:
-                self._state.put_position(self._reader, shard, records[-1]["dynamodb"]["SequenceNumber"])
+                return False  # the next run delivers the records
+            records = [_stream_record(each, self._stream_arn) for each in response["Records"]]
+            if records:
+                self._deliver_to_lanes(shard, records)
             self._iterators[shard] = response.get("NextShardIterator")
             has_records = has_records or bool(records)
         return has_records
+
+    def _deliver_to_lanes(self, shard: str, records: list[dict[str, Any]]) -> None:
+        """Pass records to the lanes of a shard. A lane that is busy delivers them later, and holds up no other lane."""
+        lanes = self._lanes.setdefault(shard, [_Lane(self.deliver_lane) for _ in range(self._factor)])
+        parts = self.lanes_of([record for record in records if passes(record, self._patterns)])
+        deliveries = [lanes[_lane_number(part[0], self._factor)].add(part) for part in parts]
+        reads = self._reads.setdefault(shard, deque())
+        reads.append((records[-1]["dynamodb"]["SequenceNumber"], deliveries))
+        wait(deliveries, STREAM_POLL_SECONDS)
+        while len(reads) > MAX_READS_AHEAD and not self.stopped.is_set():
+            wait(reads[0][1], STREAM_POLL_SECONDS)
+            self._save_position(shard)
+        self._save_position(shard)
+
+    def _save_position(self, shard: str) -> None:
+        """Save how far a shard was delivered. After a crash, records are delivered again, not lost."""
+        reads, position = self._reads[shard], None
+        while reads and all(delivery.done() for delivery in reads[0][1]):
+            position = reads.popleft()[0]
+        if position and self._state and not self.stopped.is_set():
+            self._state.put_position(self._reader, shard, position)
+
+    def join(self, seconds: float) -> None:
+        """Wait until the pump and its deliveries have ended, at most `seconds` each."""
+        super().join(seconds)
+        wait([delivery for reads in self._reads.values() for _, each in reads for delivery in each], seconds)
+        for lanes in self._lanes.values():
+            for lane in lanes:
+                lane.close()
 
     def lanes_of(self, records: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
         """Split the records of a shard by their keys, as Lambda does for concurrent batches (ParallelizationFactor)."""
         lanes: list[list[dict[str, Any]]] = [[] for _ in range(self._factor)]
         for record in records:
-            keys = json.dumps(record["dynamodb"]["Keys"], sort_keys=True)
-            lanes[zlib.crc32(keys.encode()) % self._factor].append(record)
+            lanes[_lane_number(record, self._factor)].append(record)
         return [lane for lane in lanes if lane]
 
     def deliver_lane(self, records: list[dict[str, Any]]) -> None:
@@ -328,6 +384,11 @@ def pumps_of(
             elif event.type != "Api":
                 raise TemplateError(f"event source {event.type} is not supported by local/pumps.py")
     return pumps
+
+
+def _lane_number(record: Mapping[str, Any], factor: int) -> int:
+    keys = json.dumps(record["dynamodb"]["Keys"], sort_keys=True)
+    return zlib.crc32(keys.encode()) % factor
 
 
 def _failures(result: Any, source: Mapping[str, Any]) -> list[str]:

@@ -11,7 +11,8 @@ from domain.records.request import QueuedRequest, State
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.timestamps import timestamp
-from domain.webhooks.delivery import Attempted, Deliverer, SlowHosts
+from domain.webhooks.delivery import Attempted, Deliverer
+from domain.webhooks.patience import Patience
 from domain.webhooks.ports import DeliveryFailed, HttpResponse, PlannedAttempt
 from handlers.views.webhook_event import event_body
 from tests.support.builders import APP_ID, NOON, REQUEST_XML, FixedClock, a_record
@@ -110,7 +111,7 @@ class DeliverySetup:
         self.receiver = ScriptedReceiver(self.calls, deque(responses))
         self.queue = PlannedAttempts(self.calls)
         self.deliverer = Deliverer(
-            self.store, event_body, self.receiver, self.queue, self.clock, lambda: 0.5, SlowHosts(self.clock)
+            self.store, event_body, self.receiver, self.queue, self.clock, lambda: 0.5, Patience(self.clock)
         )
         self.store.commit(Put(None, App(APP_ID, "Shop", timestamp(NOON), secrets)))
         self.calls.clear()

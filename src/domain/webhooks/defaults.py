@@ -37,12 +37,23 @@ MAX_PARALLEL_ATTEMPTS = 50
 MAX_FIRST_ATTEMPTS_PER_APP = 20
 """A batch makes at most this many first attempts of one app at once, so an app cannot overload its receiver."""
 
-SLOW_HOST_DURATION = timedelta(minutes=1)
-"""How long the stream consumer makes no attempts to a host that timed out once. A second time-out would delay the
-webhooks of all apps again, and the retry queue is only a second slower."""
+SLOW_SECONDS = 1.5
+"""A first attempt that takes longer is slow. A busy function needs a good part of this time itself."""
 
-MAX_SLOW_HOSTS = 1_000
-"""The number of hosts that a process remembers. Each takes about 200 bytes."""
+TRIAL_SECONDS = 0.5
+"""How long an attempt waits for the first attempt of its app to another receiver that is not known yet."""
+
+PATIENCE_SECONDS = 2.0
+"""The stream consumer waits this many seconds a minute for the slow receivers of an app: one time-out. While less than
+SLOW_SECONDS is left, the app gets no first attempts."""
+
+SLOW_DURATION = timedelta(minutes=1)
+"""How long the stream consumer makes no attempts of an app to a receiver that was slow, and how long it takes until the
+patience with an app is restored. The retry queue is only a second slower."""
+
+MAX_REMEMBERED_HOSTS = 1_000
+MAX_REMEMBERED_APPS = 1_000
+"""What a process remembers of each app, and of how many apps. A host takes about 200 bytes."""
 
 CLOCK_TOLERANCE = timedelta(seconds=1)
 """A planned attempt may be this early, because clocks differ and SQS counts whole seconds."""

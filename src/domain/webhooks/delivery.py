@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
-from urllib.parse import urlsplit
 
-from domain.errors import Conflict
+from domain.errors import Conflict, InvalidRequest
 from domain.records.request import ENDED, QueuedRequest, Tombstone
 from domain.records.webhook import WebhookAttempt, WebhookState
 from domain.storage.changes import ChangeRequest
 from domain.timestamps import timestamp
+from domain.webhooks.addresses import parse_url
 from domain.webhooks.defaults import (
     ATTEMPT_TIMEOUT_SECONDS,
     CLOCK_TOLERANCE,
@@ -31,9 +31,8 @@ from domain.webhooks.defaults import (
     MAX_BODY_BYTES,
     MAX_OLDER_RESPONSE_BYTES,
     MAX_RESPONSE_BYTES,
-    MAX_SLOW_HOSTS,
-    SLOW_HOST_DURATION,
 )
+from domain.webhooks.patience import Refused
 from domain.webhooks.ports import DeliveryFailed, HttpResponse, PlannedAttempt
 from domain.webhooks.schedule import next_attempt_at
 from domain.webhooks.signature import signature_headers
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from domain.ports import Clock
     from domain.records.request import StoredRequest
     from domain.storage.ports import Database, Delivery
+    from domain.webhooks.patience import Patience
     from domain.webhooks.ports import RetryQueue, WebhookSender
 
     Response: TypeAlias = HttpResponse | DeliveryFailed
@@ -117,31 +117,6 @@ class NotRecorded(Exception):
     """
 
 
-class SlowHosts:
-    """The hosts of receivers that did not respond in time to this process.
-
-    A host that times out is slow for SLOW_HOST_DURATION, or until it responds in time.
-    """
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._timeouts: dict[str, datetime] = {}
-
-    def record(self, host: str, *, timed_out: bool) -> None:
-        """Record the result of an attempt."""
-        if not timed_out:
-            self._timeouts.pop(host, None)
-            return
-        if len(self._timeouts) >= MAX_SLOW_HOSTS:
-            self._timeouts.clear()
-        self._timeouts[host] = self._clock()
-
-    def __contains__(self, host: str) -> bool:
-        """Return whether the host is slow."""
-        last = self._timeouts.get(host)
-        return last is not None and self._clock() - last < SLOW_HOST_DURATION
-
-
 @dataclass(frozen=True, slots=True)
 class Deliverer:
     """Makes webhook attempts. `random` returns numbers in [0, 1), which spread the retries.
@@ -155,23 +130,27 @@ class Deliverer:
     retries: RetryQueue
     clock: Clock
     random: Callable[[], float]
-    slow_hosts: SlowHosts
+    patience: Patience
 
     def first_attempt(self, record: QueuedRequest) -> Attempted | Deferred | None:
         """Make the first attempt of a round with a short time limit, or defer it.
 
         Returns None if the attempt is no longer needed. Raises the same errors as `attempt`.
         """
-        host = urlsplit(record.webhook.url or "").netloc
-        if host in self.slow_hosts:
-            return self.defer(record, "The receiver recently did not respond in time.")
-        start = self.clock()
-        delivery = self._delivery(PlannedAttempt.of(record, record.webhook.attempts_in_round, start))
-        if delivery is None:
-            return None
-        response = self._post(delivery, start, FIRST_ATTEMPT_TIMEOUT_SECONDS)
+        host = receiver_of(record.webhook.url or "")
+        try:
+            turn = self.patience.begin(record.app_id, host)
+        except Refused as refused:
+            return self.defer(record, str(refused))
+        try:
+            start = self.clock()
+            delivery = self._delivery(PlannedAttempt.of(record, record.webhook.attempts_in_round, start))
+            if delivery is None:
+                return None
+            response = self._post(delivery, start, FIRST_ATTEMPT_TIMEOUT_SECONDS)
+        finally:
+            self.patience.end(record.app_id, host, turn)
         timed_out = isinstance(response, DeliveryFailed) and response.timed_out
-        self.slow_hosts.record(host, timed_out=timed_out)
         return self.defer(record, str(response)) if timed_out else self._finish(delivery, response, start)
 
     def defer(self, record: QueuedRequest, reason: str) -> Deferred:
@@ -268,6 +247,15 @@ class Deliverer:
             else:
                 return True
         raise NotRecorded(f"{result.record.id}: the record changed {MAX_COMMITS} times during the commit.")
+
+
+def receiver_of(url: str) -> str:
+    """Return the host and the port of a URL, in one form for all spellings."""
+    try:
+        receiver = parse_url(url)
+    except InvalidRequest:
+        return ""
+    return receiver.host_header
 
 
 def needs_first_attempt(before: QueuedRequest | None, after: QueuedRequest) -> bool:

@@ -168,7 +168,8 @@ class Services:
     @cached_property
     def deliverer(self) -> Deliverer:
         """Makes webhook attempts."""
-        from domain.webhooks.delivery import Deliverer, SlowHosts
+        from domain.webhooks.delivery import Deliverer
+        from domain.webhooks.patience import Patience
         from handlers.views.webhook_event import event_body
 
         return Deliverer(
@@ -178,7 +179,7 @@ class Services:
             self.retry_queue,
             self.clock,
             self.chance,
-            SlowHosts(self.clock),
+            Patience(self.clock),
         )
 
 

@@ -22,7 +22,8 @@ from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from domain.timestamps import timestamp
 from domain.webhooks.addresses import UrlRules
-from domain.webhooks.delivery import Deliverer, SlowHosts
+from domain.webhooks.delivery import Deliverer
+from domain.webhooks.patience import Patience
 from handlers import deliver_webhook, retry_webhook
 from handlers.views.webhook_event import event_body
 from local.emulated_dynamodb import emulated_dynamodb
@@ -65,7 +66,7 @@ class Stack:
         self.store.commit(Put(None, a_connection()), Put(None, App(APP_ID, "Shop", timestamp(NOON), (SECRET,))))
         self.services = services_with(self.store, self.clock)
         self.services.deliverer = Deliverer(
-            self.store, event_body, sender, queue, self.clock, lambda: 0.5, SlowHosts(self.clock)
+            self.store, event_body, sender, queue, self.clock, lambda: 0.5, Patience(self.clock)
         )
         self.calls: Counter[str] = Counter()
         client.meta.events.register("before-call.dynamodb", lambda model, **_: self.calls.update([model.name]))

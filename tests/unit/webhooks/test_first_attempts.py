@@ -6,14 +6,12 @@ from domain.records.webhook import WebhookState
 from domain.webhooks.defaults import (
     ATTEMPT_TIMEOUT_SECONDS,
     FIRST_ATTEMPT_TIMEOUT_SECONDS,
-    MAX_SLOW_HOSTS,
-    SLOW_HOST_DURATION,
 )
-from domain.webhooks.delivery import Attempted, Deferred, RetryAt, SlowHosts, Succeeded
+from domain.webhooks.delivery import Attempted, Deferred, RetryAt, Succeeded
 from domain.webhooks.ports import DeliveryFailed, HttpResponse
-from tests.support.builders import FixedClock
 from tests.support.webhooks import DeliverySetup, a_webhook, first_attempt
 
+OTHER_APP_ID = "a0000000-0000-4000-8000-000000000002"
 TIMED_OUT = DeliveryFailed("hooks.example.com did not respond within 2 seconds.", timed_out=True)
 
 
@@ -65,8 +63,9 @@ def test_a_first_attempt_that_is_cut_off_is_repeated_through_the_queue_and_does_
     assert (webhook.state, webhook.attempts_in_round) == (WebhookState.SUCCEEDED, 1)
 
 
-def test_a_host_that_timed_out_is_skipped_until_the_queue_retries() -> None:
+def test_after_a_time_out_the_attempts_of_the_app_are_left_to_the_queue() -> None:
     setup = DeliverySetup(TIMED_OUT)
+    setup.receiver.while_responding = lambda: setup.clock.advance(seconds=2)
     setup.deliverer.first_attempt(setup.add())
     record = setup.add()
 
@@ -74,8 +73,8 @@ def test_a_host_that_timed_out_is_skipped_until_the_queue_retries() -> None:
 
     assert isinstance(result, Deferred)
     assert setup.calls == ["plan"]
-    other_host = setup.add(webhook=a_webhook(url="https://other.example.com/qb"))
-    assert isinstance(setup.deliverer.first_attempt(other_host), Attempted)
+    other_app = setup.add(app_id=OTHER_APP_ID)
+    assert isinstance(setup.deliverer.first_attempt(other_app), Attempted)
 
 
 def test_a_first_attempt_that_is_no_longer_needed_is_dropped() -> None:
@@ -84,51 +83,3 @@ def test_a_first_attempt_that_is_no_longer_needed_is_dropped() -> None:
 
     assert setup.deliverer.first_attempt(record) is None
     assert setup.receiver.posts == []
-
-
-# --- Which hosts are slow
-
-
-def a_slow_host(clock: FixedClock) -> SlowHosts:
-    """Return a memory in which `slow.example` has timed out."""
-    hosts = SlowHosts(clock)
-    hosts.record("slow.example", timed_out=True)
-    return hosts
-
-
-def test_a_host_is_slow_for_a_minute_after_a_timeout() -> None:
-    clock = FixedClock()
-    hosts = a_slow_host(clock)
-
-    assert "slow.example" in hosts
-    assert "fast.example" not in hosts
-    clock.now += SLOW_HOST_DURATION
-    assert "slow.example" not in hosts
-
-
-def test_each_timeout_begins_the_minute_again() -> None:
-    clock = FixedClock()
-    hosts = a_slow_host(clock)
-    clock.now += SLOW_HOST_DURATION / 2
-
-    hosts.record("slow.example", timed_out=True)
-    clock.now += SLOW_HOST_DURATION / 2
-
-    assert "slow.example" in hosts
-
-
-def test_a_response_in_time_makes_a_host_fast() -> None:
-    hosts = a_slow_host(FixedClock())
-
-    hosts.record("slow.example", timed_out=False)
-
-    assert "slow.example" not in hosts
-
-
-def test_the_number_of_remembered_hosts_is_bounded() -> None:
-    hosts = a_slow_host(FixedClock())
-
-    for number in range(MAX_SLOW_HOSTS):
-        hosts.record(f"{number}.example", timed_out=True)
-
-    assert "slow.example" not in hosts
