@@ -7,6 +7,7 @@ queries that the Web Connector makes by itself when a session begins (host, comp
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from simulator.basics.errors import PARSE_ERROR, ConnectorClosed, HresultError, RequestError
@@ -127,6 +128,8 @@ class FaultyCompany:
                 if fault.action == "forget":
                     with self.lock:
                         self._company.message_sets.forget(application)
+                if fault.action == "copied-file":
+                    self._open = self._copy(fault.path)
                 if fault.action == "wrong-file":
                     self._open = self._another_company(fault.file_id)
             session = FaultySession(
@@ -136,6 +139,16 @@ class FaultyCompany:
             return session
         finally:
             self._plan.passed("session", machine=self._machine.number)
+
+    def _copy(self, path: str) -> Company:
+        """Return a copy of the company file, with the same FileID. It was made before any message set was stored."""
+        if self.elsewhere is None:
+            company = self._company
+            self.elsewhere = Company.empty(name=company.name, now=company.clock.now, product=company.product)
+            self.elsewhere.restore(replace(company.snapshot(), message_sets={}, executed=()))
+        self.elsewhere.path = path
+        self.elsewhere.private_fields = self._company.private_fields
+        return self.elsewhere
 
     def _another_company(self, file_id: str | None) -> Company:
         """Return the other company that is open, with the FileID of another connection or without one."""

@@ -102,6 +102,11 @@ _PROCESS = {
 _SESSION = {
     "open-error": Form("the company cannot be opened", {"hresult": "0x80040414", "message": None}, "hresult"),
     "wrong-file": Form("another company is open; its FileID is file_id, '' for no mark", {"file_id": None}, "file_id"),
+    "copied-file": Form(
+        "a copy of the company is open at `path`: it has the same FileID and knows no message set",
+        {"path": "D:\\Backup\\Simulated Company.QBW"},
+        "path",
+    ),
     "forbidden-characters": Form("the company's facts refer to a character that XML forbids", {}),
     "forget": Form("QuickBooks has forgotten all kept responses when the session begins", {}),
 }
@@ -171,6 +176,7 @@ class Fault:
     after_execution: bool = False
     megabytes: float = 0.0
     file_id: str | None = None
+    path: str = ""
     until: Event | None = None
     name: str | None = None
 

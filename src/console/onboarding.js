@@ -184,7 +184,7 @@ function Live({ progress, error, hasPassword, newPassword, busy, explain }) {
       <p class="row"><${Button} kind="small" busy=${busy} onClick=${hasPassword ? () => show("password") : newPassword}>${hasPassword ? "Go to the password" : "Show a new password"}<//></p><//>`;
   }
   if (problem && progress.has_called) {
-    const isOtherFile = problem.code === "company_file_mismatch";
+    const isOtherFile = ["company_file_mismatch", "company_file_moved"].includes(problem.code);
     return html`<${LiveNote} tone="red" title=${isOtherFile ? "Another company file is open" : "The Web Connector called, but it cannot reach QuickBooks"}>
       <p>${problem.message}</p>${problem.hint && html`<p>${problem.hint}</p>`}
       <p class="row"><${Button} kind="small" onClick=${() => explain(isOtherFile ? "file" : "start")}>What to click<//></p><//>`;

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from domain.connections import passwords
-from domain.errors import InvalidRequest
-from domain.records.connection import COMPANY_FILE_MISMATCH, Connection
+from domain.errors import InvalidRequest, InvalidState
+from domain.records.connection import COMPANY_FILE_MOVED, HELD_BY_COMPANY_FILE, Connection
 from domain.records.ownership import owned_connection
 from domain.records.session import Session
 from domain.storage.changes import Put
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 MIN_PASSWORD_LENGTH = 12
 MAX_PASSWORD_LENGTH = 128
 """The allowed length of a password that the caller chooses (docs/reference/service-contract.md, Limits)."""
+
+
+MAX_PATHS = 10
+"""Maximum number of paths at which a company file is accepted. The list is part of the connection and its sessions."""
 
 
 class ConnectionService:
@@ -101,10 +105,34 @@ class ConnectionService:
 
         def without_pin(before: Connection) -> dict[str, Any]:
             error = before.last_error
-            mismatch = error is not None and error["code"] == COMPANY_FILE_MISMATCH
-            return {"file_pinned": False, "last_error": None if mismatch else error}
+            held = error is not None and error["code"] in HELD_BY_COMPANY_FILE
+            return {"file_pinned": False, "company_file_paths": (), "last_error": None if held else error}
 
         return self._change(app_id, connection_id, without_pin)
+
+    def accept_company_file(self, app_id: str, connection_id: str) -> Connection:
+        """Accept the path at which the last session found the connection's company file.
+
+        Raises NotFound. Raises InvalidState if no path waits to be accepted, or MAX_PATHS paths are accepted.
+        """
+
+        def with_path(before: Connection) -> dict[str, Any]:
+            error = before.last_error or {}
+            if error.get("code") != COMPANY_FILE_MOVED:
+                raise InvalidState(
+                    "No path waits to be accepted: the last session did not find the company file at another path. "
+                    "Open the file in QuickBooks, choose Update Selected in the Web Connector, and try again.",
+                    {"last_error": error.get("code"), "company_file_paths": list(before.company_file_paths)},
+                )
+            if len(before.company_file_paths) >= MAX_PATHS:
+                raise InvalidState(
+                    f"A company file is accepted at {MAX_PATHS} paths at most. To accept only the open file: "
+                    "POST …/reset_company_file.",
+                    {"company_file_paths": list(before.company_file_paths)},
+                )
+            return {"company_file_paths": (*before.company_file_paths, error["path"]), "last_error": None}
+
+        return self._change(app_id, connection_id, with_path)
 
     def set_password(
         self,

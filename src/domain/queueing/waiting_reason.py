@@ -5,9 +5,9 @@ Only one reason is shown. This is the order of precedence; reasons that need a p
 1. `paused`: a person paused the connection.
 2. `wrong_password`: the last login failed, so no session begins until the password is correct.
 3. `never_connected`: no Web Connector has logged in, so there are no other facts.
-4. `quickbooks_failing`, `company_file_mismatch`, `quickbooks_unreachable`: the last report of the Web Connector.
-   Nothing is sent until a session succeeds. A closed window or a missing Web Connector must not hide a problem that a
-   person has to solve.
+4. `quickbooks_failing`, `company_file_mismatch`, `company_file_moved`, `quickbooks_unreachable`: the last report of the
+   Web Connector. Nothing is sent until a session succeeds. A closed window or a missing Web Connector must not hide a
+   problem that a person has to solve.
 5. `outside_sync_window`: it ends by itself. It precedes `not_seen`, because the machine may be off at these hours.
 6. `not_seen`: the Web Connector has not called for longer than any interval that the service sets.
 7. `recovering`, `requests_ahead`, `next_session`: nothing blocks the request. They say what happens next.
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from domain.records.connection import COMPANY_FILE_MISMATCH
+from domain.records.connection import COMPANY_FILE_MISMATCH, COMPANY_FILE_MOVED, HELD_BY_COMPANY_FILE
 from domain.records.request import QUEUED, State
 from domain.timestamps import timestamp
 from domain.web_connector.session.polling import MAX_POSTPONEMENT_SECONDS
@@ -35,6 +35,7 @@ CODES = (
     "wrong_password",
     "never_connected",
     COMPANY_FILE_MISMATCH,
+    COMPANY_FILE_MOVED,
     "quickbooks_failing",
     "quickbooks_unreachable",
     "outside_sync_window",
@@ -179,8 +180,8 @@ def _backs_off(backoff: Backoff, error: dict[str, Any], url: str) -> WaitingReas
 
 def _reported(error: dict[str, Any], not_seen: str | None) -> WaitingReason:
     """Return the reason for the last error that the Web Connector reported."""
-    if error["code"] == COMPANY_FILE_MISMATCH:
-        code, message = COMPANY_FILE_MISMATCH, error["message"]
+    if error["code"] in HELD_BY_COMPANY_FILE:
+        code, message = error["code"], error["message"]
     else:
         code, message = "quickbooks_unreachable", f"QuickBooks could not be reached: {error['message']}"
     return WaitingReason(code, f"{message} {not_seen}" if not_seen else message, error.get("hint"))

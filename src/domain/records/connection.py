@@ -10,6 +10,12 @@ from domain.records.sync_window import SyncWindow
 COMPANY_FILE_MISMATCH = "company_file_mismatch"
 """The code of `last_error` while another company file is open. Nothing is sent."""
 
+COMPANY_FILE_MOVED = "company_file_moved"
+"""The code of `last_error` while a file with the connection's mark is open at a path that nobody has accepted. It may
+be a copy or a restored backup, so nothing is sent."""
+
+HELD_BY_COMPANY_FILE = frozenset({COMPANY_FILE_MISMATCH, COMPANY_FILE_MOVED})
+
 
 @dataclass(frozen=True, slots=True)
 class OnboardingLink:
@@ -39,7 +45,8 @@ class Connection:
 
     `owner_id`, `file_id`: the GUIDs of the `.qwc` file, in upper case without braces. `file_id` is the FileID mark
     of the pinned company file. If no file is pinned (`file_pinned` is false), the next file with a mark is pinned.
-    `file_id_seen` is the mark that the last session found. `company_file_seen` is the path of that file.
+    `file_id_seen` is the mark that the last session found. `company_file_paths` are the paths at which
+    that file is accepted: the first one that was found, and those that somebody accepted.
 
     `password_hash`: a scrypt string, or None until a password is set.
     `password_changed_at`: when the password was last set.
@@ -72,7 +79,7 @@ class Connection:
     qbxml_version: str | None = None
     quickbooks_product_name: str | None = None
     country: str | None = None
-    company_file_seen: str | None = None
+    company_file_paths: tuple[str, ...] = ()
     file_id_seen: str | None = None
     file_pinned: bool = True
     last_error: dict[str, Any] | None = None

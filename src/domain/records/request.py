@@ -94,8 +94,8 @@ class Recovery:
 
     `response_lost` means that the write was sent at least once and no response arrived. `active` means that QuickBooks
     may have executed the write, so the service asks for the stored response before it sends the write again. `sessions`
-    counts the sessions that asked. `company_file_mark` is the FileID mark of the company file that the write was last
-    sent to. QuickBooks must have that file open to tell that it never executed the write. QuickBooks may still be
+    counts the sessions that asked. `company_file_key` identifies the company file that the write was last sent to, by
+    mark and path. QuickBooks must have that file open to tell that it never executed the write. QuickBooks may still be
     executing the write until `running_until`, so it cannot tell before that time that it never executes the write. None
     means that it has finished.
     """
@@ -103,7 +103,7 @@ class Recovery:
     response_lost: bool = False
     active: bool = False
     sessions: int = 0
-    company_file_mark: str | None = None
+    company_file_key: str | None = None
     running_until: str | None = None
 
 
@@ -225,11 +225,11 @@ class QueuedRequest:
         return self.moved(State.TICKETED, now, last_session_id=session_id)
 
     def handed_out(
-        self, now: datetime, *, company_file_mark: str | None = None, page_size: int | None = None
+        self, now: datetime, *, company_file_key: str | None = None, page_size: int | None = None
     ) -> QueuedRequest:
         """Return the claimed record after it was sent. During recovery, the status check was sent instead.
 
-        `company_file_mark` is the mark of the open company file. `page_size` is the number of requested objects.
+        `company_file_key` identifies the open company file. `page_size` is the number of requested objects.
         """
         recovery, paging = self.recovery, self.paging
         if recovery.active:
@@ -237,7 +237,7 @@ class QueuedRequest:
         if self.is_read:
             paging = replace(paging, page_size=page_size)
         else:
-            recovery = replace(recovery, company_file_mark=company_file_mark)
+            recovery = replace(recovery, company_file_key=company_file_key)
         return self.moved(State.SENT, now, sessions=self.sessions + 1, paging=paging, recovery=recovery)
 
     def requeued(self, now: datetime, *, page_size: int | None = None, counts: bool = True) -> QueuedRequest:

@@ -74,11 +74,11 @@ class LastResponse:
 class OpenCompanyFile:
     """The company file that QuickBooks has open.
 
-    `mark` is its FileID mark (no braces, upper case). `is_fallback` means that the connection's path could not
-    be opened and the Web Connector used the open file.
+    `key` identifies it by its FileID mark and its path, and is None if it has no mark. `is_fallback` means that the
+    connection's path could not be opened and the Web Connector used the open file.
     """
 
-    mark: str | None = None
+    key: str | None = None
     is_fallback: bool = False
 
 

@@ -123,6 +123,8 @@ def _log_fields(call: Call, reply: Reply) -> Mapping[str, str | int]:
         fields["connection_id"] = reply.connection_id
     if reply.request_id:
         fields["request_id"] = reply.request_id
+    if reply.problem:
+        fields["problem"] = reply.problem
     match call.method, reply.result:
         case _, int() as progress:
             fields["progress"] = progress

@@ -45,6 +45,9 @@ class ConnectionView(TypedDict):
     company_file_pinned: Annotated[
         bool, Schema("False after `reset_company_file`, until a session has found a company file")
     ]
+    company_file_paths: Annotated[
+        list[str], Schema("Paths at which the company file is accepted; see `accept_company_file`")
+    ]
     webhook_url: Annotated[
         str | None, Schema("Webhook URL for requests that do not specify one. A read-only key sees only the origin")
     ]
@@ -57,7 +60,7 @@ class ConnectionView(TypedDict):
         dict[str, Any] | None,
         Schema(
             "The last error that kept the Web Connector from QuickBooks: `code`, `reason` (a stable name, "
-            "docs/quickbooks-errors.md), `message`, `hint`, `at`, and `hresult` or `file_id`."
+            "docs/quickbooks-errors.md), `message`, `hint`, `at`, and `hresult`, or `file_id` and `path`."
         ),
     ]
     login_failed_at: Annotated[
@@ -114,6 +117,7 @@ def connection(stored: Connection, now: datetime, onboarding_url: str | None = N
         "name": stored.name,
         "company_file": stored.company_file,
         "company_file_pinned": stored.file_pinned,
+        "company_file_paths": list(stored.company_file_paths),
         "webhook_url": stored.webhook_url,
         "last_connected_at": stored.last_connected_at,
         "status": stored.status,

@@ -49,6 +49,7 @@ def test_a_connection_has_the_fields_of_the_contract(deployment: Deployment) -> 
         "login_failed_at": None,
         "password_changed_at": None,
         "company_file_pinned": True,
+        "company_file_paths": [],
         "sync_window": None,
         "linger_seconds": 0,
         "paused_at": None,
@@ -145,6 +146,29 @@ def test_a_reset_lifts_the_pin_and_clears_the_mismatch(deployment: Deployment) -
     assert first.json["data"]["last_error"] is None
     assert second.json["data"]["company_file_pinned"] is False
     assert deployment.stranger.call("POST", f"{URL}/reset_company_file").status == 404
+
+
+def test_a_company_file_at_another_path_is_accepted_by_a_call(deployment: Deployment) -> None:
+    store = deployment.store
+    before = store.connection(CONNECTION_ID)
+    assert before
+    error = {
+        "code": "company_file_moved",
+        "message": "at another path",
+        "path": "D:\\acme.qbw",
+        "at": before.updated_at,
+    }
+    after = before.changed(before.updated_at, last_error=error, company_file_paths=("C:\\acme.qbw",))
+    store.commit(Put(before, after))
+
+    first = deployment.api.call("POST", f"{URL}/accept_company_file")
+    second = deployment.api.call("POST", f"{URL}/accept_company_file")
+
+    assert first.status == 200
+    assert first.json["data"]["last_error"] is None
+    assert first.json["data"]["company_file_paths"] == ["C:\\acme.qbw", "D:\\acme.qbw"]
+    assert (second.status, second.json["error"]["code"]) == (400, "invalid_state")
+    assert deployment.stranger.call("POST", f"{URL}/accept_company_file").status == 404
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])

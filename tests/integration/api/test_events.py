@@ -82,6 +82,9 @@ class NoRetries:
         raise AssertionError(f"nothing is to be tried again: {ticket}")
 
 
+MOVED = {"code": "company_file_moved", "message": "The company file is open at another path.", "path": "D:\\acme.qbw"}
+
+
 def filled_store(function: str) -> FakeStore:
     """Return a store with the records that the events mention."""
     store = FakeStore()
@@ -89,7 +92,7 @@ def filled_store(function: str) -> FakeStore:
     store.commit(
         Put(None, App(APP_ID, "Shop", timestamp(NOON), ("whsec_" + "A" * 43 + "=",))),
         Put(None, ApiKey(api_key_hash(KEY), APP_ID, Scope.FULL, KEY[:11], timestamp(NOON))),
-        Put(None, a_connection(onboarding=LINK)),
+        Put(None, a_connection(onboarding=LINK, last_error=MOVED)),
         AddRequest(record, REQUEST_XML, "ann"),
     )
     if function in ENDED:

@@ -41,6 +41,7 @@ from tests.integration.api.test_events import (
     HOOK,
     KEY,
     LINK,
+    MOVED,
     REQUEST_ID,
     LambdaContext,
     NoRetries,
@@ -134,7 +135,7 @@ def deployed_as(recorder: Recorder, function: str) -> Iterator[None]:
 def fill(store: DynamoDBStore, function: str) -> None:
     """Store the records that the events mention, a silent session and a deleted connection."""
     record = a_record(id=REQUEST_ID, webhook=Webhook.to(HOOK))
-    connection, silent = a_connection(onboarding=LINK), a_session()
+    connection, silent = a_connection(onboarding=LINK, last_error=MOVED), a_session()
     store.commit(Put(None, App(APP_ID, "Shop", timestamp(NOON), ("whsec_" + "A" * 43 + "=",))))
     store.commit(Put(None, ApiKey(api_key_hash(KEY), APP_ID, Scope.FULL, KEY[:11], timestamp(NOON))))
     store.commit(Put(None, connection))

@@ -150,9 +150,10 @@ class Drain:
 
     def executions(self, record: QueuedRequest) -> int:
         """Return how often QuickBooks executed a write. A locked object prevents the execution."""
+        copy = self.interrupted_company.copy
         return sum(
             execution.message_set_id == record.message_set_id and execution.status_code != LOCKED
-            for execution in self.company.writes
+            for execution in self.company.writes + (copy.writes if copy else [])
         )
 
     def check(self) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 
 from domain.errors import Gone, InFlight, InvalidState, NotFound
-from domain.records.connection import COMPANY_FILE_MISMATCH
+from domain.records.connection import COMPANY_FILE_MISMATCH, COMPANY_FILE_MOVED
 from domain.records.request import TRANSITIONS, State
 from domain.records.session import MAX_EXECUTION_SECONDS, SILENCE_SECONDS, session_id
 from domain.web_connector.session.lingering import NO_OP
@@ -166,19 +166,20 @@ class Interleavings(RuleBasedStateMachine):
         assert self.system.soap("receiveResponseXML", ticket, "<QBXML/>", "", "") == OVER
         assert self.system.soap("getLastError", ticket) == "Another session of this user has begun."
 
-    @rule(number=CONNECTIONS, file=st.sampled_from([File.OTHERS, File.UNMARKED]), trouble=TROUBLE)
+    @rule(number=CONNECTIONS, file=st.sampled_from([File.OTHERS, File.UNMARKED, File.COPY]), trouble=TROUBLE)
     def open_a_wrong_file(self, number: int, file: File, trouble: Trouble) -> None:
         """Open a wrong company file. No request is sent to it, and the connection reports it."""
         connection = self.system.store.connection(self.system.connections[number].id)
-        if not connection.file_pinned or (file is File.UNMARKED and not connection.file_id_seen):
+        if not connection.file_pinned or (file is not File.OTHERS and not connection.company_file_paths):
             return
+        code = COMPANY_FILE_MOVED if file is File.COPY else COMPANY_FILE_MISMATCH
         ticket, status = self.system.log_in(number) or ("", "")
         if status in {"none", "busy"}:
             return
         assert self.system.send(ticket, number, file, trouble) == ""
         if trouble is None:
             assert self.session(ticket).ended
-            assert self.system.store.connection(connection.id).last_error["code"] == COMPANY_FILE_MISMATCH
+            assert self.system.store.connection(connection.id).last_error["code"] == code
 
     @rule(
         target=fetched,

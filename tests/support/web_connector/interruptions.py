@@ -8,13 +8,14 @@ from __future__ import annotations
 import random
 import uuid
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from domain.records.session import MAX_EXECUTION_SECONDS
 from domain.storage.ports import Database
+from simulator import Company
 from simulator.basics.errors import ConnectorClosed, HresultError, RequestError, TransportError
 from simulator.web_connector.soap import NAMESPACE
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from datetime import datetime
 
-    from simulator.company import Company, CompanySession
+    from simulator.company import CompanySession
     from tests.support.builders import FixedClock
     from tests.support.web_connector.connector import Connector
 
@@ -31,8 +32,9 @@ PORT_METHODS = frozenset(
 )
 """Every method of the store."""
 
-BUDGETS = {"authenticate": 4, "sendRequestXML": 5, "receiveResponseXML": 3, "closeConnection": 3}
-"""Calls of the store. `sendRequestXML` makes five if it claims while lingering, or takes a portion for a page."""
+BUDGETS = {"authenticate": 4, "sendRequestXML": 5, "receiveResponseXML": 3, "closeConnection": 4}
+"""Calls of the store. `sendRequestXML` makes five if it claims while lingering, or takes a portion for a page.
+`closeConnection` makes four after an exception that did not tell whether a write was executed."""
 OTHER_BUDGET = 5
 
 SENDING_SECONDS = 5
@@ -55,9 +57,14 @@ IN_A_COMMIT = (*TERMINATIONS, CONCURRENT_COPY)
 STILL_EXECUTING = ("runs-on", "fails-and-runs-on", "runs-during-logins")
 """QuickBooks executes the request for a random time. Meanwhile, the Web Connector is ended, or the call to QuickBooks
 fails, or another machine logs in again and again."""
+COPY_OPENED = "copy-opened"
+"""QuickBooks executes the request, and its response is lost. Then a copy is open that was made before."""
+COPY_PATH = "D:\\Backup\\Simulated Company.QBW"
+SESSIONS_IN_THE_COPY = 3
 IN_QUICKBOOKS = (
     *("fails-before", "fails-after", "locked", "late-by-one", "late-by-two", "last-of-all"),
     *STILL_EXECUTING,
+    COPY_OPENED,
 )
 """The request processor crashes before or after execution, the object is locked, or the request is executed only after
 one or two other requests, or after all sessions, or for a long time."""
@@ -293,6 +300,8 @@ class InterruptedCompany:
         self.marked = marked
         self._late: list[list[Any]] = []
         self.executed_last = False
+        self.copy: Company | None = None
+        self._sessions_in_copy = 0
         self._random = random.Random(",".join(map(str, sorted(points.planned))))
 
     def __getattr__(self, name: str) -> Any:
@@ -303,7 +312,24 @@ class InterruptedCompany:
         """Open the company file, without its FileID mark unless it is `marked`."""
         if not self.marked:
             self._company.private_fields.clear()
-        return InterruptedCompanySession(self, self._company.begin_session(application, path), application)
+        self._sessions_in_copy = max(0, self._sessions_in_copy - 1)
+        return InterruptedCompanySession(self, self._open_company.begin_session(application, path), application)
+
+    @property
+    def _open_company(self) -> Company:
+        return self.copy if self.copy and self._sessions_in_copy else self._company
+
+    @property
+    def path(self) -> str:
+        """The path of the company file that is open."""
+        return self._open_company.path
+
+    def open_copy(self) -> None:
+        """Open a copy in the next sessions. It has the same mark and knows no message set."""
+        self.copy = Company.empty(path=COPY_PATH)
+        self.copy.restore(replace(self._company.snapshot(), message_sets={}, executed=()))
+        self.copy.private_fields = self._company.private_fields
+        self._sessions_in_copy = SESSIONS_IN_THE_COPY + 1
 
     def run_on(self, end: Callable[[], str]) -> None:
         """Let QuickBooks end an execution after a random time."""
@@ -380,6 +406,11 @@ class InterruptedCompanySession:
             raise ConnectorClosed
         if kind == "fails-before":
             raise HresultError("0x800706BE")
+        if kind == COPY_OPENED:
+            if self._company.marked:
+                self._company.open_copy()
+            self._session.process_request(text)
+            raise HresultError("0x80040402")
         locked = RequestError(LOCKED, "It is in use.") if kind == "locked" else None
         response = self._session.process_request(text, refusal=locked)
         self._company.executed_one()

@@ -57,6 +57,7 @@ class File(Enum):
     OWN_WITHOUT_FACTS = "own, with unreadable facts"
     OWN_WITHOUT_MARK = "own, its mark is late"
     OTHERS = "another connection's"
+    COPY = "a copy of its own at another path"
     UNMARKED = "an unmarked one at another path"
 
 
@@ -232,7 +233,7 @@ class System:
         paused = self.store.connection(connection.id).paused_at
         mark = f"{{{(self.other_than(number) if file is File.OTHERS else connection).file_id}}}"
         facts = {File.OWN_WITHOUT_FACTS: "", File.OWN_WITHOUT_MARK: hcp(None), File.UNMARKED: hcp(None)}
-        path = "D:\\other.qbw" if file in {File.OTHERS, File.UNMARKED} else "C:\\Books\\acme.qbw"
+        path = "D:\\other.qbw" if file in {File.OTHERS, File.UNMARKED, File.COPY} else "C:\\Books\\acme.qbw"
         host_facts = facts.get(file, hcp(mark))
         request = self.soap("sendRequestXML", ticket, host_facts, path, "US", "16", "0", trouble=trouble) or ""
         if "<CustomerAddRq" in request:

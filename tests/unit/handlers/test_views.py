@@ -44,7 +44,7 @@ INTERNAL = {
     "recovery.response_lost",
     "recovery.active",
     "recovery.sessions",
-    "recovery.company_file_mark",
+    "recovery.company_file_key",
     "queue_priority",
     "sessions",
     "lost_responses",

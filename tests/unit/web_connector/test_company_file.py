@@ -191,7 +191,7 @@ def test_unreadable_facts_do_not_refuse_a_file(qbwc: Connector, unreadable: str)
     qbwc.queue()
     qbwc.authenticate()
 
-    assert qbwc.send(unreadable, ELSEWHERE) != ""
+    assert qbwc.send(unreadable, PATH) != ""
 
 
 def test_an_unmarked_file_is_accepted_at_any_path_until_the_mark_is_seen(qbwc: Connector) -> None:
@@ -204,16 +204,6 @@ def test_an_unmarked_file_is_accepted_at_any_path_until_the_mark_is_seen(qbwc: C
     assert qbwc.states() == ["response_received"] * 2
 
 
-def test_a_marked_file_is_accepted_at_any_path(qbwc: Connector) -> None:
-    """A backup that is restored on a new machine keeps its mark."""
-    marked_at(qbwc)
-    qbwc.queue()
-
-    assert begin_in(qbwc, OURS, "D:\\Restored\\acme.qbw") != ""
-
-    assert qbwc.connection.company_file_seen == "D:\\Restored\\acme.qbw"
-
-
 def test_only_a_marked_file_sets_the_known_path(qbwc: Connector) -> None:
     marked_at(qbwc)
     qbwc.queue()
@@ -222,7 +212,7 @@ def test_only_a_marked_file_sets_the_known_path(qbwc: Connector) -> None:
 
     assert begin_in(qbwc, None, ELSEWHERE) == ""
 
-    assert qbwc.connection.company_file_seen == PATH
+    assert qbwc.connection.company_file_paths == (PATH,)
 
 
 def test_after_a_reset_unmarked_files_are_accepted_until_a_marked_one_is_open(qbwc: Connector) -> None:
@@ -423,7 +413,7 @@ def test_a_write_that_was_certainly_not_executed_may_be_sent_to_the_new_file(qbw
     reset(qbwc)
 
     assert qbwc.record(write).request_label in begin_in(qbwc, OTHER)
-    assert qbwc.record(write).recovery.company_file_mark == OTHER.strip("{}")
+    assert qbwc.record(write).recovery.company_file_key == qbwc.session.company_file.key
 
 
 def test_a_write_executed_in_one_company_file_is_never_executed_in_another() -> None:

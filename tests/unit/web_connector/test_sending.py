@@ -53,7 +53,7 @@ def test_the_first_call_stores_the_quickbooks_facts(qbwc: Connector) -> None:
     assert connection.quickbooks_product_name == "QuickBooks Enterprise 24"
     assert connection.country == "US"
     assert connection.qbxml_version == "16.0"
-    assert connection.company_file_seen == "C:\\Books\\acme.qbw"
+    assert connection.company_file_paths == ("C:\\Books\\acme.qbw",)
     assert connection.file_id_seen == connection.file_id
     assert qbwc.session.connection is None
     assert qbwc.session.connection is None

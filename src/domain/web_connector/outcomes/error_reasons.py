@@ -34,6 +34,7 @@ class Reason(StrEnum):
     TOO_MANY_PAGES = "too_many_pages"
     REQUEST_NOT_WRITABLE = "request_not_writable"
     COMPANY_FILE_MISMATCH = "company_file_mismatch"
+    COMPANY_FILE_MOVED = "company_file_moved"
 
 
 MEANINGS: Mapping[Reason, tuple[str, str]] = {
@@ -90,6 +91,13 @@ MEANINGS: Mapping[Reason, tuple[str, str]] = {
             "Open the company file of this connection in QuickBooks and update again. If the connection is meant for"
             " the open file, reset its company file (POST …/reset_company_file): the next session then accepts the file"
             " that is open. If the connection has a company_file, it must be that file's path or null (PATCH …)."
+        ),
+    ),
+    Reason.COMPANY_FILE_MOVED: (
+        "A company file with the connection's mark is open at a path that nobody has accepted.",
+        (
+            "If the open file is a copy or a restored backup, open the right file and update again. If it is the"
+            " connection's file at another path, accept this path (POST …/accept_company_file)."
         ),
     ),
 }

@@ -247,10 +247,10 @@ def _of_message_set(
     if code in NEVER_EXECUTED and session.in_flight and session.in_flight.parse_error is not None:
         details = hresult_details(PARSE_ERROR)
         return Ended(record.failed(now, "qbxml_parse_error", session.in_flight.parse_error, details))
-    return _of_status_check(record, text, code, now, session.company_file.mark)
+    return _of_status_check(record, text, code, now, session.company_file.key)
 
 
-def _of_status_check(record: QueuedRequest, text: str, code: int, now: datetime, open_mark: str | None) -> Outcome:
+def _of_status_check(record: QueuedRequest, text: str, code: int, now: datetime, open_key: str | None) -> Outcome:
     """Return the outcome if QuickBooks has no response for a write: it never executed the write, or cannot tell.
 
     If the write was executed in one company file, QuickBooks correctly denies it while another file is open.
@@ -261,7 +261,7 @@ def _of_status_check(record: QueuedRequest, text: str, code: int, now: datetime,
     if asked_too_early(record):
         held = STILL_RUNNING.format(record.request_name, record.id, record.recovery.running_until)
         return Requeued(recover_later(record, now, held, _status(code)), held=held)
-    if open_mark is None or open_mark != record.recovery.company_file_mark:
+    if open_key is None or open_key != record.recovery.company_file_key:
         message = "The open company file may not be the one that the write was sent to."
         return ended_or_requeued(recover_later(record, now, message, because(Reason.OTHER_FILE, status_code=code)))
     if record.sessions >= MAX_SESSIONS:

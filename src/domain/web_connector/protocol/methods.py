@@ -30,11 +30,15 @@ Result: TypeAlias = "str | int | Sequence[str]"
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The result of a call, with its connection and request for the log."""
+    """The result of a call, with its connection and request for the log.
+
+    `problem` is the code of the connection's `last_error` if the call has found it.
+    """
 
     result: Result
     connection_id: str | None = None
     request_id: str | None = None
+    problem: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

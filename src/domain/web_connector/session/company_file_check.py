@@ -1,26 +1,33 @@
 """The company file check: compares the open company file with the connection's, in the first `sendRequestXML`.
 
-A company file is recognised by its FileID mark, which a `.qwc` file left in it. A file without a mark is accepted
-unless it was only a fallback, or the connection's mark was last seen in a file elsewhere (docs/decisions/0015).
+A company file is recognised by its FileID mark, which a `.qwc` file left in it, and by its path, because a copy has the
+same mark (docs/decisions/0036). A file without a mark is accepted unless it was only a fallback, or the connection's
+file is known at another path (docs/decisions/0015).
 """
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
 from domain import qbxml
 from domain.errors import shortened
-from domain.records.connection import COMPANY_FILE_MISMATCH
+from domain.records.connection import COMPANY_FILE_MISMATCH, COMPANY_FILE_MOVED
 from domain.records.request import MAX_FACT_CHARACTERS
 from domain.timestamps import timestamp
 from domain.web_connector.outcomes.error_reasons import Reason, because
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from domain.records.connection import Connection
     from domain.web_connector.protocol.soap import Call
+
+
+KEY_DIGITS = 16
+"""64 bits of a SHA-256: enough to tell the few company files of a connection apart."""
 
 
 class CompanyFileCheck:
@@ -39,8 +46,8 @@ class CompanyFileCheck:
     def is_other_company_file(self) -> bool:
         """Whether the queue belongs to a different file."""
         if self.mark is None:
-            return self._must_be_marked or self._is_unmarked_elsewhere
-        return self.has_other_mark and self.connection.file_pinned
+            return self._must_be_marked or self._is_elsewhere
+        return self._is_elsewhere or (self.has_other_mark and self.connection.file_pinned)
 
     @property
     def has_other_mark(self) -> bool:
@@ -48,39 +55,60 @@ class CompanyFileCheck:
         return self.mark is not None and self.mark != _guid(self.connection.file_id)
 
     @property
-    def _is_unmarked_elsewhere(self) -> bool:
-        """Whether the file certainly has no mark, and the connection's mark was last seen in another file.
-
-        Facts that cannot be read prove nothing. A file must not be refused because its mark is written late.
-        """
-        return self._facts.is_unmarked and self.connection.file_pinned and self._marked_path is not None
+    def key(self) -> str | None:
+        """The key that identifies the open company file by its mark and its path, or None if it has no mark."""
+        if self.mark is None or not self._path:
+            return None
+        identity = f"{self.mark} {PureWindowsPath(self._path).as_posix().lower()}"
+        return hashlib.sha256(identity.encode()).hexdigest()[:KEY_DIGITS]
 
     @property
-    def _marked_path(self) -> str | None:
-        """The path of the file that last had our mark, or None if it is unknown or the path of the open file."""
-        connection = self.connection
-        if connection.file_id_seen != _guid(connection.file_id) or not connection.company_file_seen or not self._path:
-            return None
+    def _is_elsewhere(self) -> bool:
+        """Whether the file is open at a path that nobody has accepted. A path that is unknown proves nothing."""
+        return self.connection.file_pinned and bool(self._path and self._accepted) and not self._is_accepted
+
+    @property
+    def _is_accepted(self) -> bool:
         # Windows paths are equal regardless of case and slashes.
-        same = PureWindowsPath(self._path) == PureWindowsPath(connection.company_file_seen)
-        return None if same else connection.company_file_seen
+        return PureWindowsPath(self._path) in map(PureWindowsPath, self._accepted)
+
+    @property
+    def _accepted(self) -> Sequence[str]:
+        """The paths at which the connection's file is accepted."""
+        connection = self.connection
+        return connection.company_file_paths if connection.file_id_seen == _guid(connection.file_id) else ()
+
+    @property
+    def problem(self) -> str:
+        """The code of the connection's error if the open company file is not the right one."""
+        if self.has_other_mark or self._facts.is_unmarked or (self.mark is None and self._must_be_marked):
+            return COMPANY_FILE_MISMATCH
+        return COMPANY_FILE_MOVED
 
     @property
     def mismatch_message(self) -> str:
         """Return the message for the user of the Web Connector."""
+        accepted = ", ".join(self._accepted)
+        if self.problem == COMPANY_FILE_MOVED:
+            return (
+                f"The company file of this connection is open at {self._path}, which may be a copy. It was accepted at "
+                f"{accepted} only. Open that file, or accept this path, and update again."
+            )
         problem = "is not the file of this connection" if self.mark else "has no mark of this connection"
         message = f"The open company file {problem}: {self._path or 'its name is unknown'}."
         if self._must_be_marked and not self.mark:
             message = f"The connection's company_file could not be opened: {self.connection.company_file}. {message}"
-        elif self._marked_path:
-            message += f" The connection's file was last seen at {self._marked_path}."
+        elif accepted and not self._is_accepted:
+            message += f" The connection's file was last seen at {accepted}."
         return f"{message} Open the right file and update again."
 
     def learned(self) -> dict[str, Any]:
         """Return the fields of the connection that change. Clears its last error, because QuickBooks was reached."""
         fields = self._quickbooks() | {"last_error": None}
         if self.mark is not None:
-            fields |= {"file_id_seen": self.mark, "company_file_seen": self._path or None}
+            accepted = () if self.has_other_mark else tuple(self._accepted)
+            paths = accepted if self._is_accepted or not self._path else (self._path,)
+            fields |= {"file_id_seen": self.mark, "company_file_paths": paths}
         if self.mark is not None and not self.connection.file_pinned:
             # Later .qwc files must contain the mark that QuickBooks keeps. Otherwise QBWC1039 is reported.
             fields |= {"file_id": self.mark, "file_pinned": True}
@@ -89,9 +117,9 @@ class CompanyFileCheck:
     def mismatch(self, now: datetime) -> dict[str, Any]:
         """Return the connection's changed fields: the error for its owner, and the facts about QuickBooks."""
         error = {
-            "code": COMPANY_FILE_MISMATCH,
+            "code": self.problem,
             "message": self.mismatch_message,
-            **because(Reason.COMPANY_FILE_MISMATCH, file_id=self.mark, at=timestamp(now)),
+            **because(Reason(self.problem), file_id=self.mark, path=self._path, at=timestamp(now)),
         }
         return self._quickbooks() | {"last_error": error}
 

@@ -77,10 +77,10 @@ class Sending:
             if check.is_other_company_file:
                 ending = end_of_session(session, check.connection, now, check.mismatch_message, **check.mismatch(now))
                 self.store.commit(*ending)
-                return Reply("", session.connection_id)
+                return Reply("", session.connection_id, problem=check.problem)
             # Do not ask QuickBooks to forget a message set that is stored in another company file.
             to_forget = None if check.has_other_mark else session.message_set_to_forget
-            company_file = replace(session.company_file, mark=check.mark)
+            company_file = replace(session.company_file, key=check.key)
             after = replace(session, company_file=company_file, message_set_to_forget=to_forget)
             if check.connection is not session.connection and (fields := check.learned()):
                 changes.append(Put(check.connection, check.connection.changed(timestamp(now), **fields)))
@@ -92,7 +92,7 @@ class Sending:
             self._end(session, in_flight, failed, now)
             return None
         if record.state is State.TICKETED:
-            sent = record.handed_out(now, company_file_mark=after.company_file.mark, page_size=size)
+            sent = record.handed_out(now, company_file_key=after.company_file.key, page_size=size)
             sent = sent.as_change_of(stored)
             changes.append(ChangeRequest(stored, sent))
             in_flight = InFlight(sent, search_text, in_flight.parse_error)
