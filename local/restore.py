@@ -1,7 +1,8 @@
 """Put restored tables into use, so that no write is executed twice. `make restore STACK=qbxml-queue`.
 
 Point-in-time recovery restores a table under another name. This program copies the tables `restored-…` of one moment
-into the tables of the stack, which keep their stream, time to live and own recovery, and prepares them:
+into the tables of the stack, which keep their stream, time to live and own recovery. Each table is restored by itself,
+so the copies can disagree. `local/rebuild.py` makes them agree with the records and prepares them:
 
 QuickBooks may since have executed every write that had not ended at that moment, and the service may have told
 QuickBooks to forget the response. Therefore each of these writes is put into recovery without a company file mark: it
@@ -17,26 +18,20 @@ import argparse
 import hashlib
 import os
 import sys
-from collections import Counter
-from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from adapters.dynamodb import DynamoDBStore, TableNames
-from adapters.dynamodb.keys import ID, SESSION_ID, STATE
-from domain.records.request import FIRST_IN_LINE, IN_FLIGHT, QUEUED, QueuedRequest, Recovery, State
-from domain.storage.changes import ChangeRequest, Put
-from domain.timestamps import timestamp
-from domain.web_connector.outcomes.lost_response import after_session_end
+from adapters.dynamodb import TableNames
 from local import deploy
+from local.rebuild import Rebuild
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-UNFINISHED = sorted(QUEUED | IN_FLIGHT)
 RESTORED = "restored-"
 """Prefix of the names of restored tables."""
 
@@ -59,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             table = tables.name_of(name)
             put_count, deleted_count = copy_table(session.resource("dynamodb"), RESTORED + table, table)
             print(f"{table}: {put_count} items written, {deleted_count} deleted", flush=True)
-        counts = prepare(session.client("dynamodb"), tables, datetime.now(UTC))
+        counts = prepare(session.client("dynamodb"), tables, datetime.now(UTC), partial(print, flush=True))
     except (deploy.DeployError, BotoCoreError, ClientError) as error:
         print(f"make restore: {error}", file=sys.stderr)
         return 1
@@ -118,44 +113,11 @@ def _scan(table: Any) -> Iterator[dict[str, Any]]:
         yield from page["Items"]
 
 
-def prepare(client: Any, tables: TableNames, now: datetime) -> Mapping[str, int]:
-    """Remove all sessions and release the requests that had not ended. Return the number of each action."""
-    store = DynamoDBStore(client, tables, retention_days=lambda: 0)
-    counts = Counter({"sessions removed": 0, "connections freed": 0, "writes to ask QuickBooks about": 0})
-    for session in _items(client, tables.sessions):
-        client.delete_item(TableName=tables.sessions, Key={SESSION_ID: session[SESSION_ID]})
-        counts["sessions removed"] += 1
-    for item in _items(client, tables.connections):
-        connection = store.connection(item[ID]["S"])
-        if connection and connection.session_id:
-            store.commit(Put(connection, connection.changed(timestamp(now), session_id=None)))
-            counts["connections freed"] += 1
-    for item in _items(client, tables.queued_requests):
-        if item.get(STATE, {}).get("S") not in UNFINISHED:
-            continue
-        record = store.request(item[ID]["S"])
-        if isinstance(record, QueuedRequest) and (after := after_restore(record, now)) is not record:
-            store.commit(ChangeRequest(record, after))
-            counts["reads to send again" if record.is_read else "writes to ask QuickBooks about"] += 1
-    return counts
-
-
-def after_restore(record: QueuedRequest, now: datetime) -> QueuedRequest:
-    """Return an unfinished request as it continues after a restore, or itself if nothing changes."""
-    if record.is_read:
-        return after_session_end(record, now) if record.state in IN_FLIGHT else record
-    recovery = Recovery(response_lost=True, active=True)
-    if record.state is State.RETRYABLE and record.recovery == recovery:
-        return record
-    # This is not in the table of transitions, because the later changes of the request are unknown here.
-    sessions = max(record.sessions, 1)
-    after = record.changed(now, state=State.RETRYABLE, sessions=sessions, queue_priority=FIRST_IN_LINE)
-    return replace(after, recovery=recovery)
-
-
-def _items(client: Any, table: str) -> Iterator[dict[str, Any]]:
-    for page in client.get_paginator("scan").paginate(TableName=table, ConsistentRead=True):
-        yield from page["Items"]
+def prepare(
+    client: Any, tables: TableNames, now: datetime, report: Callable[[str], None] = lambda _: None
+) -> Mapping[str, int]:
+    """Make the copied tables agree with their records. Return the number of each action (`local/rebuild.py`)."""
+    return Rebuild(client, tables, now, report).run()
 
 
 def _resources(cloudformation: Any, stack: str) -> list[tuple[str, str, str]]:

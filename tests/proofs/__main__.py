@@ -4,6 +4,7 @@
 * `pairs`: every pair of interruptions of a session, in memory; EVERY=n takes each n-th.
 * `interleavings`: the state machine, RUNS (250) times up to STEPS (50) steps; SEED (1) repeats a run.
 * `bad_requests`: queues with up to 200 requests that always fail, RUNS (250) times; SEED (1) repeats a run.
+* `restores`: random histories with each table restored to another moment, RUNS (250) times; SEED (1) repeats a run.
 
 The connectors and the interleavings take the database at DYNAMODB_ENDPOINT if it is set, else a store in memory.
 """
@@ -16,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 
-from tests.proofs import bad_requests, connectors, interleavings, pairs
+from tests.proofs import bad_requests, connectors, interleavings, pairs, restores
 from tests.proofs.databases import ENDPOINT, new_dynamodb_store
 from tests.support.fake_store import FakeStore
 
@@ -51,11 +52,17 @@ def prove_bad_requests() -> bool:
     return bad_requests.prove(number("RUNS", 250), number("SEED", 1))
 
 
+def prove_restores() -> bool:
+    """Restore each table to another moment."""
+    return restores.prove(number("RUNS", 250), number("SEED", 1))
+
+
 PROOFS = {
     "connectors": prove_connectors,
     "pairs": prove_pairs,
     "interleavings": prove_interleavings,
     "bad_requests": prove_bad_requests,
+    "restores": prove_restores,
 }
 
 

@@ -269,6 +269,9 @@ class FakeStore:
         records.sort(key=attrgetter("place_in_queue"))
         return records[:limit]
 
+    def remove_from_queue(self, entry: QueuedRequest) -> None:
+        """Do nothing: this queue is made from the records."""
+
     def _records_of(self, connection_id: str, index: str | None = None) -> list[QueuedRequest]:
         """Return a connection's records, as an index shows them or as they are stored."""
         return [

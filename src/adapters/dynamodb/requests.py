@@ -197,6 +197,10 @@ class Requests(Database):
         query = key_query(self._tables.queue, {keys.CONNECTION_ID: connection_id}, consistent=True)
         return [RECORDS.entity(item) for item in islice(self._query(query | {"Limit": limit}), limit)]
 
+    def remove_from_queue(self, entry: QueuedRequest) -> None:
+        """Delete the entry. An ended request never returns to its place, so no condition is necessary."""
+        self._client.delete_item(TableName=self._tables.queue, Key=keys.queue_key(entry))
+
     def delivery(
         self, request_id: str, app_id: str, *, response_chunks: int, max_response_bytes: int
     ) -> Delivery | Tombstone | None:

@@ -200,6 +200,9 @@ class Database(Store, Connections, Listing, Packing, Protocol):
         The read is consistent: it returns every request that was stored before it (decision 0020).
         """
 
+    def remove_from_queue(self, entry: QueuedRequest) -> None:
+        """Remove an entry of the queue whose request has ended or does not exist."""
+
     def delivery(
         self, request_id: str, app_id: str, *, response_chunks: int, max_response_bytes: int
     ) -> Delivery | Tombstone | None:

@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, TypeAlias
 
 from domain.errors import Conflict
-from domain.records.request import QUEUED
+from domain.records.request import ENDED, QUEUED, QueuedRequest
 from domain.records.session import InFlight
 from domain.storage.changes import ChangeRequest
 from domain.timestamps import timestamp
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-    from domain.records.request import QueuedRequest
     from domain.storage.changes import Change
     from domain.storage.ports import Database
 
@@ -62,6 +61,8 @@ def commit_and_claim(
             if conflict.change != claim:
                 raise
             skipped.append(queue[0])
+            if not has_not_ended(conflict.current):
+                skipped += _without_record(store, queue)
         else:
             return claim.after
     store.commit(*changes(None, 0), *([release] if release else []))
@@ -90,6 +91,25 @@ def front(
         if claimable or running is not None or len(stored) < limit:
             return claimable
     return []
+
+
+def _without_record(store: Database, queue: Sequence[QueuedRequest]) -> list[QueuedRequest]:
+    """Remove the first entries of the queue whose requests have ended or do not exist, and return them.
+
+    Such entries exist only after a table was restored alone (`local/restore.py` removes them).
+    """
+    removed: list[QueuedRequest] = []
+    for entry in queue:
+        if has_not_ended(store.request(entry.id)):
+            break
+        store.remove_from_queue(entry)
+        removed.append(entry)
+    return removed
+
+
+def has_not_ended(stored: object) -> bool:
+    """Whether a request is stored and has not ended."""
+    return isinstance(stored, QueuedRequest) and stored.state not in ENDED
 
 
 def _claim(record: QueuedRequest, session_id: str, now: datetime, release: ChangeRequest | None) -> ChangeRequest:

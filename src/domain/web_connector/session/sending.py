@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from domain import qbxml
-from domain.errors import InvalidRequest, NotFound
+from domain.errors import Conflict, InvalidRequest, NotFound
 from domain.records.request import State
 from domain.records.search_text import searchable_text
 from domain.records.session import InFlight
@@ -20,7 +20,7 @@ from domain.web_connector.outcomes.outcome import Ended
 from domain.web_connector.outcomes.pages import as_sent, page_size
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session import lingering
-from domain.web_connector.session.claims import commit_and_claim, front
+from domain.web_connector.session.claims import commit_and_claim, front, has_not_ended
 from domain.web_connector.session.company_file_check import CompanyFileCheck
 from domain.web_connector.session.end import end_of_session
 from domain.web_connector.session.polling import reason_to_hold
@@ -98,8 +98,17 @@ class Sending:
             in_flight = InFlight(sent, search_text, in_flight.parse_error)
         to_forget = after.message_set_to_forget if record.is_read or record.recovering else None
         after = after.called(now, connection=None, in_flight=in_flight, message_set_to_forget=to_forget)
-        self.store.commit(Put(session, after), *changes)
+        self._commit(session, stored, Put(session, after), *changes)
         return Reply(text, session.connection_id, record.id)
+
+    def _commit(self, session: Session, stored: QueuedRequest, *changes: Change) -> None:
+        """Commit a request that is sent. An entry that a lingering session claims in vain leaves the queue."""
+        try:
+            self.store.commit(*changes)
+        except Conflict as conflict:
+            if session.in_flight is None and conflict.change in changes[1:] and not has_not_ended(conflict.current):
+                self.store.remove_from_queue(stored)
+            raise
 
     def _queued_meanwhile(self, session: Session, now: datetime) -> InFlight | None:
         """Return the request that a lingering session can claim."""

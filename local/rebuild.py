@@ -1,0 +1,265 @@
+"""Rebuild what follows from the records, after the tables were restored: `local/restore.py` uses it.
+
+Point-in-time recovery restores each table by itself, so the tables can be of different moments. The record decides:
+
+| the record | restored with it | after the rebuild |
+|---|---|---|
+| a write that has not ended | | recovers: QuickBooks is asked for the response, and the write is never sent again |
+| a read that has not ended | | is sent again |
+| a write that has ended | without its response | recovers |
+| a read that has ended | without its response | is sent again |
+| a write | without its request | recovers; its request shows only its name |
+| a read that has not ended | without its request | ends in an error, because it cannot be sent |
+| none | a request or response | the request and the response are deleted |
+| any | other counts, or another entry of the queue | both are written again |
+
+Each table is read in full, once or twice, which the service itself never does. The rebuild can stop anywhere and start
+again. No function may run meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from adapters.dynamodb import DynamoDBStore, keys
+from adapters.dynamodb.bodies import new_body_items
+from adapters.dynamodb.counts import CHANGED, COUNT_ATTRIBUTES, count_attribute, day_of_row, row_key
+from adapters.dynamodb.requests import RECORDS, record_item
+from domain.records.request import (
+    ENDED,
+    FIRST_IN_LINE,
+    IN_FLIGHT,
+    IN_TURN,
+    QUEUED,
+    QueuedRequest,
+    Recovery,
+    RequestError,
+    State,
+)
+from domain.records.webhook import WebhookState
+from domain.storage.changes import AddRequest, ChangeRequest, Put
+from domain.storage.counts import CountKey, count_changes
+from domain.timestamps import timestamp
+from domain.web_connector.outcomes.error_reasons import Reason, because
+from domain.web_connector.outcomes.lost_response import after_session_end
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from datetime import datetime
+
+    from adapters.dynamodb import TableNames
+    from adapters.dynamodb.keys import Item
+
+A_REPORT = 10_000
+"""The progress is reported after each of so many records."""
+
+PAGE_IS_LOST = "The response to this page was lost when the tables were restored."
+REQUEST_IS_LOST = "The request was not sent: it was lost when the tables were restored."
+
+
+@dataclass
+class Parts:
+    """The stored parts of requests and responses: the parts of each request, and the bodies with a response."""
+
+    of: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    with_response: set[str] = field(default_factory=set)
+
+    def has_request(self, record: QueuedRequest) -> bool:
+        """Whether the request itself is stored."""
+        return keys.BODY in self.of.get(record.id, ())
+
+    def has_response(self, record: QueuedRequest) -> bool:
+        """Whether the response is stored that the record says it has."""
+        if not record.response_size:
+            return record.state is not State.RESPONSE_RECEIVED
+        if not record.response_chunks:
+            return record.id in self.with_response
+        chunks = keys.chunk_keys(record.id, keys.RESPONSE, record.response_chunks)
+        return {key[keys.PART]["S"] for key in chunks} <= self.of.get(record.id, set())
+
+
+class Rebuild:
+    """One run. `done` counts each kind of change; a run that has nothing to do counts nothing."""
+
+    def __init__(self, client: Any, tables: TableNames, now: datetime, report: Callable[[str], None]) -> None:
+        self._client = client
+        self._tables = tables
+        self._now = now
+        self._report = report
+        self._store = DynamoDBStore(client, tables, retention_days=lambda: 0)
+        self.done = Counter({"sessions removed": 0, "connections freed": 0, "writes to ask QuickBooks about": 0})
+
+    def run(self) -> Mapping[str, int]:
+        """Rebuild everything and return the number of each change."""
+        self._remove_sessions()
+        parts = self._parts()
+        records = self._continue_records(parts)
+        self._remove_orphans(parts, records.ids)
+        self._rebuild_queue(records.queue)
+        self._rebuild_counts(records.counts)
+        return self.done
+
+    def _remove_sessions(self) -> None:
+        for session in self._items(self._tables.sessions):
+            key = {keys.SESSION_ID: session[keys.SESSION_ID]}
+            self._client.delete_item(TableName=self._tables.sessions, Key=key)
+            self.done["sessions removed"] += 1
+        for item in self._items(self._tables.connections):
+            connection = self._store.connection(item[keys.ID]["S"])
+            if connection and connection.session_id:
+                self._store.commit(Put(connection, connection.changed(timestamp(self._now), session_id=None)))
+                self.done["connections freed"] += 1
+
+    def _parts(self) -> Parts:
+        """Return the stored parts. Markers of removed records and search pages do not belong to a record."""
+        parts = Parts()
+        for item in self._items(self._tables.payloads):
+            request_id, part = item[keys.REQUEST_ID]["S"], item[keys.PART]["S"]
+            if part.startswith(keys.SEARCH_PAGES) or keys.REMOVED in item:
+                continue
+            parts.of[request_id].add(part)
+            if keys.RESPONSE in item:
+                parts.with_response.add(request_id)
+        return parts
+
+    def _continue_records(self, parts: Parts) -> _Records:
+        records = _Records()
+        for number, item in enumerate(self._items(self._tables.queued_requests), 1):
+            if number % A_REPORT == 0:
+                self._report(f"{number} records checked")
+            if keys.STATE not in item:
+                continue  # a tombstone
+            record = RECORDS.entity(item)
+            records.ids.add(record.id)
+            has_request = parts.has_request(record)
+            if not has_request:
+                self._replace_request(record)
+            after = continued(record, self._now, has_request=has_request, has_response=parts.has_response(record))
+            if after is not record:
+                self._store.commit(ChangeRequest(record, after))
+                self.done[_what_happened(after)] += 1
+            records.add(after)
+        return records
+
+    def _replace_request(self, record: QueuedRequest) -> None:
+        """Store a request that shows only its name."""
+        text = f'<QBXML><QBXMLMsgsRq onError="stopOnError"><{record.request_name}/></QBXMLMsgsRq></QBXML>'
+        for item in new_body_items(record, text, record.request_name.casefold()):
+            self._client.put_item(TableName=self._tables.payloads, Item=item)
+        self.done["lost requests"] += 1
+
+    def _remove_orphans(self, parts: Parts, ids: set[str]) -> None:
+        for request_id in parts.of.keys() - ids:
+            for part in parts.of[request_id]:
+                self._client.delete_item(TableName=self._tables.payloads, Key=keys.payload_key(request_id, part))
+            self.done["requests and responses without a record removed"] += 1
+
+    def _rebuild_queue(self, queue: dict[tuple[str, str], Item]) -> None:
+        table, missing = self._tables.queue, dict(queue)
+        for item in self._items(table):
+            key = {name: item[name] for name in (keys.CONNECTION_ID, keys.POSITION)}
+            wanted = missing.pop(_key(item), None)
+            if wanted is None:
+                self._client.delete_item(TableName=table, Key=key)
+                self.done["entries of the queue removed"] += 1
+            elif wanted != item:
+                missing[_key(item)] = wanted
+        for wanted in missing.values():
+            self._client.put_item(TableName=table, Item=wanted)
+            self.done["entries of the queue written"] += 1
+
+    def _rebuild_counts(self, counts: Mapping[CountKey, int]) -> None:
+        """Write the counts of each day that are wrong, in one row."""
+        wanted: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+        for key, number in counts.items():
+            wanted[key.connection_id, key.day][count_attribute(key)] = number
+        stored: dict[tuple[str, str], list[Item]] = defaultdict(list)
+        for row in self._items(self._tables.counts):
+            if row[keys.DAY] != {"S": keys.DELETED_CONNECTION}:
+                stored[row[keys.CONNECTION_ID]["S"], day_of_row(row)].append(row)
+        for connection_id, day in wanted.keys() | stored.keys():
+            rows, numbers = stored[connection_id, day], wanted[connection_id, day]
+            sums = {name: sum(int(row[name]["N"]) for row in rows if name in row) for name in COUNT_ATTRIBUTES}
+            if {name: number for name, number in sums.items() if number} == numbers:
+                continue
+            for row in rows:
+                self._client.delete_item(TableName=self._tables.counts, Key=row_key(row))
+            values = {name: {"N": str(number)} for name, number in numbers.items()}
+            item = keys.day_key(connection_id, day) | values | {keys.PACK: {"S": CHANGED}}
+            self._client.put_item(TableName=self._tables.counts, Item=item)
+            self.done["days counted again"] += 1
+
+    def _items(self, table: str, **options: Any) -> Iterator[Item]:
+        for page in self._client.get_paginator("scan").paginate(TableName=table, ConsistentRead=True, **options):
+            yield from page["Items"]
+
+
+@dataclass
+class _Records:
+    """What follows from the records: their ids, their entries of the queue and their counts."""
+
+    ids: set[str] = field(default_factory=set)
+    queue: dict[tuple[str, str], Item] = field(default_factory=dict)
+    counts: Counter[CountKey] = field(default_factory=Counter)
+
+    def add(self, record: QueuedRequest) -> None:
+        """Add a record."""
+        self.counts.update(count_changes([AddRequest(record, "", "")]))
+        if record.state in QUEUED:
+            entry = record_item(record) | keys.queue_key(record)
+            self.queue[_key(entry)] = entry
+
+
+def _key(entry: Item) -> tuple[str, str]:
+    return entry[keys.CONNECTION_ID]["S"], entry[keys.POSITION]["S"]
+
+
+def _what_happened(after: QueuedRequest) -> str:
+    if after.state in ENDED:
+        return "reads that cannot be sent"
+    return "reads to send again" if after.is_read else "writes to ask QuickBooks about"
+
+
+def continued(record: QueuedRequest, now: datetime, *, has_request: bool, has_response: bool) -> QueuedRequest:
+    """Return a record as it continues after a restore, or itself if nothing changes.
+
+    The changes are not in the table of transitions, because the later changes of the request are unknown here.
+    """
+    if record.state in ENDED and has_response:
+        return record
+    if not record.is_read:
+        return _recovering(record, now)
+    if record.state in ENDED:
+        if not has_request or record.paging.page > 1:
+            return _lost(record, now)
+        return _without_response(record, now, queue_priority=IN_TURN, state=State.RETRYABLE)
+    if not has_request:
+        return _lost(record, now)
+    return after_session_end(record, now) if record.state in IN_FLIGHT else record
+
+
+def _recovering(record: QueuedRequest, now: datetime) -> QueuedRequest:
+    recovery = Recovery(response_lost=True, active=True)
+    if record.state is State.RETRYABLE and record.recovery == recovery:
+        return record
+    sessions = max(record.sessions, 1)
+    after = _without_response(record, now, state=State.RETRYABLE, sessions=sessions, queue_priority=FIRST_IN_LINE)
+    return replace(after, recovery=recovery)
+
+
+def _lost(record: QueuedRequest, now: datetime) -> QueuedRequest:
+    error = RequestError("qbxml_parse_error", REQUEST_IS_LOST, because(Reason.REQUEST_NOT_WRITABLE))
+    if record.paging.page > 1:
+        error = RequestError("iteration_interrupted", PAGE_IS_LOST, because(Reason.ITERATOR_EXPIRED))
+    return replace(_without_response(record, now, state=State.ERROR), error=error)
+
+
+def _without_response(record: QueuedRequest, now: datetime, **fields: Any) -> QueuedRequest:
+    """Return a record that goes on without its stored response. A pending webhook is sent when the record ends."""
+    webhook, paging = replace(record.webhook, attempts_in_round=0), replace(record.paging, continued=False)
+    if record.webhook.state is not WebhookState.PENDING:
+        webhook = record.webhook
+    cleared = {"error": None, "response_size": 0, "response_chunks": 0}
+    return record.changed(now, webhook=webhook, paging=paging, **cleared, **fields)

@@ -1,0 +1,106 @@
+"""Tables that are restored to different moments: after the rebuild, nothing is stuck, doubled, or miscounted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from adapters.dynamodb.keys import queue_key
+from adapters.dynamodb.requests import record_item
+from domain.records.request import ENDED, QUEUED, QueuedRequest, State
+from local.restore import prepare
+from tests.support.web_connector.system import System
+from tests.support.web_connector.torn_restores import History, tables_of
+
+if TYPE_CHECKING:
+    from adapters.dynamodb import DynamoDBStore
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_after_any_torn_restore_all_requests_end_once_and_the_counts_are_exact(
+    emulated: DynamoDBStore, seed: int
+) -> None:
+    history = History(emulated, seed)
+    history.take_steps(25)
+
+    history.restore_each_table_to_another_moment()
+
+    history.check_the_rest()
+
+
+def test_a_rebuild_that_is_repeated_changes_nothing(emulated: DynamoDBStore) -> None:
+    history = History(emulated, seed=3)
+    history.take_steps(25)
+    history.restore_each_table_to_another_moment()
+    client, tables = tables_of(emulated)
+
+    again = prepare(client, tables, history.system.clock())
+
+    assert not any(again.values()), again
+
+
+def test_a_rebuild_that_was_interrupted_can_be_repeated(emulated: DynamoDBStore) -> None:
+    history = History(emulated, seed=5)
+    history.take_steps(25)
+    for writes in range(1, 40, 6):
+        history.interrupt_after = writes
+        history.restore_each_table_to_another_moment()
+
+    history.interrupt_after = None
+    history.restore_each_table_to_another_moment()
+    history.check_the_rest()
+
+
+def test_entries_of_the_queue_without_a_record_do_not_stop_those_behind_them(emulated: DynamoDBStore) -> None:
+    system = System(emulated)
+    client, tables = tables_of(emulated)
+    for _ in range(11):
+        system.queue(0, "read", "")
+    *ghosts, last = (record for record in system.records() if isinstance(record, QueuedRequest))
+    for ghost in ghosts:
+        client.delete_item(TableName=tables.queued_requests, Key={"id": {"S": ghost.id}})
+
+    system.log_in(0)
+
+    assert emulated.request(last.id).state is State.TICKETED  # type: ignore[union-attr]
+    assert client.scan(TableName=tables.queue)["Items"] == []
+
+
+@pytest.mark.parametrize("state", [*ENDED, State.SENT])
+def test_an_entry_of_the_queue_whose_record_has_moved_on_is_not_sent(emulated: DynamoDBStore, state: State) -> None:
+    system = System(emulated)
+    client, tables = tables_of(emulated)
+    system.queue(0, "write", "")
+    (record,) = system.records()
+    after = record.changed(system.clock(), state=state)
+    client.put_item(TableName=tables.queued_requests, Item=record_item(after))
+    system.queue(0, "read", "")
+
+    system.log_in(0)
+
+    assert emulated.request(record.id) == after
+    states = {one.id: one.state for one in system.records()}
+    assert sorted(states.values()) == sorted([state, State.TICKETED])
+    stored = client.get_item(TableName=tables.queue, Key=queue_key(record)).get("Item")
+    assert (stored is None) == (state in ENDED)
+    assert record.state in QUEUED
+
+
+def test_a_lingering_session_passes_over_entries_without_a_record(emulated: DynamoDBStore) -> None:
+    system = System(emulated)
+    client, tables = tables_of(emulated)
+    connection = system.connections[0]
+    system.connection_service.update(connection.app_id, connection.id, linger_seconds=60)
+    system.queue(0, "read", "")
+    ticket, _ = system.log_in(0) or ("", "")
+    system.receive(ticket, system.books[connection.id].response_to(system.send(ticket, 0)))
+    for _ in range(4):
+        system.queue(0, "read", "")
+    *ghosts, last = (record for record in system.records() if record.state is State.WAITING)
+    for ghost in ghosts:
+        client.delete_item(TableName=tables.queued_requests, Key={"id": {"S": ghost.id}})
+
+    request = system.send(ticket, 0)
+
+    assert last.id in request
