@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simulator.basics.clock import MachineClock, zone_named
-from simulator.basics.errors import OTHER_FILE_OPEN, UNSUPPORTED_VERSION, HresultError
+from simulator.basics.errors import LINK_CLOSED, OTHER_FILE_OPEN, UNSUPPORTED_VERSION, HresultError
 from simulator.basics.xml_trees import XML_ERRORS, read_tree
 from simulator.company.dispatch import respond
 from simulator.company.message_sets import KEPT_WELL, Keeping, MessageSets, fingerprint
@@ -68,7 +68,7 @@ class Execution:
     @property
     def succeeded(self) -> bool:
         """Return whether the request succeeded. If its status has the severity Error, nothing changed."""
-        return self.status_code < FIRST_ERROR_STATUS
+        return self.status_code < FIRST_ERROR_STATUS and self.status_code != LINK_CLOSED
 
     @property
     def is_write(self) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from simulator.basics.clock import MachineClock
 from simulator.books import KINDS, Books, Draft, Fields, Record
+from simulator.rules.entry import enter
 from simulator.rules.table import rules_of
 
 if TYPE_CHECKING:
@@ -53,12 +54,7 @@ class Maker:
     def add(self, kind_name: str, fields: Fields, **extra: object) -> Record:
         """Add a record. `extra` holds request fields that responses do not show, such as LinkToTxnID."""
         kind = KINDS[kind_name]
-        draft = Draft(kind, fields, dict(extra), set(fields))
-        special = self.books.rules_of(kind)
-        special.complete(self.books, draft)
-        special.check(self.books, draft)
-        record = self.books.add(kind, draft.fields)
-        special.after_add(self.books, record, draft)
+        record = enter(self.books, Draft(kind, fields, dict(extra), set(fields)))
         self.now += MINUTE
         return record
 

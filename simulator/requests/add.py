@@ -9,6 +9,7 @@ from simulator.requests import macros
 from simulator.requests.reading import Reader
 from simulator.requests.responses import Response
 from simulator.requests.shown import shown, shown_fields
+from simulator.rules.entry import enter
 
 if TYPE_CHECKING:
     from simulator.books import Record
@@ -28,13 +29,7 @@ def add_record(context: Context, kind_name: str) -> Record:
     """Store the record that a request describes in its first child."""
     kind, books = KINDS[kind_name], context.books
     content = context.node[0]
-    draft = Reader(books, kind).draft(content, context.model.content[content.tag].content)
-    special = books.rules_of(kind)
-    special.complete(books, draft)
-    special.check(books, draft)
-    record = books.add(kind, draft.fields)
-    special.after_add(books, record, draft)
-    return record
+    return enter(books, Reader(books, kind).draft(content, context.model.content[content.tag].content))
 
 
 def record_response(context: Context, record: Record) -> Response:

@@ -14,6 +14,7 @@ from simulator.requests.mod import current
 from simulator.requests.query import included, rows_response
 from simulator.requests.reading import not_found
 from simulator.requests.responses import Response
+from simulator.rules.settling import release_links
 from simulator.schema import Aggregate
 from simulator.schema.model import mixed_key
 
@@ -55,6 +56,7 @@ def delete_transaction(context: Context) -> Response:
     """Answer TxnDelRq. Raises `RequestError` 3120."""
     kind, record = context.node.findtext("TxnDelType", ""), _transaction(context, "TxnDelType")
     context.books.rules_of(record.kind).check_delete(context.books, record)
+    release_links(context.books, record)
     context.books.remove(record)
     return Response(
         rows=[
@@ -71,6 +73,7 @@ def void(context: Context) -> Response:
     kind, record, books = context.node.findtext("TxnVoidType", ""), _transaction(context, "TxnVoidType"), context.books
     books.rules_of(record.kind).check_delete(books, record)
     if not record.is_void:
+        release_links(books, record)
         fields = deepcopy(record.fields)
         _set_to_zero(fields, record.kind.fields)
         memo = f"VOID: {fields.get('Memo', '')}".strip()[:_MAX_MEMO]

@@ -11,6 +11,7 @@ from simulator.books.records import lines_of
 from simulator.requests.add import record_response
 from simulator.requests.reading import Reader, not_found
 from simulator.requests.responses import Response
+from simulator.rules.settling import check_links
 
 if TYPE_CHECKING:
     from simulator.books import Books, Record
@@ -25,7 +26,10 @@ def mod(context: Context) -> Response:
     special = books.rules_of(kind)
     special.complete(books, draft)
     special.check(books, draft)
+    former = record.fields
     books.change(record, draft.fields)
+    if not kind.is_list:
+        check_links(books, record, former)
     return record_response(context, record)
 
 

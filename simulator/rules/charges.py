@@ -10,7 +10,7 @@ from simulator.books.records import reference_id
 from simulator.rules.common import TransactionRules, check_account_type, decimal, special_account
 from simulator.rules.items import forget_computed, is_stock, item_of, note_computed, sales_facts, stock_move
 from simulator.rules.sales import SalesRules, receivable, times
-from simulator.rules.settling import open_state
+from simulator.rules.settling import credit_links, open_state
 from simulator.schema.values import money
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class ChargeRules(SalesRules):
         if "Stock" in fields:
             sold = -decimal(fields["Stock"], "Quantity")
             moves = (stock_move(Role.SALE, fields["Stock"], sold, entity=customer, class_id=class_id),)
-        return Effects(postings, (), moves)
+        return Effects(postings, tuple(credit_links(record)), moves)
 
     def derived(self, books: Books, record: Record) -> Fields:
         """Return the paid and the open amount."""

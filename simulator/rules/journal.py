@@ -8,6 +8,7 @@ from simulator.basics.errors import RequestError
 from simulator.books.ledger import ZERO, Effects, Posting
 from simulator.books.records import reference_id
 from simulator.rules.common import OPEN_TYPES, TransactionRules, account_type, decimal
+from simulator.rules.settling import credit_links
 
 if TYPE_CHECKING:
     from simulator.books.records import Draft, Record
@@ -54,7 +55,8 @@ class JournalEntryRules(TransactionRules):
                 )
                 for name, line in record.lines()
                 if "AccountRef" in line
-            )
+            ),
+            tuple(credit_links(record)),
         )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from simulator.basics.errors import LINK_CLOSED, RequestError
 from simulator.books.ledger import BY_QUANTITY, ZERO, Link
-from simulator.rules.common import decimal, find_transaction, flat_lines, no_transaction
+from simulator.rules.common import decimal, find_transaction, flat_lines, no_transaction, refused
 from simulator.schema.values import number_text
 
 if TYPE_CHECKING:
@@ -85,31 +86,63 @@ def copy_line(line: Fields, origin: Fields, order: Record, quantity: Decimal, mo
 def link_lines(books: Books, draft: Draft, kinds: tuple[str, ...], line_name: str) -> None:
     """Copy the orders that the request links to into lines, and complete the lines that link by themselves.
 
-    Raises `RequestError` 3120 for an order or a line that does not exist.
+    Raises `RequestError` 3120 for an order or a line that does not exist, 3210 for an order of another customer or
+    vendor and for an item beside a link, and 570 for an order or a line that is closed.
     """
     model = draft.kind.fields[line_name].content
     without = draft.before.id if draft.before is not None else ""
     for line in flat_lines(draft):
-        link = line.get("LinkToTxn")
-        if link and "ItemRef" not in line:
-            order = find_transaction(books, link["TxnID"], kinds)
-            origin = next((each for each in flat_lines(order) if each["TxnLineID"] == link["TxnLineID"]), None)
-            if origin is None:
-                raise no_transaction(link["TxnLineID"])
-            rest = decimal(origin, "Quantity") - fulfilled(books, order, without=without).get(link["TxnLineID"], ZERO)
-            copy_line(line, origin, order, max(rest, ZERO), model)
-        elif link:
-            find_transaction(books, link["TxnID"], kinds)
+        if line.get("LinkToTxn"):
+            order = find_transaction(books, line["LinkToTxn"]["TxnID"], kinds)
+            _check_party(draft, order)
+            _complete_linked(books, draft, line, order, model)
     key = next(("|".join(names) for names in draft.kind.fields.mixed if line_name in names), line_name)
     orders = draft.extra.get("LinkToTxnID", ())
     for txn_id in orders:
         order = find_transaction(books, txn_id, kinds)
-        for origin, quantity in open_lines(books, order, without=without):
+        _check_party(draft, order)
+        open_ = open_lines(books, order, without=without)
+        if not open_ and any("ItemRef" in line for line in flat_lines(order)):
+            raise _closed(order)
+        for origin, quantity in open_:
             copied: Fields = {}
             copy_line(copied, origin, order, quantity, model)
             draft.fields.setdefault(key, []).append([line_name, copied])
     if orders:
         draft.fields["LinkToTxnID"] = list(orders)
+
+
+def _complete_linked(books: Books, draft: Draft, line: Fields, order: Record, model: Aggregate) -> None:
+    """Fill in a line from the order line that it names. A line that a Mod keeps has its values already."""
+    if "ItemRef" in line:
+        if draft.before is None:
+            raise refused("LinkToTxn", order.id, "The line has an item already, and the link would set it.")
+        return
+    line_id = line["LinkToTxn"]["TxnLineID"]
+    origin = next((each for each in flat_lines(order) if each["TxnLineID"] == line_id), None)
+    if origin is None:
+        raise no_transaction(line_id)
+    without = draft.before.id if draft.before is not None else ""
+    rest = next((left for each, left in open_lines(books, order, without=without) if each is origin), None)
+    if rest is None and "ItemRef" in origin:
+        raise _closed(order)
+    copy_line(line, origin, order, rest or ZERO, model)
+
+
+_PARTIES = ("CustomerRef", "VendorRef", "PayeeEntityRef")
+
+
+def _check_party(draft: Draft, order: Record) -> None:
+    """Check that an order is of the same customer or vendor as the transaction that fulfils it."""
+    parties, own = (
+        {fields[name]["ListID"] for name in _PARTIES if fields.get(name)} for fields in (order.fields, draft.fields)
+    )
+    if parties and own and not parties & own:
+        raise refused("LinkToTxn", order.id, "The order is of another customer or vendor.")
+
+
+def _closed(order: Record) -> RequestError:
+    return RequestError(LINK_CLOSED, f'The transaction "{order.id}" to link to is already closed.')
 
 
 def order_links(record: Record) -> tuple[Link, ...]:

@@ -17,7 +17,15 @@ from simulator.rules.common import (
     refused,
     special_account,
 )
-from simulator.rules.settling import CREDITS, PAY_TOO_MUCH, check_credits, open_entity, open_transactions
+from simulator.rules.settling import (
+    CREDITS,
+    PAY_TOO_MUCH,
+    check_credits,
+    check_links,
+    open_entity,
+    open_transactions,
+    top_of,
+)
 from simulator.schema.values import money
 
 if TYPE_CHECKING:
@@ -28,7 +36,7 @@ if TYPE_CHECKING:
     from simulator.books.records import Draft, Fields, Record
     from simulator.books.store import Books
 
-RECEIVABLE = ("Invoice", "Charge", "JournalEntry")
+RECEIVABLE = ("Invoice", "Charge", "JournalEntry", "Check")
 PAYABLE = ("Bill", "JournalEntry")
 
 
@@ -38,6 +46,7 @@ class SettlingRules(TransactionRules):
     targets: ClassVar[tuple[str, ...]]
     credits: ClassVar[tuple[str, ...]]
     entity_field: ClassVar[str]
+    total_field: ClassVar[str]
     sign: ClassVar[int]
     """1 if it settles debts of customers, -1 if it settles debts of the company."""
 
@@ -64,7 +73,7 @@ class SettlingRules(TransactionRules):
                 raise refused("AppliedToTxnAdd payment amount", money(amount), PAY_TOO_MUCH)
             entity = open_entity(books, target)
             own_entity = draft.reference(self.entity_field)
-            if entity and entity != own_entity and _top(books, entity) != _top(books, own_entity):
+            if entity and entity != own_entity and top_of(books, entity) != top_of(books, own_entity):
                 raise refused("AppliedToTxnAdd TxnID", target.id, "It belongs to another customer or vendor.")
             each.pop("PaymentAmount", None)
             each["Amount"] = money(amount)
@@ -74,6 +83,22 @@ class SettlingRules(TransactionRules):
             paid += amount
             credited += credit
         return paid, credited
+
+    def add(self, books: Books, draft: Draft) -> Record:
+        """Store the payment. Without an amount, link its credits to what they settle, and store nothing.
+
+        Simplified: the response describes a payment with an id that no query finds.
+        """
+        rows = draft.fields.get("AppliedToTxnRet", ())
+        is_paid = any(decimal(row, "Amount") or decimal(row, "DiscountAmount") for row in rows)
+        if is_paid or decimal(draft.fields, self.total_field) or not any(row.get("SetCredit") for row in rows):
+            return super().add(books, draft)
+        for row in rows:
+            target = books.transactions[row["TxnID"]]
+            credits_ = [*target.fields.get("SetCredit", ()), *row.get("SetCredit", ())]
+            books.change(target, {**target.fields, "SetCredit": credits_})
+            check_links(books, target)
+        return books.unsaved(draft.kind, draft.fields)
 
     def settlements(self, record: Record) -> Iterator[Link]:
         """Yield the links to the transactions that the payment, or a credit that it applies, settles."""
@@ -133,20 +158,13 @@ class SettlingRules(TransactionRules):
         return shown
 
 
-def _top(books: Books, entity: str) -> str:
-    """Return the customer above all jobs."""
-    record = books.lists.get(entity)
-    while record is not None and reference_id(record.fields, "ParentRef"):
-        record = books.lists.get(reference_id(record.fields, "ParentRef"))
-    return record.id if record is not None else entity
-
-
 class ReceivePaymentRules(SettlingRules):
     """Payments of customers."""
 
     targets = RECEIVABLE
     credits = CREDITS
     entity_field = "CustomerRef"
+    total_field = "TotalAmount"
     sign = 1
 
     def complete(self, books: Books, draft: Draft) -> None:
@@ -219,6 +237,7 @@ class BillPaymentRules(SettlingRules):
     targets = PAYABLE
     credits = ("VendorCredit", "JournalEntry")
     entity_field = "PayeeEntityRef"
+    total_field = "Amount"
     sign = -1
     account_field: ClassVar[str]
     account_kind: ClassVar[str]

@@ -40,7 +40,7 @@ from simulator.rules.items import (
 )
 from simulator.rules.orders import fulfilled, is_fulfilled, link_lines, order_links
 from simulator.rules.sales import shown_lines
-from simulator.rules.settling import CREDITS, settle_any
+from simulator.rules.settling import CREDITS, credit_links, settle_any
 from simulator.schema.values import money, number_text
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ class PurchaseRules(TransactionRules):
             Link(record.id, each["TxnID"], amount=decimal(each, "Amount"), owner=record.id)
             for each in fields.get("ApplyCheckToTxnAdd", ())
         )
-        return Effects(tuple(postings), (*order_links(record), *settled), tuple(moves))
+        return Effects(tuple(postings), (*order_links(record), *settled, *credit_links(record)), tuple(moves))
 
 
 class PurchaseOrderRules(PurchaseRules):
@@ -338,7 +338,7 @@ class CheckRules(PurchaseRules):
         applied = fields.get("ApplyCheckToTxnAdd", ())
         if applied:
             own = draft.before.id if draft.before is not None else ""
-            total = settle_any(books, applied, (*CREDITS, "JournalEntry"), own)
+            total = settle_any(books, applied, CREDITS, own)
             open_lines = (line for _, line in draft.lines() if line.get("IsOpen") == "true")
             if total > sum((decimal(line, "Amount") for line in open_lines), ZERO):
                 raise refused("ApplyCheckToTxnAdd amount", money(total), "Enter a line to accounts receivable first.")

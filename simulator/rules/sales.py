@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from simulator.basics.errors import RequestError
 from simulator.books.costing import Role
-from simulator.books.ledger import NOTHING, ZERO, Effects, Link, Posting
+from simulator.books.ledger import NOTHING, ZERO, Effects, Posting
 from simulator.books.records import reference_id
 from simulator.rules.common import (
     TransactionRules,
@@ -36,7 +36,7 @@ from simulator.rules.items import (
     unit_of,
 )
 from simulator.rules.orders import fulfilled, is_fulfilled, link_lines, order_links
-from simulator.rules.settling import CREDITS, check_credits, open_state
+from simulator.rules.settling import CREDITS, check_credits, credit_links, open_state
 from simulator.rules.tax import compute_tax, default_tax_item, is_taxable, tax_postings, tax_rate
 from simulator.schema.values import money, number_text
 
@@ -354,13 +354,9 @@ class InvoiceRules(SalesRules):
         """Debit receivables with the total, credit income with each line, and move the stock."""
         if record.fields.get("IsPending") == "true":
             return NOTHING
-        settled = tuple(
-            Link(each["CreditTxnID"], record.id, amount=decimal(each, "AppliedAmount"), owner=record.id)
-            for each in record.fields.get("SetCredit", ())
-        )
         return Effects(
             (receivable(record, 1), *self.income(record)),
-            (*order_links(record), *settled),
+            (*order_links(record), *credit_links(record)),
             self.stock(record),
         )
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulator.books.ledger import ZERO
+from simulator.books.ledger import BY_QUANTITY, DEPOSITED, SETTLES, ZERO, Link
+from simulator.books.records import reference_id
 from simulator.rules.common import decimal, find_transaction, refused
 from simulator.schema.values import money
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from decimal import Decimal
 
     from simulator.books.records import Draft, Fields, Record
     from simulator.books.store import Books
 
-CREDITS = ("CreditMemo", "ReceivePayment")
-"""The transactions with which an invoice can be settled."""
+CREDITS = ("CreditMemo", "ReceivePayment", "JournalEntry")
+"""The transactions with which an invoice can be settled. A journal entry counts if it credits receivables."""
 
 PAY_TOO_MUCH = "You cannot pay more than the amount due."
 
@@ -51,6 +52,119 @@ def check_credits(
     if total > limit:
         raise refused("SetCredit AppliedAmount", money(total), "You cannot apply more credit than the amount due.")
     return total
+
+
+def credit_links(record: Record) -> Iterator[Link]:
+    """Yield the links from the credits that settle a transaction without a payment."""
+    for row in record.fields.get("SetCredit", ()):
+        yield Link(row["CreditTxnID"], record.id, amount=decimal(row, "AppliedAmount"), owner=record.id)
+
+
+def check_links(books: Books, record: Record, former: Fields | None = None) -> None:
+    """Check that the links of a transaction that was added or changed are possible. Raises `RequestError` 3210.
+
+    * No transaction is settled by more than its amount.
+    * A credit settles a debt, of the same customer with its jobs or the same vendor, in the same account.
+    * A deposit contains a payment with its whole amount.
+    * An order keeps its customer or vendor once it is fulfilled in part. `former` are the fields before the change.
+
+    Simplified: QuickBooks releases some of these links after it has asked the user.
+    """
+    ledger = books.ledger
+    own_links = ledger.effects[record.id].links if record.id in ledger.effects else ()
+    links = [*ledger.links(record.id), *own_links]
+    for txn_id in {txn_id for link in links if link.kind == SETTLES for txn_id in (link.source, link.target)}:
+        _check_settled(books, txn_id)
+    for link in links:
+        if link.kind == SETTLES:
+            _check_parties(books, link)
+        elif link.kind == DEPOSITED and link.target == record.id:
+            _check_deposited(books, record, books.transactions[link.source])
+        elif link.kind == BY_QUANTITY and link.target == record.id and former is not None:
+            for name in ("CustomerRef", "VendorRef"):
+                if record.fields.get(name) != former.get(name):
+                    raise refused(name, reference_id(record.fields, name), "The order is linked to other transactions.")
+
+
+def _check_settled(books: Books, txn_id: str) -> None:
+    """Check that the links of a transaction do not settle more than its amount."""
+    live = (link for link in books.ledger.links(txn_id) if link.kind == SETTLES and _is_live(books, link))
+    settled = sum((link.amount + link.discount for link in live), ZERO)
+    amount = abs(books.ledger.due(txn_id))
+    if settled > amount:
+        raise refused("Amount", money(amount), f"The transaction is linked to others with {money(settled)}.")
+
+
+def _check_parties(books: Books, link: Link) -> None:
+    """Check that the two transactions of a link have opposite open amounts of one party in one account."""
+    if not _is_live(books, link):
+        return
+    ledger = books.ledger
+    if (ledger.due(link.source) > 0) == (ledger.due(link.target) > 0):
+        raise refused("TxnID", link.target, "A debt can be settled by a payment or a credit only.")
+    source, target = (
+        {(posting.account, top_of(books, posting.entity)) for posting in ledger.postings(txn_id) if posting.is_open}
+        for txn_id in (link.source, link.target)
+    )
+    if not source & target:
+        raise refused("TxnID", link.source, "It belongs to another customer, vendor or account.")
+
+
+def _is_posted(books: Books, txn_id: str) -> bool:
+    """Return whether a transaction exists and is not void."""
+    record = books.transactions.get(txn_id)
+    return record is not None and not record.is_void
+
+
+def _is_live(books: Books, link: Link) -> bool:
+    return _is_posted(books, link.source) and _is_posted(books, link.target)
+
+
+def _check_deposited(books: Books, record: Record, deposit: Record) -> None:
+    """Check that a payment has the amount and the account with which a deposit contains it."""
+    account = reference_id(record.fields, "DepositToAccountRef")
+    postings = books.ledger.postings(record.id)
+    received = sum((posting.amount for posting in postings if posting.account == account), ZERO)
+    for line in deposit.fields.get("DepositLineRet", ()):
+        is_same = (reference_id(line, "AccountRef"), decimal(line, "Amount")) == (account, received)
+        if line.get("TxnID") == record.id and not is_same:
+            raise refused("TotalAmount", money(received), "Remove the payment from its deposit first.")
+
+
+_ROWS = {
+    "AppliedToTxnRet": "TxnID",
+    "ApplyCheckToTxnAdd": "TxnID",
+    "RefundAppliedToTxnRet": "TxnID",
+    "SetCredit": "CreditTxnID",
+}
+"""The fields with links that settle, and the field of a row that names the other transaction."""
+
+
+def release_links(books: Books, record: Record) -> None:
+    """Remove the links to a transaction that is about to be deleted or voided from the transactions that own them.
+
+    A payment keeps its amount: what was applied to the transaction is unused again.
+    """
+    owners = {link.owner for link in books.ledger.links(record.id) if link.kind == SETTLES} - {record.id}
+    for owner in (books.transactions[owner_id] for owner_id in sorted(owners) if owner_id in books.transactions):
+        books.change(owner, _without(owner.fields, record.id))
+
+
+def _without(fields: Fields, txn_id: str) -> Fields:
+    """Return fields without the rows that link to a transaction, also within other rows."""
+    kept = dict(fields)
+    for name, key in _ROWS.items():
+        if name in fields:
+            kept[name] = [_without(row, txn_id) for row in fields[name] if row.get(key) != txn_id]
+    return kept
+
+
+def top_of(books: Books, entity: str) -> str:
+    """Return the customer above all jobs, or the entity itself."""
+    record = books.lists.get(entity)
+    while record is not None and reference_id(record.fields, "ParentRef"):
+        record = books.lists.get(reference_id(record.fields, "ParentRef"))
+    return record.id if record is not None else entity
 
 
 def open_entity(books: Books, record: Record) -> str:

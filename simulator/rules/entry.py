@@ -1,0 +1,23 @@
+"""Entering a record: the steps of every Add, for requests and for companies that are made from a seed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulator.rules.settling import check_links
+
+if TYPE_CHECKING:
+    from simulator.books.records import Draft, Record
+    from simulator.books.store import Books
+
+
+def enter(books: Books, draft: Draft) -> Record:
+    """Complete, check and store a draft, with the further records that it creates. Raises `RequestError`."""
+    rules = books.rules_of(draft.kind)
+    rules.complete(books, draft)
+    rules.check(books, draft)
+    record = rules.add(books, draft)
+    if not draft.kind.is_list:
+        check_links(books, record)
+    rules.after_add(books, record, draft)
+    return record
