@@ -1,11 +1,15 @@
-"""Fuzz the running service over HTTP. No call may return 5xx or take more than two seconds of processor time.
+"""Fuzz the running service over HTTP. No call may return 5xx, or take over two seconds of processor time or 256 MB.
 
     make fuzz [ARGS="--seconds 1800 --seed 7"]
 
 The whole service runs in this process on loopback (`local.stack`). Each round makes a call and may corrupt a part of
 it: the path, the query string, a header, the JSON or the QBXML of a request, a SOAP envelope or its parameters, or a
-response of QuickBooks. Pieces are repeated up to the size limits, because slow patterns show only in long input. The
-same seed gives the same calls. Prints each failure with its call, and exits with 1 if there was one.
+response of QuickBooks. Calls with and without credentials go to every route of the template. Pieces are repeated up to
+the size limits, because slow patterns show only in long input, and XML has the shapes of
+`tests/support/hostile_xml.py`. The same seed gives the same calls.
+
+The process also holds the database and the client, so it may use MAX_ADDRESS_SPACE in addition to its first size.
+Prints each failure with its call, and exits with 1 if there was one.
 """
 
 from __future__ import annotations
@@ -13,6 +17,8 @@ from __future__ import annotations
 import argparse
 import base64
 import json
+import re
+import resource
 import sys
 import tempfile
 import time
@@ -21,19 +27,27 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 from xml.sax.saxutils import escape, quoteattr
 
 import urllib3
 
 from local import first_steps, stack
+from tests.support.hostile_xml import SHAPES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from local.template import Template
+
 MAX_CPU_SECONDS = 2.0
 MAX_WALL_SECONDS = 25
 """Lambda ends the functions of the template after 25 seconds."""
+
+MAX_MEMORY_BYTES = (256 + 64) * 1024 * 1024
+"""The 256 MB of a function, and what the client, the server and the gateway need for the largest body."""
+
+MAX_ADDRESS_SPACE = 3 * 1024**3
 
 MAX_BYTES = 1_000_000
 """A little less than the largest body of the REST API. Larger bodies are refused before they are parsed."""
@@ -99,6 +113,14 @@ PARAMETERS = (
 )
 SETTINGS = ("name", "company_file", "webhook_url", "sync_window", "linger_seconds", "x")
 METHODS = ("GET", "POST", "PATCH", "DELETE", "PUT", "OPTIONS", "HEAD")
+CONTENT_TYPES = ("application/json", "text/xml; charset=utf-8", "text/xml; charset=utf-16", "image/png", "x", "")
+ENCODINGS = ("gzip", "identity", "*;q=0", "br;q=1.0, gzip;q=0.000", "x" * 5_000)
+SEGMENTS = (
+    *("schema/index.json", "schema/fields.json", "schema/requests/CustomerQueryRq.json", "schema/requests", "schema/"),
+    *("assets/0/main.js", "assets/", "assets", "qbxml", "connections", "schema/../../../handlers/web_connector.py"),
+    *("schema/\0.json", f"schema/{'a' * 256}.json", f"schema/{'a/' * 3_000}", "schema//etc/passwd.json", "\0", "//"),
+)
+HOSTILE_BYTES = (100, 5_000, 60_000, 60_000, 300_000, 1_000_000)
 SOAP_METHODS = (
     *("serverVersion", "clientVersion", "authenticate", "sendRequestXML", "receiveResponseXML", "connectionError"),
     *("getLastError", "closeConnection", "getInteractiveURL", "interactiveRejected", "interactiveDone", "nothing"),
@@ -135,6 +157,8 @@ class Fuzzer:
 
     who: first_steps.Credentials
     chance: Random
+    routes: Sequence[tuple[str, str]]
+    link: str = ""
     requests: list[str] = field(default_factory=list)
     ticket: str = ""
 
@@ -197,7 +221,73 @@ class Fuzzer:
         response = RESPONSE.format(name=escape(self.text()))
         return self.envelope("receiveResponseXML", {"ticket": self.ticket, "response": response})
 
+    def route(self) -> Call:
+        """Call any route of the template with any credential, or with none."""
+        method, path = self.chance.choice(self.routes)
+        target = re.sub(r"\{(\w+)\+?\}", lambda match: self.segment(match[1]), path)
+        if self.likely(0.2):
+            method = self.chance.choice(METHODS)
+        if self.likely(0.5):
+            target += f"?{urlencode([(self.chance.choice(PARAMETERS), self.text())], errors='replace')}"
+        key = base64.b64encode(f"{self.who.api_key}:".encode()).decode()
+        credentials = ("", "", f"Bearer {self.link}", f"Bearer {_header(self.text())}", f"Basic {key}", "Basic Og==")
+        headers = {
+            "Authorization": self.chance.choice(credentials)[:8000],
+            "Content-Type": self.chance.choice(CONTENT_TYPES),
+            "Accept": self.chance.choice(["*/*", "application/json", "application/x-qwc", _header(self.text())[:8000]]),
+            "Accept-Encoding": self.chance.choice(ENCODINGS),
+            "If-None-Match": _header(self.text())[:8000],
+        }
+        chosen = {name: value for name, value in headers.items() if value and self.likely(0.6)}
+        return Call(method, target, chosen, self.any_body())
+
+    def hostile(self) -> Call:
+        """Send XML that costs a parser as much as possible, with and without credentials."""
+        match self.chance.randrange(4):
+            case 0:
+                return self.envelope(self.chance.choice(SOAP_METHODS), {"ticket": "x"}, self.hostile_xml())
+            case 1:
+                member = f"<strHCPResponse>{_cdata(self.hostile_xml())}</strHCPResponse>"
+                return self.envelope("sendRequestXML", {"ticket": self.ticket or "x"}, member)
+            case 2:
+                response = RESPONSE.format(name=self.hostile_xml())
+                return self.envelope(
+                    "receiveResponseXML", {"ticket": self.ticket or "x"}, f"<response>{_cdata(response)}</response>"
+                )
+            case _:
+                xml = f'<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerQueryRq>{self.hostile_xml()}'
+                body = {"request_xml": f"{xml}</CustomerQueryRq></QBXMLMsgsRq></QBXML>"}
+                path = f"connections/{self.who.connection_id}/queued_requests"
+                path += self.chance.choice(["", "?validate=false", "?transliterate=true"])
+                return self.rest("POST", path, json.dumps(body).encode())
+
     # --- Parts of calls
+
+    def hostile_xml(self) -> str:
+        """Return an element of a random shape and size."""
+        return self.chance.choice(list(SHAPES.values()))(self.chance, self.chance.choice(HOSTILE_BYTES))
+
+    def segment(self, name: str) -> str:
+        """Return the value of a path parameter, encoded."""
+        match name:
+            case "connection_id" if self.likely(0.7):
+                value = self.who.connection_id
+            case "request_id":
+                return self.request_id()
+            case "path" if self.likely(0.7):
+                value = self.chance.choice(SEGMENTS)
+            case _:
+                value = self.text()[:6_000] or "x"
+        return quote(value, safe=self.chance.choice(["", "/", "/.~"]), errors="replace")
+
+    def any_body(self) -> bytes | None:
+        """Return a body of any kind, or None."""
+        kinds: Sequence[Callable[[], bytes | None]] = (
+            *(lambda: None, lambda: None, lambda: json.dumps(self.value()).encode()),
+            *(lambda: self.hostile_xml().encode(), lambda: self.chance.randbytes(self.chance.choice([1, 100, 70_000]))),
+            lambda: self.hostile_xml().encode("utf-16"),
+        )
+        return self.chance.choice(kinds)()
 
     def rest(self, method: str, path: str, body: bytes | None) -> Call:
         """Return a call of the REST API with the API key."""
@@ -207,13 +297,13 @@ class Fuzzer:
             headers["Content-Type"] = "application/json"
         return Call(method, f"/api/v1/{path}", headers, body)
 
-    def envelope(self, method: str, parameters: dict[str, str]) -> Call:
-        """Return a SOAP call."""
+    def envelope(self, method: str, parameters: dict[str, str], markup: str = "") -> Call:
+        """Return a SOAP call with these parameters, and with `markup` after them."""
         inner = "".join(f"<{name}>{escape(_xml(value))}</{name}>" for name, value in parameters.items())
         body = (
             '<?xml version="1.0" encoding="utf-8"?><soap:Envelope '
             'xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body>'
-            f'<{method} xmlns="http://developer.intuit.com/">{inner}</{method}></soap:Body></soap:Envelope>'
+            f'<{method} xmlns="http://developer.intuit.com/">{inner}{markup}</{method}></soap:Body></soap:Envelope>'
         )
         headers = {"Content-Type": "text/xml; charset=utf-8", "SOAPAction": f'"http://developer.intuit.com/{method}"'}
         return Call("POST", "/qbwc", headers, body.encode("utf-8", "replace"))
@@ -273,6 +363,7 @@ class Fuzzer:
         """Return the next call, corrupted three times out of four."""
         kinds: Sequence[Callable[[], Call]] = (
             *(self.create, self.create, self.get, self.get, self.connection, self.soap, self.session, self.session),
+            *(self.route, self.route, self.route, self.hostile, self.hostile),
         )
         call = self.chance.choice(kinds)()
         return self.corrupted(call) if self.likely(0.6) else call
@@ -322,8 +413,35 @@ def _xml(text: str) -> str:
     return "".join(character for character in text if character >= " " or character in "\t\n\r")
 
 
+def _cdata(text: str) -> str:
+    return f"<![CDATA[{text.replace(']]>', ']]]]><![CDATA[>')}]]>"
+
+
 def _header(text: str) -> str:
     return "".join(character for character in text if " " <= character < "\x7f")
+
+
+def routes_of(template: Template) -> list[tuple[str, str]]:
+    """Return the method and the path of every route."""
+    return [
+        (event.properties["Method"].upper(), event.properties["Path"])
+        for function in template.functions()
+        for event in function.events
+        if event.type == "Api"
+    ]
+
+
+def onboarding_token(who: first_steps.Credentials) -> str:
+    """Create an onboarding link, and return its token."""
+    url = f"{who.base_url}/api/v1/connections/{who.connection_id}/onboarding_url"
+    response = urllib3.request("POST", url, headers=urllib3.make_headers(basic_auth=f"{who.api_key}:"), json={})
+    return str(response.json()["data"]["links"]["onboarding"]).rpartition("#")[2]
+
+
+def _memory(name: str) -> int:
+    """Return a size of this process in bytes: VmRSS, VmHWM (its peak) or VmSize."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:"))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -336,35 +454,44 @@ def main(arguments: Sequence[str] | None = None) -> int:
     statuses: Counter[int] = Counter()
     failures = 0
     slowest = (0.0, "")
+    largest = (0, "")
     with tempfile.TemporaryDirectory() as folder, stack.running(log_level="ERROR") as service:
         who = first_steps.prepare(service.base_url, service.operator, Path(folder))
-        fuzzer = Fuzzer(who, Random(options.seed))  # noqa: S311 - the same seed gives the same calls
+        chance = Random(options.seed)  # noqa: S311 - the same seed gives the same calls
+        fuzzer = Fuzzer(who, chance, routes_of(service.template))
+        fuzzer.link = onboarding_token(who)
+        limit = _memory("VmSize") + MAX_ADDRESS_SPACE
+        resource.setrlimit(resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY))
         pool = urllib3.PoolManager(retries=False, timeout=MAX_WALL_SECONDS)
         start = last_report = time.monotonic()
         while time.monotonic() - start < options.seconds:
             call = fuzzer.next_call()
-            cpu = time.process_time()
+            Path("/proc/self/clear_refs").write_text("5")  # sets the peak to the present
+            idle, cpu = _memory("VmRSS"), time.process_time()
             try:
                 response = pool.request(
                     call.method, service.base_url + call.target, body=call.body, headers=call.headers, redirect=False
                 )
             except (urllib3.exceptions.HTTPError, ValueError, UnicodeError) as error:
-                if isinstance(error, urllib3.exceptions.TimeoutError):
+                if isinstance(error, (urllib3.exceptions.TimeoutError, urllib3.exceptions.ProtocolError)):
                     failures += 1
-                    print(f"TIMEOUT {call}", flush=True)
+                    print(f"{type(error).__name__} {error} {call}", flush=True)
                 continue
-            seconds = time.process_time() - cpu
+            seconds, used = time.process_time() - cpu, _memory("VmHWM") - idle
             statuses[response.status] += 1
             fuzzer.learn(call, response.status, response.data)
             slowest = max(slowest, (seconds, str(call)))
-            if response.status >= 500 or seconds > MAX_CPU_SECONDS:  # noqa: PLR2004 - a server error
+            largest = max(largest, (used, str(call)))
+            if response.status >= 500 or seconds > MAX_CPU_SECONDS or used > MAX_MEMORY_BYTES:  # noqa: PLR2004 - a server error
                 failures += 1
-                print(f"{response.status} {seconds:.1f} s {call}\n    {response.data[:SHOWN_CHARACTERS]!r}", flush=True)
+                print(f"{response.status} {seconds:.1f} s {used >> 20} MB {call}", flush=True)
+                print(f"    {response.data[:SHOWN_CHARACTERS]!r}", flush=True)
             if time.monotonic() - last_report > 60:  # noqa: PLR2004 - one line per minute
                 last_report = time.monotonic()
                 print(f"{statuses.total():,} calls, {failures} failures", flush=True)
     print(f"{statuses.total():,} calls: {dict(sorted(statuses.items()))}")
     print(f"Slowest: {slowest[0]:.2f} s of processor time, {slowest[1][:SHOWN_CHARACTERS]}")
+    print(f"Largest: {largest[0] >> 20} MB, {largest[1][:SHOWN_CHARACTERS]}")
     print(f"{failures} failures")
     return 1 if failures else 0
 
