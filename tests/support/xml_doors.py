@@ -12,19 +12,27 @@ import resource
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
+from threading import Barrier, BrokenBarrierError
 from typing import TYPE_CHECKING
 
 from adapters.dynamodb.bodies import pack, unpack
 from domain.records.request import State, StoredRequest
 from domain.storage.changes import AddRequest, ChangeRequest, Put
+from domain.storage.ports import Delivery
 from domain.web_connector.protocol.methods import NAMESPACE
 from domain.web_connector.protocol.soap import SOAP_11
 from domain.webhooks.defaults import MAX_BODY_BYTES as MAX_WEBHOOK_BYTES
+from domain.webhooks.defaults import MAX_PARALLEL_ATTEMPTS
+from domain.webhooks.delivery import Deliverer
+from domain.webhooks.patience import Patience
+from domain.webhooks.ports import HttpResponse
 from handlers import create_queued_request, get_queued_request
 from handlers.views.webhook_event import event_body
 from tests.support.api_client import api_event
@@ -34,6 +42,7 @@ from tests.support.hostile_xml import SHAPES
 from tests.support.qbxml_samples import request_xml, response_xml
 from tests.support.services import services_with, using
 from tests.support.web_connector.connector import Connector
+from tests.support.webhooks import SECRET, PlannedAttempts, a_webhook, first_attempt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -148,6 +157,41 @@ def _delivered() -> Reader:
     return lambda text: event_body(StoredRequest(record, REQUEST_XML, unpack(pack(_response(text)))), "now")
 
 
+class _Batch(FakeStore):
+    """A store in which every record has the same response. The receiver of its webhooks waits for all of them."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.packed = pack(_response(text))
+        self.all_posted = Barrier(MAX_PARALLEL_ATTEMPTS)
+
+    def delivery(self, *_: object, **__: object) -> Delivery:
+        """Return a record with a copy of the response."""
+        return Delivery(StoredRequest(BATCH_RECORD, REQUEST_XML, unpack(self.packed)), (SECRET,))
+
+    def post(self, _url: str, _headers: Mapping[str, str], _body: bytes, timeout_seconds: float) -> HttpResponse:
+        """Respond when all attempts have posted, or when the time limit has passed."""
+        with suppress(BrokenBarrierError):
+            self.all_posted.wait(timeout_seconds)
+        return HttpResponse(204, "")
+
+
+BATCH_RECORD = a_record(state=State.RESPONSE_RECEIVED, webhook=a_webhook())
+
+
+def _batch() -> Reader:
+    """Return a reader of a stored response in the events of a whole batch of webhooks."""
+
+    def deliver(text: str) -> object:
+        clock, store = FixedClock(), _Batch(text)
+        retries = PlannedAttempts([])
+        deliverer = Deliverer(store, event_body, store, retries, clock, lambda: 0.5, Patience(clock))
+        with ThreadPoolExecutor(MAX_PARALLEL_ATTEMPTS) as pool:
+            return list(pool.map(deliverer.attempt, [first_attempt(BATCH_RECORD, NOON)] * MAX_PARALLEL_ATTEMPTS))
+
+    return deliver
+
+
 DOORS: Mapping[str, Door] = {
     "anonymous call": Door(_MAX_CALL_BYTES, _anonymous_call),
     "facts about QuickBooks": Door(_MAX_CALL_BYTES, _host_facts),
@@ -159,6 +203,9 @@ DOORS: Mapping[str, Door] = {
     "webhook": Door(MAX_WEBHOOK_BYTES, _delivered),
 }
 """The doors by name. A list does not parse the bodies that it shows: `benchmarks/list_memory.py` measures it."""
+
+BATCH = Door(MAX_WEBHOOK_BYTES, _batch)
+"""A whole batch of webhooks. It may take more than one document: half of the memory of a function."""
 
 
 def _call(method: str, ticket: str, *members: str) -> str:

@@ -34,6 +34,10 @@ longer is repeated through the retry queue, with the full time limit."""
 MAX_PARALLEL_ATTEMPTS = 50
 """The maximum number of attempts that a function makes at the same time. No batch in the template is larger."""
 
+MAX_PARALLEL_READS = 10
+"""How many attempts of a function hold the bodies of their records at the same time, up to 20 MB each. The events are
+made one at a time, which takes up to 160 MB (docs/decisions/0044-the-memory-of-a-batch-of-webhooks.md)."""
+
 MAX_FIRST_ATTEMPTS_PER_APP = 20
 """A batch makes at most this many first attempts of one app at once, so an app cannot overload its receiver."""
 

@@ -14,7 +14,8 @@ attempt is then delivered again, and the message that was planned too early wait
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from threading import BoundedSemaphore, Lock
 from typing import TYPE_CHECKING, TypeAlias
 
 from domain.errors import Conflict, InvalidRequest
@@ -30,6 +31,7 @@ from domain.webhooks.defaults import (
     MAX_ATTEMPTS_KEPT,
     MAX_BODY_BYTES,
     MAX_OLDER_RESPONSE_BYTES,
+    MAX_PARALLEL_READS,
     MAX_RESPONSE_BYTES,
 )
 from domain.webhooks.patience import Refused
@@ -38,12 +40,12 @@ from domain.webhooks.schedule import next_attempt_at
 from domain.webhooks.signature import signature_headers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from domain.ports import Clock
     from domain.records.request import StoredRequest
-    from domain.storage.ports import Database, Delivery
+    from domain.storage.ports import Database
     from domain.webhooks.patience import Patience
     from domain.webhooks.ports import RetryQueue, WebhookSender
 
@@ -117,6 +119,26 @@ class NotRecorded(Exception):
     """
 
 
+class BodySlots:
+    """Bounds the memory of a batch: how many attempts may hold the bodies of their records, and make an event.
+
+    Attempts wait for each other only until their events are made, never for a receiver.
+    """
+
+    def __init__(self) -> None:
+        self.reading = BoundedSemaphore(MAX_PARALLEL_READS)
+        self.making = Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """What an attempt sends. It does not hold the texts from which the body was made."""
+
+    record: QueuedRequest
+    secrets: Sequence[str]
+    body: bytes
+
+
 @dataclass(frozen=True, slots=True)
 class Deliverer:
     """Makes webhook attempts. `random` returns numbers in [0, 1), which spread the retries.
@@ -131,6 +153,7 @@ class Deliverer:
     clock: Clock
     random: Callable[[], float]
     patience: Patience
+    slots: BodySlots = field(default_factory=BodySlots)
 
     def first_attempt(self, record: QueuedRequest) -> Attempted | Deferred | None:
         """Make the first attempt of a round with a short time limit, or defer it.
@@ -144,14 +167,14 @@ class Deliverer:
             return self.defer(record, str(refused))
         try:
             start = self.clock()
-            delivery = self._delivery(PlannedAttempt.of(record, record.webhook.attempts_in_round, start))
-            if delivery is None:
+            event = self._event(PlannedAttempt.of(record, record.webhook.attempts_in_round, start), start)
+            if event is None:
                 return None
-            response = self._post(delivery, start, FIRST_ATTEMPT_TIMEOUT_SECONDS)
+            response = self._post(event, start, FIRST_ATTEMPT_TIMEOUT_SECONDS)
         finally:
             self.patience.end(record.app_id, host, turn)
         timed_out = isinstance(response, DeliveryFailed) and response.timed_out
-        return self.defer(record, str(response)) if timed_out else self._finish(delivery, response, start)
+        return self.defer(record, str(response)) if timed_out else self._finish(event.record, response, start)
 
     def defer(self, record: QueuedRequest, reason: str) -> Deferred:
         """Put the first attempt of a round into the retry queue."""
@@ -169,24 +192,32 @@ class Deliverer:
         if planned_attempt.not_before > start + CLOCK_TOLERANCE:
             self.retries.plan(planned_attempt)
             return None
-        delivery = self._delivery(planned_attempt)
-        return self._finish(delivery, self._post(delivery, start, ATTEMPT_TIMEOUT_SECONDS), start) if delivery else None
-
-    def _delivery(self, planned_attempt: PlannedAttempt) -> Delivery | None:
-        """Read the record and its bodies. Return None if the attempt is no longer needed."""
-        delivery = self.store.delivery(
-            planned_attempt.request_id,
-            planned_attempt.app_id,
-            response_chunks=planned_attempt.response_chunks,
-            max_response_bytes=MAX_BODY_BYTES,
-        )
-        if delivery is None or isinstance(delivery, Tombstone):
+        event = self._event(planned_attempt, start)
+        if event is None:
             return None
-        return delivery if _is_needed(delivery.stored.record, planned_attempt) else None
+        return self._finish(event.record, self._post(event, start, ATTEMPT_TIMEOUT_SECONDS), start)
 
-    def _finish(self, delivery: Delivery, response: Response, start: datetime) -> Attempted:
+    def _event(self, planned_attempt: PlannedAttempt, now: datetime) -> _Event | None:
+        """Read the record with its bodies, and make the event. Return None if the attempt is no longer needed."""
+        with self.slots.reading:
+            delivery = self.store.delivery(
+                planned_attempt.request_id,
+                planned_attempt.app_id,
+                response_chunks=planned_attempt.response_chunks,
+                max_response_bytes=MAX_BODY_BYTES,
+            )
+            if delivery is None or isinstance(delivery, Tombstone):
+                return None
+            if not _is_needed(delivery.stored.record, planned_attempt):
+                return None
+            with self.slots.making:
+                # Without a secret, nothing is sent.
+                body = self.event_body(delivery.stored, timestamp(now)) if delivery.secrets else b""
+            return _Event(delivery.stored.record, delivery.secrets, body)
+
+    def _finish(self, record: QueuedRequest, response: Response, start: datetime) -> Attempted:
         """Plan the next attempt if one is needed, and record this one."""
-        record, end = delivery.stored.record, self.clock()
+        end = self.clock()
         number = record.webhook.attempts_in_round + 1
         outcome = self._outcome(response, number, end)
         next_at = outcome.moment if isinstance(outcome, RetryAt) else None
@@ -202,19 +233,18 @@ class Deliverer:
         result = Attempted(record, outcome, attempt)
         return replace(result, recorded=self._record(result, end))
 
-    def _post(self, delivery: Delivery, now: datetime, timeout_seconds: float) -> Response:
-        record = delivery.stored.record
-        if not delivery.secrets:
+    def _post(self, event: _Event, now: datetime, timeout_seconds: float) -> Response:
+        record = event.record
+        if not event.secrets:
             # The receiver could not distinguish an unsigned event from a forged one.
             return DeliveryFailed("The app has no webhook secret to sign with.", permanent=True)
-        body = self.event_body(delivery.stored, timestamp(now))
         headers = {
             "Content-Type": "application/json",
             "User-Agent": "qbxml-queue",
-            **signature_headers(delivery.secrets, record.id, int(now.timestamp()), body),
+            **signature_headers(event.secrets, record.id, int(now.timestamp()), event.body),
         }
         try:
-            return self.sender.post(record.webhook.url or "", headers, body, timeout_seconds)
+            return self.sender.post(record.webhook.url or "", headers, event.body, timeout_seconds)
         except DeliveryFailed as failure:
             return failure
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
+from threading import Event, Lock
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,10 +16,14 @@ from domain.records.webhook import WebhookAttempt, WebhookState
 from domain.timestamps import timestamp
 from domain.webhooks.delivery import Attempted, GaveUp, RetryAt, Succeeded
 from domain.webhooks.ports import DeliveryFailed, HttpResponse
+from handlers.views.webhook_event import event_body
 from local.gateway import Request
 from local.receiver import verified_schemes
 from tests.support.builders import NOON
 from tests.support.webhooks import SECRET, URL, DeliverySetup, a_webhook, first_attempt
+
+if TYPE_CHECKING:
+    from domain.records.request import StoredRequest
 
 OLDER_SECRET = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8="
 
@@ -254,3 +261,21 @@ def test_only_the_latest_twenty_attempts_are_kept() -> None:
     attempts = setup.stored_record(record).webhook.attempts
     assert [one.response.split()[0] for one in attempts] == [str(number) for number in range(5, 25)]
     assert sum(len(one.response.encode()) for one in attempts) < 14_000
+
+
+def test_the_events_of_a_batch_are_made_one_at_a_time() -> None:
+    setup = DeliverySetup()
+    attempts = [first_attempt(setup.add(), NOON) for _ in range(8)]
+    inside, never = Lock(), Event()
+
+    def make(stored: StoredRequest, moment: str) -> bytes:
+        assert inside.acquire(blocking=False), "another thread makes an event"
+        never.wait(0.02)
+        inside.release()
+        return event_body(stored, moment)
+
+    deliverer = replace(setup.deliverer, event_body=make)
+    with ThreadPoolExecutor(len(attempts)) as pool:
+        results = list(pool.map(deliverer.attempt, attempts))
+
+    assert all(results)
