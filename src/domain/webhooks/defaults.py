@@ -65,6 +65,10 @@ CLOCK_TOLERANCE = timedelta(seconds=1)
 MAX_BODY_BYTES = 1024 * 1024
 """A larger event leaves its response out, because common receivers refuse larger bodies."""
 
+MAX_EVENT_WAIT_SECONDS = 5.0
+"""After this wait for its turn, an event is sent without its response. Otherwise a batch of large responses would take
+longer than the function may run."""
+
 MAX_RESPONSE_BYTES = 4096
 """The number of bytes of the receiver's response that are read, and stored for the latest attempt."""
 

@@ -14,6 +14,7 @@ attempt is then delivered again, and the message that was planned too early wait
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from threading import BoundedSemaphore, Lock
 from typing import TYPE_CHECKING, TypeAlias
@@ -30,6 +31,7 @@ from domain.webhooks.defaults import (
     FIRST_ATTEMPT_TIMEOUT_SECONDS,
     MAX_ATTEMPTS_KEPT,
     MAX_BODY_BYTES,
+    MAX_EVENT_WAIT_SECONDS,
     MAX_OLDER_RESPONSE_BYTES,
     MAX_PARALLEL_READS,
     MAX_RESPONSE_BYTES,
@@ -40,7 +42,7 @@ from domain.webhooks.schedule import next_attempt_at
 from domain.webhooks.signature import signature_headers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
 
     from domain.ports import Clock
@@ -125,9 +127,21 @@ class BodySlots:
     Attempts wait for each other only until their events are made, never for a receiver.
     """
 
-    def __init__(self) -> None:
-        self.reading = BoundedSemaphore(MAX_PARALLEL_READS)
+    def __init__(self, wait_seconds: float = MAX_EVENT_WAIT_SECONDS) -> None:
         self.making = Lock()
+        self._reading = BoundedSemaphore(MAX_PARALLEL_READS)
+        self._wait_seconds = wait_seconds
+
+    @contextmanager
+    def reading(self) -> Iterator[bool]:
+        """Wait for a turn. Yield False if that took too long: then the event must do without the response."""
+        in_time = self._reading.acquire(timeout=self._wait_seconds)
+        if not in_time:
+            self._reading.acquire()
+        try:
+            yield in_time
+        finally:
+            self._reading.release()
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,12 +213,12 @@ class Deliverer:
 
     def _event(self, planned_attempt: PlannedAttempt, now: datetime) -> _Event | None:
         """Read the record with its bodies, and make the event. Return None if the attempt is no longer needed."""
-        with self.slots.reading:
+        with self.slots.reading() as in_time:
             delivery = self.store.delivery(
                 planned_attempt.request_id,
                 planned_attempt.app_id,
-                response_chunks=planned_attempt.response_chunks,
-                max_response_bytes=MAX_BODY_BYTES,
+                response_chunks=planned_attempt.response_chunks if in_time else 0,
+                max_response_bytes=MAX_BODY_BYTES if in_time else 0,
             )
             if delivery is None or isinstance(delivery, Tombstone):
                 return None
