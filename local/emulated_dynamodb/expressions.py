@@ -277,7 +277,13 @@ class _Parser:
         name, value = self.name(), self._value()
 
         def total(at: Placeholders, item: Item) -> Value:
-            old, increment = item.get(at.attribute(name), {"N": "0"}), at.values[value]
+            increment = at.values[value]
+            if kind_of(increment) == "SS":
+                former = item.get(at.attribute(name), {"SS": []})
+                if kind_of(former) != "SS":
+                    raise invalid("An operand in the update expression has an incorrect data type")
+                return {"SS": sorted({*former["SS"], *increment["SS"]})}
+            old = item.get(at.attribute(name), {"N": "0"})
             if kind_of(old) != "N" or kind_of(increment) != "N":
                 raise invalid("An operand in the update expression has an incorrect data type")
             return {"N": str(Decimal(old["N"]) + Decimal(increment["N"]))}

@@ -62,6 +62,6 @@ def planned_attempt_of(message: str) -> PlannedAttempt:
         app_id=str(fields["app_id"]),
         webhook_round=int(fields["webhook_round"]),
         earlier_attempts=int(fields["round_attempts"]),
-        response_chunks=int(fields["response_chunks"]),
+        response_chunks=str(fields["response_chunks"]),
         not_before=datetime.fromisoformat(fields["not_before"]),
     )

@@ -83,10 +83,10 @@ def test_a_delivery_has_record_bodies_and_secrets(store: AnyStore) -> None:
     ended_record = store.request(record.id)
     assert isinstance(ended_record, QueuedRequest)
 
-    for parts in (0, ended_record.response_chunks):
+    for parts in ("", ended_record.response_chunks):
         whole = store.delivery(record.id, APP_ID, response_chunks=parts, max_response_bytes=2**20)
         assert whole == Delivery(StoredRequest(ended_record, REQUEST_XML, response), ("whsec_a",))
-    small = store.delivery(record.id, APP_ID, response_chunks=0, max_response_bytes=1000)
+    small = store.delivery(record.id, APP_ID, response_chunks="", max_response_bytes=1000)
     assert small == Delivery(StoredRequest(ended_record, REQUEST_XML, None), ("whsec_a",))
 
 
@@ -95,11 +95,11 @@ def test_a_delivery_of_a_deleted_record_is_its_tombstone(store: AnyStore) -> Non
     add(store, record)
     store.commit(RemoveRequest(record, timestamp(LATER)))
 
-    delivery = store.delivery(record.id, APP_ID, response_chunks=0, max_response_bytes=1000)
+    delivery = store.delivery(record.id, APP_ID, response_chunks="", max_response_bytes=1000)
 
     assert isinstance(delivery, Tombstone)
     missing = "b0000000-0000-4000-8000-000000000001"
-    assert store.delivery(missing, APP_ID, response_chunks=0, max_response_bytes=10) is None
+    assert store.delivery(missing, APP_ID, response_chunks="", max_response_bytes=10) is None
 
 
 def test_all_apps_are_listed_oldest_first_without_their_keys(store: AnyStore) -> None:

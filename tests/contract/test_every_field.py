@@ -68,7 +68,7 @@ def a_value(hint: Any, name: str, default: object) -> Any:  # noqa: PLR0911 - on
 
 
 def the_record(store: AnyStore) -> tuple[object, object]:
-    record = filled_entity(QueuedRequest, response_chunks=0)
+    record = filled_entity(QueuedRequest, response_chunks="")
     add(store, record)
     return record, store.request(record.id)
 
@@ -80,7 +80,7 @@ def the_record_in_the_queue(store: AnyStore) -> tuple[object, object]:
 
 
 def the_bodies(store: AnyStore) -> tuple[object, object]:
-    record = filled_entity(QueuedRequest, response_size=0, response_chunks=0)
+    record = filled_entity(QueuedRequest, response_size=0, response_chunks="")
     store.commit(
         Put(None, filled_entity(Connection, id=record.connection_id, deleted_at=None)),
         AddRequest(record, REQUEST_XML, "text"),

@@ -139,7 +139,7 @@ def test_between_the_removal_and_the_function_lists_omit_the_record(store: AnySt
     assert store.request(record.id) is None
     assert stored_request(store, record.id) is None
     assert not store.request_batch([record.id]).records
-    assert store.delivery(record.id, APP_ID, response_chunks=0, max_response_bytes=10) is None
+    assert store.delivery(record.id, APP_ID, response_chunks="", max_response_bytes=10) is None
 
 
 def test_a_repeated_stream_record_changes_nothing(store: AnyStore) -> None:

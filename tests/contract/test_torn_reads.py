@@ -70,7 +70,7 @@ class Bench:
 
     def delivery(self, request_id: str) -> Delivery | Tombstone | None:
         """Read a request for its webhook."""
-        return self.store.delivery(request_id, APP_ID, response_chunks=0, max_response_bytes=2**20)
+        return self.store.delivery(request_id, APP_ID, response_chunks="", max_response_bytes=2**20)
 
 
 @pytest.fixture

@@ -287,7 +287,7 @@ class FakeStore:
         request_id: str,
         app_id: str,
         *,
-        response_chunks: int,  # noqa: ARG002 - a response in memory is not in chunks
+        response_chunks: str,  # noqa: ARG002 - a response in memory is not in chunks
         max_response_bytes: int,
     ) -> Delivery | Tombstone | None:
         """Return the data for one webhook attempt."""
@@ -340,6 +340,10 @@ class FakeStore:
             if not mine:
                 return
             yield len(mine)
+
+    def remove_late_chunks(self, before: str) -> int:  # noqa: ARG002 - a response in memory is not in chunks
+        """Do nothing."""
+        return 0
 
     def remove_connection(self, connection: Connection) -> None:
         """Remove the remaining data of a deleted connection."""

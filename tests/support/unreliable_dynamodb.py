@@ -62,6 +62,8 @@ class UnreliableDynamoDB:
     fault: Callable[[str], Fault | None] = lambda _operation: None
     happened: list[Fault] = field(default_factory=list)
     late: deque[Callable[[], Any]] = field(default_factory=deque)
+    holds_late_calls: bool = False
+    """Whether calls that are late wait for `deliver_late_calls`, and not only for the next transaction."""
     _former: dict[str, dict[str, Any]] = field(default_factory=dict)
     _torn_reads: dict[str, int] = field(default_factory=dict)
     _cancels_next: bool = False
@@ -77,7 +79,8 @@ class UnreliableDynamoDB:
                 raise self._conflict(request)
             finally:
                 self.deliver_late_calls()
-        self.deliver_late_calls()
+        if not self.holds_late_calls:
+            self.deliver_late_calls()
         self._keep_former(request["TransactItems"])
         return self._write("transact_write_items", request)
 

@@ -49,7 +49,7 @@ class CountingStore(FakeStore):
         super().commit(*changes)
 
     def delivery(
-        self, request_id: str, app_id: str, *, response_chunks: int, max_response_bytes: int
+        self, request_id: str, app_id: str, *, response_chunks: str, max_response_bytes: int
     ) -> Delivery | Tombstone | None:
         """Read the data for an attempt."""
         self.calls.append("delivery")

@@ -27,8 +27,6 @@ MAX_INLINE_RESPONSE_BYTES = 256 * 1024
 MAX_INLINE_REQUEST_BYTES = 64 * 1024
 """A compressed size. With a response of `MAX_INLINE_RESPONSE_BYTES` that does not compress, the item is under 400
 KB."""
-MAX_REQUEST_CHUNKS = 1_048_576 // CHUNK_BYTES + 1
-"""A request has at most 1 MiB, and compression never adds more than a few bytes."""
 
 HAS_BODY = f"attribute_exists({keys.REQUEST_ID}) AND attribute_not_exists({keys.REMOVED})"
 """The condition that the record was not removed."""
@@ -62,7 +60,7 @@ def new_body_items(record: QueuedRequest, request_xml: str, search_text: str) ->
     body = _body_key(record) | {keys.SEARCH_TEXT: {"S": search_text}}
     if len(packed) <= MAX_INLINE_REQUEST_BYTES:
         return [body | {keys.REQUEST: {"B": packed}}]
-    chunks = chunk_items(record.id, keys.REQUEST, packed)
+    chunks = _request_chunk_items(record.id, packed)
     return [body | {keys.REQUEST_CHUNKS: {"N": str(len(chunks))}}, *chunks]
 
 
@@ -75,10 +73,10 @@ def _body_key(record: QueuedRequest) -> Item:
     return keys.search_index_key(record.connection_id, record.inserted_at, record.id)
 
 
-def chunk_items(request_id: str, body: str, packed: bytes) -> list[Item]:
-    """Return the chunks of a compressed request or response."""
+def _request_chunk_items(request_id: str, packed: bytes) -> list[Item]:
+    """Return the chunks of a compressed request."""
     pieces = [packed[start : start + CHUNK_BYTES] for start in range(0, len(packed), CHUNK_BYTES)]
-    item_keys = keys.chunk_keys(request_id, body, len(pieces))
+    item_keys = keys.chunk_keys(request_id, keys.REQUEST, len(pieces))
     return [key | {keys.DATA: {"B": piece}} for key, piece in zip(item_keys, pieces, strict=True)]
 
 
@@ -98,18 +96,18 @@ class Bodies:
         """Return these bodies with chunks."""
         return Bodies([*self._items.values(), *chunks])
 
-    def missing_chunks(self, request_id: str, response_chunks: int = 0) -> list[Item]:
+    def missing_chunks(self, request_id: str, response_chunks: str = "") -> list[Item]:
         """Return the keys of the chunks of the request and the response that have not been read yet."""
         needed = [
             *keys.chunk_keys(request_id, keys.REQUEST, self._request_chunks),
-            *keys.chunk_keys(request_id, keys.RESPONSE, response_chunks),
+            *keys.response_chunk_keys(request_id, response_chunks),
         ]
         return [key for key in needed if key[keys.PART]["S"] not in self._items]
 
     @property
     def packed_request(self) -> bytes:
         """The compressed request. Raises PartMissing if one of its chunks was not read."""
-        return self._packed(keys.REQUEST, self._request_chunks)
+        return self._packed(keys.REQUEST, keys.chunk_keys("", keys.REQUEST, self._request_chunks))
 
     def is_older_than(self, record: QueuedRequest) -> bool:
         """Whether the record has a response in the body item, but the body was read before that was stored there."""
@@ -117,7 +115,9 @@ class Bodies:
 
     def packed_response(self, record: QueuedRequest) -> bytes | None:
         """Return the compressed response, or None if the record has none. Raises PartMissing if a part was not read."""
-        return self._packed(keys.RESPONSE, record.response_chunks) if record.response_size else None
+        if not record.response_size:
+            return None
+        return self._packed(keys.RESPONSE, keys.response_chunk_keys(record.id, record.response_chunks))
 
     def stored_request(self, record: QueuedRequest, *, with_response: bool = True) -> StoredRequest:
         """Return the record with its bodies. Raises PartMissing if a part was not read."""
@@ -129,10 +129,10 @@ class Bodies:
         body = self._items[keys.BODY]
         return int(body[keys.REQUEST_CHUNKS]["N"]) if keys.REQUEST_CHUNKS in body else 0
 
-    def _packed(self, body: str, parts: int) -> bytes:
+    def _packed(self, body: str, chunks: Sequence[Item]) -> bytes:
         try:
-            if parts:
-                return b"".join(bytes(self._items[f"{body}#{number}"][keys.DATA]["B"]) for number in range(parts))
+            if chunks:
+                return b"".join(bytes(self._items[key[keys.PART]["S"]][keys.DATA]["B"]) for key in chunks)
             return bytes(self._items[keys.BODY][body]["B"])
         except KeyError as missing:
             raise PartMissing(missing) from None

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.database import Database, Policy, key_query
+from adapters.dynamodb.response_chunks import StoredChunks, note_of_removal
 from adapters.dynamodb.search import is_removed
 from adapters.dynamodb.search_pages import page_from_item
 
@@ -64,7 +65,12 @@ class ConnectionRemoval(Database):
             tombstones.update(body[keys.REQUEST_ID]["S"] for body in step if is_removed(body))
             stored = [body for body in step if not is_removed(body)]
             self._delete(records, (keys.id_key(body[keys.REQUEST_ID]["S"]) for body in stored))
-            self._delete(payloads, (key for body in stored for key in _chunk_keys(body)))
+            for body in stored:
+                if keys.RESPONSE_CHUNKS in body:
+                    note = note_of_removal(body[keys.REQUEST_ID]["S"], connection.deleted_at or "")
+                    self._client.put_item(TableName=payloads, Item=note)
+            chunk_keys = (StoredChunks.of(body).keys(body[keys.REQUEST_ID]["S"]) for body in stored)
+            self._delete(payloads, chain.from_iterable(chunk_keys))
             self._delete(payloads, (keys.payload_key(body[keys.REQUEST_ID]["S"]) for body in step))
             yield len(stored)
         for page in self._search_pages(connection.id):
@@ -115,9 +121,3 @@ class ConnectionRemoval(Database):
                 raise
             return item_keys
         return [request["DeleteRequest"]["Key"] for request in result.get("UnprocessedItems", {}).get(table, [])]
-
-
-def _chunk_keys(body: Item) -> Iterator[Item]:
-    for name, parts in ((keys.REQUEST, keys.REQUEST_CHUNKS), (keys.RESPONSE, keys.RESPONSE_CHUNKS)):
-        if parts in body:
-            yield from keys.chunk_keys(body[keys.REQUEST_ID]["S"], name, int(body[parts]["N"]))

@@ -164,6 +164,6 @@ class Entities(Database):
             f"attribute_not_exists({keys.APP_ID}) OR {keys.EXPIRES_AT} <= :now",
             change,
             IDEMPOTENCY_CLAIMS.entity,
-            now=change.now,
+            values={":now": {"N": str(change.now)}},
         )
         return [operation]

@@ -93,6 +93,8 @@ RESPONSE = "response"
 REQUEST_CHUNKS = "request_chunks"
 RESPONSE_CHUNKS = "response_chunks"
 SEARCH_TEXT = "search_text"
+REMOVED_WITH_CHUNKS = "removed with chunks"
+"""The partition of the notes about removed requests that had a large response (`response_chunks.py`)."""
 REMOVED = "removed"
 """Marks the item that replaces the body of a removed record until no search page contains its text."""
 DATA = "data"
@@ -160,8 +162,14 @@ def payload_key(request_id: str, part: str = BODY) -> Item:
 
 
 def chunk_keys(request_id: str, body: str, count: int) -> list[Item]:
-    """Return the keys of the first `count` chunks of a body (`REQUEST` or `RESPONSE`)."""
+    """Return the keys of the first `count` chunks of a request (`REQUEST`) or of an attempt to store a response."""
     return [payload_key(request_id, f"{body}#{number}") for number in range(count)]
+
+
+def response_chunk_keys(request_id: str, name: str) -> list[Item]:
+    """Return the keys of the chunks of a response, by the name of the attempt that stored them: `k3Jf9-Qx0aZb#2`."""
+    attempt, _, count = name.rpartition("#")
+    return chunk_keys(request_id, f"{RESPONSE}#{attempt}", int(count)) if attempt else []
 
 
 def search_page_part(inserted_at: str, request_id: str = "") -> str:

@@ -57,8 +57,8 @@ def put_if(
     change: Change,
     decode: Callable[[Item], object | None] = lambda _: None,
     *,
+    values: Item | None = None,
     is_new: bool = False,
-    **values: int,
 ) -> Operation:
     """Store an item if a condition on the stored item holds. `values` are the values of the placeholders."""
     entry: dict[str, Any] = {
@@ -68,7 +68,7 @@ def put_if(
         "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
     }
     if values:
-        entry["ExpressionAttributeValues"] = {f":{name}": {"N": str(value)} for name, value in values.items()}
+        entry["ExpressionAttributeValues"] = values
     return Operation({"Put": entry}, change, decode, is_new)
 
 
@@ -79,4 +79,4 @@ def put_revision(
     if before is None:
         key = keys.SESSION_ID if keys.SESSION_ID in item else keys.ID
         return put_if(table, item, f"attribute_not_exists({key})", change, decode, is_new=True)
-    return put_if(table, item, f"{keys.REVISION} = :before", change, decode, before=before)
+    return put_if(table, item, f"{keys.REVISION} = :before", change, decode, values={":before": {"N": str(before)}})

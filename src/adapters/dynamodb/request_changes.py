@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Any
 from adapters.dynamodb import keys
 from adapters.dynamodb.bodies import (
     HAS_BODY,
-    MAX_INLINE_RESPONSE_BYTES,
-    MAX_REQUEST_CHUNKS,
-    chunk_items,
     new_body_items,
     pack,
     removed_item,
@@ -18,6 +15,7 @@ from adapters.dynamodb.bodies import (
 from adapters.dynamodb.database import Database, key_query
 from adapters.dynamodb.operations import Operation, delete, put, put_if, put_revision
 from adapters.dynamodb.requests import record_item, request_from_item, tombstone_item
+from adapters.dynamodb.response_chunks import StoredChunks, index_attributes, note_of_removal
 from domain.errors import Conflict
 from domain.maintenance.retention import expires_at
 from domain.records.request import QUEUED
@@ -28,6 +26,10 @@ if TYPE_CHECKING:
     from adapters.dynamodb.keys import Item
     from domain.records.request import QueuedRequest
     from domain.storage.changes import AddRequest, ChangeRequest, ForgetRequest, RemoveRequest
+
+
+MAX_DELETED_CHUNKS = 80
+"""DynamoDB: a transaction has at most 100 entries. The sweep deletes the rest."""
 
 
 class RequestChanges(Database):
@@ -42,66 +44,62 @@ class RequestChanges(Database):
             *self._queue(None, record),
         ]
 
-    def _change_request(self, change: ChangeRequest) -> list[Operation]:
+    def _change_request(self, change: ChangeRequest, response_chunks: str) -> list[Operation]:
+        """Return the operations of a change. `response_chunks` names the chunks of a large response."""
         after = change.after
         body: Item = {}
         if change.response_xml:  # an empty one is none
-            size, packed = len(change.response_xml.encode()), pack(change.response_xml)
-            chunks = chunk_items(after.id, keys.RESPONSE, packed) if size > MAX_INLINE_RESPONSE_BYTES else []
-            after = replace(after, response_size=size, response_chunks=len(chunks))
-            if chunks:
-                self._store_chunks(change, chunks)
-            else:
-                body[keys.RESPONSE] = {"B": packed}
+            after = replace(after, response_size=len(change.response_xml.encode()), response_chunks=response_chunks)
+            if not response_chunks:
+                body[keys.RESPONSE] = {"B": pack(change.response_xml)}
         if change.search_text is not None:
-            body |= _index_attributes(after) | {keys.SEARCH_TEXT: {"S": change.search_text}}
+            body |= index_attributes(after) | {keys.SEARCH_TEXT: {"S": change.search_text}}
         record = self._put_record(after, change.before.revision, change)
         update = [Operation({"Update": self._body_update(after.id, body)})] if body else []
         return [record, *update, *self._queue(change.before, after)]
 
-    def _store_chunks(self, change: ChangeRequest, chunks: Sequence[Item]) -> None:
-        """Store the chunks of a large response before the transaction that makes them valid.
+    def _remove_request(self, change: RemoveRequest, stored: StoredChunks | None) -> list[Operation]:
+        """Return the operations of a removal, on condition that the chunks are those in `stored`.
 
-        They are not read until the record contains their number. A repeated commit writes them again unchanged. The
-        body gets their number first, so they can be found and removed even if the transaction never happens.
+        Without `stored`, the record tells the chunks. The Conflict contains the ones that the body lists otherwise.
         """
-        attributes = _index_attributes(change.after) | {keys.RESPONSE_CHUNKS: {"N": str(len(chunks))}}
-        try:
-            self._client.update_item(**self._body_update(change.after.id, attributes), ConditionExpression=HAS_BODY)
-        except self._client.exceptions.ConditionalCheckFailedException:
-            raise Conflict(change, None) from None  # the record was removed
-        for chunk in chunks:
-            self._client.put_item(TableName=self._tables.payloads, Item=chunk)
-
-    def _remove_request(self, change: RemoveRequest) -> list[Operation]:
         record = change.before
-        chunks = [
-            *keys.chunk_keys(record.id, keys.RESPONSE, record.response_chunks),
-            *keys.chunk_keys(record.id, keys.REQUEST, MAX_REQUEST_CHUNKS),
-        ]
+        own = (record.response_chunks,) if record.response_chunks else ()
+        chunks = stored or StoredChunks(0, own)
         tombstone = tombstone_item(record, change.deleted_at)
+        condition, values = chunks.condition()
+        body = put_if(self._tables.payloads, removed_item(record), condition, change, StoredChunks.of, values=values)
         return [
             put_revision(self._tables.queued_requests, tombstone, record.revision, change, request_from_item),
-            put(self._tables.payloads, removed_item(record)),
-            *(delete(self._tables.payloads, key) for key in chunks),
+            body,
+            *self._removal_of_chunks(chunks.keys(record.id), change, noted=bool(chunks.responses)),
             *self._queue(record, None),
         ]
+
+    def _removal_of_chunks(
+        self, chunk_keys: Sequence[Item], change: RemoveRequest | ForgetRequest, *, noted: bool
+    ) -> list[Operation]:
+        """Return the deletions of chunks, and the note that makes the sweep look again if there were responses."""
+        payloads = self._tables.payloads
+        deletions = [delete(payloads, key) for key in chunk_keys[:MAX_DELETED_CHUNKS]]
+        return [*deletions, put(payloads, note_of_removal(change.before.id, change.deleted_at))] if noted else deletions
 
     def _forget_request(self, change: ForgetRequest) -> list[Operation]:
         """Delete the stored parts. Replacing the body makes a second attempt fail."""
         record = change.before
         payloads = self._tables.payloads
-        attributes = (keys.REQUEST_ID, keys.PART)
+        attributes = (keys.REQUEST_ID, keys.PART, keys.RESPONSE_CHUNKS)
         query = key_query(payloads, {keys.REQUEST_ID: record.id}, attributes=attributes, consistent=True)
-        stored_parts = list(self._query(query))
-        body = keys.payload_key(record.id)
-        if body not in stored_parts:
+        stored_parts = {part[keys.PART]["S"]: part for part in self._query(query)}
+        body = stored_parts.pop(keys.BODY, None)
+        if body is None:
             raise Conflict(change, None)
+        chunk_keys = [keys.payload_key(record.id, part) for part in stored_parts]
         tombstone = tombstone_item(record, change.deleted_at)
         return [
             put_if(payloads, removed_item(record), HAS_BODY, change),
             put_revision(self._tables.queued_requests, tombstone, None, change, request_from_item),
-            *(delete(payloads, key) for key in stored_parts if key != body),
+            *self._removal_of_chunks(chunk_keys, change, noted=keys.RESPONSE_CHUNKS in body),
         ]
 
     def _put_record(self, record: QueuedRequest, before: int | None, change: AddRequest | ChangeRequest) -> Operation:
@@ -128,8 +126,3 @@ class RequestChanges(Database):
         if after and new:
             operations.append(put(self._tables.queue, record_item(after) | new))
         return operations
-
-
-def _index_attributes(record: QueuedRequest) -> Item:
-    """Return the attributes that put a body into the search index, which it may have left (`packing.py`)."""
-    return {keys.CONNECTION_ID: {"S": record.connection_id}, keys.INSERTED_AT: {"S": record.inserted_at}}

@@ -167,7 +167,7 @@ class Requests(Database):
                     backoff.wait()
         return StoredBatch([record for one, record in records.items() if one in bodies], bodies, self._payloads)
 
-    def _complete(self, bodies: Bodies, request_id: str, response_chunks: int = 0) -> Bodies:
+    def _complete(self, bodies: Bodies, request_id: str, response_chunks: str = "") -> Bodies:
         """Return the bodies with the chunks of the request and the response that are still missing."""
         return bodies | self._payloads(bodies.missing_chunks(request_id, response_chunks))
 
@@ -202,7 +202,7 @@ class Requests(Database):
         self._client.delete_item(TableName=self._tables.queue, Key=keys.queue_key(entry))
 
     def delivery(
-        self, request_id: str, app_id: str, *, response_chunks: int, max_response_bytes: int
+        self, request_id: str, app_id: str, *, response_chunks: str, max_response_bytes: int
     ) -> Delivery | Tombstone | None:
         """Return the data for one webhook attempt, with one read of three tables."""
 
@@ -212,7 +212,7 @@ class Requests(Database):
         return consistently(read, self._backoff(TORN_READ))
 
     def _read_delivery(
-        self, request_id: str, app_id: str, response_chunks: int, max_response_bytes: int
+        self, request_id: str, app_id: str, response_chunks: str, max_response_bytes: int
     ) -> Delivery | Tombstone | None:
         tables = self._tables
         items = self._batch_get(
@@ -220,7 +220,7 @@ class Requests(Database):
                 tables.queued_requests: [keys.id_key(request_id)],
                 tables.payloads: [
                     keys.payload_key(request_id),
-                    *keys.chunk_keys(request_id, keys.RESPONSE, response_chunks),
+                    *keys.response_chunk_keys(request_id, response_chunks),
                 ],
                 tables.apps: [keys.id_key(app_id)],
             }
@@ -233,7 +233,7 @@ class Requests(Database):
             raise PartMissing(request_id)
         secrets = APPS.entity(items[tables.apps][0]).webhook_secrets if items[tables.apps] else ()
         with_response = record.response_size <= max_response_bytes
-        bodies = self._complete(bodies, record.id, record.response_chunks if with_response else 0)
+        bodies = self._complete(bodies, record.id, record.response_chunks if with_response else "")
         return Delivery(bodies.stored_request(record, with_response=with_response), secrets)
 
 

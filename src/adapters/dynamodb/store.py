@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
 
 from adapters.dynamodb.connection_removal import ConnectionRemoval
 from adapters.dynamodb.counts import OVERFLOW_ROWS, Counts, count_addition, count_updates
@@ -11,8 +14,10 @@ from adapters.dynamodb.listing import ListingIndexes
 from adapters.dynamodb.packing import Packing
 from adapters.dynamodb.request_changes import RequestChanges
 from adapters.dynamodb.requests import Requests
-from adapters.dynamodb.transactions import CONTENTION, Transaction, Transactions, new_commit_id
+from adapters.dynamodb.response_chunks import ResponseChunks, StoredChunks
+from adapters.dynamodb.transactions import CONTENTION, LOST_ANSWERS, Transaction, Transactions, new_commit_id
 from adapters.dynamodb.usages import Usages
+from domain.errors import Conflict
 from domain.storage.changes import (
     AddRequest,
     Change,
@@ -45,17 +50,43 @@ class DynamoDBStore(
 
     def commit(self, *changes: Change) -> None:
         """Store the chunks of large responses, then do all changes or none in one transaction (`transactions.py`)."""
+        chunks = {
+            change.after.id: name
+            for change in changes
+            if isinstance(change, ChangeRequest) and (name := self._chunks.store(change, new_commit_id()))
+        }
+        stored_chunks: dict[str, StoredChunks] = {}
         operations_of: dict[type, Callable[[Any], list[Operation]]] = {
             Put: self._put_entity,
             AddRequest: self._add_request,
-            ChangeRequest: self._change_request,
-            RemoveRequest: self._remove_request,
+            ChangeRequest: lambda change: self._change_request(change, chunks.get(change.after.id, "")),
+            RemoveRequest: lambda change: self._remove_request(change, stored_chunks.get(change.before.id)),
             ForgetRequest: self._forget_request,
             RequireConnection: self._require_connection,
             ClaimIdempotencyKey: self._claim_idempotency_key,
         }
-        operations = [operation for change in changes for operation in operations_of[type(change)](change)]
-        self._write(new_commit_id(), operations, count_changes(changes))
+        while True:
+            operations = [operation for change in changes for operation in operations_of[type(change)](change)]
+            try:
+                self._write(new_commit_id(), operations, count_changes(changes))
+            except Conflict as conflict:
+                if isinstance(conflict.change, RemoveRequest) and isinstance(conflict.current, StoredChunks):
+                    stored_chunks[conflict.change.before.id] = conflict.current
+                    continue
+                with suppress(ClientError, *LOST_ANSWERS):  # the removal of the request finds the rest
+                    for request_id, name in chunks.items():
+                        self._chunks.discard(request_id, name)
+                raise
+            return
+
+    def remove_late_chunks(self, before: str) -> int:
+        """Remove the chunks of requests that were removed before a timestamp. Return their number."""
+        payloads = self._tables.payloads
+        return self._chunks.remove_late(before, self._query, lambda item_keys: self._delete(payloads, item_keys))
+
+    @property
+    def _chunks(self) -> ResponseChunks:
+        return ResponseChunks(self._client, self._tables.payloads)
 
     def add_to_counts(self, changes: Mapping[CountKey, int]) -> None:
         """Add to counts with one transaction for each day of a connection. Each adds once, whatever is repeated."""

@@ -23,8 +23,9 @@ SESSIONS_A_READ = 25
 CONNECTIONS_A_SWEEP = 100
 
 SETTLED_AFTER = timedelta(minutes=15)
-"""A deleted connection is kept at least this long, which is the longest run of a Lambda function. By then, every
-function that was running at the time of the deletion has ended, and the indexes include everything that it stored."""
+"""A deleted connection, and the note about a removed request with chunks, is kept at least this long, which is the
+longest run of a Lambda function. By then, every function that was running at the time of the deletion has ended, no
+call of it can arrive, and the indexes include everything that it stored."""
 
 SILENT = "The Web Connector was silent for too long. The next update begins a new session."
 
@@ -37,6 +38,7 @@ class Swept:
     records_removed: int
     connections_purged: int
     finished: bool
+    chunks_removed: int = 0
 
 
 def sweep(store: Database, clock: Clock, until: datetime) -> Swept:
@@ -46,7 +48,8 @@ def sweep(store: Database, clock: Clock, until: datetime) -> Swept:
     """
     released, all_released = _release_sessions(store, clock, until)
     removed, purged, all_purged = _purge_connections(store, clock, until)
-    return Swept(released, removed, purged, all_released and all_purged)
+    chunks = store.remove_late_chunks(timestamp(clock() - SETTLED_AFTER)) if clock() < until else 0
+    return Swept(released, removed, purged, all_released and all_purged, chunks)
 
 
 def _release_sessions(store: Database, clock: Clock, until: datetime) -> tuple[int, bool]:

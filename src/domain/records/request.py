@@ -115,7 +115,7 @@ class QueuedRequest:
     `requestID` that QuickBooks returns. `sessions` counts the sessions that sent the request, `lost_responses` those
     that ended without a response to a read, and `failed_sessions` those in which QuickBooks failed for the request
     without saying that it is closed or busy. `last_session_id` is the session that claimed it last. `response_size` is
-    in bytes of UTF-8; 0 means that there is no response. `response_chunks` counts the chunks of a response that is too
+    in bytes of UTF-8; 0 means that there is no response. `response_chunks` names the chunks of a response that is too
     large for the body item.
     """
 
@@ -138,7 +138,7 @@ class QueuedRequest:
     failed_sessions: int = 0
     last_session_id: str | None = None
     response_size: int = 0
-    response_chunks: int = 0
+    response_chunks: str = ""
     revision: int = 1
 
     @property

@@ -122,6 +122,12 @@ class Connections(Protocol):
         Several removals may run at the same time. Raises TooManyRequests.
         """
 
+    def remove_late_chunks(self, before: str) -> int:
+        """Remove the chunks of responses that were stored after their request was removed, and return their number.
+
+        Looks at the requests that were removed before the timestamp.
+        """
+
     def remove_connection(self, connection: Connection) -> None:
         """Remove a deleted connection that has no records, and all its other data. Raises TooManyRequests."""
 
@@ -204,11 +210,11 @@ class Database(Store, Connections, Listing, Packing, Protocol):
         """Remove an entry of the queue whose request has ended or does not exist."""
 
     def delivery(
-        self, request_id: str, app_id: str, *, response_chunks: int, max_response_bytes: int
+        self, request_id: str, app_id: str, *, response_chunks: str, max_response_bytes: int
     ) -> Delivery | Tombstone | None:
         """Return the current record, its bodies and the app's active webhook secrets, in one round trip.
 
-        `response_chunks` is the expected number of response chunks. If the record has more, they are read too.
+        `response_chunks` is the expected name of the chunks of the response. If the record names others, they are read.
         Raises Unavailable like `request_detail`.
         """
 

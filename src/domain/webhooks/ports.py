@@ -51,7 +51,7 @@ class PlannedAttempt:
     app_id: str
     webhook_round: int
     earlier_attempts: int
-    response_chunks: int
+    response_chunks: str
     not_before: datetime
 
     @classmethod

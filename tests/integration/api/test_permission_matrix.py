@@ -10,6 +10,7 @@ import pytest
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
+from domain.errors import Conflict
 from domain.maintenance.search_packing import pack_days
 from domain.queries import QUERIES
 from domain.records.app import Limits, api_key_hash
@@ -21,6 +22,7 @@ from domain.storage.counts import INSERTED, CountKey
 from domain.storage.ports import Usage
 from domain.timestamps import day_of, timestamp
 from domain.web_connector.outcomes.lost_response import MAX_SESSIONS
+from handlers.common.bootstrap import services
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
@@ -34,7 +36,16 @@ from tests.integration.api.test_permissions import (
     grants,
 )
 from tests.support.api_client import api_event, load
-from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, FixedClock, a_record, a_session
+from tests.support.builders import (
+    APP_ID,
+    CONNECTION_ID,
+    NOON,
+    REQUEST_XML,
+    FixedClock,
+    a_connection,
+    a_record,
+    a_session,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -142,6 +153,41 @@ def forgets_chunks(recorder: Recorder) -> None:
     invoke(recorder, "forget_expired", committed_event("forget_expired"))
 
 
+def an_ended_request_with_chunks(recorder: Recorder, connection_id: str = CONNECTION_ID) -> str:
+    """Store a request that has ended with a large response; return its id."""
+    record = a_record(connection_id=connection_id, state=State.SENT)
+    ended = record.moved(State.RESPONSE_RECEIVED, NOON)
+    recorder.store.commit(AddRequest(record, REQUEST_XML, "ann"))
+    recorder.store.commit(ChangeRequest(record, ended, response_xml=secrets.token_hex(200_000)))
+    return record.id
+
+
+def deletes_chunks(recorder: Recorder) -> None:
+    """Delete a request with a response in chunks."""
+    path = f"/api/v1/queued_requests/{an_ended_request_with_chunks(recorder)}"
+    caller = {"app_id": APP_ID, "scope": "full"}
+    invoke(recorder, "delete_queued_request", api_event("DELETE", path, authorizer=caller))
+
+
+def purges_chunks(recorder: Recorder) -> None:
+    """Remove a deleted connection with a response in chunks."""
+    connection = a_connection(id="c0000000-0000-4000-8000-000000000077")
+    recorder.store.commit(Put(None, connection))
+    an_ended_request_with_chunks(recorder, connection.id)
+    recorder.store.commit(Put(connection, connection.removed(timestamp(NOON))))
+    invoke(recorder, "sweep", {})
+
+
+def loses_a_large_response(recorder: Recorder) -> None:
+    """Store a large response after another session has changed the request."""
+    record = a_record(state=State.SENT)
+    recorder.store.commit(AddRequest(record, REQUEST_XML, "ann"))
+    recorder.store.commit(ChangeRequest(record, record.moved(State.ERROR, NOON)))
+    late = record.moved(State.RESPONSE_RECEIVED, NOON)
+    with deployed_as(recorder, "web_connector"), pytest.raises(Conflict):
+        services().store.commit(ChangeRequest(record, late, response_xml=secrets.token_hex(200_000)))
+
+
 def packs_a_removed_text(recorder: Recorder) -> None:
     """Delete a packed text from the search pages after its record was removed."""
     earlier = timestamp(NOON.replace(day=1))
@@ -174,8 +220,14 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
     "list_queued_requests": (lists,),
     "delete_connection": (deletes_a_connection_in_use,),
     "onboard_customer": (sets_a_password,),
-    "sweep": (sweeps_a_request_that_ends,),
-    "web_connector": (call_a_whole_session, a_session_with_a_large_request, logs_in_after_a_session_was_removed),
+    "delete_queued_request": (deletes_chunks,),
+    "sweep": (sweeps_a_request_that_ends, purges_chunks),
+    "web_connector": (
+        call_a_whole_session,
+        a_session_with_a_large_request,
+        logs_in_after_a_session_was_removed,
+        loses_a_large_response,
+    ),
     "operate": (operates,),
     "forget_expired": (forgets_chunks,),
     "pack_search_texts": (packs_a_removed_text,),

@@ -17,10 +17,10 @@ def test_a_planned_attempt_is_received_from_the_queue() -> None:
     client = boto3.client("sqs", "us-east-1", aws_access_key_id="none", aws_secret_access_key="none")
     url = client.create_queue(QueueName="retries")["QueueUrl"]
     queue = SqsRetryQueue(client, url, FixedClock())
-    due = PlannedAttempt("11111111-1111-4111-8111-111111111111", APP_ID, 0, 1, 0, NOON)
+    due = PlannedAttempt("11111111-1111-4111-8111-111111111111", APP_ID, 0, 1, "", NOON)
 
     queue.plan(due)
-    queue.plan(PlannedAttempt(due.request_id, APP_ID, 0, 5, 0, NOON + timedelta(hours=10)))
+    queue.plan(PlannedAttempt(due.request_id, APP_ID, 0, 5, "", NOON + timedelta(hours=10)))
 
     # The second message is accepted with the longest possible delay and is not visible yet.
     messages = client.receive_message(QueueUrl=url, MaxNumberOfMessages=10)["Messages"]

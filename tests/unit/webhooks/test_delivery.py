@@ -98,7 +98,7 @@ def test_any_2xx_is_success(status: int) -> None:
 @pytest.mark.parametrize("status", [100, 199, 300, 301, 302, 304, 307, 308, 400, 401, 404, 429, 500, 503])
 def test_any_other_status_is_a_failed_attempt_that_is_tried_again(status: int) -> None:
     setup = DeliverySetup(HttpResponse(status, "no"))
-    record = setup.add(response_chunks=3, webhook=a_webhook(round=2))
+    record = setup.add(response_chunks="a#3", webhook=a_webhook(round=2))
 
     result = setup.attempt(record)
 
@@ -111,7 +111,9 @@ def test_any_other_status_is_a_failed_attempt_that_is_tried_again(status: int) -
     attempt = WebhookAttempt(timestamp(NOON), "no", status, duration_ms=0, next_attempt_at=timestamp(due))
     assert after.webhook.attempts == (attempt,)
     [planned_attempt] = setup.queue.attempts
-    assert planned_attempt == replace(first_attempt(after, due), earlier_attempts=1, webhook_round=2, response_chunks=3)
+    assert planned_attempt == replace(
+        first_attempt(after, due), earlier_attempts=1, webhook_round=2, response_chunks="a#3"
+    )
 
 
 def test_a_failure_without_a_response_text_is_described() -> None:

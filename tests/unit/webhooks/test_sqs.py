@@ -20,7 +20,7 @@ PLANNED = PlannedAttempt(
     app_id=APP_ID,
     webhook_round=2,
     earlier_attempts=3,
-    response_chunks=4,
+    response_chunks="a#4",
     not_before=NOON,
 )
 
@@ -71,7 +71,7 @@ def test_a_message_is_a_flat_object() -> None:
         "app_id": APP_ID,
         "webhook_round": 2,
         "round_attempts": 3,
-        "response_chunks": 4,
+        "response_chunks": "a#4",
         "not_before": "2026-03-14T12:00:00.000000Z",
     }
 
@@ -80,7 +80,7 @@ def test_a_message_is_a_flat_object() -> None:
 def test_a_message_is_read_as_its_planned_attempt(
     webhook_round: int, attempts: int, chunks: int, wait: timedelta
 ) -> None:
-    planned_attempt = PlannedAttempt("id", "app", webhook_round, attempts, chunks, NOON + wait)
+    planned_attempt = PlannedAttempt("id", "app", webhook_round, attempts, f"a#{chunks}", NOON + wait)
 
     assert planned_attempt_of(message_of(planned_attempt)) == planned_attempt
 
