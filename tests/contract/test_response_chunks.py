@@ -32,7 +32,6 @@ from tests.support.builders import (
     NOON,
     REQUEST_XML,
     FixedClock,
-    SequentialIds,
     a_connection,
     a_record,
 )
@@ -64,7 +63,7 @@ class Bench:
         self.tables = make_tables(client, f"chunks{next(_numbers)}-")
         self.clock = FixedClock()
         self.store = DynamoDBStore(self.client, self.tables, sleep=lambda _: None)
-        self.requests = RequestService(self.store, self.clock, SequentialIds())
+        self.requests = RequestService(self.store, self.clock)
         self.store.commit(Put(None, a_connection()))
 
     def sent(self, request_xml: str = REQUEST_XML) -> QueuedRequest:

@@ -3,6 +3,7 @@
 * `connectors`: CONNECTORS (20) Web Connectors of as many connections at once, REQUESTS (50) each.
 * `pairs`: every pair of interruptions of a session, in memory; EVERY=n takes each n-th.
 * `interleavings`: the state machine, RUNS (250) times up to STEPS (50) steps; SEED (1) repeats a run.
+* `lost_answers`: the same on emulated DynamoDB that loses answers, delivers calls late and tears reads; RUNS (50).
 * `bad_requests`: queues with up to 200 requests that always fail, RUNS (250) times; SEED (1) repeats a run.
 * `restores`: random histories with each table restored to another moment, RUNS (250) times; SEED (1) repeats a run.
 
@@ -17,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 
-from tests.proofs import bad_requests, connectors, interleavings, pairs, restores
+from tests.proofs import bad_requests, connectors, interleavings, lost_answers, pairs, restores
 from tests.proofs.databases import ENDPOINT, new_dynamodb_store
 from tests.support.fake_store import FakeStore
 
@@ -57,11 +58,18 @@ def prove_restores() -> bool:
     return restores.prove(number("RUNS", 250), number("SEED", 1))
 
 
+def prove_lost_answers() -> bool:
+    """Run the state machine on an unreliable database."""
+    with lost_answers.on_emulation() as machine:
+        return interleavings.prove(machine, number("RUNS", 50), number("STEPS", 50), number("SEED", 1))
+
+
 PROOFS = {
     "connectors": prove_connectors,
     "pairs": prove_pairs,
     "interleavings": prove_interleavings,
     "bad_requests": prove_bad_requests,
+    "lost_answers": prove_lost_answers,
     "restores": prove_restores,
 }
 

@@ -154,6 +154,8 @@ class StoredBatch:
     ) -> Sequence[ListedRequest]:
         """Return records with their bodies, as `RequestBatch` describes. Large requests take one more read.
 
+        Responses in chunks are never in a batch, because they are larger than a list shows.
+
         That read fetches the first chunks, as many as `max_total_bytes` can hold.
         """
         bodies = {record.id: self.bodies[record.id] for record in records}
@@ -166,7 +168,9 @@ class StoredBatch:
         )
         responses = (
             None
-            if record.response_size > max_response_bytes or bodies[record.id].is_older_than(record)
+            if record.response_size > max_response_bytes
+            or record.response_chunks
+            or bodies[record.id].is_older_than(record)
             else bodies[record.id].packed_response(record)
             for record in records
         )

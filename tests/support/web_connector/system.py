@@ -346,8 +346,16 @@ class System:
         for start in range(0, len(ids), 50):
             batch = self.store.request_batch(ids[start : start + 50])
             items += batch.with_bodies(list(batch.records), max_response_bytes=MAX_BYTES, max_total_bytes=MAX_BYTES)
-        self.responses: Mapping[str, str | None] = {one.record.id: one.response_xml for one in items}
+        self.responses: Mapping[str, str | None] = {
+            item.record.id: self._large_response(item) if item.record.response_chunks else item.response_xml
+            for item in items
+        }
         return [one.record for one in items]
+
+    def _large_response(self, item: ListedRequest) -> str | None:
+        detail = self.store.request_detail(item.record.id)
+        response: str | None = detail.stored.response_xml
+        return response
 
     def check(self) -> None:
         """Check the rules that hold at any time."""

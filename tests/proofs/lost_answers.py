@@ -1,0 +1,103 @@
+"""The state machine on a database that loses answers, delivers calls late and reads batches within transactions.
+
+DynamoDB is emulated in the process, because only there can a call be repeated at the right moment.
+"""
+
+from __future__ import annotations
+
+import random
+import uuid
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from moto import mock_aws
+
+from adapters.dynamodb import DynamoDBStore
+from domain.errors import Gone
+from domain.maintenance.sweep import SETTLED_AFTER
+from local.emulated_dynamodb import emulated_dynamodb
+from local.tables import drop_tables, make_tables
+from tests.contract.conftest import dynamodb_client
+from tests.proofs.interleavings import InMemory
+from tests.support.unreliable_dynamodb import REPEATED, TORN, TRANSACTION_FAULTS, UnreliableDynamoDB
+from tests.support.web_connector.system import System
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.support.unreliable_dynamodb import Fault
+
+SHARES: dict[str, tuple[float, tuple[Fault, ...]]] = {
+    "transact_write_items": (0.2, TRANSACTION_FAULTS),
+    "put_item": (0.5, (REPEATED,)),
+    "batch_get_item": (0.3, (TORN,)),
+}
+"""The share of the calls of an operation that fail, and how."""
+
+SHARE_LARGE = 0.1
+"""The share of responses that are stored in chunks."""
+
+
+class LostAnswers(InMemory):
+    """Two apps with three connections on an unreliable database. Some responses are large."""
+
+    client: Any = None
+    """The client of the emulation that all runs share."""
+
+    def make_system(self, seed: int) -> System:
+        """Return an empty system."""
+        chance = random.Random(seed)
+        self._prefix = f"lost{uuid.uuid4().hex[:8]}-"
+        self._tables = make_tables(self.client, self._prefix)
+        self._unreliable = UnreliableDynamoDB(self.client)
+        store = DynamoDBStore(
+            self._unreliable, self._tables, sleep=lambda _: None, random=chance.random, monotonic=lambda: 0.0
+        )
+        system = System(store)
+        self._unreliable.fault = partial(_fault, chance)
+        for books in system.books.values():
+            books.response_to = partial(_response, chance, books.response_to)  # type: ignore[method-assign]
+        return system
+
+    def teardown(self) -> None:
+        """Send everything that is queued, then delete everything, and check that nothing is left."""
+        try:
+            super().teardown()
+            if hasattr(self, "system"):
+                self._delete_everything()
+        finally:
+            if hasattr(self, "_prefix"):
+                drop_tables(self.client, self._prefix)
+
+    def _delete_everything(self) -> None:
+        system = self.system
+        for record in system.records():
+            with suppress(Gone):
+                system.requests.delete(record.app_id, record.id)
+        self._unreliable.fault = lambda _: None
+        self._unreliable.deliver_late_calls()
+        system.sweep((SETTLED_AFTER + timedelta(minutes=1)).total_seconds())
+        items = self.client.scan(TableName=self._tables.payloads)["Items"]
+        assert [item["part"]["S"] for item in items if "removed" not in item] == []
+
+
+def _fault(chance: random.Random, operation: str) -> Fault | None:
+    share, faults = SHARES.get(operation, (0.0, ()))
+    return chance.choice(faults) if chance.random() < share else None
+
+
+def _response(chance: random.Random, response_to: Any, *arguments: Any, **keywords: Any) -> str:
+    """Return the response of QuickBooks, sometimes with 600 KB that do not compress well."""
+    response: str = response_to(*arguments, **keywords)
+    if chance.random() >= SHARE_LARGE or "</QBXML>" not in response:
+        return response
+    return response.replace("</QBXML>", f"<!-- {chance.randbytes(400_000).hex()} --></QBXML>")
+
+
+@contextmanager
+def on_emulation() -> Iterator[type[LostAnswers]]:
+    """Yield the state machine with a client of DynamoDB emulated in the process."""
+    with emulated_dynamodb(), mock_aws():
+        yield type("LostAnswersEmulated", (LostAnswers,), {"client": dynamodb_client()})
