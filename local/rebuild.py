@@ -76,7 +76,7 @@ class Parts:
             return record.state is not State.RESPONSE_RECEIVED
         if not record.response_chunks:
             return record.id in self.with_response
-        chunks = keys.chunk_keys(record.id, keys.RESPONSE, record.response_chunks)
+        chunks = keys.response_chunk_keys(record.id, record.response_chunks)
         return {key[keys.PART]["S"] for key in chunks} <= self.of.get(record.id, set())
 
 
@@ -113,11 +113,12 @@ class Rebuild:
                 self.done["connections freed"] += 1
 
     def _parts(self) -> Parts:
-        """Return the stored parts. Markers of removed records and search pages do not belong to a record."""
+        """Return the stored parts. Markers, notes and search pages do not belong to a record."""
         parts = Parts()
         for item in self._items(self._tables.payloads):
             request_id, part = item[keys.REQUEST_ID]["S"], item[keys.PART]["S"]
-            if part.startswith(keys.SEARCH_PAGES) or keys.REMOVED in item:
+            is_note = request_id == keys.REMOVED_WITH_CHUNKS
+            if is_note or part.startswith(keys.SEARCH_PAGES) or keys.REMOVED in item:
                 continue
             parts.of[request_id].add(part)
             if keys.RESPONSE in item:
@@ -261,5 +262,5 @@ def _without_response(record: QueuedRequest, now: datetime, **fields: Any) -> Qu
     webhook, paging = replace(record.webhook, attempts_in_round=0), replace(record.paging, continued=False)
     if record.webhook.state is not WebhookState.PENDING:
         webhook = record.webhook
-    cleared = {"error": None, "response_size": 0, "response_chunks": 0}
+    cleared = {"error": None, "response_size": 0, "response_chunks": ""}
     return record.changed(now, webhook=webhook, paging=paging, **cleared, **fields)
