@@ -217,7 +217,7 @@ class Deliverer:
             delivery = self.store.delivery(
                 planned_attempt.request_id,
                 planned_attempt.app_id,
-                response_chunks=planned_attempt.response_chunks if in_time else 0,
+                response_chunks=planned_attempt.response_chunks if in_time else "",
                 max_response_bytes=MAX_BODY_BYTES if in_time else 0,
             )
             if delivery is None or isinstance(delivery, Tombstone):
