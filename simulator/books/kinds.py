@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from simulator.schema import schema
+from simulator.schema.model import mixed_key
 
 if TYPE_CHECKING:
     from simulator.schema import Aggregate, Element
@@ -70,6 +71,12 @@ class Kind:
         return tuple(name for name in self.fields.elements if name.endswith(("LineRet", "LineGroupRet"))) + tuple(
             name for name in ("JournalDebitLine", "JournalCreditLine", "CashBackInfoRet") if name in self.fields
         )
+
+    @cached_property
+    def line_keys(self) -> dict[str, bool]:
+        """The keys under which a record stores its lines, and whether lines and groups of lines alternate there."""
+        mixed = {name: mixed_key(names) for names in self.fields.mixed for name in names}
+        return {mixed.get(name, name): name in mixed for name in self.line_names}
 
 
 def _kinds() -> dict[str, Kind]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from simulator.schema.model import mixed_key
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -61,18 +59,14 @@ class Record:
 
 def lines_of(kind: Kind, fields: Fields) -> Iterator[tuple[str, Fields]]:
     """Yield the lines of a record's fields, with their element names."""
-    mixed = {name: mixed_key(names) for names in kind.fields.mixed for name in names}
-    keys: set[str] = set()
-    for name in kind.line_names:
-        key = mixed.get(name, name)
-        if key in keys or key not in fields:
+    for key, alternates in kind.line_keys.items():
+        value = fields.get(key)
+        if value is None:
             continue
-        keys.add(key)
-        value = fields[key]
-        if key != name:
-            yield from ((line_name, line) for line_name, line in value)
+        if alternates:
+            yield from ((name, line) for name, line in value)
         else:
-            yield from ((name, line) for line in (value if isinstance(value, list) else [value]))
+            yield from ((key, line) for line in (value if isinstance(value, list) else [value]))
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from simulator.basics.errors import RequestError
-from simulator.books.kinds import GROUPS, KINDS, Kind
+from simulator.books.kinds import GROUPS, KINDS, TRANSACTIONS, Kind
 from simulator.books.ledger import NOTHING, Ledger
 from simulator.books.records import Fields, Record
 
@@ -266,7 +266,7 @@ class Books:
         return number
 
     def _is_numbered(self, series: str, number: str) -> bool:
-        same = self.numbered(number, tuple(name for name, kind in KINDS.items() if not kind.is_list))
+        same = self.numbered(number, TRANSACTIONS)
         return any(self.rules_of(record.kind).number_series(record.kind, record.fields) == series for record in same)
 
     def _note_number(self, record: Record) -> None:

@@ -10,6 +10,7 @@ from simulator.books import KINDS
 from simulator.books.kinds import LISTS, TRANSACTIONS
 from simulator.books.ledger import ZERO
 from simulator.requests.shown import shown
+from simulator.rules.problems import book_problems
 from simulator.schema import Aggregate
 from simulator.schema.model import mixed_key
 from simulator.schema.values import money
@@ -203,11 +204,8 @@ def executed(company: Company, *, writes: bool) -> list[Json]:
 
 
 def problems(company: Company) -> list[str]:
-    """Return the violated rules: books that do not balance, and writes that were executed twice."""
-    failures = []
-    total = sum(company.books.ledger.accounts.values(), ZERO)
-    if total:
-        failures.append(f"The books do not balance: debits exceed credits by {money(total)}.")
+    """Return the violated rules of the books, and the writes that were executed twice."""
+    failures = book_problems(company.books)
     seen: set[tuple[str, str | None, str]] = set()
     for each in company.writes:
         key = (each.application, each.request_id, each.fingerprint)

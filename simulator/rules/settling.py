@@ -72,22 +72,29 @@ def check_links(books: Books, record: Record, former: Fields | None = None) -> N
     """
     ledger = books.ledger
     own_links = ledger.effects[record.id].links if record.id in ledger.effects else ()
-    links = [*ledger.links(record.id), *own_links]
-    for txn_id in {txn_id for link in links if link.kind == SETTLES for txn_id in (link.source, link.target)}:
-        _check_settled(books, txn_id)
+    links = {*ledger.links(record.id), *own_links}
     for link in links:
-        if link.kind == SETTLES:
-            _check_parties(books, link)
-        elif link.kind == DEPOSITED and link.target == record.id:
-            _check_deposited(books, record, books.transactions[link.source])
-        elif link.kind == BY_QUANTITY and link.target == record.id and former is not None:
-            for name in ("CustomerRef", "VendorRef"):
-                if record.fields.get(name) != former.get(name):
-                    raise refused(name, reference_id(record.fields, name), "The order is linked to other transactions.")
+        check_link(books, link)
+    for txn_id in {txn_id for link in links for txn_id in (link.source, link.target)}:
+        check_settled(books, txn_id)
+    if former is not None and any(link.kind == BY_QUANTITY and link.target == record.id for link in links):
+        for name in ("CustomerRef", "VendorRef"):
+            if record.fields.get(name) != former.get(name):
+                raise refused(name, reference_id(record.fields, name), "The order is linked to other transactions.")
 
 
-def _check_settled(books: Books, txn_id: str) -> None:
-    """Check that the links of a transaction do not settle more than its amount."""
+def check_link(books: Books, link: Link) -> None:
+    """Check that a link connects what it can connect. Raises `RequestError` 3210."""
+    if not _is_live(books, link):
+        return
+    if link.kind == SETTLES:
+        _check_parties(books, link)
+    elif link.kind == DEPOSITED:
+        _check_deposited(books, books.transactions[link.target], books.transactions[link.source])
+
+
+def check_settled(books: Books, txn_id: str) -> None:
+    """Check that the links of a transaction do not settle more than its amount. Raises `RequestError` 3210."""
     live = (link for link in books.ledger.links(txn_id) if link.kind == SETTLES and _is_live(books, link))
     settled = sum((link.amount + link.discount for link in live), ZERO)
     amount = abs(books.ledger.due(txn_id))
@@ -97,8 +104,6 @@ def _check_settled(books: Books, txn_id: str) -> None:
 
 def _check_parties(books: Books, link: Link) -> None:
     """Check that the two transactions of a link have opposite open amounts of one party in one account."""
-    if not _is_live(books, link):
-        return
     ledger = books.ledger
     if (ledger.due(link.source) > 0) == (ledger.due(link.target) > 0):
         raise refused("TxnID", link.target, "A debt can be settled by a payment or a credit only.")
