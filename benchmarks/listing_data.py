@@ -28,7 +28,7 @@ from adapters.dynamodb import DynamoDBStore, TableNames, keys
 from adapters.dynamodb import bodies as stored_bodies
 from adapters.dynamodb.counts import count_attribute
 from adapters.dynamodb.requests import record_item
-from adapters.dynamodb.search_pages import SearchPage
+from adapters.dynamodb.search_blocks import SearchBlock
 from domain import qbxml
 from domain.records.connection import Connection
 from domain.records.request import QueuedRequest, State
@@ -229,7 +229,7 @@ def load(
     """Store a connection with `number` records over `days`. Return its id and the records.
 
     Ten texts contain the `needle`. With `packed` the search texts are stored as in production: those of the last day
-    are in the index and the others in search pages. Otherwise all are in the index.
+    are in the index and the others in search blocks. Otherwise all are in the index.
     """
     connection = a_connection()
     DynamoDBStore(client, tables).commit(Put(None, connection))
@@ -284,8 +284,8 @@ def _store(chunk: tuple[int, list[QueuedRequest]]) -> None:
         if plan.body_days is None or day_of(record.inserted_at) in plan.body_days:
             puts.append((plan.tables.payloads, body))
     if texts:
-        first = keys.search_page_part(*min(texts)) if number else keys.SEARCH_PAGES
-        puts += [(plan.tables.payloads, item) for item in SearchPage(first, texts).items(plan.connection_id)]
+        first = keys.search_block_part(*min(texts)) if number else keys.SEARCH_BLOCKS
+        puts += [(plan.tables.payloads, item) for item in SearchBlock(first, texts).items(plan.connection_id)]
     write(client, puts)
 
 

@@ -113,12 +113,12 @@ class Rebuild:
                 self.done["connections freed"] += 1
 
     def _parts(self) -> Parts:
-        """Return the stored parts. Markers, notes and search pages do not belong to a record."""
+        """Return the stored parts. Markers, notes and search blocks do not belong to a record."""
         parts = Parts()
         for item in self._items(self._tables.payloads):
             request_id, part = item[keys.REQUEST_ID]["S"], item[keys.PART]["S"]
             is_note = request_id == keys.REMOVED_WITH_CHUNKS
-            if is_note or part.startswith(keys.SEARCH_PAGES) or keys.REMOVED in item:
+            if is_note or part.startswith(keys.SEARCH_BLOCKS) or keys.REMOVED in item:
                 continue
             parts.of[request_id].add(part)
             if keys.RESPONSE in item:

@@ -35,8 +35,8 @@ CASES = int(os.environ.get("LISTING_CASES", "120"))
 QUERIES = max(12, CASES // 100)
 """The number of lists that are requested from one history, because storing a history takes longer than a list."""
 
-SMALL_PAGE = 250
-"""Bytes of packed texts, so that a history has several search pages."""
+SMALL_BLOCK = 250
+"""Bytes of packed texts, so that a history has several search blocks."""
 
 AN_HOUR = timedelta(hours=1)
 LATER = NOON + timedelta(days=30)
@@ -50,7 +50,7 @@ def database() -> Iterator[tuple[DynamoDBStore, DynamoDBStore]]:
         tables = make_tables(client, f"lists{uuid.uuid4().hex[:8]}-")
         yield (
             DynamoDBStore(client, tables),
-            DynamoDBStore(client, tables, max_page_bytes=SMALL_PAGE),
+            DynamoDBStore(client, tables, max_block_bytes=SMALL_BLOCK),
         )
 
 

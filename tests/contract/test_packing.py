@@ -34,18 +34,18 @@ if TYPE_CHECKING:
     from domain.storage.ports import Packing
 
 WORDS = ("alpha", "beta", "gamma ray", "delta", "2026-03")
-SMALL_PAGE = 250
+SMALL_BLOCK = 250
 LONG = timedelta(hours=1)
 TODAY = NOON + timedelta(days=30)
 
 
 class Database:
-    """A store with small search pages, and the items in its tables."""
+    """A store with small search blocks, and the items in its tables."""
 
     def __init__(self, client: Any, tables: TableNames) -> None:
         self.client = client
         self.tables = tables
-        self.store = DynamoDBStore(client, tables, max_page_bytes=SMALL_PAGE)
+        self.store = DynamoDBStore(client, tables, max_block_bytes=SMALL_BLOCK)
 
     def run(self, packing: Packing | None = None) -> None:
         """Pack as the function does."""
@@ -54,7 +54,7 @@ class Database:
         assert not result.failures
 
     def payloads(self, connection_id: str) -> list[dict[str, Any]]:
-        """Return every payload item of a connection's records that is in the index, and its search pages."""
+        """Return every payload item of a connection's records that is in the index, and its search blocks."""
         return [
             item
             for item in self._all(self.tables.payloads)
@@ -163,14 +163,14 @@ def test_the_text_of_a_removed_record_is_deleted(
 
     assert [item["part"]["S"] for item in database.payloads(record.connection_id)] == ["texts#"]
     assert not database.store.search_matches(record.connection_id, "secret", [])
-    (page,) = database.payloads(record.connection_id)
-    assert len(page["data"]["B"]) < len(b"secret") + 8  # an empty text, compressed
+    (block,) = database.payloads(record.connection_id)
+    assert len(block["data"]["B"]) < len(b"secret") + 8  # an empty text, compressed
 
 
 def test_the_text_and_the_day_of_an_expired_record_are_deleted(
     database: Database, store_packed: Callable[..., list[QueuedRequest]]
 ) -> None:
-    """The counts of the day stay until its text is out of the search pages: the packer finds the day by them."""
+    """The counts of the day stay until its text is out of the search blocks: the packer finds the day by them."""
     expired_record, other_record = store_packed(1, "secret") + store_packed(1, "other")
     database.client.delete_item(TableName=database.tables.queued_requests, Key={"id": {"S": expired_record.id}})
     database.store.commit(ForgetRequest(expired_record, timestamp(TODAY)))
@@ -182,8 +182,8 @@ def test_the_text_and_the_day_of_an_expired_record_are_deleted(
     assert days == [[day_of(expired_record.inserted_at)]] * 4
     assert database.store.day_counts(expired_record.connection_id) == []
     assert not database.store.search_matches(expired_record.connection_id, "secret", [])
-    (page,) = database.payloads(expired_record.connection_id)
-    assert len(page["data"]["B"]) < len(b"secret") + 8  # an empty text, compressed
+    (block,) = database.payloads(expired_record.connection_id)
+    assert len(block["data"]["B"]) < len(b"secret") + 8  # an empty text, compressed
     assert [one for _, one in database.store.search_matches(other_record.connection_id, "other", [])] == [
         other_record.id
     ]
@@ -200,8 +200,8 @@ def test_packed_texts_are_in_few_items_and_no_longer_in_the_bodies(
     assert all("data" in item for item in payloads)
 
 
-def test_a_text_is_in_the_index_and_in_a_page_between_two_runs(database: Database) -> None:
-    """A search that reads first the index and then the search pages misses no text, however late both are."""
+def test_a_text_is_in_the_index_and_in_a_block_between_two_runs(database: Database) -> None:
+    """A search that reads first the index and then the search blocks misses no text, however late both are."""
     connection_id = str(uuid.uuid4())
     database.store.commit(AddRequest(a_past_record(connection_id), REQUEST_XML, "alpha"))
     kinds = []
@@ -227,13 +227,13 @@ class Overtaken(DynamoDBStore):
     """Packs while another run, which began later, does the same work and more."""
 
     def __init__(self, database: Database, meanwhile: Callable[[], None]) -> None:
-        super().__init__(database.client, database.tables, max_page_bytes=SMALL_PAGE)
+        super().__init__(database.client, database.tables, max_block_bytes=SMALL_BLOCK)
         self._meanwhile = meanwhile
 
-    def _pages_of(self, *args: Any) -> Any:
-        pages = super()._pages_of(*args)
+    def _blocks_of(self, *args: Any) -> Any:
+        blocks = super()._blocks_of(*args)
         self._meanwhile()
-        return pages
+        return blocks
 
 
 def test_a_run_that_another_one_overtakes_changes_nothing(
@@ -278,7 +278,7 @@ def test_a_connection_with_packed_texts_is_removed_completely(
     assert not database.store.search_matches(connection.id, "alpha", [])
 
 
-def test_a_page_is_not_stored_after_the_counts_of_its_connection_are_removed(database: Database) -> None:
+def test_a_block_is_not_stored_after_the_counts_of_its_connection_are_removed(database: Database) -> None:
     """A slow run restores no text of a connection that is removed meanwhile."""
     database.store.commit(Put(None, connection := a_connection(id=str(uuid.uuid4()))))
     database.store.commit(AddRequest(a_past_record(connection.id), REQUEST_XML, "secret"))

@@ -70,7 +70,7 @@ def with_bodies(store: AnyStore, ids: list[str]) -> set[str]:
         if client.query(
             TableName=table,
             KeyConditionExpression="request_id = :one",
-            FilterExpression="attribute_not_exists(removed)",  # replaces a body until no search page contains its text
+            FilterExpression="attribute_not_exists(removed)",  # replaces a body until no search block contains its text
             ExpressionAttributeValues={":one": {"S": one}},
         )["Items"]
     }

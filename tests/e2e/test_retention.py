@@ -62,6 +62,6 @@ def test_an_expired_request_is_removed_with_its_bodies_and_counts(here: tuple[st
     page = api.call("GET", f"{path}?page_size=1")
     assert ([one["id"] for one in page["data"]], page["total_pages"]) == ([other], 1)
     body = {"request_id": {"S": old}, "part": {"S": "body"}}
-    # The marker stays until the packer removes the text from its search page (decision 0023). It holds no text.
+    # The marker stays until the packer removes the text from its search block (decision 0023). It holds no text.
     marker = dynamodb.get_item(TableName="PayloadsTable", Key=body)["Item"]
     assert set(marker) == {"request_id", "part", "connection_id", "inserted_at", "removed"}

@@ -65,7 +65,7 @@ def new_body_items(record: QueuedRequest, request_xml: str, search_text: str) ->
 
 
 def removed_item(record: QueuedRequest) -> Item:
-    """Return the marker that replaces the body of a removed record until no search page contains its text."""
+    """Return the marker that replaces the body of a removed record until no search block contains its text."""
     return _body_key(record) | {keys.REMOVED: {"BOOL": True}}
 
 

@@ -1,7 +1,7 @@
 """Removes the data of deleted connections in parallel batches (decision 0022).
 
-The records are found through the search index and, once their texts are packed, through the search pages (`search.py`).
-A body with chunks is always in the index, which contains their number.
+The search index names the records whose texts are not packed. The search blocks name the others (`search.py`). A body
+with chunks is always in the index, which contains their number.
 
 A record is found through its body and deleted before it. A removal that stops at any point therefore finds the
 remaining records when it starts again. Two concurrent removals do no harm, because they delete the same items.
@@ -20,7 +20,7 @@ from adapters.dynamodb import keys
 from adapters.dynamodb.database import Database, Policy, key_query
 from adapters.dynamodb.response_chunks import StoredChunks, note_of_removal
 from adapters.dynamodb.search import is_removed
-from adapters.dynamodb.search_pages import page_from_item
+from adapters.dynamodb.search_blocks import block_from_item
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -73,11 +73,11 @@ class ConnectionRemoval(Database):
             self._delete(payloads, chain.from_iterable(chunk_keys))
             self._delete(payloads, (keys.payload_key(body[keys.REQUEST_ID]["S"]) for body in step))
             yield len(stored)
-        for page in self._search_pages(connection.id):
-            ids = {request_id for _, request_id in page_from_item(page).texts} - tombstones
+        for block in self._search_blocks(connection.id):
+            ids = {request_id for _, request_id in block_from_item(block).texts} - tombstones
             self._delete(records, map(keys.id_key, ids))
             self._delete(payloads, map(keys.payload_key, ids))
-            self._delete(payloads, [keys.payload_key(connection.id, page[keys.PART]["S"])])
+            self._delete(payloads, [keys.payload_key(connection.id, block[keys.PART]["S"])])
             yield len(ids)
 
     def remove_connection(self, connection: Connection) -> None:
@@ -86,12 +86,12 @@ class ConnectionRemoval(Database):
         for table, sort_key in ((self._tables.queue, keys.POSITION), (self._tables.counts, keys.DAY)):
             query = key_query(table, {keys.CONNECTION_ID: connection.id}, attributes=(keys.CONNECTION_ID, sort_key))
             self._delete(table, self._query(query))
-        # Pages are not stored without counts, so these are the last pages.
-        pages = self._search_pages(connection.id)
-        self._delete(payloads, (keys.payload_key(connection.id, page[keys.PART]["S"]) for page in pages))
+        # Blocks are not stored without counts, so these are the last blocks.
+        blocks = self._search_blocks(connection.id)
+        self._delete(payloads, (keys.payload_key(connection.id, block[keys.PART]["S"]) for block in blocks))
         self._client.delete_item(TableName=self._tables.connections, Key=keys.id_key(connection.id))
 
-    def _search_pages(self, connection_id: str) -> Iterator[Item]:
+    def _search_blocks(self, connection_id: str) -> Iterator[Item]:
         return self._query(key_query(self._tables.payloads, {keys.REQUEST_ID: connection_id}, consistent=True))
 
     def _delete(self, table: str, item_keys: Iterable[Item]) -> None:

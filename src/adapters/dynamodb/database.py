@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from adapters.dynamodb.search_pages import MAX_PAGE_BYTES
+from adapters.dynamodb.search_blocks import MAX_BLOCK_BYTES
 from domain.errors import TooManyRequests
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Database:
         tables: TableNames,
         *,
         retention_days: Callable[[], int] = lambda: 0,
-        max_page_bytes: int = MAX_PAGE_BYTES,
+        max_block_bytes: int = MAX_BLOCK_BYTES,
         max_step_texts: int = MAX_STEP_TEXTS,
         sleep: Callable[[float], None] = time.sleep,
         random: Callable[[], float] = system_random.random,
@@ -86,7 +86,7 @@ class Database:
         self._client = client
         self._tables = tables
         self._retention_days = retention_days
-        self._max_page_bytes = max_page_bytes
+        self._max_block_bytes = max_block_bytes
         self._max_step_texts = max_step_texts
         self._sleep = sleep
         self._random = random

@@ -96,11 +96,11 @@ SEARCH_TEXT = "search_text"
 REMOVED_WITH_CHUNKS = "removed with chunks"
 """The partition of the notes about removed requests that had a large response (`response_chunks.py`)."""
 REMOVED = "removed"
-"""Marks the item that replaces the body of a removed record until no search page contains its text."""
+"""Marks the item that replaces the body of a removed record until no search block contains its text."""
 DATA = "data"
 VERSION = "version"
-SEARCH_PAGES = "texts#"
-"""Prefix of the parts that are search pages. The prefix alone is the first page of a connection."""
+SEARCH_BLOCKS = "texts#"
+"""Prefix of the parts that are search blocks. The prefix alone is the first block of a connection."""
 
 # Counts
 DAY = "day"
@@ -157,7 +157,7 @@ def queue_key(record: QueuedRequest) -> Item:
 
 
 def payload_key(request_id: str, part: str = BODY) -> Item:
-    """Return the key of a body, a chunk or, under a connection's id, a search page."""
+    """Return the key of a body, a chunk or, under a connection's id, a search block."""
     return {REQUEST_ID: {"S": request_id}, PART: {"S": part}}
 
 
@@ -172,9 +172,9 @@ def response_chunk_keys(request_id: str, name: str) -> list[Item]:
     return chunk_keys(request_id, f"{RESPONSE}#{attempt}", int(count)) if attempt else []
 
 
-def search_page_part(inserted_at: str, request_id: str = "") -> str:
-    """Return the part of the search page that begins with this record."""
-    return f"{SEARCH_PAGES}{inserted_at}#{request_id}"
+def search_block_part(inserted_at: str, request_id: str = "") -> str:
+    """Return the part of the search block that begins with this record."""
+    return f"{SEARCH_BLOCKS}{inserted_at}#{request_id}"
 
 
 def search_index_key(connection_id: str, inserted_at: str, request_id: str) -> Item:

@@ -1,4 +1,4 @@
-"""Packing: moves the search texts of past days from the search index into search pages.
+"""Packing: moves the search texts of past days from the search index into search blocks.
 
 See `search.py` for the reason.
 """
@@ -19,13 +19,13 @@ from adapters.dynamodb.counts import CHANGED, QUIET, day_of_row, deletions_of_em
 from adapters.dynamodb.database import key_query
 from adapters.dynamodb.listing import AFTER_ALL
 from adapters.dynamodb.search import Search, has_chunks, is_removed, record_key
-from adapters.dynamodb.search_pages import SearchPage, page_from_item, storable
+from adapters.dynamodb.search_blocks import SearchBlock, block_from_item, storable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from adapters.dynamodb.keys import Item
-    from adapters.dynamodb.search_pages import RecordKey
+    from adapters.dynamodb.search_blocks import RecordKey
 
 WRITERS = 8
 """The number of texts that are removed from the index in parallel."""
@@ -63,27 +63,28 @@ class Packing(Search):
         query = {**self._search_index_query(connection_id, day, day + AFTER_ALL), "Limit": self._max_step_texts}
         last = keys.search_index_key(connection_id, *after) if after else None
         while True:
-            page = self._client.query(**query, **({"ExclusiveStartKey": last} if last else {}))
-            entries, last = [entry for entry in page["Items"] if not has_chunks(entry)], page.get("LastEvaluatedKey")
+            response = self._client.query(**query, **({"ExclusiveStartKey": last} if last else {}))
+            entries = [entry for entry in response["Items"] if not has_chunks(entry)]
+            last = response.get("LastEvaluatedKey")
             if entries or last is None:
                 return entries, last
 
     def _pack_entries(self, row: Item, entries: Sequence[Item]) -> None:
-        """Add the missing texts to the pages. Remove from the index the texts that were already in the pages.
+        """Add the missing texts to the blocks. Remove from the index the texts that were already in the blocks.
 
         `row` is one of the day's rows of counts.
         """
         connection_id = row[keys.CONNECTION_ID]["S"]
-        pages = self._pages_of(connection_id, entries)
-        parts = sorted(pages)
+        blocks = self._blocks_of(connection_id, entries)
+        parts = sorted(blocks)
         by_part: dict[str, list[Item]] = defaultdict(list)
         for entry in entries:
-            own_part = keys.search_page_part(*record_key(entry))
-            by_part[max((part for part in parts if part <= own_part), default=keys.SEARCH_PAGES)].append(entry)
+            own_part = keys.search_block_part(*record_key(entry))
+            by_part[max((part for part in parts if part <= own_part), default=keys.SEARCH_BLOCKS)].append(entry)
         settled: list[Item] = []
         for part, part_entries in by_part.items():
-            page = pages.get(part, SearchPage())
-            texts = dict(page.texts)
+            block = blocks.get(part, SearchBlock())
+            texts = dict(block.texts)
             for entry in part_entries:
                 record = record_key(entry)
                 text = None if is_removed(entry) else storable(entry[keys.SEARCH_TEXT]["S"])
@@ -93,29 +94,29 @@ class Packing(Search):
                     del texts[record]
                 else:
                     texts[record] = text
-            if texts != page.texts:
-                self._put_page(row, replace(page, texts=texts))
+            if texts != block.texts:
+                self._put_block(row, replace(block, texts=texts))
         with ThreadPoolExecutor(WRITERS) as writers:
             list(writers.map(self._take_out, settled))
 
-    def _pages_of(self, connection_id: str, entries: Iterable[Item]) -> Mapping[str, SearchPage]:
-        """Return the pages that the entries belong to, by their parts."""
+    def _blocks_of(self, connection_id: str, entries: Iterable[Item]) -> Mapping[str, SearchBlock]:
+        """Return the blocks that the entries belong to, by their parts."""
         records = sorted(map(record_key, entries))
-        first, last = (keys.search_page_part(*record) for record in (records[0], records[-1]))
+        first, last = (keys.search_block_part(*record) for record in (records[0], records[-1]))
 
-        def pages(from_part: str, to_part: str) -> dict[str, Any]:
+        def blocks(from_part: str, to_part: str) -> dict[str, Any]:
             between = (keys.PART, from_part, to_part)
             return key_query(self._tables.payloads, {keys.REQUEST_ID: connection_id}, between=between, consistent=True)
 
-        up_to_first = pages(keys.SEARCH_PAGES, first) | {"ScanIndexForward": False, "Limit": 1}
-        items = chain(self._client.query(**up_to_first)["Items"], self._query(pages(first, last)))
-        return {page.part: page for page in map(page_from_item, items)}
+        up_to_first = blocks(keys.SEARCH_BLOCKS, first) | {"ScanIndexForward": False, "Limit": 1}
+        items = chain(self._client.query(**up_to_first)["Items"], self._query(blocks(first, last)))
+        return {block.part: block for block in map(block_from_item, items)}
 
-    def _put_page(self, row: Item, page: SearchPage) -> None:
-        """Store a page with the pages that it is split into, unless another run has changed it.
+    def _put_block(self, row: Item, block: SearchBlock) -> None:
+        """Store a block with the blocks that it is split into, unless another run has changed it.
 
         The transaction requires the counts of the connection, because removing a connection deletes them before its
-        pages.
+        blocks.
         """
         first, *new = (
             {
@@ -123,11 +124,11 @@ class Packing(Search):
                 "Item": item,
                 "ConditionExpression": f"attribute_not_exists({keys.VERSION})",
             }
-            for item in page.items(row[keys.CONNECTION_ID]["S"], self._max_page_bytes)
+            for item in block.items(row[keys.CONNECTION_ID]["S"], self._max_block_bytes)
         )
-        if page.version:
+        if block.version:
             first["ConditionExpression"] = f"{keys.VERSION} = :version"
-            first["ExpressionAttributeValues"] = {":version": {"N": str(page.version)}}
+            first["ExpressionAttributeValues"] = {":version": {"N": str(block.version)}}
         counts_exist = {
             "TableName": self._tables.counts,
             "Key": row_key(row),

@@ -1,8 +1,8 @@
-"""Search: today's texts are in a sparse index, older texts in search pages (decision 0023).
+"""Search: today's texts are in a sparse index, older texts in search blocks (decision 0023).
 
 A body item with a `connection_id` is in the index `search`. The index entry of a record takes precedence over the
-search pages. Packing (`packing.py`) copies texts from the index into pages, and the next run removes them from the
-index. Between the two runs a text is in both. A search that reads the index first and the pages second therefore finds
+search blocks. Packing (`packing.py`) copies texts from the index into blocks, and the next run removes them from the
+index. Between the two runs a text is in both. A search that reads the index first and the blocks second therefore finds
 every text, even if DynamoDB updates either of them late.
 """
 
@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 from adapters.dynamodb import keys
 from adapters.dynamodb.database import Database, key_query
 from adapters.dynamodb.listing import AFTER_ALL
-from adapters.dynamodb.search_pages import matches_in_page
+from adapters.dynamodb.search_blocks import matches_in_block
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from adapters.dynamodb.keys import Item
-    from adapters.dynamodb.search_pages import RecordKey
+    from adapters.dynamodb.search_blocks import RecordKey
 
 BEFORE_ALL = "0"
 """Sorts before every timestamp."""
@@ -50,18 +50,18 @@ class Search(Database):
         """Return the records whose text contains `phrase`. The parts between the split points are read in parallel."""
         parts = list(pairwise([BEFORE_ALL, *split_points, AFTER_ALL]))
         in_index: dict[RecordKey, bool] = {}
-        in_pages: set[RecordKey] = set()
+        in_blocks: set[RecordKey] = set()
         search = partial(self._search_part, connection_id, phrase, check_deadline)
         with ThreadPoolExecutor(len(parts)) as readers:
-            for index_part, page_part in readers.map(search, parts):
+            for index_part, block_part in readers.map(search, parts):
                 in_index |= index_part
-                in_pages.update(page_part)
-        return {record for record, matches in in_index.items() if matches} | (in_pages - in_index.keys())
+                in_blocks.update(block_part)
+        return {record for record, matches in in_index.items() if matches} | (in_blocks - in_index.keys())
 
     def _search_part(
         self, connection_id: str, phrase: str, check_deadline: Callable[[], None], part: tuple[str, str]
     ) -> tuple[dict[RecordKey, bool], list[RecordKey]]:
-        """Return whether each record in the index matches, then the matches in the pages (see above for the order)."""
+        """Return whether each record in the index matches, then the matches in the blocks (see above for the order)."""
         first, last = part
         entries = self._query(self._search_index_query(connection_id, *part, ENTRY_ATTRIBUTES), check_deadline)
         in_index = {
@@ -69,14 +69,14 @@ class Search(Database):
             for entry in entries
             if keys.SEARCH_TEXT in entry or is_removed(entry)
         }
-        first_page = keys.SEARCH_PAGES if first == BEFORE_ALL else keys.search_page_part(first)
+        first_block = keys.SEARCH_BLOCKS if first == BEFORE_ALL else keys.search_block_part(first)
         query = key_query(
             self._tables.payloads,
             {keys.REQUEST_ID: connection_id},
-            between=(keys.PART, first_page, keys.search_page_part(last)),
+            between=(keys.PART, first_block, keys.search_block_part(last)),
         )
-        pages = self._query(query, check_deadline)
-        return in_index, [record for page in pages for record in matches_in_page(page, phrase)]
+        blocks = self._query(query, check_deadline)
+        return in_index, [record for block in blocks for record in matches_in_block(block, phrase)]
 
     def _search_index_query(
         self, connection_id: str, first: str, last: str, attributes: Sequence[str] = ()

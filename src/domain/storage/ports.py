@@ -172,7 +172,7 @@ class Packing(Protocol):
     def pack(self, connection_id: str, day: str, after: tuple[str, str] | None) -> tuple[str, str] | None:
         """Do one step of packing a day. Return `after` for the next step, or None if the day is done.
 
-        One run copies a text into a search page, and the next run removes it from the index. A day is done if a run
+        One run copies a text into a search block, and the next run removes it from the index. A day is done if a run
         has nothing to do.
         """
 

@@ -189,7 +189,7 @@ def loses_a_large_response(recorder: Recorder) -> None:
 
 
 def packs_a_removed_text(recorder: Recorder) -> None:
-    """Delete a packed text from the search pages after its record was removed."""
+    """Delete a packed text from the search blocks after its record was removed."""
     earlier = timestamp(NOON.replace(day=1))
     record = a_record(inserted_at=earlier, updated_at=earlier)
     recorder.store.commit(AddRequest(record, REQUEST_XML, "ann"))

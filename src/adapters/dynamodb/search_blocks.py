@@ -1,0 +1,88 @@
+"""Search blocks: the search texts of many records, in order of insertion, compressed into one item.
+
+The search blocks of a connection are in `Payloads` under its id. The key of a block names its first record. The block
+ends before the first record of the next block. The first block of a connection begins before all records. A block that
+grows over `MAX_BLOCK_BYTES` is split. Blocks are never merged, so a record stays in its block, or one transaction moves
+it to a new block.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from adapters.dynamodb import keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from adapters.dynamodb.keys import Item
+
+MAX_BLOCK_BYTES = 48 * 1024
+"""The compressed size. Larger blocks hardly compress better, and adding one text writes the whole block."""
+
+RecordKey: TypeAlias = tuple[str, str]
+"""The order of the records in search blocks and in the search index: (inserted_at, id)."""
+
+_BETWEEN_ENTRIES = "\0"
+_BETWEEN_FIELDS = " "
+
+
+@dataclass(frozen=True, slots=True)
+class SearchBlock:
+    """The search texts of a range of records. `version` is 0 for a block that is not stored yet."""
+
+    part: str = keys.SEARCH_BLOCKS
+    texts: Mapping[RecordKey, str] = field(default_factory=dict)
+    version: int = 0
+
+    def items(self, connection_id: str, max_bytes: int = MAX_BLOCK_BYTES) -> list[Item]:
+        """Return the items of the next version of the block and of the new blocks that it is split into.
+
+        The first item keeps the block's key and version.
+        """
+        item = self._item(connection_id)
+        if len(item[keys.DATA]["B"]) <= max_bytes or len(self.texts) == 1:
+            return [item]
+        return [part for half in self._halves() for part in half.items(connection_id, max_bytes)]
+
+    def _item(self, connection_id: str) -> Item:
+        entries = (_BETWEEN_FIELDS.join([*record, text]) for record, text in sorted(self.texts.items()))
+        packed = zlib.compress(_BETWEEN_ENTRIES.join(entries).encode(), 9)
+        version = {"N": str(self.version + 1)}
+        return keys.payload_key(connection_id, self.part) | {keys.DATA: {"B": packed}, keys.VERSION: version}
+
+    def _halves(self) -> tuple[SearchBlock, SearchBlock]:
+        records = sorted(self.texts)
+        first, second = records[: len(records) // 2], records[len(records) // 2 :]
+        return (
+            SearchBlock(self.part, {record: self.texts[record] for record in first}, self.version),
+            SearchBlock(keys.search_block_part(*second[0]), {record: self.texts[record] for record in second}),
+        )
+
+
+def storable(search_text: str) -> str:
+    """Return a text without the character that separates the entries of a block. XML cannot contain this character."""
+    return search_text.replace(_BETWEEN_ENTRIES, " ")
+
+
+def block_from_item(item: Item) -> SearchBlock:
+    """Return the block of an item."""
+    return SearchBlock(item[keys.PART]["S"], dict(_entries(_unpacked(item))), int(item[keys.VERSION]["N"]))
+
+
+def matches_in_block(item: Item, phrase: str) -> list[RecordKey]:
+    """Return the records of a block whose text contains the phrase. A single test rules out most blocks."""
+    unpacked = _unpacked(item)
+    return [record for record, text in _entries(unpacked) if phrase in text] if phrase in unpacked else []
+
+
+def _entries(unpacked: str) -> Iterator[tuple[RecordKey, str]]:
+    for entry in filter(None, unpacked.split(_BETWEEN_ENTRIES)):
+        inserted_at, request_id, text = entry.split(_BETWEEN_FIELDS, 2)
+        yield (inserted_at, request_id), text
+
+
+def _unpacked(item: Item) -> str:
+    return zlib.decompress(bytes(item[keys.DATA]["B"])).decode()
