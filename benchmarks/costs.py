@@ -189,7 +189,9 @@ class Meter:
             for page in self._client.get_paginator("scan").paginate(TableName=table):
                 for item in page["Items"]:
                     total += _size(item)
-                    entries = (self._entry(table, each, item) for each in definition.get("GlobalSecondaryIndexes", []))
+                    entries = (
+                        self._entry(table, index, item) for index in definition.get("GlobalSecondaryIndexes", [])
+                    )
                     total += sum(_size(entry) for entry in entries if entry)
         return total
 
@@ -265,9 +267,9 @@ def _value_size(value: Mapping[str, Any]) -> int:
         case "B":
             return len(bytes(content))
         case "M":
-            return 3 + sum(len(name.encode()) + 1 + _value_size(each) for name, each in content.items())
+            return 3 + sum(len(name.encode()) + 1 + _value_size(member) for name, member in content.items())
         case "L":
-            return 3 + sum(1 + _value_size(each) for each in content)
+            return 3 + sum(1 + _value_size(member) for member in content)
         case _:
             return 1
 
@@ -386,7 +388,11 @@ def _measure(
         for _ in range(POLLS):
             assert simulator.run_once().requests == 0
     stored_bytes = meter.stored_bytes() / (1 + ALONE + TOGETHER)
-    jobs = [each.logical_id for each in service.template.functions() if any(e.type == "Schedule" for e in each.events)]
+    jobs = [
+        function.logical_id
+        for function in service.template.functions()
+        if any(e.type == "Schedule" for e in function.events)
+    ]
     client = local_client(service.operator)
     with meter.measured() as upkeep:
         for _ in range(UPKEEP_RUNS):

@@ -132,7 +132,7 @@ def invoices() -> bool:
     responses, seconds = measured(
         f"{INVOICES} invoices in the simulator alone", lambda: [company.process_request(text) for text in texts]
     )
-    assert all('statusCode="0"' in each for each in responses)
+    assert all('statusCode="0"' in response for response in responses)
     with tempfile.TemporaryDirectory() as folder, stack.running() as service:
         who = first_steps.prepare(service.base_url, service.operator, Path(folder))
         api = first_steps.Api(who.base_url, who.api_key)

@@ -70,7 +70,9 @@ def _description(dynamodb: Any, name: str) -> Mapping[str, Any] | None:
 
 def _shape(table: Mapping[str, Any]) -> dict[str, str]:
     """Return the parts to compare, each as text."""
-    types = {each["AttributeName"]: each["AttributeType"] for each in table.get("AttributeDefinitions", [])}
+    types = {
+        attribute["AttributeName"]: attribute["AttributeType"] for attribute in table.get("AttributeDefinitions", [])
+    }
     shape = {"key": _keys(table["KeySchema"], types)}
     for index in [*(table.get("GlobalSecondaryIndexes") or []), *(table.get("LocalSecondaryIndexes") or [])]:
         projection = index["Projection"]

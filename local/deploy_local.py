@@ -114,7 +114,7 @@ def _write_number(template: Path, parameter: str) -> None:
 def _base_url(endpoint: str) -> str:
     """Return the URL of the deployed API."""
     apis = client("apigateway", endpoint).get_rest_apis()["items"]
-    api = next(each["id"] for each in apis if each["name"] == deploy.STACK_NAME)
+    api = next(api["id"] for api in apis if api["name"] == deploy.STACK_NAME)
     return f"{endpoint}/restapis/{api}/live/_user_request_"
 
 

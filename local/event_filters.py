@@ -28,7 +28,7 @@ _NUMERIC: Mapping[str, Callable[[float, float], bool]] = {
 def patterns_of(event_properties: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the patterns of an event source's FilterCriteria. Without patterns, every record passes."""
     filters = event_properties.get("FilterCriteria", {}).get("Filters", [])
-    return [json.loads(each["Pattern"]) for each in filters]
+    return [json.loads(event_filter["Pattern"]) for event_filter in filters]
 
 
 def passes(record: Mapping[str, Any], patterns: list[dict[str, Any]]) -> bool:
@@ -42,7 +42,7 @@ def _matches(value: Any, pattern: Any) -> bool:
         return all(_matches(members.get(name, _ABSENT), rule) for name, rule in pattern.items())
     # A list of rules: one must hold, for one of the values if the record has several.
     values = value if isinstance(value, list) else [value]
-    return any(_holds(each, rule) for each in values for rule in pattern)
+    return any(_holds(member, rule) for member in values for rule in pattern)
 
 
 def _holds(value: Any, rule: Any) -> bool:

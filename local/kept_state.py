@@ -100,7 +100,7 @@ class KeptState:
             add(queue, message)
 
         def delete_and_forget(queue: Any, receipt_handle: str) -> None:
-            ids = [each.id for each in list(queue._messages) if each.had_receipt_handle(receipt_handle)]  # noqa: SLF001 - moto's only list of them
+            ids = [message.id for message in list(queue._messages) if message.had_receipt_handle(receipt_handle)]  # noqa: SLF001 - moto's only list of them
             delete(queue, receipt_handle)
             for message_id in ids:
                 self.delete_message(message_id)

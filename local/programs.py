@@ -89,9 +89,9 @@ def free_ports(count: int) -> list[int]:
     """Return ports of loopback on which nothing listens."""
     with ExitStack() as sockets:
         listeners = [sockets.enter_context(socket.socket()) for _ in range(count)]
-        for each in listeners:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in listeners]
+        for listener in listeners:
+            listener.bind(("127.0.0.1", 0))
+        return [listener.getsockname()[1] for listener in listeners]
 
 
 def without_aws() -> dict[str, str]:

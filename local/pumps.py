@@ -170,7 +170,7 @@ class StreamPump(Pump):
                 continue
             if self.stopped.is_set():
                 return False  # the next run delivers the records
-            records = [_stream_record(each, self._stream_arn) for each in response["Records"]]
+            records = [_stream_record(record, self._stream_arn) for record in response["Records"]]
             if records:
                 self._deliver_to_lanes(shard, records)
             self._iterators[shard] = response.get("NextShardIterator")
@@ -201,7 +201,9 @@ class StreamPump(Pump):
     def join(self, seconds: float) -> None:
         """Wait until the pump and its deliveries have ended, at most `seconds` each."""
         super().join(seconds)
-        wait([delivery for reads in self._reads.values() for _, each in reads for delivery in each], seconds)
+        wait(
+            [delivery for reads in self._reads.values() for _, deliveries in reads for delivery in deliveries], seconds
+        )
         for lanes in self._lanes.values():
             for lane in lanes:
                 lane.close()
@@ -416,9 +418,9 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     if isinstance(value, dict):
-        return {name: _as_json(each) for name, each in value.items()}
+        return {name: _as_json(member) for name, member in value.items()}
     if isinstance(value, list | tuple | set):
-        return [_as_json(each) for each in value]
+        return [_as_json(member) for member in value]
     return value
 
 

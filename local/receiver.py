@@ -57,7 +57,7 @@ def verified_schemes(request: Request, secret: str) -> frozenset[str]:
     signed = f"{request.header('webhook-id')}.{request.header('webhook-timestamp')}.".encode() + request.body
     key = base64.b64decode(secret.removeprefix("whsec_"))
     expected = "v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
-    if any(_same(each, expected) for each in (request.header("webhook-signature") or "").split()):
+    if any(_same(signature, expected) for signature in (request.header("webhook-signature") or "").split()):
         verified.add("standard")
     parts = [part.partition("=")[::2] for part in (request.header("X-Qube-Signature") or "").split(",")]
     moment = next((value for name, value in parts if name == "t"), "")

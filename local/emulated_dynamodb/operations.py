@@ -123,25 +123,25 @@ class Database:
     def batch_get_item(self, request: Request) -> Response:
         """Return items of several tables, up to 16 MB."""
         requests = request["RequestItems"]
-        if sum(len(each["Keys"]) for each in requests.values()) > MAX_BATCH_KEYS:
+        if sum(len(selection["Keys"]) for selection in requests.values()) > MAX_BATCH_KEYS:
             raise invalid("Too many items requested for the BatchGetItem call")
         responses: dict[str, list[Item]] = {}
         unprocessed: dict[str, Any] = {}
         size = 0
-        for name, each in requests.items():
+        for name, selection in requests.items():
             table = self._table({"TableName": name})
-            keys = [table.key(key) for key in each["Keys"]]
+            keys = [table.key(key) for key in selection["Keys"]]
             if len(set(keys)) < len(keys):
                 raise invalid("Provided list of item keys contains duplicates")
             items = []
-            for key, attributes in zip(keys, each["Keys"], strict=True):
+            for key, attributes in zip(keys, selection["Keys"], strict=True):
                 item = table.get(key)
                 size += size_of(item) if item else 0
                 if size > MAX_BATCH_BYTES:
-                    unprocessed.setdefault(name, {**each, "Keys": []})["Keys"].append(attributes)
+                    unprocessed.setdefault(name, {**selection, "Keys": []})["Keys"].append(attributes)
                 elif item:
                     items.append(item)
-            responses[name] = _projected(each, items)
+            responses[name] = _projected(selection, items)
         return {"Responses": responses, "UnprocessedKeys": unprocessed}
 
     def query(self, request: Request) -> Response:
@@ -201,8 +201,8 @@ class Database:
         writes = [
             _Write.of(kind.removesuffix("Request"), self._table({"TableName": name}), entry)
             for name, entries in request["RequestItems"].items()
-            for each in entries
-            for kind, entry in each.items()
+            for entry_by_kind in entries
+            for kind, entry in entry_by_kind.items()
         ]
         if len(writes) > MAX_BATCH_WRITES:
             raise invalid("Too many items requested for the BatchWriteItem call")
@@ -231,7 +231,7 @@ class Database:
         return {}
 
     def _transact(self, request: Request) -> None:
-        entries = [(kind, entry) for each in request["TransactItems"] for kind, entry in each.items()]
+        entries = [(kind, entry) for entry_by_kind in request["TransactItems"] for kind, entry in entry_by_kind.items()]
         if len(entries) > MAX_TRANSACTION_ITEMS:
             raise invalid("Member must have length less than or equal to 100")
         writes: list[_Write] = []

@@ -191,7 +191,9 @@ class Table:
         schema = definition["KeySchema"]
         # The partition key comes first, as in CreateTable.
         self.key_names = [key["AttributeName"] for key in schema]
-        self._types = {each["AttributeName"]: each["AttributeType"] for each in definition["AttributeDefinitions"]}
+        self._types = {
+            attribute["AttributeName"]: attribute["AttributeType"] for attribute in definition["AttributeDefinitions"]
+        }
         self._rows: dict[Key, Item] = {}
         self._indexes: dict[str | None, SortedIndex] = {None: SortedIndex(self.key_names, schema, {})}
         for index_definition in definition.get("GlobalSecondaryIndexes") or []:

@@ -29,8 +29,8 @@ def invalid(message: str) -> DynamoDBError:
 def copy_of(value: Any) -> Any:
     """Return a deep copy of a value, so that callers and the database never share mutable objects."""
     if value.__class__ is dict:
-        return {name: copy_of(each) if each.__class__ in _CONTAINERS else each for name, each in value.items()}
-    return [copy_of(each) if each.__class__ in _CONTAINERS else each for each in value]
+        return {name: copy_of(member) if member.__class__ in _CONTAINERS else member for name, member in value.items()}
+    return [copy_of(member) if member.__class__ in _CONTAINERS else member for member in value]
 
 
 _CONTAINERS = frozenset({dict, list})

@@ -93,7 +93,7 @@ class Shop:
         for name, children in requests:
             body = {"webhook_url": self.webhook_url, "request_json": {"request": element(name, *children)}}
             ids.append(self.api.call("POST", f"{self.at}/queued_requests", body)["data"]["id"])
-        return [self.result(each, name) for each, (name, _) in zip(ids, requests, strict=True)]
+        return [self.result(request_id, name) for request_id, (name, _) in zip(ids, requests, strict=True)]
 
     def result(self, request_id: str, name: str) -> dict[str, Any]:
         """Wait for the webhook of a request and return its response element."""
@@ -230,13 +230,13 @@ class Shop:
         pages: dict[int, dict[str, Any]] = {}
         while not any(page["last_page"] and len(pages) == page["page"] for page in pages.values()):
             self._receive()
-            pages = {each["page"]: each for each in self._results.values() if each["query_id"] == query_id}
+            pages = {result["page"]: result for result in self._results.values() if result["query_id"] == query_id}
             failure = next((page for page in pages.values() if page["type"] != "queued_request.completed"), None)
             if failure is not None:
                 raise RequestFailed(failure)
         for number in sorted(pages):
             response = pages[number]["response_json"][0]["QBXMLMsgsRs"]["CustomerQueryRs"]
-            yield from (each["FullName"] for each in as_list(response.get("CustomerRet", [])))
+            yield from (customer["FullName"] for customer in as_list(response.get("CustomerRet", [])))
 
     def aging(self) -> dict[str, Decimal]:
         """Return what each customer owes according to the A/R ageing report, by its row title."""

@@ -50,7 +50,7 @@ def sync(shop: Shop, customers: int) -> dict[str, Decimal]:
 
 def check(books: Books, shop: Shop, aging: dict[str, Decimal]) -> None:
     """Compare the books with the shop's own sums: nothing is missing and nothing is duplicated."""
-    invoices = {each["RefNumber"]: each for each in books.all("transactions/Invoice?search=INV-")}
+    invoices = {invoice["RefNumber"]: invoice for invoice in books.all("transactions/Invoice?search=INV-")}
     assert len(books.all("transactions/Invoice?search=INV-")) == len(invoices) == len(shop.orders)
     assert MISTAKE not in invoices
     for order in shop.orders:
@@ -61,13 +61,15 @@ def check(books: Books, shop: Shop, aging: dict[str, Decimal]) -> None:
         assert Decimal(invoice["BalanceRemaining"]) == order.open
 
     payments = books.all("transactions/ReceivePayment?search=PAY-")
-    assert len(payments) == len({each["RefNumber"] for each in payments}) == shop.payments
-    assert sum(Decimal(each["TotalAmount"]) for each in payments) == sum(order.paid for order in shop.orders)
+    assert len(payments) == len({payment["RefNumber"] for payment in payments}) == shop.payments
+    assert sum(Decimal(payment["TotalAmount"]) for payment in payments) == sum(order.paid for order in shop.orders)
 
-    customers = {each["FullName"]: each for each in books.all("lists/Customer?search=Nightly")}
-    assert {name: each["ListID"] for name, each in customers.items()} == shop.list_ids
+    customers = {customer["FullName"]: customer for customer in books.all("lists/Customer?search=Nightly")}
+    assert {name: customer["ListID"] for name, customer in customers.items()} == shop.list_ids
     balances = shop.balances()
-    assert {name: Decimal(each["Balance"]) for name, each in customers.items() if each["Balance"] != "0.00"} == balances
+    assert {
+        name: Decimal(customer["Balance"]) for name, customer in customers.items() if customer["Balance"] != "0.00"
+    } == balances
     assert customers[next(iter(shop.list_ids))]["Phone"] == "555-0002"
     assert sum(
         amount for title, amount in aging.items() if "Nightly" in title and not title.startswith("Total")

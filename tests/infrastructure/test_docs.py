@@ -25,7 +25,7 @@ def test_every_endpoint_is_in_the_readme() -> None:
                 continue
             methods += [method] if method else []
             folder = folder if path.startswith("…") else path.rpartition("/")[0]
-            endpoints |= {(each, f"/api/v1{path.replace('…', folder)}") for each in methods}
+            endpoints |= {(method, f"/api/v1{path.replace('…', folder)}") for method in methods}
     path_of_connection = "/api/v1/connections/{connection_id}/queued_requests/{request_id}"
     endpoints |= {
         (method, path.replace("/api/v1/queued_requests/{request_id}", path_of_connection))

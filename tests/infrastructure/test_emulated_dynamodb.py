@@ -199,8 +199,8 @@ def result_of(database: Any, operation: str, parameters: dict[str, Any]) -> Any:
     if operation == "transact_write_items":
         writes = [
             {kind: {"TableName": "things", **write}}
-            for each in parameters["TransactItems"]
-            for kind, write in each.items()
+            for write_by_kind in parameters["TransactItems"]
+            for kind, write in write_by_kind.items()
         ]
         parameters = {"TransactItems": writes}
     else:

@@ -61,9 +61,11 @@ def test_existing_tables_are_used_unchanged(clients: dict[str, Any]) -> None:
 
 
 def test_a_table_of_another_shape_is_refused_by_name_before_anything_is_made(clients: dict[str, Any]) -> None:
-    definition = next(each for each in TEMPLATE.table_definitions() if each["TableName"] == "PayloadsTable")
+    definition = next(table for table in TEMPLATE.table_definitions() if table["TableName"] == "PayloadsTable")
     other = [replace_attribute(index, "inserted_at", "updated_at") for index in definition["GlobalSecondaryIndexes"]]
-    attributes = [replace_attribute(each, "inserted_at", "updated_at") for each in definition["AttributeDefinitions"]]
+    attributes = [
+        replace_attribute(attribute, "inserted_at", "updated_at") for attribute in definition["AttributeDefinitions"]
+    ]
     clients["dynamodb"].create_table(
         **{**definition, "GlobalSecondaryIndexes": other, "AttributeDefinitions": attributes}
     )
@@ -93,7 +95,7 @@ def replace_attribute(value: Any, old: str, new: str) -> Any:
     ],
 )
 def test_differences_of_a_table_are_named(change: dict[str, Any], beginning: str) -> None:
-    definition = next(each for each in TEMPLATE.table_definitions() if each["TableName"] == "QueuedRequestsTable")
+    definition = next(table for table in TEMPLATE.table_definitions() if table["TableName"] == "QueuedRequestsTable")
 
     lines = differences(definition, {**definition, **change})
 

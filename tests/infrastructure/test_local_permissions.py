@@ -63,7 +63,7 @@ def test_a_create_fails_when_its_role_lacks_a_permission(
 def client() -> Iterator[PermittedClient]:
     """Yield a client of DynamoDB for the function that looks up API keys."""
     template = Template.load(ROOT / "template.yaml")
-    (authorizer,) = (each for each in template.functions() if each.handler == "handlers.authorizer.handler")
+    (authorizer,) = (function for function in template.functions() if function.handler == "handlers.authorizer.handler")
     with emulated_dynamodb(), mock_aws():
         database = boto3.client("dynamodb", region_name="us-east-1")
         make_tables(database, "")
@@ -105,7 +105,9 @@ def test_another_action_table_or_index_is_refused_in_the_words_of_aws(
 
 def test_a_queue_that_the_role_does_not_name_is_refused() -> None:
     template = Template.load(ROOT / "template.yaml")
-    (function,) = (each for each in template.functions() if each.handler == "handlers.deliver_webhook.handler")
+    (function,) = (
+        function for function in template.functions() if function.handler == "handlers.deliver_webhook.handler"
+    )
     with mock_aws():
         sqs = PermittedClient(
             boto3.client("sqs", region_name="us-east-1"), function, permissions_of(template, function)

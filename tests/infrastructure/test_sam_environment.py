@@ -26,6 +26,6 @@ def test_the_template_declares_every_variable_of_the_file() -> None:
 
 
 def test_no_variable_leads_to_aws() -> None:
-    variables = {value for each in sam_environment().values() for value in each.values()}
+    variables = {value for environment in sam_environment().values() for value in environment.values()}
 
     assert not [value for value in variables if "amazonaws" in value]

@@ -46,7 +46,7 @@ def main(command_line: Sequence[str] | None = None) -> None:
         element = merged(response, [facts[response.name]])
         _store(arguments.output / "responses" / f"{response.name}.json", _returned(element))
         if response.name.endswith("QueryRs"):
-            returned_since |= {each.name: _since_of_children(each) for each in _children(element)}
+            returned_since |= {child.name: _since_of_children(child) for child in _children(element)}
     _store(arguments.output / "returned_since.json", {name: since for name, since in returned_since.items() if since})
     _store(arguments.output / "index.json", sorted(names))
 
@@ -74,7 +74,7 @@ def _children(element: ElementParticle) -> Iterator[ElementParticle]:
 
 def _since_of_children(element: ElementParticle) -> dict[str, str]:
     """Return the version of each child that was added after the first version."""
-    return {each.name: each.facts.since for each in _children(element) if each.facts.since != FIRST_VERSION}
+    return {child.name: child.facts.since for child in _children(element) if child.facts.since != FIRST_VERSION}
 
 
 def _returned(element: ElementParticle) -> Any:

@@ -98,7 +98,9 @@ def _query_verdict(judge: etree.XMLSchema, random: Random) -> str:
     """Return the verdict on the request for random parameters."""
     query = random.choice(list(QUERIES.values()))
     share = random.choice((0.1, 0.3, 0.6, 1))
-    parameters = {each.name: [_value(each, random)] for each in query.parameters if random.random() < share}
+    parameters = {
+        parameter.name: [_value(parameter, random)] for parameter in query.parameters if random.random() < share
+    }
     try:
         request = query.build(parameters).request
     except InvalidRequest:

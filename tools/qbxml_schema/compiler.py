@@ -44,7 +44,7 @@ class Compiler:
 
     def _group(self, group: Group) -> dict[str, Any]:
         description: dict[str, Any] = {
-            "choice" if group.is_choice else "sequence": [self._particle(each) for each in group.particles]
+            "choice" if group.is_choice else "sequence": [self._particle(particle) for particle in group.particles]
         }
         times = _times(group.least, group.most)
         if times != "1":

@@ -99,7 +99,7 @@ def valid(particle: ElementParticle, random: Random) -> Node:
 
 def mutate(node: Node, particle: ElementParticle, random: Random) -> str:
     """Change a request in one or two ways, and return the names of the changes."""
-    names = [each.name for each in _all(particle)]
+    names = [element.name for element in _all(particle)]
     changes = []
     for _ in range(random.choice((1, 1, 1, 2))):
         change = random.choice((_swap, _drop, _duplicate, _rename, _spoil, _move, _insert, _attribute, _hollow))
@@ -109,7 +109,7 @@ def mutate(node: Node, particle: ElementParticle, random: Random) -> str:
 
 
 def _swap(node: Node, _names: Sequence[str], random: Random) -> bool:
-    parents = [each for each in node.walk() if len(each.children) > 1]
+    parents = [parent for parent in node.walk() if len(parent.children) > 1]
     if not parents:
         return False
     children = random.choice(parents).children
@@ -119,7 +119,7 @@ def _swap(node: Node, _names: Sequence[str], random: Random) -> bool:
 
 
 def _drop(node: Node, _names: Sequence[str], random: Random) -> bool:
-    parents = [each for each in node.walk() if each.children]
+    parents = [parent for parent in node.walk() if parent.children]
     if not parents:
         return False
     children = random.choice(parents).children
@@ -128,7 +128,7 @@ def _drop(node: Node, _names: Sequence[str], random: Random) -> bool:
 
 
 def _duplicate(node: Node, _names: Sequence[str], random: Random) -> bool:
-    parents = [each for each in node.walk() if each.children]
+    parents = [parent for parent in node.walk() if parent.children]
     if not parents:
         return False
     children = random.choice(parents).children
@@ -146,7 +146,7 @@ def _rename(node: Node, names: Sequence[str], random: Random) -> bool:
 
 
 def _spoil(node: Node, _names: Sequence[str], random: Random) -> bool:
-    leaves = [each for each in node.walk() if not each.children and each is not node]
+    leaves = [leaf for leaf in node.walk() if not leaf.children and leaf is not node]
     if not leaves:
         return False
     random.choice(leaves).text = random.choice(_WRONG)
@@ -154,20 +154,20 @@ def _spoil(node: Node, _names: Sequence[str], random: Random) -> bool:
 
 
 def _move(node: Node, _names: Sequence[str], random: Random) -> bool:
-    parents = [each for each in node.walk() if each.children]
+    parents = [parent for parent in node.walk() if parent.children]
     if not parents:
         return False
     children = random.choice(parents).children
     moved = children.pop(random.randrange(len(children)))
     inside = list(moved.walk())
-    homes = [each for each in node.walk() if (each.children or each is node) and each not in inside]
+    homes = [home for home in node.walk() if (home.children or home is node) and home not in inside]
     home = random.choice(homes).children
     home.insert(random.randint(0, len(home)), moved)
     return True
 
 
 def _insert(node: Node, names: Sequence[str], random: Random) -> bool:
-    homes = [each for each in node.walk() if each.children or each is node]
+    homes = [home for home in node.walk() if home.children or home is node]
     home = random.choice(homes).children
     home.insert(random.randint(0, len(home)), Node(random.choice(names), text=random.choice(("", "7", "true"))))
     return True
@@ -197,8 +197,8 @@ def _hollow(node: Node, _names: Sequence[str], random: Random) -> bool:
 def _all(particle: ElementParticle) -> Iterator[ElementParticle]:
     yield particle
     if isinstance(particle.holds, Aggregate):
-        for each in elements(particle.holds.content):
-            yield from _all(each)
+        for child in elements(particle.holds.content):
+            yield from _all(child)
 
 
 def _group(group: Group, random: Random) -> Iterator[Node]:

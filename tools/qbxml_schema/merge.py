@@ -24,7 +24,7 @@ def merged(element: ElementParticle, entries: list[sample_document.Facts]) -> El
     """
     holds = element.holds
     if isinstance(holds, Simple):
-        lengths = [each.max_length for each in entries if each.max_length is not None]
+        lengths = [entry.max_length for entry in entries if entry.max_length is not None]
         length = max(lengths, default=None)
         if holds.max_length is None and not holds.enumeration:
             holds = replace(holds, max_length=length)
@@ -40,7 +40,7 @@ def _merged_group(group: Group, entries: list[sample_document.Facts]) -> Group:
     particles = tuple(
         _merged_group(particle, entries)
         if isinstance(particle, Group)
-        else merged(particle, [entry for each in entries for entry in each.named(particle.name)])
+        else merged(particle, [child for entry in entries for child in entry.named(particle.name)])
         for particle in group.particles
     )
     return replace(group, particles=particles)
@@ -49,9 +49,9 @@ def _merged_group(group: Group, entries: list[sample_document.Facts]) -> Group:
 def _with_additions(group: Group, entries: list[sample_document.Facts]) -> Group:
     names = {particle.name for particle in elements(group)}
     particles = list(group.particles)
-    for each in entries:
+    for parent_entry in entries:
         before = None
-        for entry in each.children:
+        for entry in parent_entry.children:
             if entry.name not in names:
                 if group.is_choice:
                     raise ValueError(f"cannot place {entry.name}")
@@ -64,7 +64,9 @@ def _with_additions(group: Group, entries: list[sample_document.Facts]) -> Group
 
 
 def _names(particle: Particle) -> set[str]:
-    return {particle.name} if isinstance(particle, ElementParticle) else {each.name for each in elements(particle)}
+    return (
+        {particle.name} if isinstance(particle, ElementParticle) else {element.name for element in elements(particle)}
+    )
 
 
 def _addition(entry: sample_document.Facts) -> ElementParticle:
@@ -78,17 +80,19 @@ def _addition(entry: sample_document.Facts) -> ElementParticle:
 def _since(entries: list[sample_document.Facts]) -> str:
     """Return the lowest version. Versions are compared as numbers, so 10.0 is after 2.0."""
     return min(
-        (each.since for each in entries), key=lambda version: tuple(map(int, version.split("."))), default=FIRST_VERSION
+        (entry.since for entry in entries),
+        key=lambda version: tuple(map(int, version.split("."))),
+        default=FIRST_VERSION,
     )
 
 
 def _absent(entries: list[sample_document.Facts]) -> frozenset[str]:
     """Return the editions that do not have the element in any of its places."""
-    return frozenset.intersection(*(each.absent for each in entries)) if entries else frozenset()
+    return frozenset.intersection(*(entry.absent for entry in entries)) if entries else frozenset()
 
 
 def _with_added_values(holds: Simple, entries: list[sample_document.Facts]) -> Simple:
-    newer = {value: NOTES_VERSION for each in entries for value in each.newer_values}
-    additions = {**newer, **{value: ADDED_IN for each in entries for value in each.enumeration}}
+    newer = {value: NOTES_VERSION for entry in entries for value in entry.newer_values}
+    additions = {**newer, **{value: ADDED_IN for entry in entries for value in entry.enumeration}}
     additions = {value: version for value, version in additions.items() if value not in holds.enumeration}
     return replace(holds, added=additions) if holds.enumeration else holds

@@ -43,8 +43,8 @@ def _add(entry: Facts, note: Facts) -> None:
             _mark(child)
             entry.children.insert(position, child)
             position += 1
-        for each in same:
-            _add(each, child)
+        for known in same:
+            _add(known, child)
 
 
 def _mark(note: Facts) -> None:

@@ -129,11 +129,11 @@ def _contradictions(response: Element) -> Iterator[str]:
         except HresultError as error:
             yield error.detail
         yield from _short_blocks(record)
-        for each in record.iter():
-            if each.tag in {"ListID", "TxnID", "TxnLineID"} and not _ID.fullmatch(each.text or ""):
-                yield f"{each.tag} {each.text} is not an id"
-            if each.tag.startswith("Time") and "T" in (each.text or "") and not _TIME.fullmatch(each.text or ""):
-                yield f"{each.tag} {each.text} has no time zone"
+        for node in record.iter():
+            if node.tag in {"ListID", "TxnID", "TxnLineID"} and not _ID.fullmatch(node.text or ""):
+                yield f"{node.tag} {node.text} is not an id"
+            if node.tag.startswith("Time") and "T" in (node.text or "") and not _TIME.fullmatch(node.text or ""):
+                yield f"{node.tag} {node.text} has no time zone"
 
 
 def _short_blocks(record: Element) -> Iterator[str]:

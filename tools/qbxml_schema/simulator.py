@@ -39,7 +39,7 @@ def main(command_line: Sequence[str] | None = None) -> None:
         add_notes(facts, arguments.notes)
     compiler = Compiler(editions=True)
     elements = {
-        part: [compiler.element(merged(each, [facts[each.name]])) for each in schema.members(message_set)]
+        part: [compiler.element(merged(member, [facts[member.name]])) for member in schema.members(message_set)]
         for part, message_set in (("requests", "QBXMLMsgsRq"), ("responses", "QBXMLMsgsRs"))
     }
     parts = [*((part, entries) for part, entries in elements.items()), ("types", compiler.types)]

@@ -133,7 +133,7 @@ class Schema:
             elif kind == "simpleContent":
                 (extension,) = child
                 holds = Simple(extension.attrib["base"])
-                attributes |= {each.attrib["name"]: self._attribute(each) for each in extension}
+                attributes |= {attribute.attrib["name"]: self._attribute(attribute) for attribute in extension}
             else:
                 raise ValueError(f"not understood in a complexType: {kind}")
         return holds, attributes

@@ -133,7 +133,7 @@ class Query:
         """
         by_name = {parameter.name: parameter for parameter in self.parameters}
         texts = _read_all(by_name, parameters)
-        defaults = {name: [each.default] for name, each in by_name.items() if each.default is not None}
+        defaults = {name: [parameter.default] for name, parameter in by_name.items() if parameter.default is not None}
         if texts.get("iterate") == ["true"]:
             defaults["max_returned"] = [str(PAGE_SIZE)]
         texts = {VERSION: [default_version], **defaults, **texts}
@@ -166,7 +166,10 @@ def _read_all(by_name: Mapping[str, Parameter], parameters: Mapping[str, Sequenc
         else:
             texts[name] = list(_read(parameter, items, problems))
     for filters in _EXCLUSIVE_FILTERS:
-        groups = ([name for name in by_name if name in texts and by_name[name].filter == each] for each in filters)
+        groups = (
+            [name for name in by_name if name in texts and by_name[name].filter == filter_name]
+            for filter_name in filters
+        )
         for one, other in product(*groups):
             problems.append(Problem(other, f"QBXML cannot combine {other} with {one}; remove one of them."))
     if problems:

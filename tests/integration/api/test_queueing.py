@@ -86,7 +86,7 @@ def test_a_request_without_a_version_is_one_that_quickbooks_supports(deployment:
     by_get = deployment.api.call("GET", deployment.requests_url.replace("queued_requests", f"customers{query}"))
 
     assert (in_xml.status, in_json.status, by_get.status) == (201, 201, 202)
-    versions = [each.json["data"]["request_json"]["version"] for each in (in_xml, in_json, by_get)]
+    versions = [response.json["data"]["request_json"]["version"] for response in (in_xml, in_json, by_get)]
     assert versions == ["12.0", "12.0", "11.0" if query else "12.0"]
 
 

@@ -246,9 +246,9 @@ def test_both_readers_agree_on_any_request(request: Request) -> None:
     text = f'<?qbxml version="{request.version}"?>\n{request.to_xml()}'
     spaced = text.replace("><", ">\n<!-- --><")
 
-    for each in (text, spaced):
-        fast = read_xml_fast(each)
-        assert fast is None or contents(fast) == contents(read_xml(each, Source("request_xml")))
+    for spelling in (text, spaced):
+        fast = read_xml_fast(spelling)
+        assert fast is None or contents(fast) == contents(read_xml(spelling, Source("request_xml")))
 
 
 def test_a_plain_request_is_read_fast() -> None:

@@ -424,7 +424,7 @@ def test_a_version_that_does_not_exist_is_rejected(version: str) -> None:
     )
     with pytest.raises(InvalidRequest) as caught:
         parse_request_json({"version": version, "request": {"name": "HostQueryRq"}})
-    assert [each.path for each in caught.value.problems] == ["/version"]
+    assert [problem.path for problem in caught.value.problems] == ["/version"]
 
 
 @pytest.mark.parametrize("version", ["CA2.0", "CA3.0", "UK3.0"])

@@ -55,10 +55,10 @@ def transliterate_element(element: Element) -> None:
 
     A character without a replacement stays, and `character_problems` reports it.
     """
-    for each in element.iter():
-        each.text = transliterated_text(each.text or "") or None
-        for name, value in each.items():
-            each.set(name, transliterated_text(value))
+    for descendant in element.iter():
+        descendant.text = transliterated_text(descendant.text or "") or None
+        for name, value in descendant.items():
+            descendant.set(name, transliterated_text(value))
 
 
 def transliterated_text(text: str) -> str:

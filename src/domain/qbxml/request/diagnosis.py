@@ -122,8 +122,8 @@ def _misplaced(children: Sequence[Element], content: ContentModel) -> Iterator[F
     for index, child in enumerate(children):
         if index in in_order:
             continue
-        after = [children[each] for each in longest if each < index and ranks[each] > ranks[index]]
-        before = [children[each] for each in longest if each > index and ranks[each] < ranks[index]]
+        after = [children[place] for place in longest if place < index and ranks[place] > ranks[index]]
+        before = [children[place] for place in longest if place > index and ranks[place] < ranks[index]]
         direction, neighbor = ("before", after[0]) if after else ("after", before[-1])
         message = f"{child.tag} is out of order. QBXML fixes the order of elements."
         yield child, message, f"Move {child.tag} {direction} {neighbor.tag}."
@@ -189,20 +189,22 @@ class _Occurrences:
             yield self._first[name], f"{name} may occur {times}; it occurs {count} times.", None
 
     def _choice(self, alternatives: Sequence[Any], *, repeated: bool) -> Iterator[Finding]:
-        present = [each for each in alternatives if self._is_present(each)]
+        present = [alternative for alternative in alternatives if self._is_present(alternative)]
         if not present:
-            if not any(_is_optional(each) for each in alternatives):
-                yield from self._missing([_label(each) for each in alternatives])
+            if not any(_is_optional(alternative) for alternative in alternatives):
+                yield from self._missing([_label(alternative) for alternative in alternatives])
         elif len(present) > 1 and not repeated:
-            one, other = (next(name for name in _names(each) if name in self._counts) for each in present[:2])
+            one, other = (
+                next(name for name in _names(alternative) if name in self._counts) for alternative in present[:2]
+            )
             yield self._first[other], f"{one} and {other} cannot be combined.", f"Remove {other} or {one}."
-        for each in present:
-            yield from self.findings(each, repeated=repeated)
+        for alternative in present:
+            yield from self.findings(alternative, repeated=repeated)
 
     def _missing(self, names: Sequence[str]) -> Iterator[Finding]:
         """Report that one of the names is required, unless an unknown child is probably a misspelling of one."""
         for name in names:
-            unmatched = [each for each in self._unknown_names if each not in self.misspelled]
+            unmatched = [unknown for unknown in self._unknown_names if unknown not in self.misspelled]
             for match in similar_names(name, unmatched, _MIN_SIMILARITY_TO_MISSING)[:1]:
                 if not self._is_newer or similar_names(name, [match], MIN_SIMILARITY_IN_NEWER):
                     self.misspelled[match] = name

@@ -236,11 +236,13 @@ class _SchemaCheck:
     def _step(self, parent: Element, child: Element) -> str:
         """Return the child's name, numbered from 1 if the parent has several children of that name."""
         if child not in self._steps:
-            counts = Counter(each.tag for each in parent)
+            counts = Counter(sibling.tag for sibling in parent)
             numbers: Counter[str] = Counter()
-            for each in parent:
-                numbers[each.tag] += 1
-                self._steps[each] = each.tag if counts[each.tag] == 1 else f"{each.tag}[{numbers[each.tag]}]"
+            for sibling in parent:
+                numbers[sibling.tag] += 1
+                self._steps[sibling] = (
+                    sibling.tag if counts[sibling.tag] == 1 else f"{sibling.tag}[{numbers[sibling.tag]}]"
+                )
         return self._steps[child]
 
 
