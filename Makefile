@@ -144,8 +144,21 @@ deploy-check: .venv/.run ## Say what stands in the way of make deploy, with the 
 	@$(BIN)/python -m local.deploy $(TOOLS)/sam --check $(DEPLOYMENT) $(PARAMS)
 
 .PHONY: sam
-sam: $(TOOLS)/sam/.installed ## Run the project's own SAM CLI: make sam DO="logs --stack-name qbxml-queue"
-	@exec $(TOOLS)/sam/bin/sam $(or $(DO),--help)
+sam: .venv/.run $(TOOLS)/sam/.installed ## Run the project's own SAM CLI: make sam DO="logs --stack-name qbxml-queue"
+	@$(if $(filter local,$(firstword $(DO))),$(BIN)/python -m local.build --check-machine)
+	@SAM_CLI_TELEMETRY=0 exec $(TOOLS)/sam/bin/sam $(or $(DO),--help)
+
+.PHONY: sam-local
+sam-local: .venv/.run $(TOOLS)/sam/.installed $(TOOLS)/emulator/.installed ## Run database and queue with sample records for make sam DO="local …" (Docker; HOST=172.17.0.1, PORT=8129)
+	@PYTHONPATH=src exec $(BIN)/python -m local.sam_local $(TOOLS) serve
+
+.PHONY: sam-local-seed
+sam-local-seed: .venv/.run ## Write the sample records of make sam-local again (EVENT=retry_webhook)
+	@PYTHONPATH=src $(BIN)/python -m local.sam_local $(TOOLS) seed $(EVENT)
+
+.PHONY: test-sam-local
+test-sam-local: .venv/.installed $(TOOLS)/sam/.installed $(TOOLS)/emulator/.installed ## Run every function with sam local in containers, and a session of the simulated Web Connector (Docker; skipped without it)
+	@PYTHONPATH=src $(BIN)/python -m local.sam_local $(TOOLS) test $(BIN)/python -m pytest -q tests/sam_local
 
 .PHONY: deploy-local
 deploy-local: .venv/.installed $(TOOLS)/sam/.installed $(TOOLS)/emulator/.installed ## Build and deploy into an AWS emulator on this machine, and run its tests and the end-to-end tests on it

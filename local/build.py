@@ -85,6 +85,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     start = time.monotonic()
     try:
+        if options.check_machine:
+            check_machine(target_of(options.output))
+            return 0
         bytecode = build(Target(options.runtime, options.architecture), options.output)
     except BuildError as error:
         print(f"make build: {error}", file=sys.stderr)
@@ -119,6 +122,15 @@ def build(target: Target, output: Path) -> bool:
     _zip(code, output / ZIP)
     (output / TEMPLATE).write_text(_built_template(target), encoding="utf-8")
     return bytecode
+
+
+def check_machine(target: Target) -> None:
+    """Check that this machine can run an artifact, for `sam local`. Raises BuildError with the command that helps."""
+    if target.architecture != HERE.architecture:
+        raise BuildError(
+            f"the artifact was built for {target.architecture}, and this machine is {HERE.architecture}. "
+            f"Build it again: make build RUNTIME={HERE.runtime} ARCHITECTURE={HERE.architecture}"
+        )
 
 
 def target_of(output: Path) -> Target:
@@ -234,6 +246,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m local.build", description=__doc__)
     parser.add_argument("--runtime", default=parameters["PythonRuntime"]["Default"], help="default: %(default)s")
     parser.add_argument("--architecture", default=parameters["Architecture"]["Default"], help="default: %(default)s")
+    parser.add_argument(
+        "--check-machine", action="store_true", help="only check that this machine can run the artifact"
+    )
     parser.add_argument("--output", type=Path, default=FOLDER, help="default: .aws-sam/build")
     return parser
 

@@ -57,13 +57,13 @@ def main(tools: str, *command: str) -> int:
 
 
 @contextmanager
-def emulator(environment: Path, folder: Path) -> Iterator[str]:
-    """Run MiniStack on a free port of loopback while the block runs; yields its endpoint."""
-    (port,) = programs.free_ports(1)
-    endpoint = f"http://127.0.0.1:{port}"
+def emulator(environment: Path, folder: Path, *, host: str = "127.0.0.1", port: int | None = None) -> Iterator[str]:
+    """Run MiniStack while the block runs, by default on a free port of loopback; yields its endpoint."""
+    port = port or programs.free_ports(1)[0]
+    endpoint = f"http://{host}:{port}"
     variables = {
         **programs.without_aws(),
-        "BIND_HOST": "127.0.0.1",  # it listens on all interfaces by default
+        "BIND_HOST": host,  # it listens on all interfaces by default
         "GATEWAY_PORT": str(port),
         "LOG_LEVEL": "WARNING",
         # The emulator starts functions by the interpreter's name: python3.11.

@@ -13,17 +13,24 @@ from local.template import Template
 
 FILE = ROOT / "local" / "sam-env.json"
 
-DYNAMODB_ENDPOINT = "http://172.17.0.1:8127"
-"""`make dynamodb DYNAMODB_LOCAL_HOST=172.17.0.1`: Docker's bridge. Containers can reach it, other machines cannot."""
+BRIDGE = "172.17.0.1"
+"""Docker's bridge: containers reach this machine under this address, and other machines do not."""
 
-NO_ENDPOINT = "http://127.0.0.1:9"
-"""SQS is not emulated. Without this, a function would call it in AWS with the credentials of the user."""
+PORT = 8129
+ENDPOINT = f"http://{BRIDGE}:{PORT}"
+"""The database and the queue of `make sam-local`."""
+
+QUEUE = "WebhookRetryQueue"
+
+BASE_URL = "http://localhost:3001"
+"""`sam local start-api --port 3001`. Web Connectors accept http with this name only, not with an address."""
 
 
-def sam_environment() -> dict[str, dict[str, str]]:
-    """Return the variables of each function."""
-    template = Template.load(ROOT / "template.yaml", {"AllowLoopbackWebhooks": "true"})
-    endpoints = {"AWS_ENDPOINT_URL_DYNAMODB": DYNAMODB_ENDPOINT, "AWS_ENDPOINT_URL_SQS": NO_ENDPOINT}
+def sam_environment(endpoint: str = ENDPOINT, base_url: str = BASE_URL) -> dict[str, dict[str, str]]:
+    """Return the variables of each function, with the database and the queue at an address that containers reach."""
+    template = Template.load(ROOT / "template.yaml", {"AllowLoopbackWebhooks": "true", "BaseUrl": base_url})
+    template = template.with_references({QUEUE: f"{endpoint}/000000000000/{QUEUE}"})
+    endpoints = {"AWS_ENDPOINT_URL_DYNAMODB": endpoint, "AWS_ENDPOINT_URL_SQS": endpoint}
     return {function.logical_id: {**function.environment, **endpoints} for function in template.functions()}
 
 

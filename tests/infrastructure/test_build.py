@@ -128,3 +128,12 @@ def test_a_target_that_the_template_does_not_allow_is_refused(
 def test_a_deployment_without_a_build_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(build.BuildError, match="Run make build first"):
         build.target_of(tmp_path)
+
+
+def test_an_artifact_for_another_processor_is_not_run_here() -> None:
+    here = build.HERE
+    other = "arm64" if here.architecture == "x86_64" else "x86_64"
+
+    with pytest.raises(build.BuildError, match=f"make build RUNTIME={here.runtime} ARCHITECTURE={here.architecture}"):
+        build.check_machine(build.Target(build.HERE.runtime, other))
+    build.check_machine(build.HERE)

@@ -29,3 +29,12 @@ def test_no_variable_leads_to_aws() -> None:
     variables = {value for environment in sam_environment().values() for value in environment.values()}
 
     assert not [value for value in variables if "amazonaws" in value]
+
+
+def test_database_queue_and_url_are_those_of_this_machine() -> None:
+    endpoint, url = "http://10.1.2.3:9000", "http://localhost:4000"
+
+    for name, variables in sam_environment(endpoint, url).items():
+        assert variables["AWS_ENDPOINT_URL_DYNAMODB"] == variables["AWS_ENDPOINT_URL_SQS"] == endpoint, name
+        assert variables.get("BASE_URL", url) == url, name
+        assert variables.get("WEBHOOK_RETRY_QUEUE_URL", endpoint).startswith(endpoint), name

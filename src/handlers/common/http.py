@@ -39,6 +39,7 @@ def public_url(event: Mapping[str, Any]) -> str:
     if base_url := services().settings.base_url:
         return base_url
     context = event["requestContext"]
-    # With the gateway's own domain, the path of the call begins with the stage.
-    stage = context.get("path", event["path"]).removesuffix(event["path"])
+    # With the gateway's own domain, the path of the call begins with the stage. With `sam local` it is the route.
+    full_path = context.get("path", event["path"])
+    stage = full_path.removesuffix(event["path"]) if full_path.endswith(event["path"]) else ""
     return f"https://{context['domainName']}{stage}"

@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.records.app import ApiKey, App, Limits, Scope, api_key_hash
+from domain.records.app import Limits
 from domain.records.connection import OnboardingLink
-from domain.records.request import State, Tombstone
-from domain.records.webhook import Webhook
-from domain.storage.changes import AddRequest, ChangeRequest, Put
+from domain.records.request import Tombstone
 from domain.timestamps import timestamp
 from domain.webhooks.ports import HttpResponse
 from handlers.common.bootstrap import Services
+from local.sam_local import samples
 from local.template import Template
 from tests.support.api_client import load
 from tests.support.builders import (
     APP_ID,
     CONNECTION_ID,
     NOON,
-    REQUEST_XML,
-    RESPONSE_XML,
     FixedClock,
     SequentialIds,
-    a_connection,
-    a_record,
     counting_bytes,
 )
 from tests.support.fake_store import FakeStore
@@ -88,20 +83,7 @@ MOVED = {"code": "company_file_moved", "message": "The company file is open at a
 def filled_store(function: str) -> FakeStore:
     """Return a store with the records that the events mention."""
     store = FakeStore()
-    record = a_record(id=REQUEST_ID, webhook=Webhook.to(HOOK))
-    store.commit(
-        Put(None, App(APP_ID, "Shop", timestamp(NOON), ("whsec_" + "A" * 43 + "=",))),
-        Put(None, ApiKey(api_key_hash(KEY), APP_ID, Scope.FULL, KEY[:11], timestamp(NOON))),
-        Put(None, a_connection(onboarding=LINK, last_error=MOVED)),
-        AddRequest(record, REQUEST_XML, "ann"),
-    )
-    if function in ENDED:
-        for state in (State.TICKETED, State.SENT):
-            store.commit(ChangeRequest(record, record := record.moved(state, NOON)))
-        after = record.moved(
-            State.RESPONSE_RECEIVED, NOON, webhook=replace(record.webhook, attempts_in_round=ENDED[function])
-        )
-        store.commit(ChangeRequest(record, after, response_xml=RESPONSE_XML))
+    samples.write(store, function, webhook_url=HOOK)
     if function == "forget_expired":
         del store.records[REQUEST_ID]  # as time to live does
     return store

@@ -18,6 +18,8 @@ from tests.support.services import ENVIRONMENT, using
             "https://a1b2.execute-api.eu-west-1.amazonaws.com/live",
         ),
         ({"domainName": "queue.example.com", "path": "/qbwc"}, "https://queue.example.com"),
+        # `sam local` has the route's pattern in place of the path.
+        ({"domainName": "queue.example.com", "path": "/{proxy+}"}, "https://queue.example.com"),
     ],
 )
 def test_without_a_base_url_it_is_the_gateways_domain_for_any_host_header(context: dict[str, str], url: str) -> None:

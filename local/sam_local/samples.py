@@ -1,0 +1,98 @@
+"""The records that the events in `events/` mention: an app with a key, a connection, and a request.
+
+Most events need a request that waits. Some need one that has ended, so the records depend on the function.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from domain.connections.passwords import hash_password
+from domain.records.app import ApiKey, App, Scope, api_key_hash
+from domain.records.connection import Connection, OnboardingLink
+from domain.records.request import QueuedRequest, State
+from domain.records.webhook import Webhook
+from domain.storage.changes import AddRequest, ChangeRequest, Put
+from domain.timestamps import timestamp
+
+if TYPE_CHECKING:
+    from domain.storage.ports import Database
+
+APP_ID = "a0000000-0000-4000-8000-000000000001"
+CONNECTION_ID = "c0000000-0000-4000-8000-000000000001"
+REQUEST_ID = "b0000000-0000-4000-8000-000000000001"
+API_KEY = "sk_" + "A" * 43
+WEBHOOK_SECRET = "whsec_" + "A" * 43 + "="
+PASSWORD = "correct horse battery staple"  # noqa: S105 - of the sample connection
+ONBOARDING_TOKEN = f"{CONNECTION_ID}.{'A' * 43}"
+WEBHOOK_URL = "https://shop.example/hooks/quickbooks"
+INSERTED_AT = datetime(2026, 3, 14, 12, 0, 0, tzinfo=UTC)
+"""The time in the events."""
+
+REQUEST_XML = (
+    '<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerQueryRq requestID="1">'
+    "<MaxReturned>10</MaxReturned></CustomerQueryRq></QBXMLMsgsRq></QBXML>"
+)
+RESPONSE_XML = (
+    '<?xml version="1.0" ?>\n<QBXML>\n<QBXMLMsgsRs>\n<CustomerQueryRs requestID="1" statusCode="0" '
+    'statusSeverity="Info" statusMessage="Status OK">\n<CustomerRet>\n<ListID>80000001-1</ListID>\n'
+    "<Name>Ann</Name>\n</CustomerRet>\n</CustomerQueryRs>\n</QBXMLMsgsRs>\n</QBXML>\n"
+)
+
+ATTEMPTS = {"redeliver_queued_request": 0, "deliver_webhook": 0, "retry_webhook": 1, "forget_expired": 1}
+"""The events whose request has ended, and the number of webhook attempts that were made then."""
+
+MOVED_FILE = {
+    "code": "company_file_moved",
+    "message": "The company file is open at another path.",
+    "path": "D:\\acme.qbw",
+}
+"""The connection's last error: the event of accepting a company file needs it."""
+
+LINK_LIFETIME = timedelta(days=36_500)
+"""Of the sample onboarding link: the functions use the real clock."""
+
+
+def write(store: Database, event: str = "", *, webhook_url: str = WEBHOOK_URL) -> None:
+    """Write the records that an event needs into empty tables. `event` is the name of its file, such as `sweep`."""
+    now = timestamp(INSERTED_AT)
+    record = QueuedRequest(
+        id=REQUEST_ID,
+        connection_id=CONNECTION_ID,
+        app_id=APP_ID,
+        request_name="CustomerQueryRq",
+        request_label="1",
+        qbxml_version="13.0",
+        inserted_at=now,
+        updated_at=now,
+        webhook=Webhook.to(webhook_url),
+    )
+    connection = Connection(
+        id=CONNECTION_ID,
+        app_id=APP_ID,
+        name="Sample company",
+        owner_id="57F3B9B1-86F1-4FCC-B1EE-566DE1813D20",
+        file_id="90A44FB5-33D9-4815-AC85-BC87A7E7D1EB",
+        inserted_at=now,
+        updated_at=now,
+        password_hash=hash_password(PASSWORD, bytes(16)),
+        last_error=MOVED_FILE,
+        onboarding=OnboardingLink(
+            sha256(ONBOARDING_TOKEN.encode()).hexdigest(), now, timestamp(INSERTED_AT + LINK_LIFETIME)
+        ),
+    )
+    store.commit(
+        Put(None, App(APP_ID, "Shop", now, (WEBHOOK_SECRET,))),
+        Put(None, ApiKey(api_key_hash(API_KEY), APP_ID, Scope.FULL, API_KEY[:11], now)),
+        Put(None, connection),
+    )
+    store.commit(AddRequest(record, REQUEST_XML, "ann"))
+    if event in ATTEMPTS:
+        for state in (State.TICKETED, State.SENT):
+            store.commit(ChangeRequest(record, record := record.moved(state, INSERTED_AT)))
+        webhook = replace(record.webhook, attempts_in_round=ATTEMPTS[event])
+        ended = record.moved(State.RESPONSE_RECEIVED, INSERTED_AT, webhook=webhook)
+        store.commit(ChangeRequest(record, ended, response_xml=RESPONSE_XML))

@@ -1,0 +1,1 @@
+"""The functions in containers, as `sam local` runs them."""
