@@ -35,6 +35,7 @@ COMMANDS: dict[str, tuple[str | None, str]] = {
     "rotate-webhook-secret": ("app_id", "add a new webhook secret; the old one signs too until it is retired"),
     "retire-old-webhook-secrets": ("app_id", "keep only the newest webhook secret"),
     "recount-connection": ("connection_id", "compare a connection's counts with its records; --mend corrects them"),
+    "overdue-webhooks": (None, "list webhooks whose attempt is an hour late; --send plans an attempt for each"),
 }
 
 
@@ -130,6 +131,10 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument("--scope", choices=["full", "read_only"], default="full", help="default: full")
         if name == "recount-connection":
             command.add_argument("--mend", action="store_const", const="yes", default="no", help="correct the counts")
+        if name == "overdue-webhooks":
+            command.add_argument(
+                "--send", action="store_const", const="yes", default="no", help="plan an attempt for each"
+            )
     return parser
 
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict
+from datetime import timedelta
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from domain.errors import InvalidRequest, ServiceError
+from domain.maintenance import overdue_webhooks as overdue
 from domain.maintenance.recount import count_differences, mend_counts
 from domain.records.app import Limits, Scope
 from handlers.common.bootstrap import services
@@ -25,6 +27,11 @@ if TYPE_CHECKING:
 logger = ServiceLogger()
 
 MAX_LIMIT = 10_000_000_000
+
+MAX_LISTED_WEBHOOKS = 1_000
+
+MAX_LOOKING = timedelta(seconds=200)
+"""Two thirds of the function's time. The rest is for planning attempts."""
 
 MAX_LISTED_CONNECTIONS = 10_000
 """They take 2 to 4 MB of the 6 MB that a function can return. `total` tells whether there are more."""
@@ -143,6 +150,28 @@ def recount_connection(*, connection_id: str, mend: str = "no") -> dict[str, Any
     return {"connection_id": connection_id, "differences": differences, "mended": mend == "yes"}
 
 
+def overdue_webhooks(*, send: str = "no") -> dict[str, Any]:
+    """List webhooks whose attempt is an hour late. With `send` = `yes`, plan an attempt for each."""
+    if send not in {"yes", "no"}:
+        raise InvalidRequest.of("send", "must be yes or no")
+    store, clock = services().store, services().clock
+    found, is_complete = overdue.overdue_webhooks(store, clock, clock() + MAX_LOOKING, MAX_LISTED_WEBHOOKS)
+    return {
+        "webhooks": [
+            {
+                "request_id": record.id,
+                "connection_id": record.connection_id,
+                "app_id": record.app_id,
+                "attempts": len(record.webhook.attempts),
+                "updated_at": record.updated_at,
+                "planned": send == "yes" and overdue.plan_attempt(store, services().retry_queue, record, clock()),
+            }
+            for record in found
+        ],
+        "complete": is_complete,
+    }
+
+
 COMMANDS: dict[str, Callable[..., dict[str, Any]]] = {
     command.__name__: command
     for command in (
@@ -157,12 +186,13 @@ COMMANDS: dict[str, Callable[..., dict[str, Any]]] = {
         rotate_webhook_secret,
         retire_old_webhook_secrets,
         recount_connection,
+        overdue_webhooks,
     )
 }
 
 
 # A list of what is logged, not of what is not: a new argument may be a secret.
-LOGGED_ARGUMENTS = {"app_id", "connection_id", "key_hash", "scope", "mend", *Limits.__dataclass_fields__}
+LOGGED_ARGUMENTS = {"app_id", "connection_id", "key_hash", "scope", "mend", "send", *Limits.__dataclass_fields__}
 """The arguments that are logged if they have the form of an id, a hash, a number or an option. No argument is a secret,
 but an operator can pass an API key by mistake."""
 

@@ -53,7 +53,9 @@ class DynamoDBStore(
         chunks = {
             change.after.id: name
             for change in changes
-            if isinstance(change, ChangeRequest) and (name := self._chunks.store(change, new_commit_id()))
+            if isinstance(change, ChangeRequest)
+            and change.response_xml  # functions that store no response know nothing of the bodies' table
+            and (name := self._chunks.store(change, new_commit_id()))
         }
         stored_chunks: dict[str, StoredChunks] = {}
         operations_of: dict[type, Callable[[Any], list[Operation]]] = {

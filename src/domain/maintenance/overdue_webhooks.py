@@ -53,10 +53,25 @@ def plan_overdue_webhooks(store: Database, retries: RetryQueue, clock: Clock, un
         for record in _overdue_records(store, connection_id, clock):
             if clock() >= until:
                 return planned, False
-            planned += _plan(store, retries, record, clock())
+            planned += plan_attempt(store, retries, record, clock())
         if clock() >= until:
             return planned, False
     return planned, True
+
+
+def overdue_webhooks(
+    store: Database, clock: Clock, until: datetime, max_records: int
+) -> tuple[list[QueuedRequest], bool]:
+    """Return records whose webhook is overdue, and whether these are all. Starts no step after `until`."""
+    found: list[QueuedRequest] = []
+    for connection_id in _shuffled(_connection_ids(store), timestamp(clock())):
+        for record in _overdue_records(store, connection_id, clock):
+            if len(found) == max_records or clock() >= until:
+                return found, False
+            found.append(record)
+        if clock() >= until:
+            return found, False
+    return found, True
 
 
 def is_overdue(record: QueuedRequest, now: datetime) -> bool:
@@ -96,9 +111,10 @@ def _overdue_records(store: Database, connection_id: str, clock: Clock) -> Itera
                     yield record
 
 
-def _plan(store: Database, retries: RetryQueue, record: QueuedRequest, now: datetime) -> bool:
-    """Plan the next attempt of a record, and change the record, so that it is not overdue for the next hour.
+def plan_attempt(store: Database, retries: RetryQueue, record: QueuedRequest, now: datetime) -> bool:
+    """Plan the next attempt of an overdue record, and change the record, so that it is not overdue for the next hour.
 
+    Return False if another attempt was recorded meanwhile or the database is not available.
     If the planned attempt still has another message, the one that arrives second is dropped.
     """
     try:

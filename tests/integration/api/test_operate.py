@@ -16,6 +16,7 @@ from domain.storage.counts import INSERTED, CountKey
 from handlers import authorizer, operate
 from tests.support.api_client import ApiClient, basic
 from tests.support.builders import CONNECTION_ID
+from tests.support.webhooks import PlannedAttempts
 
 if TYPE_CHECKING:
     from tests.integration.api.conftest import Deployment
@@ -80,6 +81,7 @@ def test_two_webhook_secrets_are_active_while_rotating(deployment: Deployment) -
         ({"operation": "create_app", "name": "x", "colour": "red"}, "colour"),
         ({"operation": "create_key", "app_id": "x", "scope": "admin"}, "scope"),
         ({"operation": "recount_connection", "connection_id": "x", "mend": "perhaps"}, "mend"),
+        ({"operation": "overdue_webhooks", "send": "perhaps"}, "send"),
     ],
 )
 def test_a_wrong_command_is_refused_with_the_reason(event: dict[str, Any], field: str) -> None:
@@ -109,6 +111,25 @@ def test_an_unknown_app_is_not_found(operation: str) -> None:
 @pytest.mark.usefixtures("deployment")
 def test_an_unknown_key_is_not_found() -> None:
     assert do("revoke_key", key_hash="00")["error"]["code"] == "not_found"
+
+
+def test_overdue_webhooks_are_listed_and_sent(deployment: Deployment) -> None:
+    deployment.services.retry_queue = queue = PlannedAttempts([])
+    ended = deployment.queue(webhook_url="https://shop.example/hook")
+    deployment.end(ended["id"])
+    assert do("overdue_webhooks") == {"webhooks": [], "complete": True}
+    deployment.clock.advance(minutes=61)
+
+    listed = do("overdue_webhooks")
+    assert queue.attempts == []
+    sent = do("overdue_webhooks", send="yes")
+
+    (webhook,) = listed["webhooks"]
+    assert (webhook["request_id"], webhook["connection_id"], webhook["attempts"]) == (ended["id"], CONNECTION_ID, 0)
+    assert not webhook["planned"]
+    assert [one["planned"] for one in sent["webhooks"]] == [True]
+    assert [attempt.request_id for attempt in queue.attempts] == [ended["id"]]
+    assert do("overdue_webhooks", send="yes") == {"webhooks": [], "complete": True}
 
 
 def test_a_connection_is_recounted_and_mended(deployment: Deployment) -> None:

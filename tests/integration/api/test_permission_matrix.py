@@ -16,7 +16,7 @@ from domain.queries import QUERIES
 from domain.records.app import Limits, api_key_hash
 from domain.records.request import State
 from domain.records.session import InFlight
-from domain.records.webhook import WebhookState
+from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from domain.storage.counts import INSERTED, CountKey
 from domain.storage.ports import Usage
@@ -26,7 +26,7 @@ from handlers.common.bootstrap import services
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
-from tests.integration.api.test_events import EVENTS, FUNCTIONS, KEY, REQUEST_ID
+from tests.integration.api.test_events import EVENTS, FUNCTIONS, HOOK, KEY, REQUEST_ID
 from tests.integration.api.test_permissions import (
     LongRun,
     Recorder,
@@ -124,7 +124,9 @@ def logs_in_after_a_session_was_removed(recorder: Recorder) -> None:
 
 
 def operates(recorder: Recorder) -> None:
-    """Run every command of the operator; one count is wrong."""
+    """Run every command of the operator; one count is wrong, and one webhook is overdue."""
+    overdue = a_record(state=State.ERROR, webhook=Webhook.to(HOOK))
+    recorder.store.commit(AddRequest(overdue, REQUEST_XML, "ann"))
     day = day_of(timestamp(NOON))
     recorder.store.add_to_counts({CountKey(CONNECTION_ID, day, INSERTED, State.SENT, WebhookState.PENDING): 1})
     invoke(
@@ -140,6 +142,7 @@ def operates(recorder: Recorder) -> None:
         {"operation": "rotate_webhook_secret", "app_id": APP_ID},
         {"operation": "retire_old_webhook_secrets", "app_id": APP_ID},
         {"operation": "recount_connection", "connection_id": CONNECTION_ID, "mend": "yes"},
+        {"operation": "overdue_webhooks", "send": "yes"},
     )
 
 

@@ -127,7 +127,7 @@ def deployed_as(recorder: Recorder, function: str) -> Iterator[None]:
     services = services_with(store, FixedClock(NOON.replace(hour=15)))
     services.settings, services.new_id, services.secrets = settings, recorder.new_id, counting_bytes
     services.webhook_sender = Receiver()
-    services.retry_queue = PlannedAttempts([]) if function == "sweep" else NoRetries()
+    services.retry_queue = PlannedAttempts([]) if function in {"sweep", "operate"} else NoRetries()
     with using(services):
         yield
 

@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import TooManyRequests, Unavailable
-from domain.maintenance.overdue_webhooks import DAYS, OVERDUE_AFTER, RECORDS_A_DAY, is_overdue, plan_overdue_webhooks
+from domain.maintenance.overdue_webhooks import (
+    DAYS,
+    OVERDUE_AFTER,
+    RECORDS_A_DAY,
+    is_overdue,
+    overdue_webhooks,
+    plan_overdue_webhooks,
+)
 from domain.records.request import ENDED, State
 from domain.records.webhook import WebhookAttempt, WebhookState
 from domain.storage.changes import Put
@@ -210,3 +217,26 @@ def test_whichever_message_is_lost_the_webhook_still_ends(lost: int) -> None:
 
     assert setup.stored_record(record).webhook_state is WebhookState.FAILED
     assert len(setup.receiver.posts) == 8
+
+
+@pytest.mark.parametrize(("max_records", "expected", "is_complete"), [(2, 2, False), (3, 3, True), (4, 3, True)])
+def test_overdue_webhooks_are_listed_up_to_a_number_without_planning_them(
+    max_records: int, expected: int, *, is_complete: bool
+) -> None:
+    setup = SweepSetup()
+    for _ in range(3):
+        setup.add()
+    setup.clock.now += LATE
+
+    found, complete = overdue_webhooks(setup.store, setup.clock, setup.clock() + LONG, max_records)
+
+    assert (len(found), complete) == (expected, is_complete)
+    assert setup.queue.attempts == []
+
+
+def test_listing_overdue_webhooks_stops_when_the_time_is_over() -> None:
+    setup = SweepSetup()
+    setup.add()
+    setup.clock.now += LATE
+
+    assert overdue_webhooks(setup.store, setup.clock, setup.clock(), 10) == ([], False)
