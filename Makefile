@@ -143,6 +143,10 @@ deploy: deploy-check build $(TOOLS)/sam/.installed ## Build and deploy to AWS (S
 deploy-check: .venv/.run ## Say what stands in the way of make deploy, with the same variables
 	@$(BIN)/python -m local.deploy $(TOOLS)/sam --check $(DEPLOYMENT) $(PARAMS)
 
+.PHONY: smoke
+smoke: .venv/.run ## Check a deployed stack, first thing after a deployment (STACK=qbxml-queue, REGION=…, PROFILE=…)
+	@exec $(BIN)/python -m local.smoke $(DEPLOYMENT)
+
 .PHONY: sam
 sam: .venv/.run $(TOOLS)/sam/.installed ## Run the project's own SAM CLI: make sam DO="logs --stack-name qbxml-queue"
 	@$(if $(filter local,$(firstword $(DO))),$(BIN)/python -m local.build --check-machine)

@@ -50,6 +50,10 @@ docs/operations.md, Upgrading and rolling back, says what to do before."""
 AFTER = """
 {stack} is deployed. The API is at {base_url}
 
+Check that it works:
+
+  make smoke STACK={stack}{where}
+
 Create an app with an API key (the key is shown once):
 
   make command STACK={stack}{where} DO="create-app 'My shop'"
