@@ -11,6 +11,7 @@ from simulator.books.records import lines_of
 from simulator.requests.add import record_response
 from simulator.requests.reading import Reader, not_found
 from simulator.requests.responses import Response
+from simulator.rules.entry import prepare
 from simulator.rules.settling import check_links
 
 if TYPE_CHECKING:
@@ -23,9 +24,7 @@ def mod(context: Context) -> Response:
     kind, books, content = KINDS[context.name.removesuffix("ModRq")], context.books, context.node[0]
     record = current(books, kind.name, content.findtext(kind.id_field, ""), content.findtext("EditSequence", ""))
     draft = Reader(books, kind).draft(content, context.model.content[content.tag].content, record)
-    special = books.rules_of(kind)
-    special.complete(books, draft)
-    special.check(books, draft)
+    prepare(books, draft)
     former = record.fields
     books.change(record, draft.fields)
     if not kind.is_list:

@@ -8,6 +8,7 @@ from simulator.basics.errors import RequestError
 from simulator.books import KINDS, Draft
 from simulator.requests.add import record_response
 from simulator.requests.reading import Reader
+from simulator.rules.entry import prepare
 
 if TYPE_CHECKING:
     from simulator.books import Fields
@@ -65,7 +66,5 @@ def _add(context: Context, kind_name: str, special: str, fields: Fields) -> Resp
         raise RequestError(3100, f'The name "{fields["Name"]}" of the list element is already in use.')
     draft = Reader(books, kind).draft(content, context.model.content[content.tag].content)
     draft = Draft(kind, {**draft.fields, **fields, type_field: special}, draft.extra)
-    special_rules = books.rules_of(kind)
-    special_rules.complete(books, draft)
-    special_rules.check(books, draft)
+    prepare(books, draft)
     return record_response(context, books.add(kind, draft.fields))

@@ -10,7 +10,6 @@ from simulator.books.records import reference_id
 from simulator.rules.common import (
     TransactionRules,
     account_type,
-    check_account_type,
     check_series,
     decimal,
     find_transaction,
@@ -54,7 +53,6 @@ class DepositRules(TransactionRules):
         """Complete the lines from their payments. Raises `RequestError` 3120 or 3210."""
         super().complete(books, draft)
         fields = draft.fields
-        check_account_type(books, fields, "DepositToAccountRef", ("Bank", "OtherCurrentAsset", "OtherCurrentLiability"))
         total = ZERO
         for line in fields.get("DepositLineRet", ()):
             self._complete_line(books, draft, line)
@@ -174,7 +172,6 @@ class SalesTaxPaymentRules(TransactionRules):
         """Add up the lines."""
         super().complete(books, draft)
         fields = draft.fields
-        check_account_type(books, fields, "BankAccountRef", ("Bank",))
         lines = fields.get("SalesTaxPaymentCheckLineRet", ())
         if not lines:
             raise RequestError(3150, 'There is a missing element: "SalesTaxPaymentCheckLineAdd".')

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from simulator.books.costing import Role
 from simulator.books.ledger import ZERO, Effects, Posting
 from simulator.books.records import reference_id
-from simulator.rules.common import TransactionRules, check_account_type, decimal, special_account
+from simulator.rules.common import TransactionRules, decimal, special_account
 from simulator.rules.items import forget_computed, is_stock, item_of, note_computed, sales_facts, stock_move
 from simulator.rules.sales import SalesRules, receivable, times
 from simulator.rules.settling import credit_links, open_state
@@ -26,7 +26,6 @@ class ChargeRules(SalesRules):
 
     def complete(self, books: Books, draft: Draft) -> None:
         """Price the item and choose the accounts."""
-        check_account_type(books, draft.fields, "ARAccountRef", ("AccountsReceivable",))
         TransactionRules.complete(self, books, draft)
         fields = draft.fields
         forget_computed(fields)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simulator.rules.requirements import check_fields, check_signs
 from simulator.rules.settling import check_links
 
 if TYPE_CHECKING:
@@ -14,10 +15,18 @@ if TYPE_CHECKING:
 def enter(books: Books, draft: Draft) -> Record:
     """Complete, check and store a draft, with the further records that it creates. Raises `RequestError`."""
     rules = books.rules_of(draft.kind)
-    rules.complete(books, draft)
-    rules.check(books, draft)
+    prepare(books, draft)
     record = rules.add(books, draft)
     if not draft.kind.is_list:
         check_links(books, record)
     rules.after_add(books, record, draft)
     return record
+
+
+def prepare(books: Books, draft: Draft) -> None:
+    """Complete and check a draft: a new record, or a record with the changes of a Mod. Raises `RequestError`."""
+    rules = books.rules_of(draft.kind)
+    check_fields(books, draft)
+    rules.complete(books, draft)
+    rules.check(books, draft)
+    check_signs(draft)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulator.basics.errors import RequestError
 from simulator.books.ledger import ZERO, Effects, Posting
 from simulator.books.records import reference_id
 from simulator.rules.common import OPEN_TYPES, TransactionRules, account_type, decimal
+from simulator.rules.requirements import not_saved
 from simulator.rules.settling import credit_links
 
 if TYPE_CHECKING:
@@ -25,20 +25,26 @@ class JournalEntryRules(TransactionRules):
         super().complete(books, draft)
         draft.fields.setdefault("IsAdjustment", "false")
         total = ZERO
+        open_lines = 0
         for name, line in draft.lines():
+            if decimal(line, "Amount") < 0:
+                raise not_saved(draft, "The amounts of debits and credits cannot be negative.")
             if "AccountRef" not in line:
                 if decimal(line, "Amount"):
-                    raise _not_saved("Every line with an amount needs an account.")
+                    raise not_saved(draft, "Every line with an amount needs an account.")
                 continue
             kind = account_type(books, reference_id(line, "AccountRef"))
             line["IsOpen"] = "true" if kind in OPEN_TYPES else "false"
+            open_lines += kind in OPEN_TYPES
             entity = books.lists.get(reference_id(line, "EntityRef"))
             owner = {"AccountsReceivable": "Customer", "AccountsPayable": "Vendor"}.get(kind)
             if owner and (entity is None or entity.kind.name != owner):
-                raise _not_saved(f"A line to an account of type {kind} needs a {owner.lower()}.")
+                raise not_saved(draft, f"A line to an account of type {kind} needs a {owner.lower()}.")
             total += _SIGNS[name] * decimal(line, "Amount")
+        if open_lines > 1:
+            raise not_saved(draft, "Only one line can be to accounts receivable or accounts payable.")
         if total:
-            raise _not_saved("The transaction is not in balance: its debits must equal its credits.")
+            raise not_saved(draft, "The transaction is not in balance: its debits must equal its credits.")
 
     def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002 - all that posts stands in the record
         """Debit and credit the accounts of the lines."""
@@ -58,7 +64,3 @@ class JournalEntryRules(TransactionRules):
             ),
             tuple(credit_links(record)),
         )
-
-
-def _not_saved(reason: str) -> RequestError:
-    return RequestError(3180, f"There was an error when saving a Journal Entry.  QuickBooks error message: {reason}")

@@ -275,6 +275,17 @@ class AccountRules(ListRules):
             fields["TaxLineInfoRet"] = {"TaxLineID": line, "TaxLineName": TAX_LINES[int(line)]}
         fields.setdefault("CashFlowClassification", _CASH_FLOWS.get(fields.get("AccountType", ""), "None"))
 
+    def check(self, books: Books, draft: Draft) -> None:
+        """Check that the account has the type of the account above it. Raises `RequestError` 3130."""
+        super().check(books, draft)
+        parent = books.lists.get(draft.reference("ParentRef"))
+        if parent is not None and parent.fields.get("AccountType") != draft.fields.get("AccountType"):
+            raise RequestError(
+                3130,
+                f'There is an invalid reference to a parent "{parent.full_name}" in the Accounts list.'
+                "  QuickBooks error message: A subaccount must be of the same type as its parent.",
+            )
+
     def after_add(self, books: Books, record: Record, draft: Draft) -> None:
         """Make the journal entry of an opening balance."""
         balance = Decimal(draft.extra.get("OpenBalance") or "0")

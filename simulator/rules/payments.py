@@ -9,7 +9,6 @@ from simulator.books.ledger import SETTLES, ZERO, Effects, Link, Posting
 from simulator.books.records import reference_id
 from simulator.rules.common import (
     TransactionRules,
-    check_account_type,
     check_series,
     decimal,
     find_transaction,
@@ -171,7 +170,6 @@ class ReceivePaymentRules(SettlingRules):
         """Apply the payment to the invoices in the request, or to the oldest ones (IsAutoApply)."""
         super().complete(books, draft)
         fields = draft.fields
-        check_account_type(books, fields, "ARAccountRef", ("AccountsReceivable",))
         if draft.extra.get("IsAutoApply") == "true" and "AppliedToTxnRet" not in draft.fields_set:
             fields["AppliedToTxnRet"] = self._oldest_first(books, draft, decimal(fields, "TotalAmount"))
         paid, _ = self.complete_applied(books, draft)
@@ -240,14 +238,11 @@ class BillPaymentRules(SettlingRules):
     total_field = "Amount"
     sign = -1
     account_field: ClassVar[str]
-    account_kind: ClassVar[str]
 
     def complete(self, books: Books, draft: Draft) -> None:
         """Apply the payment to the bills in the request. Without an amount, a bill is paid in full."""
         super().complete(books, draft)
         fields = draft.fields
-        check_account_type(books, fields, "APAccountRef", ("AccountsPayable",))
-        check_account_type(books, fields, self.account_field, (self.account_kind,))
         own = draft.before.id if draft.before is not None else ""
         for each in fields.get("AppliedToTxnRet", ()):
             if "PaymentAmount" not in each and "Amount" not in each:
@@ -289,7 +284,6 @@ class BillPaymentCheckRules(BillPaymentRules):
     """Bills paid by check."""
 
     account_field = "BankAccountRef"
-    account_kind = "Bank"
 
     def number_series(self, kind: Kind, fields: Fields) -> str:  # noqa: ARG002
         """Return the series of the bank account, which it shares with other checks."""
@@ -300,7 +294,6 @@ class BillPaymentCreditCardRules(BillPaymentRules):
     """Bills paid by credit card."""
 
     account_field = "CreditCardAccountRef"
-    account_kind = "CreditCard"
 
 
 class RefundRules(TransactionRules):
@@ -310,7 +303,6 @@ class RefundRules(TransactionRules):
         """Check that the credits have enough left. Raises `RequestError` 3120 or 3210."""
         super().complete(books, draft)
         fields = draft.fields
-        check_account_type(books, fields, "ARAccountRef", ("AccountsReceivable",))
         own = draft.before.id if draft.before is not None else ""
         total = ZERO
         for each in fields.get("RefundAppliedToTxnRet", ()):

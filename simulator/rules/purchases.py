@@ -14,7 +14,6 @@ from simulator.rules.common import (
     OPEN_TYPES,
     TransactionRules,
     account_type,
-    check_account_type,
     check_series,
     decimal,
     flat_lines,
@@ -61,7 +60,6 @@ class PurchaseRules(TransactionRules):
     total: ClassVar[str] = "Amount"
     entity: ClassVar[str] = "VendorRef"
     account: ClassVar[str] = "APAccountRef"
-    account_types: ClassVar[tuple[str, ...]] = ("AccountsPayable",)
     price: ClassVar[str] = "Cost"
     item_line: ClassVar[str] = "ItemLineRet"
     is_numbered: ClassVar[bool] = False
@@ -71,7 +69,6 @@ class PurchaseRules(TransactionRules):
         """Complete the form from its vendor, the lines from their items, and add up."""
         super().complete(books, draft)
         fields = draft.fields
-        check_account_type(books, fields, self.account, self.account_types)
         if self.account == "APAccountRef":
             fields.setdefault("APAccountRef", special_account(books, "AccountsPayable"))
         self.complete_header(books, draft)
@@ -324,7 +321,6 @@ class CheckRules(PurchaseRules):
 
     entity = "PayeeEntityRef"
     account = "AccountRef"
-    account_types = ("Bank",)
 
     def complete(self, books: Books, draft: Draft) -> None:
         """Check the transactions that the check is applied to. Raises `RequestError` 3120 or 3210."""
@@ -361,7 +357,6 @@ class CreditCardChargeRules(PurchaseRules):
 
     entity = "PayeeEntityRef"
     account = "AccountRef"
-    account_types = ("CreditCard",)
 
 
 class CreditCardCreditRules(CreditCardChargeRules):

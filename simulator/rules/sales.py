@@ -12,7 +12,6 @@ from simulator.books.ledger import NOTHING, ZERO, Effects, Posting
 from simulator.books.records import reference_id
 from simulator.rules.common import (
     TransactionRules,
-    check_account_type,
     decimal,
     early_payment,
     flat_lines,
@@ -343,7 +342,6 @@ class InvoiceRules(SalesRules):
 
     def complete(self, books: Books, draft: Draft) -> None:
         """Choose the receivables account, and check the credits that the request applies."""
-        check_account_type(books, draft.fields, "ARAccountRef", ("AccountsReceivable",))
         super().complete(books, draft)
         if "SetCredit" in draft.extra:
             draft.fields["SetCredit"] = draft.extra["SetCredit"]
@@ -412,7 +410,6 @@ class CreditMemoRules(SalesRules):
 
     def complete(self, books: Books, draft: Draft) -> None:
         """Choose the receivables account."""
-        check_account_type(books, draft.fields, "ARAccountRef", ("AccountsReceivable",))
         super().complete(books, draft)
         draft.fields.setdefault("ARAccountRef", special_account(books, "AccountsReceivable"))
 

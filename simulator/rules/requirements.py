@@ -1,0 +1,150 @@
+"""The account types, parties and signs that the fields of each kind of record take, as tables to review.
+
+QuickBooks offers only these accounts and names in its forms. Where its documentation is silent, a rule follows from
+double entry: a transfer moves money between accounts of the balance sheet, and a total below zero belongs on a credit.
+Status 3210 refuses a field. 3180 refuses to save the transaction. The wording after "QuickBooks error message:" is our
+own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulator.basics.errors import RequestError
+from simulator.books.ledger import ZERO
+from simulator.books.records import reference_id
+from simulator.rules.common import check_account_type, decimal, refused
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from simulator.books.records import Draft
+    from simulator.books.store import Books
+
+BANK = ("Bank",)
+CARD = ("CreditCard",)
+RECEIVABLE = ("AccountsReceivable",)
+PAYABLE = ("AccountsPayable",)
+MONEY = ("Bank", "CreditCard", "OtherCurrentAsset", "OtherCurrentLiability")
+"""The accounts that money can be received in or refunded from. Undeposited funds are an other current asset."""
+BALANCE_SHEET = (
+    "AccountsPayable",
+    "AccountsReceivable",
+    "Bank",
+    "CreditCard",
+    "Equity",
+    "FixedAsset",
+    "LongTermLiability",
+    "OtherAsset",
+    "OtherCurrentAsset",
+    "OtherCurrentLiability",
+)
+INCOME = ("Income", "OtherIncome")
+COST = ("CostOfGoodsSold", "Expense", "OtherExpense")
+ASSET = ("FixedAsset", "OtherAsset", "OtherCurrentAsset")
+POSTING = tuple(sorted((*BALANCE_SHEET, *INCOME, *COST)))
+"""All types but NonPosting."""
+
+_EXPENSES = {"ExpenseLineRet/AccountRef": POSTING}
+_STOCK = {"IncomeAccountRef": INCOME, "COGSAccountRef": COST, "AssetAccountRef": ASSET}
+
+ACCOUNT_TYPES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "ARRefundCreditCard": {"ARAccountRef": RECEIVABLE, "RefundFromAccountRef": MONEY},
+    "Bill": {"APAccountRef": PAYABLE, **_EXPENSES},
+    "BillPaymentCheck": {"APAccountRef": PAYABLE, "BankAccountRef": BANK},
+    "BillPaymentCreditCard": {"APAccountRef": PAYABLE, "CreditCardAccountRef": CARD},
+    "Charge": {"ARAccountRef": RECEIVABLE},
+    "Check": {"AccountRef": BANK, **_EXPENSES},
+    "CreditCardCharge": {"AccountRef": CARD, **_EXPENSES},
+    "CreditCardCredit": {"AccountRef": CARD, **_EXPENSES},
+    "CreditMemo": {"ARAccountRef": RECEIVABLE},
+    "Deposit": {
+        "DepositToAccountRef": ("Bank", "OtherCurrentAsset", "OtherCurrentLiability"),
+        "DepositLineRet/AccountRef": POSTING,
+        "CashBackInfoRet/AccountRef": POSTING,
+    },
+    "InventoryAdjustment": {"AccountRef": POSTING},
+    "Invoice": {"ARAccountRef": RECEIVABLE},
+    "ItemInventory": _STOCK,
+    "ItemInventoryAssembly": _STOCK,
+    "ItemReceipt": {"APAccountRef": PAYABLE, **_EXPENSES},
+    "JournalEntry": {"JournalDebitLine/AccountRef": POSTING, "JournalCreditLine/AccountRef": POSTING},
+    "ReceivePayment": {"ARAccountRef": RECEIVABLE, "DepositToAccountRef": MONEY},
+    "SalesReceipt": {"DepositToAccountRef": MONEY},
+    "SalesTaxPaymentCheck": {"BankAccountRef": BANK},
+    "Transfer": {"TransferFromAccountRef": BALANCE_SHEET, "TransferToAccountRef": BALANCE_SHEET},
+    "VendorCredit": {"APAccountRef": PAYABLE, **_EXPENSES},
+}
+"""The account types of each field by kind. `ExpenseLineRet/AccountRef` is a field of a line."""
+
+REQUIRED_ACCOUNTS: Mapping[str, tuple[str, ...]] = {
+    "ItemInventory": tuple(_STOCK),
+    "ItemInventoryAssembly": tuple(_STOCK),
+}
+"""The accounts without which a record cannot be saved, by kind."""
+
+PARTIES: Mapping[str, tuple[str, str]] = {
+    "BillPaymentCheck": ("PayeeEntityRef", "Vendor"),
+    "BillPaymentCreditCard": ("PayeeEntityRef", "Vendor"),
+    "SalesTaxPaymentCheck": ("PayeeEntityRef", "Vendor"),
+}
+"""The fields that could name any customer, vendor, employee or other name, and take one kind only."""
+
+NOT_NEGATIVE: Mapping[str, str] = {
+    "Bill": "AmountDue",
+    "Check": "Amount",
+    "CreditCardCharge": "Amount",
+    "CreditCardCredit": "Amount",
+    "CreditMemo": "TotalAmount",
+    "Invoice": "TotalAmount",
+    "ItemReceipt": "TotalAmount",
+    "SalesReceipt": "TotalAmount",
+    "Transfer": "Amount",
+    "VendorCredit": "CreditAmount",
+}
+"""The total that cannot be below zero, by kind."""
+
+
+def check_fields(books: Books, draft: Draft) -> None:
+    """Check the accounts and the party of a record, and that billable lines have a customer.
+
+    Raises `RequestError` 3150, 3180 or 3210.
+    """
+    kind = draft.kind.name
+    types = ACCOUNT_TYPES.get(kind, {})
+    for field, allowed in types.items():
+        if "/" not in field:
+            check_account_type(books, draft.fields, field, allowed)
+    for field in REQUIRED_ACCOUNTS.get(kind, ()):
+        if field not in draft.fields:
+            raise RequestError(3150, f'There is a missing element: "{field}".')
+    if kind in PARTIES:
+        field, party = PARTIES[kind]
+        entity = books.lists.get(reference_id(draft.fields, field))
+        if entity is not None and entity.kind.name != party:
+            raise refused(field, entity.full_name, f"The name must be one of a {party.lower()}.")
+    if not draft.kind.is_list:
+        _check_lines(books, draft, types)
+
+
+def _check_lines(books: Books, draft: Draft, types: Mapping[str, tuple[str, ...]]) -> None:
+    for name, line in draft.lines():
+        for field, value in line.items():
+            if f"{name}/{field}" in types:
+                check_account_type(books, line, field, types[f"{name}/{field}"])
+            elif field == "BillableStatus" and value == "Billable" and not line.get("CustomerRef"):
+                raise not_saved(draft, "A billable line needs a customer.")
+
+
+def check_signs(draft: Draft) -> None:
+    """Check that the total of a complete transaction is not negative. Raises `RequestError` 3180."""
+    field = NOT_NEGATIVE.get(draft.kind.name)
+    if field and decimal(draft.fields, field) < ZERO:
+        raise not_saved(draft, "The total of the transaction cannot be negative.")
+
+
+def not_saved(draft: Draft, reason: str) -> RequestError:
+    """Return the error for a transaction that QuickBooks refuses to save."""
+    return RequestError(
+        3180, f"There was an error when saving a {draft.kind.name}.  QuickBooks error message: {reason}"
+    )
