@@ -64,4 +64,4 @@ def test_an_expired_request_is_removed_with_its_bodies_and_counts(here: tuple[st
     body = {"request_id": {"S": old}, "part": {"S": "body"}}
     # The marker stays until the packer removes the text from its search block (decision 0023). It holds no text.
     marker = dynamodb.get_item(TableName="PayloadsTable", Key=body)["Item"]
-    assert set(marker) == {"request_id", "part", "connection_id", "inserted_at", "removed"}
+    assert set(marker) == {"request_id", "part", "connection_id", "inserted_at", "removed", "commit_id"}

@@ -91,7 +91,7 @@ def test_an_unreadable_response_fails_the_request_and_is_stored(qbwc: Connector,
     assert record.error is not None
     assert record.error.code == "outcome_unknown"
     assert record.error.details["hint"]
-    assert qbwc.response(request_id) == text
+    assert qbwc.response(request_id) == (text or None), "an empty response is stored as no response"
 
 
 def test_a_response_may_contain_references_that_xml_forbids(qbwc: Connector) -> None:
