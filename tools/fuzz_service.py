@@ -32,6 +32,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 import urllib3
 
+from domain.queries import QUERIES
 from local import first_steps, stack
 from tests.support.hostile_xml import SHAPES
 
@@ -93,8 +94,8 @@ REPEATED = (
 
 HEADERS = ("Authorization", "Content-Type", "Accept", "Host", "Idempotency-Key", "X-Forwarded-Proto", "Accept-Encoding")
 PATHS = (
-    *("connections", "connections/{c}", "connections/{c}/queued_requests", "connections/{c}/customers"),
-    *("connections/{c}/vendors", "connections/{c}/items", "connections/{c}/sales_orders", "connections/{c}/invoices"),
+    *("connections", "connections/{c}", "connections/{c}/queued_requests"),
+    *(f"connections/{{c}}/{query}" for query in QUERIES),
     *("connections/{c}/qwc", "queued_requests/{r}", "queued_requests/{r}/discard", "queued_requests/{r}/redeliver"),
     *("connections/{c}/queued_requests/{r}", "connections/{c}/password", "connections/{c}/pause", "x"),
 )

@@ -35,7 +35,7 @@ from tools.openapi_examples import ERROR_EXAMPLES, EXAMPLES  # noqa: E402
 from tools.openapi_schemas import EVENT_HEADERS, IDEMPOTENCY_KEY, REQUEST_JSON, RETRY_AFTER, json_or_xml  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from domain.errors import ServiceError
     from handlers.rest.endpoint import Operation
@@ -80,9 +80,14 @@ class Error(TypedDict):
     error: ErrorObject
 
 
-def document() -> dict[str, Any]:
-    """Return the OpenAPI document of all endpoints."""
-    descriptions = [(endpoint, _described(endpoint)) for endpoint in endpoints()]
+def document(
+    more_endpoints: Sequence[Endpoint] = (), examples: Mapping[str, Mapping[str, Any]] = EXAMPLES
+) -> dict[str, Any]:
+    """Return the OpenAPI document of the endpoints of the template and of `more_endpoints`.
+
+    Raises MissingStep.
+    """
+    descriptions = [(endpoint, _described(endpoint)) for endpoint in (*endpoints(), *more_endpoints)]
     bodies = {
         name: _without_defaults(_exact(schema))
         for _, powertools in descriptions
@@ -118,11 +123,11 @@ def document() -> dict[str, Any]:
             "responses": {f"Error{status}": _error_response(status) for status in sorted({*STATUSES.values()})},
         },
     }
-    return _with_examples(_with_plain_names(whole))
+    return _with_examples(_with_plain_names(whole), examples)
 
 
-class MissingExample(Exception):
-    """A body has no example. The message says where to add it."""
+class MissingStep(Exception):
+    """A step of a recipe in CONTRIBUTING.md is missing. The message says what to add, and where."""
 
 
 def _events(event: dict[str, Any]) -> dict[str, Any]:
@@ -162,36 +167,44 @@ def _body(schema: str, *, required: bool) -> dict[str, Any]:
     return {"required": required, "content": {JSON: {"schema": {"$ref": REFERENCE.format(model=schema)}}}}
 
 
-def _with_examples(whole: dict[str, Any]) -> dict[str, Any]:
+def _with_examples(whole: dict[str, Any], examples: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the document with examples of the JSON bodies of all calls, responses and events."""
     operations = [one for group in ("paths", "webhooks") for path in whole[group].values() for one in path.values()]
     for operation in operations:
         for body in (operation.get("requestBody", {}), *operation["responses"].values()):
             if content := body.get("content", {}).get(JSON):
                 schema = content["schema"]["$ref"].rpartition("/")[2]
-                if schema not in EXAMPLES:
-                    raise MissingExample(f"Add an example of {schema} to EXAMPLES in tools/openapi_examples.py.")
+                if schema not in examples:
+                    raise MissingStep(f"Add an example of {schema} to EXAMPLES in tools/openapi_examples.py.")
                 content["examples"] = {
-                    name: {"$ref": f"#/components/examples/{schema}.{name}"} for name in EXAMPLES[schema]
+                    name: {"$ref": f"#/components/examples/{schema}.{name}"} for name in examples[schema]
                 }
     whole["components"]["examples"] = {
-        f"{schema}.{name}": {"value": value}
-        for schema, examples in EXAMPLES.items()
-        for name, value in examples.items()
+        f"{schema}.{name}": {"value": value} for schema, by_name in examples.items() for name, value in by_name.items()
     }
     return whole
 
 
 def _with_plain_names(whole: dict[str, Any]) -> dict[str, Any]:
-    """Return the document with names for clients: `Connection`, `ConnectionResponse` and `ConnectionPage`."""
+    """Return the document with names for clients: `Connection`, `ConnectionResponse` and `ConnectionPage`.
+
+    The response with a connection or null, `Data[ConnectionView | None]`, is `OptionalConnectionResponse`.
+    """
     text = json.dumps(whole)
     for pattern, name in (
+        (r'(?<=["/])Data_Union_(\w+)View__NoneType__(?=")', r"Optional\1Response"),
         (r'(?<=["/])Data_(\w+)View_(?=")', r"\1Response"),
         (r'(?<=["/])Page_(\w+)View_(?=")', r"\1Page"),
         (r'(?<=["/])(\w+)View(?=")', r"\1"),
     ):
         text = re.sub(pattern, name, text)
     result: dict[str, Any] = json.loads(text)
+    for name in result["components"]["schemas"]:
+        if not name.isalnum():
+            raise MissingStep(
+                f"A response has the type {name}. Declare what is inside `Data` or `Page` as a TypedDict in "
+                "src/handlers/views whose name ends in View."
+            )
     return result
 
 
@@ -245,7 +258,7 @@ def _operation(
     }
     errors = {
         str(status): {"$ref": f"#/components/responses/Error{status}"}
-        for status in sorted({500, *(STATUSES[error] for error in operation.errors)})
+        for status in sorted({500, *(_status(error) for error in operation.errors)})
     }
     parameters = _parameters(endpoint, operation.path, from_powertools, powertools["components"]["schemas"])
     if IdempotencyKeyReused in operation.errors:
@@ -302,6 +315,13 @@ def _content(operation: Operation, schemas: _Schemas) -> dict[str, Any]:
 
 def _success(status: int) -> str:
     return {200: "Success", 201: "Created", 202: "Accepted", 204: "Done"}[status]
+
+
+def _status(error: type[ServiceError]) -> int:
+    """Return the HTTP status of an error."""
+    if error not in STATUSES:
+        raise MissingStep(f"Add {error.__name__} to STATUSES in src/handlers/rest/errors.py.")
+    return STATUSES[error]
 
 
 def _error_response(status: int) -> dict[str, Any]:

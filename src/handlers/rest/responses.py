@@ -56,9 +56,9 @@ def render(event: Event, body: Mapping[str, Any] | None, status: int) -> Respons
 
 def for_read_only_key(body: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     """Return a body with webhook URLs reduced to their origin, because the rest may be a credential of the receiver."""
-    data = (body or {}).get("data", {})
+    data = (body or {}).get("data")
     for view in data if isinstance(data, list) else [data]:
-        if view.get("webhook_url"):
+        if view and view.get("webhook_url"):
             url = urlsplit(view["webhook_url"])
             view["webhook_url"] = f"{url.scheme}://{url.netloc.rpartition('@')[2]}/…"
     return body

@@ -38,7 +38,7 @@ Moment = Annotated[
 class Data(TypedDict, Generic[T]):
     """A response with one object."""
 
-    data: T
+    data: T  # the object, or null in a `Data[ConnectionView | None]`
 
 
 PageNumber = Annotated[int, Schema(minimum=1)]

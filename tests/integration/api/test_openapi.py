@@ -8,6 +8,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 from jsonschema import Draft202012Validator
 
+from domain.errors import ServiceError
 from domain.queries import QUERIES
 from handlers.rest.errors import STATUSES
 from handlers.views.webhook_event import WebhookEventView
@@ -18,7 +19,7 @@ from tools.openapi_examples import EXAMPLES
 
 
 def test_the_document_is_up_to_date() -> None:
-    assert TARGET.read_text(encoding="utf-8") == rendered(), "run `make openapi`"
+    assert TARGET.read_text(encoding="utf-8") == rendered(), "run make generate"
 
 
 @pytest.mark.parametrize(("schema", "name"), [(schema, name) for schema in EXAMPLES for name in EXAMPLES[schema]])
@@ -102,7 +103,8 @@ def test_every_operation_has_a_summary() -> None:
 
 
 def test_every_convenience_query_has_an_endpoint() -> None:
-    assert {endpoint.query.name for endpoint in endpoints() if endpoint.query} == set(QUERIES)
+    missing = set(QUERIES) - {endpoint.query.name for endpoint in endpoints() if endpoint.query}
+    assert not missing, f"add src/handlers/query_<name>.py and its function in template.yaml: {sorted(missing)}"
 
 
 def test_every_reference_leads_somewhere() -> None:
@@ -121,9 +123,8 @@ def test_no_reference_leads_to_itself_without_an_object_between() -> None:
 
 
 def test_every_error_has_a_status() -> None:
-    from domain.errors import ServiceError  # noqa: PLC0415
-
-    assert set(ServiceError.__subclasses__()) == set(STATUSES)
+    missing = sorted(error.__name__ for error in set(ServiceError.__subclasses__()) - set(STATUSES))
+    assert not missing, f"add the HTTP status to STATUSES in src/handlers/rest/errors.py: {missing}"
 
 
 def _accepts(schema: str, value: Any) -> bool:

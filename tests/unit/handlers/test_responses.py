@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from handlers.rest.responses import MAX_RESPONSE_BYTES, render
+from handlers.rest.responses import MAX_RESPONSE_BYTES, for_read_only_key, render
 
 MIB = 1024 * 1024
 GZIP = {"Accept": "application/json", "Accept-Encoding": "gzip"}
@@ -166,3 +166,8 @@ def test_a_list_that_fits_with_gzip_is_whole() -> None:
     views = [item(id=str(number), response_xml="x" * 250_000) for number in range(100)]
 
     assert body(respond_list(event(GZIP), views, 2, 3)) == {"data": views, "page": 2, "total_pages": 3}
+
+
+@pytest.mark.parametrize("body", [None, {"data": None}, {"data": []}, {"data": {"scope": "read_only"}}])
+def test_a_read_only_key_gets_a_body_without_webhook_urls_unchanged(body: Any) -> None:
+    assert for_read_only_key(body) == body

@@ -11,11 +11,15 @@ from hypothesis import strategies as st
 
 from domain.errors import InvalidRequest, Problem
 from domain.qbxml import parse_request_xml
+from domain.qbxml.schema.facts import return_elements
 from domain.queries import QUERIES
+from domain.queries.values import BOOLEAN, COUNT, DAY, LIST_ID, MOMENT
 from tests.support.qbxml_samples import parts_of
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
+
+    from domain.queries.query import Parameter, Query
 
 
 def build(query: str, **parameters: str | list[str]) -> Element:
@@ -242,6 +246,34 @@ def test_a_name_cannot_be_combined_with_a_range_of_names(other: str) -> None:
 @pytest.mark.parametrize("dated", ["from_transaction_date", "to_transaction_date"])
 def test_modified_dates_cannot_be_combined_with_transaction_dates(modified: str, dated: str) -> None:
     assert list(problems_of("sales_orders", **{modified: "2026-01-01", dated: "2026-01-01"})) == [dated]
+
+
+SAMPLES = ((LIST_ID, "80000001-1"), (DAY, "2026-01-31"), (MOMENT, "2026-01-31"), (COUNT, "5"), (BOOLEAN, "true"))
+"""A valid value of each kind."""
+
+
+@pytest.mark.parametrize(
+    ("query", "parameter"),
+    [(query, one) for query in QUERIES.values() for one in query.own_parameters],
+    ids=lambda value: value.name,
+)
+def test_the_query_has_an_element_for_every_parameter(query: Query, parameter: Parameter) -> None:
+    samples = (*parameter.choices, *(sample for kind, sample in SAMPLES if kind is parameter.kind), "Ann")
+    where = f"correct {parameter.path} of {parameter.name} in src/domain/queries/tables.py"
+
+    try:
+        element = query.build({parameter.name: [samples[0]]}, "16.0").request.element
+    except InvalidRequest as error:
+        pytest.fail(f"{where}: {error.message}")
+
+    assert element.find(parameter.path) is not None, where
+
+
+@pytest.mark.parametrize("query", [query for query in QUERIES.values() if query.returns], ids=lambda query: query.name)
+def test_include_names_elements_of_the_response(query: Query) -> None:
+    kinds = list(return_elements(query.request_name))
+
+    assert query.returns in kinds, f"{query.request_name} in src/domain/queries/tables.py returns {kinds}"
 
 
 @pytest.mark.parametrize("query", list(QUERIES))
