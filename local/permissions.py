@@ -65,7 +65,8 @@ def permissions_for(service: str, operation: str, parameters: Mapping[str, Any])
         case "dynamodb", _:
             calls = [(operation, parameters["TableName"])]
         case "sqs", _:
-            calls = [(operation, parameters["QueueUrl"].rpartition("/")[2])]
+            # IAM: the permission for one message includes batches.
+            calls = [(operation.removesuffix("Batch"), parameters["QueueUrl"].rpartition("/")[2])]
         case _:
             raise TemplateError(f"permissions for {service} are not supported by local/permissions.py")
     return {(f"{service}:{action}", resource) for action, resource in calls}

@@ -11,10 +11,19 @@ from domain.timestamps import timestamp
 from domain.webhooks.ports import PlannedAttempt
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from domain.ports import Clock
 
 MAX_DELAY_SECONDS = 900
 """SQS: DelaySeconds is at most 900. A longer delay takes several messages; `not_before` is in each of them."""
+
+MAX_MESSAGES_OF_A_CALL = 10
+"""SQS: SendMessageBatch sends at most ten messages, and costs as much as one SendMessage."""
+
+
+class MessageNotAccepted(Exception):
+    """SQS accepted other messages of a batch, but not this one."""
 
 
 class SqsRetryQueue:
@@ -31,13 +40,33 @@ class SqsRetryQueue:
 
     def plan(self, planned_attempt: PlannedAttempt) -> None:
         """Send a message that arrives at `not_before`, or after the longest possible delay if that is sooner."""
+        self._client.send_message(QueueUrl=self._queue_url, **self._message(planned_attempt))
+
+    def plan_all(self, planned_attempts: Sequence[PlannedAttempt]) -> Mapping[PlannedAttempt, Exception]:
+        """Send ten messages with each call. Return the attempts whose message was not accepted, with the errors.
+
+        If a call itself fails, the rest is not sent: while SQS does not respond, each call would take many seconds.
+        """
+        failures: dict[PlannedAttempt, Exception] = {}
+        for start in range(0, len(planned_attempts), MAX_MESSAGES_OF_A_CALL):
+            part = planned_attempts[start : start + MAX_MESSAGES_OF_A_CALL]
+            entries = [{"Id": str(number), **self._message(attempt)} for number, attempt in enumerate(part)]
+            try:
+                response = self._client.send_message_batch(QueueUrl=self._queue_url, Entries=entries)
+            except Exception as error:  # noqa: BLE001 - whatever the error is, the caller must know what was not sent
+                return failures | dict.fromkeys(planned_attempts[start:], error)
+            for failed in response.get("Failed", []):
+                reason = f"SQS did not accept the message: {failed['Code']} {failed.get('Message', '')}".rstrip()
+                failures[part[int(failed["Id"])]] = MessageNotAccepted(reason)
+        return failures
+
+    def _message(self, planned_attempt: PlannedAttempt) -> dict[str, Any]:
         wait = math.ceil((planned_attempt.not_before - self._clock()).total_seconds())
-        self._client.send_message(
-            QueueUrl=self._queue_url,
-            MessageBody=message_of(planned_attempt),
-            MessageGroupId=planned_attempt.app_id,
-            DelaySeconds=min(max(wait, 0), MAX_DELAY_SECONDS),
-        )
+        return {
+            "MessageBody": message_of(planned_attempt),
+            "MessageGroupId": planned_attempt.app_id,
+            "DelaySeconds": min(max(wait, 0), MAX_DELAY_SECONDS),
+        }
 
 
 def message_of(planned_attempt: PlannedAttempt) -> str:

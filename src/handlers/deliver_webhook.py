@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb.requests import RECORDS
 from domain.webhooks.defaults import FIRST_ATTEMPT_TIMEOUT_SECONDS, MAX_FIRST_ATTEMPTS_PER_APP
-from domain.webhooks.delivery import needs_first_attempt
+from domain.webhooks.delivery import Deferred, needs_first_attempt
 from handlers.common.bootstrap import services
-from handlers.common.webhook_batch import attempt_all, logger
+from handlers.common.webhook_batch import attempt_all, batch_response, logger
 
 if TYPE_CHECKING:
     from domain.records.request import QueuedRequest
-    from domain.webhooks.delivery import Attempted, Deferred
+    from domain.webhooks.delivery import Attempted
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
@@ -38,7 +38,17 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
         finally:
             slot.release()
 
-    return attempt_all(event["Records"], lambda entry: str(entry["dynamodb"]["SequenceNumber"]), attempt)
+    results = attempt_all(event["Records"], lambda entry: str(entry["dynamodb"]["SequenceNumber"]), attempt)
+    # Together, because an app whose receivers are slow can have hundreds, and each call takes time from all apps.
+    failures = deliverer.retries.plan_all(
+        [one.planned_attempt for one in results.values() if isinstance(one, Deferred)]
+    )
+    return batch_response(
+        {
+            number: failures.get(result.planned_attempt, result) if isinstance(result, Deferred) else result
+            for number, result in results.items()
+        }
+    )
 
 
 def _record(image: dict[str, Any] | None) -> QueuedRequest | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.sqs import planned_attempt_of
 from handlers.common.bootstrap import services
-from handlers.common.webhook_batch import attempt_all
+from handlers.common.webhook_batch import attempt_all, batch_response
 
 if TYPE_CHECKING:
     from domain.webhooks.delivery import Attempted
@@ -19,4 +19,4 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     def attempt(message: dict[str, Any]) -> Attempted | None:
         return deliverer.attempt(planned_attempt_of(message["body"]))
 
-    return attempt_all(event["Records"], lambda message: str(message["messageId"]), attempt)
+    return batch_response(attempt_all(event["Records"], lambda message: str(message["messageId"]), attempt))

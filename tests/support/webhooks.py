@@ -19,7 +19,7 @@ from tests.support.builders import APP_ID, NOON, REQUEST_XML, FixedClock, a_reco
 from tests.support.fake_store import FakeStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     from domain.records.request import Tombstone
@@ -89,6 +89,16 @@ class PlannedAttempts:
         """Keep the planned attempt."""
         self.calls.append("plan")
         self.attempts.append(attempt)
+
+    def plan_all(self, attempts: Sequence[PlannedAttempt]) -> Mapping[PlannedAttempt, Exception]:
+        """Plan each attempt."""
+        failures: dict[PlannedAttempt, Exception] = {}
+        for attempt in attempts:
+            try:
+                self.plan(attempt)
+            except Exception as error:  # noqa: BLE001 - a test replaced `plan`
+                failures[attempt] = error
+        return failures
 
 
 def a_webhook(**fields: Any) -> Webhook:

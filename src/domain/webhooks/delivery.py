@@ -100,10 +100,14 @@ class Attempted:
 
 @dataclass(frozen=True, slots=True)
 class Deferred:
-    """The first attempt was not made, or it timed out. It is in the retry queue, and the record is unchanged."""
+    """The first attempt was not made, or it timed out. The retry queue must make it. The record is unchanged.
+
+    The caller plans it, because it can plan the attempts of a batch together.
+    """
 
     record: QueuedRequest
     reason: str
+    planned_attempt: PlannedAttempt
 
 
 class AheadOfRecord(Exception):
@@ -191,9 +195,8 @@ class Deliverer:
         return self.defer(record, str(response)) if timed_out else self._finish(event.record, response, start)
 
     def defer(self, record: QueuedRequest, reason: str) -> Deferred:
-        """Put the first attempt of a round into the retry queue."""
-        self.retries.plan(PlannedAttempt.of(record, record.webhook.attempts_in_round, self.clock()))
-        return Deferred(record, reason)
+        """Leave the first attempt of a round to the retry queue."""
+        return Deferred(record, reason, PlannedAttempt.of(record, record.webhook.attempts_in_round, self.clock()))
 
     def attempt(self, planned_attempt: PlannedAttempt) -> Attempted | None:
         """Make a planned attempt if it is due and still needed.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from domain.records.request import QueuedRequest
@@ -65,3 +65,6 @@ class RetryQueue(Protocol):
 
     def plan(self, planned_attempt: PlannedAttempt) -> None:
         """Pass the planned attempt to `retry_webhook` at `not_before` or a little later."""
+
+    def plan_all(self, planned_attempts: Sequence[PlannedAttempt]) -> Mapping[PlannedAttempt, Exception]:
+        """Plan many attempts with few calls. Return those that could not be planned, with their errors."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
 from domain.webhooks.defaults import MAX_PARALLEL_ATTEMPTS
@@ -11,36 +11,46 @@ from domain.webhooks.delivery import Attempted, Deferred, GaveUp, RetryAt, Succe
 from handlers.common.logs import ServiceLogger
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from domain.records.request import QueuedRequest
+
+    Result: TypeAlias = Attempted | Deferred | Exception | None
 
 logger = ServiceLogger()
 
 
 def attempt_all(
     entries: Sequence[Any], identify: Callable[[Any], str], attempt: Callable[[Any], Attempted | Deferred | None]
-) -> dict[str, list[dict[str, str]]]:
-    """Call `attempt` with each entry of a batch in its own thread. Return Lambda's partial batch response.
+) -> dict[str, Result]:
+    """Call `attempt` with each entry of a batch in its own thread. Return the results by identifier, in order."""
 
-    If an attempt raises an error, the error is logged and Lambda delivers the entry again. Lambda repeats a stream's
-    batch from the first failure on. Attempts that were already made are then skipped, because their records have more
-    attempts.
-    """
+    def result_of(entry: Any) -> Result:
+        try:
+            return attempt(entry)
+        except Exception as problem:  # noqa: BLE001 - it is reported as a failure of this entry
+            return problem
+
     with ThreadPoolExecutor(max_workers=MAX_PARALLEL_ATTEMPTS) as pool:
-        attempts = [(identify(entry), pool.submit(attempt, entry)) for entry in entries]
+        return dict(zip(map(identify, entries), pool.map(result_of, entries), strict=True))
+
+
+def batch_response(results: Mapping[str, Result]) -> dict[str, list[dict[str, str]]]:
+    """Log the results of a batch and return Lambda's partial batch response.
+
+    Lambda delivers an entry with an error again. It repeats a stream's batch from the first failure on. Attempts that
+    were already made are then skipped, because their records have more attempts.
+    """
     failures = []
-    for identifier, future in attempts:
-        problem = future.exception()
-        if problem is not None:
-            logger.error("delivery.not_processed", exc_info=problem, extra={"item": identifier})
-            failures.append({"itemIdentifier": identifier})
-            continue
-        result = future.result()
-        if isinstance(result, Attempted):
-            logger.info("delivery.attempted", extra=_facts(result.record) | _result(result))
-        elif isinstance(result, Deferred):
-            logger.info("delivery.deferred", extra=_facts(result.record) | {"reason": result.reason})
+    for identifier, result in results.items():
+        match result:
+            case Exception():
+                logger.error("delivery.not_processed", exc_info=result, extra={"item": identifier})
+                failures.append({"itemIdentifier": identifier})
+            case Attempted():
+                logger.info("delivery.attempted", extra=_facts(result.record) | _result(result))
+            case Deferred():
+                logger.info("delivery.deferred", extra=_facts(result.record) | {"reason": result.reason})
     return {"batchItemFailures": failures}
 
 

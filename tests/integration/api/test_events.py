@@ -31,7 +31,7 @@ from tests.support.fake_store import FakeStore
 from tests.support.services import services_with, using
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from domain.webhooks.ports import PlannedAttempt
 
@@ -75,6 +75,12 @@ class NoRetries:
     def plan(self, ticket: PlannedAttempt) -> None:
         """Fail, because the receiver accepts every webhook."""
         raise AssertionError(f"nothing is to be tried again: {ticket}")
+
+    def plan_all(self, planned_attempts: Sequence[PlannedAttempt]) -> Mapping[PlannedAttempt, Exception]:
+        """Fail if there is an attempt."""
+        for planned_attempt in planned_attempts:
+            self.plan(planned_attempt)
+        return {}
 
 
 MOVED = {"code": "company_file_moved", "message": "The company file is open at another path.", "path": "D:\\acme.qbw"}

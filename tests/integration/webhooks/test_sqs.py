@@ -25,3 +25,17 @@ def test_a_planned_attempt_is_received_from_the_queue() -> None:
     # The second message is accepted with the longest possible delay and is not visible yet.
     messages = client.receive_message(QueueUrl=url, MaxNumberOfMessages=10)["Messages"]
     assert [planned_attempt_of(message["Body"]) for message in messages] == [due]
+
+
+@mock_aws
+def test_many_attempts_are_received_from_the_queue() -> None:
+    client = boto3.client("sqs", "us-east-1", aws_access_key_id="none", aws_secret_access_key="none")
+    url = client.create_queue(QueueName="retries")["QueueUrl"]
+    attempts = [PlannedAttempt(f"{number}", APP_ID, 0, 0, "", NOON) for number in range(25)]
+
+    assert SqsRetryQueue(client, url, FixedClock()).plan_all(attempts) == {}
+
+    received: set[PlannedAttempt] = set()
+    while messages := client.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages"):
+        received |= {planned_attempt_of(message["Body"]) for message in messages}
+    assert received == set(attempts)

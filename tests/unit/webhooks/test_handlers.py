@@ -10,6 +10,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from adapters.dynamodb.requests import RECORDS, record_item, tombstone_item
 from adapters.sqs import message_of
@@ -266,6 +268,29 @@ def test_a_deferred_attempt_is_logged_and_is_not_a_failure(lines: list[logging.L
     facts = {"request_id": record.id, "attempt": 1, "host": "hooks.example.com"}
     assert {name: getattr(line, name) for name in facts} == facts
     assert "did not respond" in vars(line)["reason"]
+
+
+@given(refused=st.sets(st.integers(0, 24)))
+def test_a_deferral_that_could_not_be_planned_fails_its_stream_record(refused: set[int]) -> None:
+    """Lambda delivers the stream from the first failure on again. The others are in the queue."""
+    setup = a_setup()
+    setup.receiver.responses.extend([DeliveryFailed("no response", timed_out=True)] * 25)
+    records = [setup.add() for _ in range(25)]
+    working_plan = setup.queue.plan
+    refused_ids = {records[number].id for number in refused}
+
+    def plan(attempt: PlannedAttempt) -> None:
+        if attempt.request_id in refused_ids:
+            raise ConnectionError("SQS does not respond")
+        working_plan(attempt)
+
+    setup.queue.plan = plan  # type: ignore[method-assign]
+    event = {"Records": [ending_of(record, number) for number, record in enumerate(records)]}
+
+    response = deliver_webhook.handler(event, None)
+
+    assert response == {"batchItemFailures": [{"itemIdentifier": str(number)} for number in sorted(refused)]}
+    assert {attempt.request_id for attempt in setup.queue.attempts} == {one.id for one in records} - refused_ids
 
 
 def test_a_record_with_attempts_in_the_former_format_is_readable() -> None:

@@ -36,6 +36,28 @@ class SentMessages:
         self.messages.append(message)
 
 
+class RefusingBatches:
+    """Stands for an SQS client that refuses the messages of some apps, and fails in the call with this number."""
+
+    def __init__(self, refused_apps: set[str], failing_call: int) -> None:
+        self.calls: list[list[str]] = []
+        self._refused_apps = refused_apps
+        self._failing_call = failing_call
+
+    def send_message_batch(self, **call: Any) -> dict[str, Any]:
+        """Keep the groups of the messages."""
+        if len(self.calls) == self._failing_call:
+            raise ConnectionError("SQS does not respond")
+        self.calls.append([entry["MessageGroupId"] for entry in call["Entries"]])
+        return {
+            "Failed": [
+                {"Id": entry["Id"], "Code": "InternalError", "SenderFault": False}
+                for entry in call["Entries"]
+                if entry["MessageGroupId"] in self._refused_apps
+            ]
+        }
+
+
 @pytest.mark.parametrize(
     ("wait", "delay"),
     [
@@ -63,6 +85,22 @@ def test_a_message_is_delayed_until_it_is_due_by_at_most_15_minutes(wait: timede
             "DelaySeconds": delay,
         },
     ]
+
+
+@given(st.integers(0, 50), st.sets(st.integers(0, 49)), st.integers(0, 9))
+def test_attempts_are_sent_ten_at_a_time_and_each_one_that_was_not_sent_has_its_error(
+    number: int, refused: set[int], failing_call: int
+) -> None:
+    attempts = [replace(PLANNED, app_id=str(index)) for index in range(number)]
+    client = RefusingBatches({str(index) for index in refused}, failing_call)
+
+    failures = SqsRetryQueue(client, "https://queue", FixedClock()).plan_all(attempts)
+
+    sent = [app_id for call in client.calls for app_id in call]
+    assert sent == [str(index) for index in range(min(number, 10 * failing_call))]
+    assert all(len(call) == 10 for call in client.calls[:-1])
+    expected = {attempt for attempt in attempts if attempt.app_id not in sent or int(attempt.app_id) in refused}
+    assert failures.keys() == expected
 
 
 def test_a_message_is_a_flat_object() -> None:
