@@ -42,7 +42,7 @@ from domain.records.webhook import WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.storage.counts import CountKey, count_changes
 from domain.timestamps import timestamp
-from domain.web_connector.outcomes.error_reasons import Reason, because
+from domain.web_connector.outcomes.error_reasons import Reason, reason_details
 from domain.web_connector.outcomes.lost_response import after_session_end
 
 if TYPE_CHECKING:
@@ -242,7 +242,7 @@ def continued(record: QueuedRequest, now: datetime, *, has_request: bool, has_re
 
 
 def _recovering(record: QueuedRequest, now: datetime) -> QueuedRequest:
-    recovery = Recovery(response_lost=True, active=True)
+    recovery = Recovery(begun=True, active=True)
     if record.state is State.RETRYABLE and record.recovery == recovery:
         return record
     sessions = max(record.sessions, 1)
@@ -251,9 +251,9 @@ def _recovering(record: QueuedRequest, now: datetime) -> QueuedRequest:
 
 
 def _lost(record: QueuedRequest, now: datetime) -> QueuedRequest:
-    error = RequestError("qbxml_parse_error", REQUEST_IS_LOST, because(Reason.REQUEST_NOT_WRITABLE))
+    error = RequestError("qbxml_parse_error", REQUEST_IS_LOST, reason_details(Reason.REQUEST_NOT_WRITABLE))
     if record.paging.page > 1:
-        error = RequestError("iteration_interrupted", PAGE_IS_LOST, because(Reason.ITERATOR_EXPIRED))
+        error = RequestError("iteration_interrupted", PAGE_IS_LOST, reason_details(Reason.ITERATOR_EXPIRED))
     return replace(_without_response(record, now, state=State.ERROR), error=error)
 
 

@@ -103,7 +103,7 @@ class Gone(ServiceError, code="not_found"):
     """The request was deleted."""
 
 
-class InFlight(ServiceError, code="in_flight"):
+class MayBeExecuted(ServiceError, code="in_flight"):
     """QuickBooks may be working on the request, so it cannot be discarded or deleted."""
 
 

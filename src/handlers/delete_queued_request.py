@@ -1,12 +1,16 @@
 """DELETE /queued_requests/{request_id}, also below its connection: delete a record and its bodies."""
 
-from domain.errors import InFlight, InvalidState
+from domain.errors import InvalidState, MayBeExecuted
 from handlers.rest import Call, endpoint, services
 from handlers.rest.models import DeleteParameters
 
 
 @endpoint(
-    "Queued requests", "DELETE /queued_requests/{request_id}", changes=True, status=204, errors=(InFlight, InvalidState)
+    "Queued requests",
+    "DELETE /queued_requests/{request_id}",
+    changes=True,
+    status=204,
+    errors=(MayBeExecuted, InvalidState),
 )
 def handler(call: Call, request_id: str, parameters: DeleteParameters, connection_id: str | None = None) -> None:
     """Delete a queued request that has ended.

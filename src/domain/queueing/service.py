@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from domain.errors import Gone, InFlight, InvalidState
+from domain.errors import Gone, InvalidState, MayBeExecuted
 from domain.queueing import waiting_reason
 from domain.records.ownership import not_found, owned
 from domain.records.request import ENDED, QUEUED, QueuedRequest, State, StoredRequest
@@ -55,7 +55,7 @@ class RequestService:
         return detail.stored, reason
 
     def discard(self, app_id: str, request_id: str, connection_id: str | None = None) -> StoredRequest:
-        """Take a request out of the queue. Raises InFlight, or InvalidState if it has ended."""
+        """Take a request out of the queue. Raises MayBeExecuted, or InvalidState if it has ended."""
         return self._change(
             app_id,
             request_id,
@@ -90,7 +90,7 @@ class RequestService:
     def delete(self, app_id: str, request_id: str, connection_id: str | None = None, *, force: bool = False) -> None:
         """Delete an ended request, or with `force` also a waiting one. A second deletion does nothing.
 
-        Raises InvalidState for a waiting request without `force`, and InFlight if QuickBooks may be executing it.
+        Raises InvalidState for a waiting request without `force`, and MayBeExecuted if QuickBooks may be executing it.
         """
 
         def attempt(_: Conflict | None) -> None:
@@ -145,6 +145,6 @@ def existing(app_id: str, detail: RequestDetail | Tombstone | None) -> RequestDe
 def _refuse_deletion(record: QueuedRequest, *, force: bool) -> None:
     details = {"state": record.state.value}
     if record.may_be_executed:
-        raise InFlight(f"The request is {record.state}: QuickBooks may be working on it.", details)
+        raise MayBeExecuted(f"The request is {record.state}: QuickBooks may be working on it.", details)
     if record.state in QUEUED and not force:
         raise InvalidState(f"The request is {record.state}. Discard it first, or delete it with ?force=true.", details)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from domain.errors import InFlight, InvalidState, compact, shortened
+from domain.errors import InvalidState, MayBeExecuted, compact, shortened
 from domain.records.webhook import Webhook, WebhookState
 from domain.timestamps import timestamp
 
@@ -92,7 +92,7 @@ class Paging:
 class Recovery:
     """The recovery of a write that was sent, until its response is stored.
 
-    `response_lost` means that the write was sent at least once and no response arrived. `active` means that QuickBooks
+    `begun` means that the write was sent at least once and no response arrived. `active` means that QuickBooks
     may have executed the write, so the service asks for the stored response before it sends the write again. `sessions`
     counts the sessions that asked. `company_file_key` identifies the company file that the write was last sent to, by
     mark and path. QuickBooks must have that file open to tell that it never executed the write. QuickBooks may still be
@@ -100,7 +100,7 @@ class Recovery:
     means that it has finished.
     """
 
-    response_lost: bool = False
+    begun: bool = False
     active: bool = False
     sessions: int = 0
     company_file_key: str | None = None
@@ -203,11 +203,11 @@ class QueuedRequest:
     def moved(self, to: State, now: datetime, **fields: Any) -> QueuedRequest:
         """Return the record in state `to`.
 
-        Raises InFlight or InvalidState if the table has no such transition.
+        Raises MayBeExecuted or InvalidState if the table has no such transition.
         """
         if to not in TRANSITIONS[self.state] or (to is State.DISCARDED and self.may_be_executed):
             if self.may_be_executed:
-                raise InFlight(
+                raise MayBeExecuted(
                     f"The request is {self.state}: QuickBooks may be working on it. Wait until it has ended.",
                     {"state": self.state.value},
                 )
@@ -224,7 +224,7 @@ class QueuedRequest:
         """Return the queued record after a session claimed it."""
         return self.moved(State.TICKETED, now, last_session_id=session_id)
 
-    def handed_out(
+    def sent(
         self, now: datetime, *, company_file_key: str | None = None, page_size: int | None = None
     ) -> QueuedRequest:
         """Return the claimed record after it was sent. During recovery, the status check was sent instead.
@@ -247,7 +247,7 @@ class QueuedRequest:
         is reset to the value before the attempt. During recovery this is the number of status checks.
         """
         never_sent = self.state is State.TICKETED and not self.sessions
-        sessions, recovery = self.sessions, replace(self.recovery, active=self.recovery.response_lost)
+        sessions, recovery = self.sessions, replace(self.recovery, active=self.recovery.begun)
         if not counts and recovery.active:
             recovery = replace(recovery, sessions=recovery.sessions - 1)
         elif not counts:
@@ -273,14 +273,14 @@ class QueuedRequest:
         priority = BEHIND_OTHERS if goes_behind else self.queue_priority
         return replace(self, failed_sessions=failed_sessions, queue_priority=priority)
 
-    def response_lost(
+    def queued_for_recovery(
         self, now: datetime, queue_priority: int = FIRST_IN_LINE, *, running_until: str | None
     ) -> QueuedRequest:
         """Return the sent write after it was queued for recovery in a later session.
 
         `running_until` is the time until which QuickBooks may be executing it, or None if QuickBooks has finished.
         """
-        recovery = replace(self.recovery, response_lost=True, active=True, sessions=0, running_until=running_until)
+        recovery = replace(self.recovery, begun=True, active=True, sessions=0, running_until=running_until)
         return self.moved(State.RETRYABLE, now, recovery=recovery, queue_priority=queue_priority)
 
     def failed(self, now: datetime, code: str, message: str, details: Mapping[str, Any]) -> QueuedRequest:

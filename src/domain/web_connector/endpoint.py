@@ -133,7 +133,7 @@ def _log_fields(call: Call, reply: Reply) -> Mapping[str, str | int]:
             is_unknown = status == "nvu" and not reply.connection_id
             fields["login"] = "unknown" if is_unknown else status if status in {"nvu", "none", "busy"} else "work"
         case "sendRequestXML", result:
-            fields["handed_out"] = "later" if result == NO_OP else "yes" if result else "no"
+            fields["sent"] = "later" if result == NO_OP else "yes" if result else "no"
     if call["hresult"]:
         fields["hresult"] = call["hresult"][:20]
     return fields

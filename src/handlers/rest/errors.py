@@ -26,7 +26,7 @@ STATUSES: Mapping[type[ServiceError], int] = {
     errors.Unauthorized: 401,
     errors.Forbidden: 403,
     errors.NotFound: 404,
-    errors.InFlight: 409,
+    errors.MayBeExecuted: 409,
     errors.IdempotencyKeyReused: 409,
     errors.ConnectionActive: 409,
     errors.Gone: 410,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 
-from domain.errors import Gone, InFlight, InvalidState, NotFound
+from domain.errors import Gone, InvalidState, MayBeExecuted, NotFound
 from domain.records.connection import COMPANY_FILE_MISMATCH, COMPANY_FILE_MOVED
 from domain.records.request import TRANSITIONS, State
 from domain.records.session import MAX_EXECUTION_SECONDS, SILENCE_SECONDS, session_id
@@ -112,7 +112,7 @@ class Interleavings(RuleBasedStateMachine):
         }[how]
         try:
             self.system.in_function(action, trouble if mine else None)
-        except (InFlight, InvalidState, Gone):
+        except (MayBeExecuted, InvalidState, Gone):
             assert mine
         except NotFound:
             assert not mine

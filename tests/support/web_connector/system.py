@@ -17,7 +17,7 @@ from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.keys import SESSION_ID
 from domain import qbxml
 from domain.connections.service import ConnectionService
-from domain.errors import InFlight
+from domain.errors import MayBeExecuted
 from domain.maintenance.sweep import sweep
 from domain.queueing.new_request import Idempotency
 from domain.queueing.service import RequestService
@@ -182,7 +182,7 @@ class System:
             case "discard":
                 for record in self.records():
                     if record.connection_id == connection.id and record.state in QUEUED:
-                        with suppress(InFlight):  # QuickBooks may have executed it
+                        with suppress(MayBeExecuted):  # QuickBooks may have executed it
                             self.requests.discard(record.app_id, record.id)
 
     def in_function(self, action: Callable[[], T], trouble: Trouble) -> T | None:
@@ -251,7 +251,7 @@ class System:
         """Check that a write is sent again only after a status check or if QuickBooks was unable to execute it."""
         message_set = re.findall(' newMessageSetID="([^"]*)"', request)[0]
         (record,) = [record for record in self.records() if record.message_set_id == message_set]
-        assert message_set not in self.sent or record.recovery.sessions or not record.recovery.response_lost, record
+        assert message_set not in self.sent or record.recovery.sessions or not record.recovery.begun, record
         # A status check of the same message set executes nothing.
         writes = [running.request for running in self.executions if "<CustomerAddRq" in running.request]
         assert not [write for write in writes if f'newMessageSetID="{message_set}"' in write]

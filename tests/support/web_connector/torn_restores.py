@@ -6,7 +6,7 @@ import random
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from domain.errors import Gone, InFlight, InvalidState, NotFound
+from domain.errors import Gone, InvalidState, MayBeExecuted, NotFound
 from local.restore import TABLES, prepare
 from tests.support.web_connector.system import System
 
@@ -90,7 +90,7 @@ class History:
         if not records:
             return
         record = self._chance.choice(records)
-        with suppress(InFlight, InvalidState, NotFound, Gone):
+        with suppress(MayBeExecuted, InvalidState, NotFound, Gone):
             if self._chance.random() < 0.5:
                 self.system.requests.discard(record.app_id, record.id)
             else:

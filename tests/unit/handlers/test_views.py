@@ -41,7 +41,7 @@ INTERNAL = {
     "webhook.attempts_in_round",
     "paging.page_size",
     "paging.may_begin",
-    "recovery.response_lost",
+    "recovery.begun",
     "recovery.active",
     "recovery.sessions",
     "recovery.company_file_key",

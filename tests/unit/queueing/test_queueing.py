@@ -13,8 +13,8 @@ from domain.errors import (
     Conflict,
     Gone,
     IdempotencyKeyReused,
-    InFlight,
     InvalidState,
+    MayBeExecuted,
     NotFound,
     RequestTooLarge,
     TooManyRequests,
@@ -295,7 +295,7 @@ class TestDiscard:
     def test_a_request_in_flight_is_refused(self, requests: Requests, state: State) -> None:
         record = requests.add(a_record(state=state))
 
-        with pytest.raises(InFlight):
+        with pytest.raises(MayBeExecuted):
             requests.service.discard(APP_ID, record.id)
 
         assert requests.store.request(record.id) == record
@@ -351,7 +351,7 @@ class TestDelete:
     def test_a_request_in_flight_is_never_deleted(self, requests: Requests, state: State, *, force: bool) -> None:
         record = requests.add(a_record(state=state))
 
-        with pytest.raises(InFlight):
+        with pytest.raises(MayBeExecuted):
             requests.service.delete(APP_ID, record.id, force=force)
 
     def test_requests_to_delete_are_not_found_when_missing_or_foreign(self, requests: Requests) -> None:

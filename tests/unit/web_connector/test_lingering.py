@@ -262,7 +262,7 @@ def test_the_sweep_spares_the_longest_lingering() -> None:
 
 def test_a_lingering_session_recovers_a_write(qbwc: Connector) -> None:
     answer_only_request(qbwc)
-    write = qbwc.write(recovery=Recovery(response_lost=True, active=True), state=State.RETRYABLE, queue_priority=0)
+    write = qbwc.write(recovery=Recovery(begun=True, active=True), state=State.RETRYABLE, queue_priority=0)
 
     check = qbwc.send()
 
@@ -276,7 +276,7 @@ def test_the_log_distinguishes_lingering_from_sending(qbwc: Connector) -> None:
     qbwc.send()
 
     assert qbwc.last
-    assert qbwc.last.log["handed_out"] == "later"
+    assert qbwc.last.log["sent"] == "later"
 
 
 # --- with a whole Web Connector

@@ -123,7 +123,7 @@ def test_a_login_without_work_does_not_count_as_work(qbwc: Connector) -> None:
 def test_a_held_queue_does_not_start_quickbooks_and_costs_two_calls(fields: dict[str, Any]) -> None:
     qbwc = a_connector(**fields)
     qbwc.queue()
-    qbwc.write(recovery=Recovery(response_lost=True, active=True), state=State.RETRYABLE)
+    qbwc.write(recovery=Recovery(begun=True, active=True), state=State.RETRYABLE)
 
     assert qbwc.authenticate() == "none"
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from domain.errors import InFlight
+from domain.errors import MayBeExecuted
 from domain.maintenance.sweep import sweep
 from domain.queueing.service import RequestService
 from domain.records.request import State
@@ -326,9 +326,9 @@ def test_a_response_that_could_not_be_stored_leaves_the_outcome_unknown(qbwc: Co
 def test_a_recovering_write_can_be_neither_discarded_nor_deleted(qbwc: Connector) -> None:
     write, request = lost_write(qbwc)
 
-    with pytest.raises(InFlight):
+    with pytest.raises(MayBeExecuted):
         queueing(qbwc).discard(APP_ID, write)
-    with pytest.raises(InFlight):
+    with pytest.raises(MayBeExecuted):
         queueing(qbwc).delete(APP_ID, write, force=True)
 
     qbwc.begin()

@@ -104,7 +104,7 @@ MEANINGS: Mapping[Reason, tuple[str, str]] = {
 """For each reason, its meaning for developers and a hint for users."""
 
 
-def because(reason: Reason, **details: Any) -> dict[str, Any]:
+def reason_details(reason: Reason, **details: Any) -> dict[str, Any]:
     """Return the members of an error that explain its cause and say what to do."""
     return {"reason": reason.value, **details, "hint": MEANINGS[reason][1]}
 

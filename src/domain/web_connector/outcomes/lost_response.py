@@ -10,7 +10,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from domain.records.request import LAST_IN_LINE, State
-from domain.web_connector.outcomes.error_reasons import MEANINGS, Reason, because
+from domain.web_connector.outcomes.error_reasons import MEANINGS, Reason, reason_details
 from domain.web_connector.outcomes.pages import smaller_page
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES
 
@@ -57,18 +57,19 @@ def after_session_end(
     """
     if record.state is State.TICKETED and record.paging.page == 1:
         return record.requeued(now)
-    lost = because(Reason.RESPONSE_LOST)
+    details = reason_details(Reason.RESPONSE_LOST)
     if record.is_read:
         priority = LAST_IN_LINE if record.sessions >= MAX_SESSIONS_OF_ONE_SIZE else record.queue_priority
         record = replace(record, queue_priority=priority)
         if ending is Ending.TAKEN_OVER:
             # QuickBooks may have been slow. This tells nothing about the size of the response.
-            return retry_later(record, now, _TAKEN_OVER, because(Reason.SESSION_TAKEN_OVER), lost=True)
+            details = reason_details(Reason.SESSION_TAKEN_OVER)
+            return retry_later(record, now, _TAKEN_OVER, details, ask_for_less=True)
         record = replace(record, lost_responses=record.lost_responses + 1)
-        return retry_later(record, now, _SESSION_ENDED, lost, lost=True)
+        return retry_later(record, now, _SESSION_ENDED, details, ask_for_less=True)
     if record.recovering:
-        return recover_later(record, now, _SESSION_ENDED, lost)
-    return record.response_lost(now, running_until=None if ending is Ending.CLOSED else running_until)
+        return recover_later(record, now, _SESSION_ENDED, details)
+    return record.queued_for_recovery(now, running_until=None if ending is Ending.CLOSED else running_until)
 
 
 def asked_too_early(record: QueuedRequest) -> bool:
@@ -94,16 +95,16 @@ def recover_later(record: QueuedRequest, now: datetime, message: str, details: d
 
 
 def retry_later(
-    record: QueuedRequest, now: datetime, message: str, details: dict[str, Any], *, lost: bool
+    record: QueuedRequest, now: datetime, message: str, details: dict[str, Any], *, ask_for_less: bool
 ) -> QueuedRequest:
     """Queue a request for a later session, or end it after MAX_SESSIONS.
 
-    `lost` means that QuickBooks may have executed it. A smaller page may then succeed. A query that does not iterate is
-    too large if its response was lost in every session.
+    `ask_for_less` is for a request that QuickBooks may have executed: a smaller response may then arrive. A query that
+    does not iterate is too large if its response was lost in every session.
     """
     if record.paging.page > 1:
         return iteration_interrupted(record, now, message, details)
-    smaller = smaller_page(record) if lost and record.sessions >= MAX_SESSIONS_OF_ONE_SIZE else None
+    smaller = smaller_page(record) if ask_for_less and record.sessions >= MAX_SESSIONS_OF_ONE_SIZE else None
     if smaller or record.sessions < MAX_SESSIONS:
         return record.requeued(now, page_size=smaller)
     if record.lost_responses == record.sessions and record.paging.page_size is None:
@@ -122,7 +123,7 @@ def retry_later(
 
 def too_large(record: QueuedRequest, now: datetime, message: str, **details: Any) -> QueuedRequest:
     """End a read with a response that a call cannot carry."""
-    details = because(Reason.RESPONSE_TOO_LARGE, limit_bytes=MAX_BODY_BYTES, **details)
+    details = reason_details(Reason.RESPONSE_TOO_LARGE, limit_bytes=MAX_BODY_BYTES, **details)
     return record.failed(now, "response_too_large", message, details)
 
 
@@ -138,7 +139,7 @@ def iteration_stopped(
 ) -> QueuedRequest:
     """End a page of a query whose iterator does not come to an end. No further page is requested."""
     message = f"The query was stopped at page {record.paging.page}. {message}"
-    return record.failed(now, "iteration_stopped", message, because(reason, iterator_remaining=remaining))
+    return record.failed(now, "iteration_stopped", message, reason_details(reason, iterator_remaining=remaining))
 
 
 def iterator_not_falling(record: QueuedRequest, now: datetime, remaining: int) -> QueuedRequest:

@@ -18,7 +18,7 @@ from domain.qbxml.codes.statuses import INVALID_ID, describe_status
 from domain.records.request import MAX_FACT_CHARACTERS, QUEUED, State
 from domain.records.search_text import MAX_TEXT_BYTES
 from domain.storage.changes import ChangeRequest
-from domain.web_connector.outcomes.error_reasons import Reason, because, hresult_details
+from domain.web_connector.outcomes.error_reasons import Reason, hresult_details, reason_details
 from domain.web_connector.outcomes.lost_response import (
     MAX_SESSIONS,
     RESPONSE_LIMIT,
@@ -196,7 +196,7 @@ def _of_page(  # noqa: PLR0917 - the parts of one response
 def _refused(record: QueuedRequest, status: qbxml.ResponseStatus, now: datetime) -> QueuedRequest:
     if record.paging.page > 1 and status.code == INVALID_ID:
         # QuickBooks accepted the rest of the request for the first page.
-        details = because(Reason.ITERATOR_EXPIRED, status_code=status.code, status_severity=status.severity)
+        details = reason_details(Reason.ITERATOR_EXPIRED, status_code=status.code, status_severity=status.severity)
         return iteration_interrupted(record, now, f"QuickBooks: {status.message}", details)
     meaning = describe_status(status.code, status.message)
     details = {
@@ -263,7 +263,8 @@ def _of_status_check(record: QueuedRequest, text: str, code: int, now: datetime,
         return Requeued(recover_later(record, now, held, _status(code)), held=held)
     if open_key is None or open_key != record.recovery.company_file_key:
         message = "The open company file may not be the one that the write was sent to."
-        return ended_or_requeued(recover_later(record, now, message, because(Reason.OTHER_FILE, status_code=code)))
+        details = reason_details(Reason.OTHER_FILE, status_code=code)
+        return ended_or_requeued(recover_later(record, now, message, details))
     if record.sessions >= MAX_SESSIONS:
         # QuickBooks also reports this if it failed to store the response. A person must decide about another try.
         message = (
@@ -281,9 +282,9 @@ def _of_refused_message_set(record: QueuedRequest, text: str, code: int, now: da
     if code in NEVER_EXECUTED:
         # QuickBooks returns this status only for a status check, so this response is a duplicate of an earlier one.
         return None
-    if code == OTHER_CONTENT and record.recovery.response_lost:
+    if code == OTHER_CONTENT and record.recovery.begun:
         # QuickBooks executed an earlier copy, not this one. It stored the response to the earlier copy.
-        return Requeued(record.response_lost(now, running_until=None))
+        return Requeued(record.queued_for_recovery(now, running_until=None))
     if code == NOT_STORED:
         message = f"QuickBooks could not store its response: status {code}."
         return Ended(record.failed(now, "outcome_unknown", message, _status(code)), text)
@@ -303,7 +304,7 @@ def _not_understood(record: QueuedRequest, text: str | None, message: str, now: 
 
     A read is not sent again, because QuickBooks was reached and would return the same response.
     """
-    return Ended(record.failed(now, "outcome_unknown", message, because(Reason.RESPONSE_NOT_UNDERSTOOD)), text)
+    return Ended(record.failed(now, "outcome_unknown", message, reason_details(Reason.RESPONSE_NOT_UNDERSTOOD)), text)
 
 
 def of_oversized(record: QueuedRequest, beginning: str, now: datetime) -> Outcome | None:
@@ -316,7 +317,7 @@ def of_oversized(record: QueuedRequest, beginning: str, now: datetime) -> Outcom
         return None
     message = f"QuickBooks' response has more than {RESPONSE_LIMIT}."
     if not record.is_read:
-        details = because(Reason.RESPONSE_TOO_LARGE, limit_bytes=MAX_BODY_BYTES)
+        details = reason_details(Reason.RESPONSE_TOO_LARGE, limit_bytes=MAX_BODY_BYTES)
         return Ended(outcome_unknown(record, now, f"{message} It cannot be stored.", details))
     smaller = smaller_page(record)
     if smaller is None:

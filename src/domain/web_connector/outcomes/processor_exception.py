@@ -73,12 +73,12 @@ def of_exception(
     elif record.recovering:
         after = recover_later(record, now, message, details)
     elif record.is_read or believed:
-        after = retry_later(record, now, message, details, lost=not certain)
+        after = retry_later(record, now, message, details, ask_for_less=not certain)
     else:
         # If QuickBooks most likely did not execute it, it keeps its place in the queue, because the same exception
         # may have affected the requests before it.
         priority = min(record.queue_priority, IN_TURN) if certain else FIRST_IN_LINE
-        after = record.response_lost(now, priority, running_until=session.limits.running_until(record))
+        after = record.queued_for_recovery(now, priority, running_until=session.limits.running_until(record))
     if meaning.kind != "unavailable":
         # QuickBooks did not say that every request would fail, so the cause may be this one.
         after = after.after_failed_session()
@@ -105,7 +105,7 @@ def _of_invalid_request(  # noqa: PLR0917 - the parts of one call
     else:
         # In this session, QuickBooks is idle when it gets the status check, because the Web Connector fetches it only
         # after the write returned.
-        lost = record.response_lost(now, running_until=session.limits.running_until(record))
+        lost = record.queued_for_recovery(now, running_until=session.limits.running_until(record))
         return SentAgain(lost.moved(State.TICKETED, now).as_change_of(record), parse_error=message)
     return ended_or_requeued(after, response)
 

@@ -16,7 +16,7 @@ from domain.errors import shortened
 from domain.records.connection import COMPANY_FILE_MISMATCH, COMPANY_FILE_MOVED
 from domain.records.request import MAX_FACT_CHARACTERS
 from domain.timestamps import timestamp
-from domain.web_connector.outcomes.error_reasons import Reason, because
+from domain.web_connector.outcomes.error_reasons import Reason, reason_details
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,7 +119,7 @@ class CompanyFileCheck:
         error = {
             "code": self.problem,
             "message": self.mismatch_message,
-            **because(Reason(self.problem), file_id=self.mark, path=self._path, at=timestamp(now)),
+            **reason_details(Reason(self.problem), file_id=self.mark, path=self._path, at=timestamp(now)),
         }
         return self._quickbooks() | {"last_error": error}
 

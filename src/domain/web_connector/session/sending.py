@@ -13,7 +13,7 @@ from domain.records.search_text import searchable_text
 from domain.records.session import InFlight
 from domain.storage.changes import ChangeRequest, Put
 from domain.timestamps import timestamp
-from domain.web_connector.outcomes.error_reasons import Reason, because
+from domain.web_connector.outcomes.error_reasons import Reason, reason_details
 from domain.web_connector.outcomes.lost_response import iterator_not_falling
 from domain.web_connector.outcomes.message_sets import outgoing, status_check
 from domain.web_connector.outcomes.outcome import Ended
@@ -87,12 +87,12 @@ class Sending:
         try:
             text, search_text, size = self._outgoing(record, after.message_set_to_forget)
         except _NotWritable as error:
-            details = because(Reason.REQUEST_NOT_WRITABLE)
+            details = reason_details(Reason.REQUEST_NOT_WRITABLE)
             failed = record.failed(now, "qbxml_parse_error", f"The request was not sent: {error}", details)
             self._end(session, in_flight, failed, now)
             return None
         if record.state is State.TICKETED:
-            sent = record.handed_out(now, company_file_key=after.company_file.key, page_size=size)
+            sent = record.sent(now, company_file_key=after.company_file.key, page_size=size)
             sent = sent.as_change_of(stored)
             changes.append(ChangeRequest(stored, sent))
             in_flight = InFlight(sent, search_text, in_flight.parse_error)
