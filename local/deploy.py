@@ -17,6 +17,7 @@ import shlex
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,7 @@ from local import build, change_sets, deploy_check
 from local.programs import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 STACK_NAME = "qbxml-queue"
 
@@ -125,11 +126,15 @@ def deploy(options: argparse.Namespace, region: str, given: Mapping[str, str]) -
 
     Raises DeployError or ChangeSetError.
     """
-    cloudformation = client("cloudformation", region, options.profile)
+
+    def clients(service: str) -> Any:
+        return client(service, region, options.profile)
+
+    cloudformation = clients("cloudformation")
     former = deploy_check.stack_description(cloudformation, options.stack)
     is_new = former.get("StackStatus", change_sets.CREATING) == change_sets.CREATING
     target = build.target_of(options.artifact).parameters
-    parameters = {**_pairs(target), **_derived(client("apigateway", region, options.profile), former, given), **given}
+    parameters = {**_pairs(target), **_derived(clients, former, given), **given}
     if is_new:
         # A failed creation could not remove a protected table. It is protected afterwards.
         first = {**parameters, "ProtectTables": "false"}
@@ -211,15 +216,24 @@ def client(service: str, region: str | None, profile: str | None) -> Any:
     return Session(profile=profile).create_client(service, region_name=region, config=config)
 
 
-def _derived(apigateway: Any, former: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, str]:
-    """Return `SetLogRole=true` for an account in which API Gateway has no role to write the access log."""
+def _derived(clients: Callable[[str], Any], former: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, str]:
+    """Return the parameters that follow from the account, unless the command names them.
+
+    `SetLogRole` is true for an account in which API Gateway has no role to write the access log. An alarm fires above
+    four fifths of the functions that Lambda runs at once.
+    """
     values = {**{one["ParameterKey"]: one["ParameterValue"] for one in former.get("Parameters", [])}, **given}
-    if values.get("AccessLog", "true") == "false" or "SetLogRole" in given:
-        return {}
-    try:
-        return {} if apigateway.get_account().get("cloudwatchRoleArn") else {"SetLogRole": "true"}
-    except ClientError:
-        return {}  # not permitted; make deploy-check says so
+    derived = {}
+    # A check that is not permitted changes nothing; make deploy-check says so.
+    with suppress(ClientError):
+        if values.get("AccessLog", "true") == "true" and not clients("apigateway").get_account().get(
+            "cloudwatchRoleArn"
+        ):
+            derived["SetLogRole"] = "true"
+    with suppress(ClientError):
+        limits = clients("lambda").get_account_settings()["AccountLimit"]
+        derived["ConcurrencyAlarmAt"] = str(max(1, limits["ConcurrentExecutions"] * 4 // 5))
+    return {name: value for name, value in derived.items() if name not in given}
 
 
 def _create_change_set(command: Sequence[str]) -> str | None:

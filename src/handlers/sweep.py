@@ -1,5 +1,6 @@
 """Every five minutes: release silent sessions, remove deleted connections and plan overdue webhook attempts."""
 
+import logging
 from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
@@ -23,4 +24,4 @@ def handler(_event: dict[str, Any], context: Any) -> None:
     swept = sweep(services().store, clock, until)
     planned, all_planned = plan_overdue_webhooks(services().store, services().retry_queue, clock, until)
     facts = asdict(swept) | {"webhooks_planned": planned, "finished": swept.finished and all_planned}
-    logger.info("sweep.done", extra=facts)
+    logger.always(logging.INFO, "sweep.done", **facts)

@@ -219,9 +219,17 @@ def test_without_an_access_log_the_log_role_does_not_matter() -> None:
 def test_the_log_role_is_set_only_for_an_account_without_one(
     account: dict[str, Any] | str, given: dict[str, str], expected: dict[str, str]
 ) -> None:
-    aws = Aws(get_account=account)
+    aws = Aws(get_account=account, get_account_settings="AccessDeniedException")
 
-    assert deploy._derived(aws("apigateway"), {}, given) == expected  # noqa: SLF001 - the rule itself
+    assert deploy._derived(aws, {}, given) == expected  # noqa: SLF001 - the rule itself
+
+
+@pytest.mark.parametrize(("concurrency", "expected"), [(10, "8"), (1000, "800"), (1, "1")])
+def test_the_alarm_about_concurrency_follows_the_account(concurrency: int, expected: str) -> None:
+    aws = limits(concurrency)
+
+    assert deploy._derived(aws, {}, {"AccessLog": "false"}) == {"ConcurrencyAlarmAt": expected}  # noqa: SLF001 - the rule
+    assert deploy._derived(aws, {}, {"AccessLog": "false", "ConcurrencyAlarmAt": "5"}) == {}  # noqa: SLF001
 
 
 def certificate(status: str = "ISSUED", *names: str) -> Aws:

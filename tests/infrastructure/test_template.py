@@ -331,3 +331,46 @@ def test_a_stream_record_is_given_up_only_when_the_stream_would_lose_it() -> Non
     streams = [event.properties for one in TEMPLATE.functions() for event in one.events if event.type == "DynamoDB"]
 
     assert [one["MaximumRecordAgeInSeconds"] for one in streams] == [24 * 3600] * 2
+
+
+ALARMS = TEMPLATE.resources("AWS::CloudWatch::Alarm")
+
+
+@pytest.mark.parametrize("name", sorted(ALARMS))
+def test_each_alarm_has_an_entry_in_the_runbook_and_reaches_the_operator(name: str) -> None:
+    runbook = (
+        (ROOT / "docs" / "operations.md").read_text(encoding="utf-8").partition("## Alarms")[2].partition("\n## ")[0]
+    )
+    with_mail = template_with({"AlarmEmail": "operator@example.com"}).resources("AWS::CloudWatch::Alarm")
+
+    assert f"`{name.removesuffix('Alarm')}`" in runbook
+    assert with_mail[name]["AlarmActions"] == ["AlarmTopic"]
+    assert ALARMS[name]["TreatMissingData"] == ("breaching" if name.endswith("MissingAlarm") else "notBreaching")
+
+
+def test_alarms_cost_less_than_three_dollars_a_month() -> None:
+    """CloudWatch: 0.10 USD for each metric of an alarm. The rest of a deployment costs 0.28 (docs/costs.md)."""
+    metrics = [max(1, sum("MetricStat" in one for one in alarm.get("Metrics", []))) for alarm in ALARMS.values()]
+
+    assert sum(metrics) * 0.10 + 0.28 < 3
+
+
+def test_one_server_error_is_not_an_alarm() -> None:
+    expressions = [one["Expression"] for one in ALARMS["ApiErrorsAlarm"]["Metrics"] if "Expression" in one]
+
+    assert expressions == ["IF(errors >= 5, 100 * errors / calls, 0)"]
+    assert ALARMS["ApiErrorsAlarm"]["Threshold"] == 1
+
+
+def test_the_iterator_age_of_every_stream_has_an_alarm() -> None:
+    streams = {one.logical_id for one in TEMPLATE.functions() if any(e.type == "DynamoDB" for e in one.events)}
+    watched = {alarm["Dimensions"][0]["Value"] for alarm in ALARMS.values() if alarm.get("MetricName") == "IteratorAge"}
+
+    assert watched == streams
+
+
+def test_every_scheduled_function_has_an_alarm_that_it_did_not_run() -> None:
+    scheduled = {one.logical_id for one in TEMPLATE.functions() if any(e.type == "Schedule" for e in one.events)}
+    watched = {alarm["Dimensions"][0]["Value"] for alarm in ALARMS.values() if alarm.get("MetricName") == "Invocations"}
+
+    assert watched == scheduled

@@ -14,48 +14,14 @@ import pytest
 
 from local.programs import ROOT
 from local.template import Template
+from tests.support.metric_filters import counted
 
 TEMPLATE = Template.load()
 LEVELS = TEMPLATE.document["Parameters"]["LogLevel"]["AllowedValues"]
 
-PROGRAM = """
-from handlers import authorizer, web_connector
-from handlers.common.bootstrap import services
-from domain.errors import Unauthorized
-from tests.support.api_client import api_event
-from domain.storage.changes import Put
-from tests.support.builders import CONNECTION_ID, a_connection
-from tests.support.fake_store import FakeStore
-
-ENVELOPE = (
-    '<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body>'
-    f'<authenticate xmlns="http://developer.intuit.com/"><strUserName>{CONNECTION_ID}</strUserName>'
-    "<strPassword>wrong</strPassword></authenticate></soap:Body></soap:Envelope>"
-)
-VERSION = (
-    '<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body>'
-    '<serverVersion xmlns="http://developer.intuit.com/"/></soap:Body></soap:Envelope>'
-)
-
-services().store = FakeStore()
-services().store.commit(Put(None, a_connection()))
-web_connector.handler(api_event("POST", "/qbwc", body=ENVELOPE), None)
-web_connector.handler(api_event("POST", "/qbwc", body=VERSION), None)
-try:
-    authorizer.handler({"authorizationToken": "Basic nonsense", "methodArn": "a/b/c"}, None)
-except Unauthorized:
-    pass
-web_connector.logger.debug("a.detail")
-web_connector.logger.warning("a.warning")
-web_connector.logger.error("fault")
-web_connector.logger.error("delivery.not_processed")
-web_connector.logger.error("retention.not_processed")
-"""
-"""Calls of functions at a fresh start of Python, because Powertools reads the level once."""
-
 
 def log_lines(level: str) -> list[dict[str, Any]]:
-    """Return the log lines of PROGRAM with a `LogLevel`, as a function of the template would write them."""
+    """Return the lines that `log_lines_program.py` writes with a `LogLevel` and the settings of the template."""
     function = Template.load("template.yaml", {"LogLevel": level}).functions()[0]
     environment = {
         **os.environ,
@@ -63,10 +29,12 @@ def log_lines(level: str) -> list[dict[str, Any]]:
         "EXECUTION_SECONDS": "3600",
         # Lambda sets this variable to the level of its own filter.
         "AWS_LAMBDA_LOG_LEVEL": function.properties["LoggingConfig"]["ApplicationLogLevel"],
+        **{f"AWS_{name}": "none" for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY")},
+        "AWS_DEFAULT_REGION": "us-east-1",
         "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}",
     }
-    command = [sys.executable, "-c", PROGRAM]
-    process = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)  # noqa: S603 - our own program
+    command = [sys.executable, "-m", "tests.integration.log_lines_program"]
+    process = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)  # noqa: S603 - our own program
     return [json.loads(line) for line in process.stdout.splitlines()]
 
 
@@ -80,16 +48,16 @@ def lines(level: str) -> list[dict[str, Any]]:
     return log_lines(level)
 
 
-def counted(metric: str, lines: list[dict[str, Any]]) -> int:
-    """Return the number of lines that a metric filter of the template matches."""
-    pattern = TEMPLATE.resources("AWS::Logs::MetricFilter")[metric]["FilterPattern"]
-    terms = re.findall(r'\$\.(\w+) = "([^"]*)"', pattern)
-    assert terms
-    combine = any if "||" in pattern else all
-    return sum(combine(line.get(name) == value for name, value in terms) for line in lines)
-
-
-@pytest.mark.parametrize(("metric", "number"), [("FailedLogins", 1), ("RefusedKeys", 1), ("NotProcessed", 2)])
+@pytest.mark.parametrize(
+    ("metric", "number"),
+    [
+        ("FailedLogins", 1),
+        ("RefusedKeys", 1),
+        ("NotProcessed", 2),
+        ("OverdueWebhooks", 1),
+        ("DatabaseThrottles", 3),
+    ],
+)
 def test_what_alarms_count_is_written_at_every_level(lines: list[dict[str, Any]], metric: str, number: int) -> None:
     assert counted(metric, lines) == number
 
@@ -103,6 +71,23 @@ def test_powertools_alone_drops_lines_below_the_level(lines: list[dict[str, Any]
         for message in ("web_connector.called", "a.detail", "a.warning", "fault")
         if by_severity.index(message) >= LEVELS.index(level)
     ]
+
+
+@pytest.mark.parametrize(("error", "number"), [("THROTTLED", 1), ("-", 0), ("UNAUTHORIZED", 0)])
+def test_a_call_over_a_rate_limit_of_the_gateway_is_counted(error: str, number: int) -> None:
+    access_log = TEMPLATE.api()["AccessLogSetting"]["Format"]
+    line = re.sub(r"\$context[.\w]+", "-", access_log.replace("$context.error.responseType", error))
+
+    assert counted("ThrottledCalls", [json.loads(line)]) == number
+
+
+def test_every_metric_of_the_stack_that_has_an_alarm_comes_from_a_filter() -> None:
+    filters = TEMPLATE.resources("AWS::Logs::MetricFilter")
+    alarms = TEMPLATE.resources("AWS::CloudWatch::Alarm").values()
+
+    own = {alarm["MetricName"] for alarm in alarms if alarm.get("Namespace") == "local"}
+    assert own <= filters.keys()
+    assert filters.keys() - own == {"RefusedKeys"}
 
 
 def test_lambda_passes_on_every_line() -> None:

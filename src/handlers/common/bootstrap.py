@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from handlers.common.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from domain.apps.administration import Administration
     from domain.apps.quotas import Quotas
@@ -44,6 +44,18 @@ MAX_CONNECTIONS = 50
 """Webhook attempts and the parts of a search run in parallel, each on its own connection."""
 
 
+THROTTLING_CODES = frozenset(
+    {
+        "ThrottlingException",
+        "ThrottlingError",
+        "ProvisionedThroughputExceededException",
+        "ProvisionedThroughputExceeded",
+        "RequestLimitExceeded",
+    }
+)
+"""DynamoDB: the codes of errors, and of the reasons of a cancelled transaction."""
+
+
 def aws_client(service: str) -> Any:
     """Return a client of an AWS service. It is botocore's: boto3 would only add import time."""
     from botocore.config import Config
@@ -59,7 +71,20 @@ def aws_client(service: str) -> Any:
         tcp_keepalive=True,
         max_pool_connections=MAX_CONNECTIONS,
     )
-    return get_session().create_client(service, config=config)
+    client = get_session().create_client(service, config=config)
+    client.meta.events.register("needs-retry.dynamodb", _log_throttling)
+    return client
+
+
+def _log_throttling(response: tuple[Any, Mapping[str, Any]] | None, **_: Any) -> None:
+    """Log that DynamoDB refused a call because of its rate. botocore repeats the call, but an alarm counts this."""
+    error = (response[1] if response else {}).get("Error", {})
+    reasons = (response[1] if response else {}).get("CancellationReasons", [])
+    codes = {error.get("Code"), *(reason.get("Code") for reason in reasons)} & THROTTLING_CODES
+    if codes:
+        from handlers.common.logs import ServiceLogger
+
+        ServiceLogger().always(logging.WARNING, "database.throttled", code=min(codes), reason=error.get("Message"))
 
 
 @dataclass

@@ -1,0 +1,37 @@
+"""The metric filters of the template, applied to log lines. Source: "Filter pattern syntax" in the CloudWatch guide."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from local.template import Template
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_TERM = re.compile(r'\$\.(\w+) (=|>) (?:"([^"]*)"|(\d+))')
+
+
+def counted(metric: str, lines: Iterable[Mapping[str, Any]]) -> int:
+    """Return the sum that a filter's metric gets from log lines."""
+    properties = Template.load().resources("AWS::Logs::MetricFilter")[metric]
+    pattern = properties["FilterPattern"]
+    terms = _TERM.findall(pattern)
+    separator = " || " if "||" in pattern else " && "
+    assert len(terms) == len(pattern.split(separator)), f"{pattern} has a term that this module does not know"
+    combine = any if separator == " || " else all
+    (transformation,) = properties["MetricTransformations"]
+    value = str(transformation["MetricValue"])
+    return sum(
+        int(line[value.removeprefix("$.")]) if value.startswith("$.") else int(value)
+        for line in lines
+        if combine(_matches(line, *term) for term in terms)
+    )
+
+
+def _matches(line: Mapping[str, Any], name: str, operator: str, text: str, number: str) -> bool:
+    found = line.get(name)
+    if operator == ">":
+        return isinstance(found, int) and found > int(number)
+    return found == text
