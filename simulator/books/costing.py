@@ -191,8 +191,8 @@ class Costing:
         index = bisect_right(history.positions, (day, _LAST_NUMBER, "", 0)) if history is not None else 0
         return (history.stocks[index - 1] or NO_STOCK) if history is not None and index else NO_STOCK
 
-    def replay(self) -> Iterator[tuple[StockMove, Valued | None, Valued]]:
-        """Bring all stocks up to date. Yield movement, former value and new value of each change.
+    def replay(self) -> Iterator[tuple[str, StockMove, Valued | None, Valued]]:
+        """Bring all stocks up to date. Yield transaction, movement, former value and new value of each change.
 
         The item with the earliest change comes first. A build whose components changed changes its product.
         """
@@ -203,7 +203,7 @@ class Costing:
 
     def _replay_item(
         self, item: str, first: Position, last: Position
-    ) -> Iterator[tuple[StockMove, Valued | None, Valued]]:
+    ) -> Iterator[tuple[str, StockMove, Valued | None, Valued]]:
         history = self._histories[item]
         positions, stocks = history.positions, history.stocks
         start = bisect_left(positions, first)
@@ -221,7 +221,7 @@ class Costing:
                 self._valued[txn_id][number] = valued
                 if move.role is Role.COMPONENT:
                     self._mark_product(txn_id)
-                yield move, former, valued
+                yield txn_id, move, former, valued
             if stock == stocks[index] and position > last:
                 return  # from here on nothing changes
             stocks[index] = stock

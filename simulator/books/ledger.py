@@ -87,6 +87,8 @@ class Ledger:
         self._accounts: defaultdict[str, Decimal] = defaultdict(Decimal)
         self._entities: defaultdict[tuple[str, str], Decimal] = defaultdict(Decimal)
         self._costing = Costing()
+        self._postings: dict[str, tuple[Posting, ...]] = {}
+        """The postings of transactions that move stock, as far as they were read since they changed."""
         self._due: dict[str, Decimal] = {}
         self._links: defaultdict[str, list[Link]] = defaultdict(list)
 
@@ -119,6 +121,7 @@ class Ledger:
     def remove(self, txn_id: str) -> None:
         """Remove the effects of a transaction."""
         former = self.effects.pop(txn_id, NOTHING)
+        self._postings.pop(txn_id, None)
         self._add(former.postings, -1)
         for move, valued in self._costing.leave(txn_id):
             self._add_cost(move, valued, -1)
@@ -129,9 +132,14 @@ class Ledger:
 
     def postings(self, txn_id: str) -> tuple[Posting, ...]:
         """Return the postings of a transaction, with those of the costs of stock."""
-        postings = self.effects.get(txn_id, NOTHING).postings
-        moves = self.moves(txn_id)
-        return (*postings, *_cost_postings(moves)) if moves else postings
+        self._replay()
+        effects = self.effects.get(txn_id, NOTHING)
+        if not effects.stock:
+            return effects.postings
+        postings = self._postings.get(txn_id)
+        if postings is None:
+            postings = self._postings[txn_id] = (*effects.postings, *_cost_postings(self._costing.moves(txn_id)))
+        return postings
 
     def moves(self, txn_id: str) -> list[tuple[StockMove, Valued]]:
         """Return the movements of stock of a transaction with their values."""
@@ -177,7 +185,8 @@ class Ledger:
     def _replay(self) -> None:
         if self._costing.is_current:
             return
-        for move, former, valued in self._costing.replay():
+        for txn_id, move, former, valued in self._costing.replay():
+            self._postings.pop(txn_id, None)
             if former is not None:
                 self._add_cost(move, former, -1)
             self._add_cost(move, valued, 1)

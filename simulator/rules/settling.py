@@ -127,13 +127,14 @@ def _is_live(books: Books, link: Link) -> bool:
 
 def _check_deposited(books: Books, record: Record, deposit: Record) -> None:
     """Check that a payment has the amount and the account with which a deposit contains it."""
+    line = next((each for each in deposit.fields.get("DepositLineRet", ()) if each.get("TxnID") == record.id), None)
+    if line is None:
+        return
     account = reference_id(record.fields, "DepositToAccountRef")
     postings = books.ledger.postings(record.id)
     received = sum((posting.amount for posting in postings if posting.account == account), ZERO)
-    for line in deposit.fields.get("DepositLineRet", ()):
-        is_same = (reference_id(line, "AccountRef"), decimal(line, "Amount")) == (account, received)
-        if line.get("TxnID") == record.id and not is_same:
-            raise refused("TotalAmount", money(received), "Remove the payment from its deposit first.")
+    if (reference_id(line, "AccountRef"), decimal(line, "Amount")) != (account, received):
+        raise refused("TotalAmount", money(received), "Remove the payment from its deposit first.")
 
 
 _ROWS = {
